@@ -45,6 +45,16 @@ const CONNECTORS = [
   'src/library/operations/{embed-library,open-rendering,sync-vectors}',
   'src/open-connections',
 ]
+/** What needs a PostgreSQL, of which one is started for all. */
+const POSTGRES = ['test/postgres/**/*.test.ts']
+
+/** What runs a second time with its libraries in PostgreSQL (`test/library-place.ts`): whatever could differ by where they are kept. */
+const ALSO_ON_POSTGRES = [
+  'test/sites/{any-order,canonical,determinism,redirects,resume,sitemaps,together}.test.ts',
+  'test/http/{contract,crawl,understanding}.test.ts',
+  'test/e2e/{search,understanding}.test.ts',
+]
+
 const CONNECTOR_TESTS = [...CONNECTORS.map((files) => `${files}.test.ts`), 'test/connectors/**/*.test.ts']
 
 /**
@@ -74,7 +84,7 @@ export default defineConfig({
           server: RUN_BY_NODE,
           retry: RETRY,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SHARING, ...TIMED, ...CONNECTOR_TESTS],
+          exclude: [...configDefaults.exclude, ...SHARING, ...TIMED, ...CONNECTOR_TESTS, ...POSTGRES],
         },
       },
       {
@@ -85,6 +95,16 @@ export default defineConfig({
           include: SHARING,
           exclude: [...configDefaults.exclude, ...CONNECTOR_TESTS],
           isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          server: RUN_BY_NODE,
+          retry: RETRY,
+          include: [...POSTGRES, ...ALSO_ON_POSTGRES],
+          globalSetup: 'test/postgres/setup.ts',
         },
       },
       { extends: true, test: { name: 'timed', server: RUN_BY_NODE, retry: RETRY, include: TIMED } },

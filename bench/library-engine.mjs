@@ -1,9 +1,10 @@
 // A whole library as an engine that ranks documents: each becomes a page, written and searched as the product does it.
 // Also a module for other yardsticks, which give `[{ id, title, text }]` and ask `search(query, k)` for ids:
 //
-//   MODEL_FOLDER=<folder> FUSION=convex|rrf|words node <yardstick> --module bench/library-engine.mjs
+//   MODEL_FOLDER=<folder> FUSION=convex|rrf|words LIBRARY=<address> node <yardstick> --module bench/library-engine.mjs
 //
-// With the folder of an embedding model (`pharos embed install`) the documents are embedded first.
+// With the folder of an embedding model (`pharos embed install`) the documents are embedded first. The library is a file of its own
+// unless an empty database is named, such as postgres://user@host/database.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,12 +13,13 @@ const DEPTH = 100
 
 export default async function openEngine(docs, options = {}) {
   const { modelFolder = process.env.MODEL_FOLDER, fusion = process.env.FUSION } = options
+  const { path = process.env.LIBRARY } = options
   const { openLibrary } = await import('../dist/open-library.js')
   const { addSource } = await import('../dist/library/operations/add-source.js')
   const { embedLibrary } = await import('../dist/library/operations/embed-library.js')
   const { searchLibrary } = await import('../dist/library/operations/search-library.js')
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
-  const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0', modelFolder })
+  const library = await openLibrary({ path: path ?? join(folder, 'library.db'), version: '0.0.0', modelFolder })
   const source = await addSource(library, { url: 'https://bench.example/', name: 'bench' })
   const crawlId = library.newId()
   await library.store.beginCrawl(createCrawl(crawlId, source.id), 60_000)

@@ -5,20 +5,19 @@
 // Every engine runs in a process of its own on the same generated chunks, of which 25 make a page. The whole library is built
 // as a crawl does it, page by page; then the index alone is made once more, which is what the figures of both engines compare.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
-import { createChunk, createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
+import { createChunk, createRandom, createWords } from './corpus.mjs'
+import { CHUNKS_PER_PAGE, createAdoption, createQueries, createSource } from './generated-pages.mjs'
 import { connect } from './mcp-client.mjs'
 import { cpuSeconds, option, printTable, quantile } from './measure.mjs'
 
 const chunkCount = Number(option('chunks') ?? 200_000)
 const engineNames = (option('engines') ?? 'pharos,fts5').split(',')
 const limit = Number(option('limit') ?? 100)
-const chunksPerPage = 25
 
 const engines = { pharos: openPharos, fts5: openFts5 }
 
@@ -120,22 +119,6 @@ async function ask(name, path) {
   return { queries: queries.length, first, p50, p95, max, absurd, rss: process.memoryUsage.rss() / 1e6 }
 }
 
-function createQueries() {
-  const random = createRandom(11)
-  const words = createWords(50_000, createRandom(7))
-  return Array.from({ length: 1000 }, () => createQuery(2 + Math.floor(random() * 5), words, random))
-}
-
-/** Words as people type them: content words, frequent ones more often, and now and then a function word or a name. */
-function createQuery(length, words, random) {
-  const word = () => {
-    const dice = random()
-    if (dice < 0.1) return createIdentifier(words, random)
-    return dice < 0.3 ? pick(words, random) : pickContent(words, random)
-  }
-  return Array.from({ length }, word).join(' ')
-}
-
 function openPharos(path) {
   const open = async () => {
     const { openSqliteStore } = await import('../dist/store/sqlite/store.js')
@@ -157,7 +140,7 @@ function openPharos(path) {
       }
       for (const chunk of chunks()) {
         page.push(chunk)
-        if (page.length === chunksPerPage) await flush()
+        if (page.length === CHUNKS_PER_PAGE) await flush()
       }
       await flush()
       await store.tendIndex()
@@ -260,57 +243,4 @@ function openFts5(path) {
 
 function sizeOf(db, tables) {
   return db.prepare('SELECT sum(pgsize) / 1e6 FROM dbstat WHERE name LIKE ?').pluck().get(tables)
-}
-
-function createSource() {
-  const url = 'https://docs.test/'
-  const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' }
-  return { id: 'docs', name: 'docs', version: null, url, siteUrl: url, scope: {}, settings, createdAt: 1 }
-}
-
-/** A page of chunks, as a crawl hands it to the store. */
-function createAdoption(chunks) {
-  const [{ id, title }] = chunks
-  const url = `https://docs.test/${id}`
-  const find = { key: url, url, host: 'docs.test', depth: 0, foundOn: null, discovery: 'llms-full', refusal: null }
-  const markdown = chunks.map(({ body }) => body).join('\n\n')
-  const robots = { index: true, follow: true }
-  const dates = { publishedAt: null, modifiedAt: null }
-  const about = { description: null, author: null, ...dates, language: 'en', canonical: null, alternates: [], robots }
-  const page = {
-    url,
-    title,
-    ...about,
-    generator: null,
-    markdown,
-    sections: [],
-    links: [],
-    wordCount: 0,
-    hiddenChars: 0,
-  }
-  const record = {
-    page: { ...page, contentHash: sha(markdown) },
-    chunks: chunks.map((chunk, i) => toChunk(chunk, i, title)),
-    links: [],
-  }
-  return { sourceId: 'docs', crawlId: 'crawl', now: 1, find, record, finds: [] }
-}
-
-function toChunk({ id: name, heading, symbol, path, body }, chunkIndex, title) {
-  const id = sha(name)
-  const lines = { startLine: chunkIndex * 2 + 1, endLine: chunkIndex * 2 + 2 }
-  const identity = { id, shortId: id.slice(0, 12), slug: name, path, kind: 'markdown', chunkIndex, ...lines }
-  const headingPath = [title, heading.slice(title.length + 1)]
-  const found = {
-    tokenEstimate: 300,
-    headingPath,
-    symbol: symbol === '' ? null : symbol,
-    address: null,
-    assetPath: null,
-  }
-  return { ...identity, content: body, contentHash: sha(body), ...found }
-}
-
-function sha(text) {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -23,6 +23,9 @@ const named = [
   'embed',
   'render',
   'local',
+  'postgres',
+  'scale',
+  'workers',
 ]
 const [first, ...rest] = process.argv.slice(2)
 const wanted = first === undefined ? names : [first]

@@ -102,8 +102,9 @@ function listSteps() {
     },
     {
       title: 'tests',
-      programs: vitest('--project=apart', '--project=together'),
-      again: (files) => vitest('--project=apart', '--project=together', '--max-workers=1', ...files),
+      programs: vitest('--project=apart', '--project=postgres', '--project=together'),
+      again: (files) =>
+        vitest('--project=apart', '--project=postgres', '--project=together', '--max-workers=1', ...files),
       live: true,
     },
     {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
@@ -7,6 +8,7 @@ import { parseBytes } from './core/text/bytes.ts'
 import { parseDuration, writeDuration } from './core/text/duration.ts'
 import { findNearest } from './core/text/nearest.ts'
 import { hasCredentials } from './core/url/credentials.ts'
+import { hidePassword, isPostgres, nameDatabase } from './core/url/postgres-address.ts'
 
 /** The values in force. */
 export interface Config {
@@ -18,6 +20,7 @@ export interface Config {
   readonly chunkMaxChars: number
   readonly cache: boolean
   readonly cacheFolder: string
+  /** A file, or the address of a database, which may hold a password: {@link shownValue} is what may be shown of it. */
   readonly library: string
   readonly modelFolder: string
   readonly embedThreads: number
@@ -67,6 +70,7 @@ export interface Config {
   readonly renderTimeout: number
   readonly allowPrivate: readonly string[]
   readonly concurrency: number
+  readonly hosts: number
   /** Milliseconds. */
   readonly requestInterval: number
   /** Milliseconds. */
@@ -103,6 +107,9 @@ export interface Config {
   readonly allowedOrigins: readonly string[]
   readonly maxCrawls: number
   readonly maxRequests: number
+  readonly workers: number
+  /** Milliseconds. */
+  readonly drainTime: number
   /** Empty when there is none. */
   readonly defaultStartUrl: string
   readonly traceStart: boolean
@@ -134,6 +141,8 @@ export interface Setting {
   readonly isSecret?: boolean
   /** The setting that holds the key of the service at this address, which therefore has no user name and password. @default none */
   readonly key?: SettingName
+  /** Whether a path may also be the address of a PostgreSQL database. @default false */
+  readonly mayBePostgres?: boolean
   /** Whether it is about the server alone, so that the processes it starts are not told. @default false */
   readonly isOfServer?: boolean
   readonly description: string
@@ -191,7 +200,8 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   library: {
     type: 'path',
     default: '',
-    description: 'the library to use (default: the one in the data folder of the user)',
+    mayBePostgres: true,
+    description: 'the library to use: a file, or postgres://user@host/database (default: a file in the data folder)',
   },
   modelFolder: {
     type: 'path',
@@ -413,6 +423,13 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     most: 256,
     description: 'fetch so many pages at once',
   },
+  hosts: {
+    type: 'count',
+    default: 100_000,
+    least: 1,
+    most: 100_000,
+    description: 'ask so many hosts at once, in a library that several machines use',
+  },
   requestInterval: {
     type: 'duration',
     default: 200,
@@ -558,6 +575,20 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     most: 1024,
     isOfServer: true,
     description: 'let all crawls of the server together fetch so many pages at once',
+  },
+  workers: {
+    type: 'count',
+    default: 1,
+    most: 1,
+    isOfServer: true,
+    description: 'on a library in PostgreSQL: 1 to run crawls in the server too, 0 to leave all to pharos worker',
+  },
+  drainTime: {
+    type: 'duration',
+    default: 10_000,
+    most: 3_600_000,
+    isOfServer: true,
+    description: 'let crawls of a worker that is to stop come to their end for so long, then leave them to others',
   },
   defaultStartUrl: {
     type: 'url',
@@ -742,9 +773,20 @@ function dataFolder(environment: Readonly<Record<string, string | undefined>>): 
   return isAbsolute(given) ? given : join(homedir(), '.local', 'share')
 }
 
+/** Where this machine keeps what belongs to a library and is not in it: beside its file, or in a folder of its own for a database. */
+export function folderOf(
+  library: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  if (!isPostgres(library)) return dirname(library)
+  const digest = createHash('sha256').update(nameDatabase(library)).digest('hex').slice(0, 16)
+  return join(dataFolder(environment), 'pharos', 'postgres', digest)
+}
+
 /** A value without what is secret in it: a user name and password, or all of it. */
 export function shownValue(name: SettingName, value: Value): Value {
-  const { isSecret = false, type } = SETTINGS[name]
+  const { isSecret = false, mayBePostgres = false, type } = SETTINGS[name]
+  if (mayBePostgres) return hidePassword(String(value))
   if (!isSecret || typeof value !== 'string') return value
   if (type !== 'url') return value === '' ? '' : '…'
   if (!hasCredentials(value)) return value
@@ -802,7 +844,8 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
       if (value === false || text === 'false' || text === '0') return false
       return refuse('true or false')
     case 'path':
-      return typeof value === 'string' && value !== '' ? resolve(folder, value) : refuse('a path')
+      if (typeof value !== 'string' || value === '') return refuse('a path')
+      return setting.mayBePostgres === true && isPostgres(value) ? value : resolve(folder, value)
     case 'url':
       if (value === '' && setting.default === '') return ''
       if (setting.key !== undefined && hasCredentials(text)) {

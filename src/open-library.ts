@@ -5,11 +5,12 @@ import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
 import type { PageClass } from './core/model.ts'
-import type { PageKind } from './crawl/ports.ts'
+import { isPostgres } from './core/url/postgres-address.ts'
+import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
 import { parseAllowance } from './fetch/addresses.ts'
-import { systemClock } from './fetch/clock.ts'
+import { createClock, systemClock } from './fetch/clock.ts'
 import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
 import { parseProxy } from './fetch/parse-proxy.ts'
 import { writeUserAgent } from './fetch/user-agent.ts'
@@ -22,14 +23,17 @@ import type { Addresses } from './library/addresses.ts'
 import type { Gazetteer } from './library/gazetteer.ts'
 import type { JobLog } from './library/job-log.ts'
 import type { Library } from './library/library.ts'
-import type { UnderstandingStore } from './library/library-store.ts'
+import type { LibraryStore, UnderstandingStore } from './library/library-store.ts'
 import type { Embedder } from './library/vectors.ts'
 import { type ConnectionOptions, openConnections, refusePasswords } from './open-connections.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
 
 /** Where a library is and how it reaches the world. */
 export interface LibraryOptions extends ConnectionOptions {
-  /** Path of the SQLite file; created when absent. `:memory:` keeps nothing. */
+  /**
+   * Path of the SQLite file, which is made when it is absent, or address of a PostgreSQL database that is there, such as
+   * `postgres://user:password@host:5432/database`. `:memory:` keeps nothing.
+   */
   readonly path: string
   /** Private hosts, addresses or networks that may be fetched; `*` allows all. @default none */
   readonly allowPrivate?: readonly string[]
@@ -63,6 +67,8 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly patienceMs?: number
   /** How much of that this whole process stands still for before others of its work go on meanwhile. @default 250 ms */
   readonly busyMs?: number
+  /** Connections at once to a library in PostgreSQL. @default 8 */
+  readonly connections?: number
   /** Told of what whoever uses the library has to know: that it is brought up to date, or read from a copy. */
   readonly notice?: (text: string) => void
 }
@@ -88,7 +94,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   refusePasswords(options)
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
   const userAgent = writeUserAgent(version, contactUrl)
-  const store = await openSqliteStore(path, options.patienceMs, options.notice, options.busyMs)
+  const store = await openStore(options)
   const fetcher = createLateFetcher(async () => {
     const { openHttpFetcher } = await import('./fetch/http.ts')
     return openHttpFetcher({
@@ -122,7 +128,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     fetcher,
     readPage: reader.readPage,
     memory: createMemory(reader),
-    clock: systemClock,
+    clock: clockOf(store),
     kindOf: async ({ sourceId, key }) => KINDS[(await store.analyses.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,
     random: Math.random,
@@ -133,11 +139,13 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     vectors,
     ...(copy === undefined ? {} : { vectorCopy: copy }),
     jobLog: store.jobLog,
+    ...(store.workers === undefined ? {} : { workers: store.workers }),
     addresses: store.addresses,
     gazetteer: store.gazetteer,
     analyses: store.analyses,
     placeHubs: store.placeHubs,
     planMemory: store.planMemory,
+    holdings: store.holdings,
     openPlaces: createPlaces(store.gazetteer),
     openEmbedder: services.openEmbedder ?? embedders.open,
     wantsVectors: services.openEmbedder !== undefined,
@@ -149,6 +157,21 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
       await store.close()
     },
   }
+}
+
+/** Opens the store of a library where it is kept. */
+async function openStore(options: LibraryOptions): Promise<LibraryStore & UnderstandingStore> {
+  const { path, patienceMs, connections } = options
+  if (!isPostgres(path)) return openSqliteStore(path, patienceMs, options.notice, options.busyMs)
+  // Loaded when it is needed: most libraries are files.
+  const { openPostgresStore } = await import('./store/postgres/store.ts')
+  return openPostgresStore(path, { patienceMs, connections, runner: thisRunner.id })
+}
+
+/** The clock that crawls go by: of a library that several machines use it is its own, because theirs may differ. */
+function clockOf({ clockOffset }: LibraryStore): Clock {
+  if (clockOffset === undefined) return systemClock
+  return createClock({ wall: () => Date.now() + clockOffset(), steady: () => performance.now() })
 }
 
 /** How pages of a class age. */
@@ -236,6 +259,7 @@ async function openBundledGrammars(): Promise<Grammars> {
 
 /** The files that a library is kept in: a folder that is indexed may hold them. */
 function listLibraryFiles(path: string): string[] {
+  if (isPostgres(path)) return []
   return ['', '-wal', '-shm', '-journal'].map((ending) => resolve(path) + ending)
 }
 

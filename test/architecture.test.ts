@@ -80,6 +80,8 @@ const ONE_OWNER_PACKAGES = [
   'better-sqlite3',
   'commander',
   'ipaddr.js',
+  'pg',
+  'pg-boss',
   'tldts',
   'undici',
   'web-tree-sitter',

@@ -6,28 +6,36 @@ import { PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
+import type { TakenCrawl } from '../jobs/crawl-process.ts'
 import { FRESHNESS, plannerSchema } from '../library/dispatch/crawl-order.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import type { StartInput } from '../library/operations/take-up-start.ts'
-import { CRAWL_TYPES, type CrawlType, RENDERINGS, type Source } from '../library/source.ts'
+import { CRAWL_TYPES, type CrawlType, RENDERINGS } from '../library/source.ts'
+import type { OpenLibrary } from '../open-library.ts'
 import { causeAfter, findFailure } from './crawling.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, createHintFor, FETCH_SETTINGS, withLibrary } from './library.ts'
+import { addLibraryOptions, createHintFor, FETCH_SETTINGS, openConfigured, withLibrary } from './library.ts'
 import { configOf, oneOf, wholeNumber } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
 import { addRenderOption, type RenderFlags } from './render-option.ts'
+import { whenReachable } from './when-reachable.ts'
 
 /** What a process that crawls for a server is told. */
 export interface CrawlJob {
   readonly config: EffectiveConfig
+  /** A process that has lost the crawl to this one. */
+  readonly goneRunner?: string
   readonly ask:
     | { readonly type: 'start'; readonly input: StartInput }
     | { readonly type: 'source'; readonly source: string; readonly input: CrawlInput }
+    | { readonly type: 'join'; readonly crawl: string }
 }
 
 interface JobFlags extends PlannerFlags, RenderFlags {
+  readonly goneRunner?: string
+  readonly join?: string
   readonly source?: string
   readonly kind?: CrawlKind
   readonly options?: string
@@ -55,7 +63,10 @@ interface JobFlags extends PlannerFlags, RenderFlags {
 /** `pharos crawl-job`, which servers start for each crawl; not for people. */
 export function addCrawlJob(program: Command): void {
   const command = addJobOptions(program.command('crawl-job', { hidden: true }))
-  command.action((url: string | undefined) => runJob(readJob(command, url)))
+  command.action((url: string | undefined) => {
+    const { goneRunner } = command.opts<JobFlags>()
+    return runJob({ ...readJob(command, url), ...(goneRunner === undefined ? {} : { goneRunner }) })
+  })
 }
 
 /** Adds what a crawl can be told. */
@@ -65,6 +76,8 @@ export function addJobOptions(command: Command): Command {
     .description('crawl for a server: prints frames, reads PAUSE, RESUME and CONCURRENCY')
     .argument('[url]', 'where to start')
     .option('--job-id <uuid>', 'the job it is for')
+    .option('--gone-runner <id>', 'the process that has lost the crawl to this one')
+    .option('--join <uuid>', 'take part in this crawl, which another process has begun')
     .option('--source <id>', 'crawl this source instead of a start')
     .option('--kind <kind>', `why: ${CRAWL_KINDS.join(', ')}`, oneOf('--kind', CRAWL_KINDS))
     .option('--options <json>', 'what is asked of the crawl of a source')
@@ -109,9 +122,10 @@ export function addJobOptions(command: Command): Command {
 export function readJob(command: Command, url: string | undefined): CrawlJob {
   const flags = command.opts<JobFlags>()
   const config = withFlags(configOf(command), flags)
-  if ((url === undefined) === (flags.source === undefined)) {
-    throw new PharosError('USAGE', { problem: 'expected either an address or --source' })
+  if ([url, flags.source, flags.join].filter((one) => one !== undefined).length !== 1) {
+    throw new PharosError('USAGE', { problem: 'expected either an address, --source or --join' })
   }
+  if (flags.join !== undefined) return { config, ask: { type: 'join', crawl: flags.join } }
   if (flags.source !== undefined) {
     const input = { maxAgeMs: config.values.maxAge, ...parseOptions(flags.options), kind: flags.kind ?? 'recrawl' }
     return { config, ask: { type: 'source', source: flags.source, input } }
@@ -224,39 +238,64 @@ function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
   }
 }
 
-async function runJob({ config, ask }: CrawlJob): Promise<void> {
-  const { runCrawlProcess } = await import('../jobs/crawl-process.ts')
-  const work = interruptible((signal) =>
-    withLibrary(config, async (library) => {
-      let pausedBy: PauseCause | undefined
-      const {
-        source,
-        summary,
-        signal: stopped,
-      } = await runCrawlProcess({
-        library,
-        takeUp: () => takeUp(library, ask),
-        note: (event) => {
-          pausedBy = causeAfter(event, pausedBy)
-        },
-        stdin: process.stdin,
-        stdout: process.stdout,
-        signal,
-      })
-      const { pages } = await library.store.countContent(source.id)
-      const hint = await createHintFor(config, source)
-      const failure = findFailure({ library, signal: stopped }, { source, summary, pages }, pausedBy, hint)
-      if (failure !== undefined) throw failure
-    }),
-  )
+async function runJob(job: CrawlJob): Promise<void> {
+  const { config } = job
+  const work = interruptible((signal) => {
+    // A library that is away comes back, and whoever has taken the job waits for that too.
+    const patiently = <T>(ask: () => Promise<T>) => whenReachable({ info: say, warn: say }, signal, ask)
+    const open = () => patiently(() => openConfigured(config))
+    return withLibrary(config, (library) => crawlFor(job, library, signal, patiently), [], open)
+  })
   await work.finally(() => {
     // Who does not read what is left is not waited for.
     setTimeout(() => process.exit(), LAST_WAIT_MS).unref()
   })
 }
 
+function say(message: string): void {
+  process.stderr.write(`${message}\n`)
+}
+
+async function crawlFor(
+  { config, ask, goneRunner }: CrawlJob,
+  library: OpenLibrary,
+  signal: AbortSignal,
+  patiently: <T>(ask: () => Promise<T>) => Promise<T>,
+): Promise<void> {
+  const { runCrawlProcess } = await import('../jobs/crawl-process.ts')
+  let pausedBy: PauseCause | undefined
+  const {
+    source,
+    summary,
+    signal: stopped,
+  } = await runCrawlProcess({
+    library,
+    takeUp: async () => {
+      const taken = await takeUp(library, ask)
+      if ('joined' in taken || goneRunner === undefined) return taken
+      return { source: taken.source, input: { ...taken.input, goneRunner } }
+    },
+    note: (event) => {
+      pausedBy = causeAfter(event, pausedBy)
+    },
+    stdin: process.stdin,
+    stdout: process.stdout,
+    signal,
+  })
+  // What became of the crawl is told by whoever began it.
+  if (ask.type === 'join') return
+  const { pages } = await patiently(() => library.store.countContent(source.id))
+  const hint = await createHintFor(config, source)
+  const failure = findFailure({ library, signal: stopped }, { source, summary, pages }, pausedBy, hint)
+  if (failure !== undefined) throw failure
+}
+
 /** What the crawl is of, and what is asked of it. */
-async function takeUp(library: Library, ask: CrawlJob['ask']): Promise<{ source: Source; input: CrawlInput }> {
+async function takeUp(library: Library, ask: CrawlJob['ask']): Promise<TakenCrawl> {
+  if (ask.type === 'join') {
+    const { findJoinable } = await import('../library/operations/join-crawl.ts')
+    return findJoinable(library, ask.crawl)
+  }
   if (ask.type === 'source') return { source: await findSource(library, ask.source), input: ask.input }
   const { takeUpStart } = await import('../library/operations/take-up-start.ts')
   return takeUpStart(library, ask.input)

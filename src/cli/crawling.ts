@@ -260,6 +260,7 @@ export function causeAfter(event: CrawlEvent, before: PauseCause | undefined): P
 const PAUSE_CODES: Readonly<Record<PauseCause, ErrorCode>> = {
   'disk-full': 'LIBRARY_FULL',
   locked: 'LIBRARY_LOCKED',
+  unreachable: 'LIBRARY_UNREACHABLE',
   'read-only': 'LIBRARY_READ_ONLY',
   memory: 'INTERNAL',
   requested: 'INTERNAL',
@@ -269,6 +270,7 @@ const PAUSE_CODES: Readonly<Record<PauseCause, ErrorCode>> = {
 const GOES_ON: Readonly<Record<PauseCause, string>> = {
   'disk-full': 'when there is room',
   locked: 'when it is free',
+  unreachable: 'when it answers',
   'read-only': 'when it can be written',
   memory: 'when there is enough',
   requested: 'when somebody asks for that',

@@ -3,7 +3,7 @@ import { type EffectiveConfig, SETTINGS } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { AdvisedError } from './advised.ts'
 import { askServer, readNamedToken, type ServerAddress } from './detach-server.ts'
-import { createHint } from './library.ts'
+import { createHint, shownLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { findServer } from './serve-note.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
@@ -44,7 +44,7 @@ async function needServer(config: EffectiveConfig): Promise<ServerAddress> {
   if (note === undefined) {
     const serve = createHint(config)('serve')
     throw new AdvisedError(
-      new PharosError('SERVER_MISSING', { library }),
+      new PharosError('SERVER_MISSING', { library: shownLibrary(config.values) }),
       `start one with \`${serve}\`, or leave out --detach`,
     )
   }

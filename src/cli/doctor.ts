@@ -13,9 +13,12 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { type EffectiveConfig, SETTINGS, type SettingName, shownValue, variableName, writeValue } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
+import { PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
+import { hidePassword, isPostgres } from '../core/url/postgres-address.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
+import type { Inspection } from '../store/postgres/inspect.ts'
 import { createFolder, describeFailure } from '../store/sqlite/create-file.ts'
 import { VERSION } from '../version.ts'
 import { ChecksFailed } from './checks-failed.ts'
@@ -39,7 +42,7 @@ export function addDoctor(program: Command, streams: Streams): void {
       runtimeCheck(),
       await grammarCheck(),
       cacheCheck(config),
-      await libraryCheck(config),
+      isPostgres(config.values.library) ? await databaseCheck(config.values.library) : await libraryCheck(config),
       variableCheck(config),
       ...(await checkConnections(config)),
     ]
@@ -122,6 +125,41 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
     // Whatever went wrong is the answer to the question asked.
     return { name, ok: false, found: `${describeFailure(error)}; use another with --library` }
   }
+}
+
+/** Asks the server of a library and writes nothing: it may be in use. */
+async function databaseCheck(address: string): Promise<Check> {
+  const name = 'library'
+  try {
+    const { openInspector } = await import('../store/postgres/inspect.ts')
+    const { findServerProblem, SCHEMA_VERSION } = await import('../store/postgres/schema.ts')
+    const inspector = await openInspector(address)
+    const { location } = inspector
+    const facts = await inspector.inspect().finally(() => inspector.close())
+    const { version, encoding, schemaVersion, mayCreate, bytes } = facts
+    const server = `${location} is PostgreSQL ${version}, ${encoding}`
+    const problem = findServerProblem(Number.parseInt(version, 10), encoding)
+    if (problem !== undefined) return { name, ok: false, found: `${server}: ${problem}` }
+    if (schemaVersion === 0) {
+      if (mayCreate) return { name, ok: true, found: `${server}; the library will be made when it is needed` }
+      return { name, ok: false, found: `${server}, and its user may not make a schema: GRANT CREATE ON DATABASE …` }
+    }
+    const found = `${server}, has schema ${schemaVersion}, ${writeBytes(bytes)}, ${describePgvector(facts)}`
+    if (schemaVersion <= SCHEMA_VERSION) return { name, ok: true, found }
+    return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+  } catch (error) {
+    // Whatever went wrong is the answer to the question asked.
+    const found =
+      error instanceof PharosError ? `${error.message}; ${error.entry.advice}` : `${hidePassword(address)}: ${error}`
+    return { name, ok: false, found }
+  }
+}
+
+/** By what the vectors nearest to a question are found. */
+function describePgvector({ pgvector, isPgvectorFit }: Inspection): string {
+  if (isPgvectorFit) return `pgvector ${pgvector}`
+  const instead = 'so that every process that searches by meaning keeps the signs of all vectors in memory'
+  return pgvector === null ? `no pgvector, ${instead}` : `pgvector ${pgvector}, which is older than 0.8, ${instead}`
 }
 
 /** Tries whether a file that is not there can be made with its folders, by a folder that is gone again at once. */

@@ -1,7 +1,15 @@
 import { isIP } from 'node:net'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { type Config, type EffectiveConfig, flagName, SETTINGS, type SettingName, variableName } from '../config.ts'
+import {
+  type Config,
+  type EffectiveConfig,
+  flagName,
+  SETTINGS,
+  type SettingName,
+  shownValue,
+  variableName,
+} from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
@@ -15,6 +23,7 @@ import { printableLine, shellWord } from './terminal.ts'
 export const FETCH_SETTINGS: readonly SettingName[] = [
   'allowPrivate',
   'concurrency',
+  'hosts',
   'requestInterval',
   'maxPageBytes',
   'maxMemory',
@@ -32,7 +41,7 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
 export async function openConfigured(
   { values }: Pick<EffectiveConfig, 'values'>,
   notice: (text: string) => void = (text) => void process.stderr.write(`${printableLine(text)}\n`),
-  further: Pick<LibraryOptions, 'busyMs'> = {},
+  further: Pick<LibraryOptions, 'busyMs' | 'connections'> = {},
 ): Promise<OpenLibrary> {
   if (basename(values.library) === ':memory:') {
     const problem = '--library: expected a file, got :memory:, which would be gone with this command'
@@ -58,6 +67,7 @@ export async function openConfigured(
     maxHeaderBytes: values.maxHeaderBytes,
     limits: {
       concurrency: values.concurrency,
+      hosts: values.hosts,
       intervalMs: values.requestInterval,
       startIntervalMs: values.startInterval,
       jitterMs: [values.jitterMin, values.jitterMax],
@@ -139,14 +149,15 @@ function keyOf<Name extends string>(name: Name, value: string): Partial<Record<N
 
 /**
  * Opens the library that is configured for as long as the work takes. `words` are those of the command that hold for another crawl
- * of a source too.
+ * of a source too. `open` opens it where more is to be said about that.
  */
 export async function withLibrary<T>(
   config: EffectiveConfig,
   work: (library: OpenLibrary) => Promise<T>,
   words: readonly string[] = [],
+  open: () => Promise<OpenLibrary> = () => openConfigured(config),
 ): Promise<T> {
-  const library = await openConfigured(config)
+  const library = await open()
   try {
     return await work(library)
   } catch (error) {
@@ -205,7 +216,7 @@ const FETCHING: ReadonlySet<string> = new Set(['recrawl', 'refresh', 'retry', 'f
  * by them, unless something is anyway.
  */
 export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>, isPrivate = false): Hint {
-  const library = origins.library === 'flag' ? ['--library', values.library] : []
+  const library = origins.library === 'flag' ? ['--library', shownLibrary(values)] : []
   const hosts = values.allowPrivate.join(',') || (isPrivate ? '*' : '')
   const isNamed = hosts !== '' && (origins.allowPrivate === 'flag' || values.allowPrivate.length === 0)
   const allowance = isNamed ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
@@ -231,6 +242,11 @@ async function isPrivateHost(host: string): Promise<boolean> {
 /** What stands for something the reader has to fill in is left as it is. */
 function wordOf(word: string): string {
   return /^<\w+>$/.test(word) ? word : shellWord(printableLine(word))
+}
+
+/** The library that is configured, as it may be shown. */
+export function shownLibrary(values: Config): string {
+  return String(shownValue('library', values.library))
 }
 
 /** What is said of a library without sources. */

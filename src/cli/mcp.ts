@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { EffectiveConfig } from '../config.ts'
+import { type EffectiveConfig, folderOf } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import { createAlarm } from '../library/alarm.ts'
 import type { Mcp } from '../mcp/server.ts'
 import { VERSION } from '../version.ts'
@@ -57,13 +58,13 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   const { createMcp } = await import('../mcp/server.ts')
   const isReadOnly = flags.readOnly === true
   const { library: path } = config.values
-  const folder = resolve(flags.exportTo ?? join(dirname(path), 'packs'))
+  const folder = resolve(flags.exportTo ?? join(folderOf(path), 'packs'))
   const alarm = createAlarm()
   return createMcp({
     version: VERSION,
     isReadOnly,
     async openLibrary() {
-      if (isReadOnly && !existsSync(path)) {
+      if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
         throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem: 'it does not exist' })
       }
       return openConfigured(config)

@@ -9,6 +9,7 @@ import { splitPack } from '../core/pack/split.ts'
 import { sumTokens } from '../core/pack/tables.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { compareUtf8 } from '../core/text/order.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import { type ChunkedFolder, chunkFolder } from '../ingest/chunk-folder.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import { checkPackPlace, leaveOutChangedImages, writePacks } from '../ingest/pack-output.ts'
@@ -104,7 +105,8 @@ async function packSource(
   const sizes = { targetChars: targetCharsIn(config), maxChars: config.values.chunkMaxChars }
   if (flags.out !== undefined && flags.split === undefined) checkPackPlace(flags.out)
   // A mistyped folder makes no library.
-  if (!existsSync(config.values.library)) throw neitherError(name, config.values.library, '')
+  const place = config.values.library
+  if (!isPostgres(place) && !existsSync(place)) throw neitherError(name, place, '')
   await withLibrary(config, async (library) => {
     const source = await findSource(library, name).catch((error: unknown) => {
       if (!(error instanceof PharosError) || error.code !== 'SOURCE_UNKNOWN') throw error

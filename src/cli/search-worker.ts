@@ -6,7 +6,7 @@ import { searchLibrary } from '../library/operations/search-library.ts'
 import { openConfigured } from './library.ts'
 
 // Given by whoever started this thread, and was told what there is to know of the library.
-const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {})
+const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {}, { connections: 2 })
 const reply = (message: SearchReply): void => parentPort?.postMessage(message)
 
 parentPort?.on('message', ({ number, input }: SearchQuestion) => {

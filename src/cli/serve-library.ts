@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { EffectiveConfig } from '../config.ts'
 import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Log } from '../http/ports.ts'
 import { createAlarm } from '../library/alarm.ts'
 import type { JobLog } from '../library/job-log.ts'
@@ -19,7 +20,12 @@ export interface ServedLibrary {
 }
 
 /** What may be better a moment later, without anybody giving another path or program. */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['LIBRARY_FULL', 'LIBRARY_LOCKED', 'LIBRARY_READ_ONLY'])
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'LIBRARY_FULL',
+  'LIBRARY_LOCKED',
+  'LIBRARY_READ_ONLY',
+  'LIBRARY_UNREACHABLE',
+])
 
 /** A library that could not be opened is not tried again before this: a try may hold up everything else for a while. */
 const RETRY_MS = 1000
@@ -61,7 +67,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     }
     const library = await openConfigured(config, (text) => log.warn(text), { busyMs: BUSY_MS })
     wasOpened = true
-    current = createHandle(library, fileOf(path), log)
+    current = createHandle(library, fileOf(path), log, leavesWork(config))
     return current
   }
   const leaveReplaced = () => {
@@ -107,11 +113,18 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   }
 }
 
-function createHandle(library: OpenLibrary, file: string | undefined, log: Log): Handle {
+/** Whether all that takes long is left to workers. */
+function leavesWork({ values }: EffectiveConfig): boolean {
+  return isPostgres(values.library) && values.workers === 0
+}
+
+function createHandle(library: OpenLibrary, file: string | undefined, log: Log, isIdle: boolean): Handle {
   const stop = new AbortController()
   const alarm = createAlarm()
   // What goes wrong there is told by every search that misses its work.
-  const background = workInBackground(library, stop.signal, { alarm, log }).catch(() => undefined)
+  const background = isIdle
+    ? Promise.resolve()
+    : workInBackground(library, stop.signal, { alarm, log }).catch(() => undefined)
   return {
     library,
     file,
@@ -124,8 +137,9 @@ function createHandle(library: OpenLibrary, file: string | undefined, log: Log):
   }
 }
 
-/** What tells the file at a path from others that were there; undefined when there is none. */
+/** What tells the file at a path from others that were there; undefined when there is none. A database stays what it is. */
 function fileOf(path: string): string | undefined {
+  if (isPostgres(path)) return path
   try {
     const { dev, ino } = statSync(path, { bigint: true })
     return `${dev}/${ino}`

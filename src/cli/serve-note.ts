@@ -1,8 +1,10 @@
-import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { folderOf } from '../config.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import { thisRunner } from '../jobs/runner.ts'
 
-/** What a running server tells of itself, in a file beside its library that only its owner may read. */
+/** What a running server tells of itself, in a file beside its library, or in the folder of its database, that only its owner may read. */
 export interface ServeNote {
   /** `http://127.0.0.1:41000` */
   readonly origin: string
@@ -18,7 +20,7 @@ const PATIENCE_MS = 3000
 
 /** Where the server of a library says where it is. Two names of one library lead to the same place. */
 function placeOf(library: string): string {
-  return `${resolveLinks(library)}.server.json`
+  return isPostgres(library) ? join(folderOf(library), 'server.json') : `${resolveLinks(library)}.server.json`
 }
 
 function resolveLinks(path: string): string {
@@ -42,6 +44,7 @@ export async function findServer(library: string): Promise<ServeNote | undefined
 export function writeNote(library: string, note: Pick<ServeNote, 'origin' | 'tokenFile'>): (() => void) | undefined {
   const text = JSON.stringify({ ...note, pid: process.pid, runner: thisRunner.id })
   try {
+    if (isPostgres(library)) mkdirSync(folderOf(library), { recursive: true, mode: 0o700 })
     writeFileSync(placeOf(library), `${text}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined

@@ -1,32 +1,44 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { dirname, join } from 'node:path'
-import { type EffectiveConfig, writeEnvironment } from '../config.ts'
+import { join } from 'node:path'
+import { type Config, type EffectiveConfig, folderOf } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import { systemClock } from '../fetch/clock.ts'
 import { createHttp } from '../http/app.ts'
 import type { HttpApp, Log } from '../http/ports.ts'
 import { openSearchPool } from '../jobs/search-pool.ts'
-import { createSpawnRunner } from '../jobs/spawn-crawl.ts'
 import type { AnalysisRunner } from '../library/dispatch/analysis-runner.ts'
 import { createAnalysisRunner } from '../library/dispatch/create-analysis-runner.ts'
 import { createDispatcher } from '../library/dispatch/create-dispatcher.ts'
 import { createFeed } from '../library/dispatch/create-feed.ts'
+import { createSharedAnalysis } from '../library/dispatch/create-shared-analysis.ts'
+import { createSharedDispatcher } from '../library/dispatch/create-shared-dispatcher.ts'
 import { createDispatchedJobs } from '../library/dispatch/dispatched-jobs.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
-import type { CrawlRunner } from '../library/dispatch/runner.ts'
+import { within } from '../library/dispatch/within.ts'
 import { createHttpHandler } from '../mcp/http.ts'
 import { createMcp } from '../mcp/server.ts'
 import type { OpenLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
 import { createAssets, createLazyAssets, pageFolder } from './assets.ts'
 import { exportSource } from './export-source.ts'
+import { shownLibrary } from './library.ts'
 import { type Listening, listen, listenAtFirst } from './listen.ts'
 import { openPackShelf } from './pack-shelf.ts'
 import { type ServedLibrary, serveLibrary } from './serve-library.ts'
 import { findServer, readNoteText, removeStale, type ServeNote, writeNote } from './serve-note.ts'
 import { checkOrigins, listHosts, readToken } from './serve-token.ts'
-import { createSystemProbe } from './system-probe.ts'
+import { openSystemProbe } from './system-probe.ts'
+import { whenReachable } from './when-reachable.ts'
+import {
+  createConfiguredWorker,
+  createVerbRunner,
+  endKilled,
+  type LateQueue,
+  prepareQueue,
+  requireWorkers,
+} from './work-open.ts'
 
 /** A server that answers. */
 export interface OpenServer {
@@ -43,9 +55,6 @@ export interface OpenServer {
 /** Each has the library open, and takes about 100 MB while it is busy with the documentation of PostgreSQL. */
 const MOST_SEARCH_THREADS = 4
 
-/** So many of the last crawls of a source are looked through for one whose process was killed. */
-const LOOKED_BACK = 10
-
 /** Where a server looks for a port when none is given. */
 const PORTS = { first: 41_000, last: 61_000 }
 
@@ -58,9 +67,10 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   const { values } = config
   const token = readToken(values)
   checkOrigins(values.allowedOrigins)
-  const other = await findServer(values.library)
-  if (other !== undefined) throw runningError(values.library, other)
-  const closing: (() => Promise<void> | void)[] = []
+  // A library in a file has one server; any number share one in PostgreSQL.
+  const other = isPostgres(values.library) ? undefined : await findServer(values.library)
+  if (other !== undefined) throw runningError(shownLibrary(values), other)
+  const closing: Closing = []
   const close = async (): Promise<void> => {
     // The last that was opened first. What one of them fails with must not keep the others open.
     for (const end of closing.splice(0).reverse()) {
@@ -74,15 +84,18 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   try {
     const library = await serveLibrary(config, log)
     closing.push(library.close)
-    const dispatcher = openDispatcher(config, library, log)
-    closing.push(dispatcher.close, tendAfterCrawls(dispatcher, library))
-    const analysis = openAnalysis(config, library, dispatcher, log)
-    closing.push(analysis.close)
+    const { dispatcher, analysis } = await (isPostgres(values.library) ? openShared : openOwn)(
+      config,
+      library,
+      log,
+      closing,
+    )
+    closing.push(tendAfterCrawls(dispatcher, library))
     const app = openApp({ config, token, library, dispatcher, analysis, log, closing })
     const server = await listenConfigured(config, app)
     closing.push(server.close, app.close)
     // The first to go when it closes: whoever finds the note finds a server that answers.
-    closing.push(await claim(values.library, server, values.tokenFile || null, log))
+    closing.push(await claim(values, server, log))
     const recover = async (): Promise<void> => {
       await Promise.all([dispatcher.recover(), analysis.recover()])
     }
@@ -93,13 +106,77 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   }
 }
 
-/** Starts the same program as this one, with another verb. */
-function createVerbRunner({ values }: EffectiveConfig, verb: string): CrawlRunner {
-  return createSpawnRunner({
-    command: process.execPath,
-    args: [...process.execArgv, process.argv[1] ?? '', verb],
-    env: writeEnvironment(values),
+/** What runs jobs, and analyses. */
+interface JobParts {
+  readonly dispatcher: Dispatcher
+  readonly analysis: AnalysisRunner
+}
+
+/** What ends the parts of a server, the last that was opened first. */
+type Closing = (() => Promise<void> | void)[]
+
+/** This server runs all jobs of its library. */
+async function openOwn(config: EffectiveConfig, library: ServedLibrary, log: Log, closing: Closing): Promise<JobParts> {
+  if (config.values.workers === 0) {
+    const problem = `${shownLibrary(config.values)} is a file, whose crawls no other process can run: --workers 0 is for a library in PostgreSQL`
+    throw new PharosError('USAGE', { problem })
+  }
+  const dispatcher = openDispatcher(config, library, log)
+  const analysis = openAnalysis(config, library, dispatcher, log)
+  closing.push(dispatcher.close, analysis.close)
+  return { dispatcher, analysis }
+}
+
+/** Workers run the jobs of its library; this server is one of them, unless it is not to be. */
+async function openShared(
+  config: EffectiveConfig,
+  library: ServedLibrary,
+  log: Log,
+  closing: Closing,
+): Promise<JobParts> {
+  const queue = prepareQueue(config, log)
+  const feed = createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock })
+  const dispatcher = createSharedDispatcher({
+    ...{ queue: queue.open, feed, clock: systemClock, newId: randomUUID, jobLog: library.jobLog, log },
+    workers: async () => requireWorkers(await library.open()),
   })
+  closing.push(queue.close, dispatcher.close)
+  if (config.values.workers > 0) {
+    const { started, stop } = startWorker(config, library, queue, log)
+    closing.push(stop)
+    // The first crawl that is asked for finds room, unless the library cannot be reached yet.
+    await within(systemClock, started, JOINED_MS)
+  }
+  return { dispatcher, analysis: createSharedAnalysis({ library: library.open, queue: queue.open, feed }) }
+}
+
+/** How long a server waits until it has joined as a worker before it says where it is. */
+const JOINED_MS = 5000
+
+/** Works beside what the server answers, from the moment on when the library can be reached; gives what ends that. */
+function startWorker(
+  config: EffectiveConfig,
+  library: ServedLibrary,
+  queue: LateQueue,
+  log: Log,
+): { readonly started: Promise<unknown>; stop(): Promise<void> } {
+  const stop = new AbortController()
+  const started = whenReachable(log, stop.signal, async () => {
+    const worker = createConfiguredWorker(config, await library.open(), await queue.open(), { log, isServer: true })
+    await worker.start()
+    return worker
+  }).catch((error: unknown) => {
+    if (!stop.signal.aborted) log.warn(`this server runs no crawls: ${String(error)}`)
+    return undefined
+  })
+  return {
+    started,
+    async stop() {
+      stop.abort(new PharosError('INTERRUPTED'))
+      // What runs goes on with another worker, or with this server when it is started again.
+      await (await started)?.drain(0)
+    },
+  }
 }
 
 function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }: Dispatcher, log: Log): AnalysisRunner {
@@ -108,7 +185,7 @@ function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }:
     library: library.open,
     feed,
     clock: systemClock,
-    libraryPath: config.values.library,
+    libraryPath: shownLibrary(config.values),
     log,
   })
 }
@@ -131,19 +208,12 @@ function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Lo
     feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),
     clock: systemClock,
     newId: randomUUID,
-    libraryPath: values.library,
+    libraryPath: shownLibrary(values),
     maxJobs: values.maxCrawls,
     maxRequests: values.maxRequests,
-    endCrawl: (sourceId, crawlId) => endKilled(library, sourceId, crawlId),
+    endCrawl: async (sourceId, crawlId) => endKilled(await library.open(), sourceId, crawlId),
     log,
   })
-}
-
-/** Ends a crawl whose process is gone without having done so. One that another process goes on with is left alone. */
-async function endKilled(library: ServedLibrary, sourceId: string, crawlId: string): Promise<void> {
-  const { store } = await library.open()
-  const found = (await store.listCrawls(sourceId, LOOKED_BACK)).find(({ id }) => id === crawlId)
-  if (found?.state === 'running') await store.endCrawl(crawlId, null, Date.now(), found.runner ?? undefined)
 }
 
 /** What the parts of a server are opened with. */
@@ -155,12 +225,12 @@ interface Parts {
   readonly analysis: AnalysisRunner
   readonly log: Log
   /** What ends them is added here. */
-  readonly closing: (() => Promise<void> | void)[]
+  readonly closing: Closing
 }
 
 function openApp({ config, token, library, dispatcher, analysis, log, closing }: Parts): HttpApp {
   const { values } = config
-  const packFolder = join(dirname(values.library), 'packs')
+  const packFolder = join(folderOf(values.library), 'packs')
   const packs = openPackShelf(library.open, packFolder)
   const mcp = createMcp({
     version: VERSION,
@@ -182,7 +252,8 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     size: Math.min(MOST_SEARCH_THREADS, availableParallelism()),
     warn: log.warn,
   })
-  closing.push(packs.close, mcp.close, handler.close, pool.close)
+  const system = openSystemProbe(values.library)
+  closing.push(packs.close, mcp.close, handler.close, pool.close, system.close)
   return createHttp({
     version: VERSION,
     library: library.open,
@@ -193,7 +264,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     mcp: handler.fetch,
     readAsset: createAssets(pageFolder('dashboard')),
     readLocal: createLazyAssets(pageFolder('local')),
-    system: createSystemProbe(values.library),
+    system,
     packs,
     log,
     settings: {
@@ -201,7 +272,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
       allowedOrigins: values.allowedOrigins,
       token,
       defaultStartUrl: values.defaultStartUrl || null,
-      libraryPath: values.library,
+      libraryPath: shownLibrary(values),
       traceStart: values.traceStart,
     },
   })
@@ -224,10 +295,10 @@ function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<Li
 }
 
 /** Says where the server is, for commands that leave a crawl to it; gives what takes that back. */
-async function claim(library: string, { origin }: Listening, tokenFile: string | null, log: Log): Promise<() => void> {
-  const note = { origin, tokenFile }
+async function claim(values: Config, { origin }: Listening, log: Log): Promise<() => void> {
+  const note = { origin, tokenFile: values.tokenFile || null }
   try {
-    return writeNote(library, note) ?? (await takeOver(library, note))
+    return writeNote(values.library, note) ?? (await takeOver(values, note))
   } catch (error) {
     if (error instanceof PharosError) throw error
     // The place may be one that cannot be written for now, and the server is to run all the same.
@@ -237,10 +308,13 @@ async function claim(library: string, { origin }: Listening, tokenFile: string |
 }
 
 /** Takes the place of a server that left its note behind. */
-async function takeOver(library: string, note: Parameters<typeof writeNote>[1]): Promise<() => void> {
+async function takeOver(values: Config, note: Parameters<typeof writeNote>[1]): Promise<() => void> {
+  const { library } = values
   const stale = readNoteText(library)
   const other = await findServer(library)
-  if (other !== undefined) throw runningError(library, other)
+  // Commands that leave a crawl to a server find the one that was there first, which serves them as well.
+  if (other !== undefined && isPostgres(library)) return () => undefined
+  if (other !== undefined) throw runningError(shownLibrary(values), other)
   removeStale(library, stale)
   const release = writeNote(library, note)
   if (release === undefined) throw new Error('another server took its place this very moment')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { EffectiveConfig, SettingName } from '../config.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
+import { addLibraryOptions, FETCH_SETTINGS, shownLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
 import { createServeLog } from './serve-log.ts'
@@ -21,6 +21,7 @@ const SERVER_SETTINGS: readonly SettingName[] = [
   'allowedOrigins',
   'maxCrawls',
   'maxRequests',
+  'workers',
 ]
 
 /** `pharos serve` */
@@ -74,7 +75,7 @@ function writePlaces(server: OpenServer, { values }: EffectiveConfig, { bold, di
   const origin = isOpen ? outsideOrigin(server.origin, values.host) : server.origin
   const header = server.token === null ? '' : ', with the header Authorization: Bearer <token>'
   return [
-    `Pharos serves ${printableLine(values.library)}`,
+    `Pharos serves ${printableLine(shownLibrary(values))}`,
     '',
     `  dashboard  ${bold(`${origin}/`)}`,
     `  API        ${origin}/docs`,
@@ -99,7 +100,7 @@ function placesRecord({ origin, token }: OpenServer, { values }: EffectiveConfig
     openapi: `${origin}/openapi.json`,
     events: `${origin}/events`,
     mcp: `${origin}/mcp`,
-    library: values.library,
+    library: shownLibrary(values),
     pid: process.pid,
     isTokenDemanded: token !== null,
   }

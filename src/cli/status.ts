@@ -5,10 +5,12 @@ import { describeSource, type SourceDescription } from '../library/operations/de
 import { findSource } from '../library/operations/find-source.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import type { Source } from '../library/source.ts'
+import type { WorkerRecord } from '../library/workers.ts'
 import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { statusRecord, writeSourceLines, writeStatus } from './status-text.ts'
 import { type Streams, Terminal } from './terminal.ts'
+import { workerRecord, writeWorkerLines } from './worker-text.ts'
 
 /** Addresses that are listed; with `--verbose` more. */
 const LISTED = { plain: 10, verbose: 100 } as const
@@ -34,8 +36,9 @@ export function addStatus(program: Command, streams: Streams): void {
       const limit = flags.all === true ? Number.MAX_SAFE_INTEGER : some
       const reports = []
       for (const source of sources) reports.push(await describeSource(library, source, limit))
+      const workers = text === undefined ? await readWorkers(library) : []
       if (reports.length === 0) terminal.note(writeEmpty(library.store.location, createHint(config)))
-      if (reports.length === 0 && !terminal.isJson) return
+      if (reports.length === 0 && workers.length === 0 && !terminal.isJson) return
       const now = library.clock.now()
       const isList = text === undefined && flags.all !== true
       const lines = isList ? writeSourceLines(reports, now) : []
@@ -46,12 +49,18 @@ export function addStatus(program: Command, streams: Streams): void {
       for (const one of isList ? [] : reports) {
         lines.push(writeStatus(one, await createHintFor(config, one.source), now, coverageOf(one)))
       }
-      terminal.answer(lines.join('\n'), {
+      terminal.answer([...lines, ...writeWorkerLines(workers)].join('\n'), {
         library: library.store.location,
         sources: reports.map((one) => statusRecord(one, now, coverageOf(one))),
+        ...(text === undefined ? { workers: workers.map(workerRecord) } : {}),
       })
     })
   })
+}
+
+/** Those who share the work of a library; none where it is a file. */
+async function readWorkers({ workers }: Library): Promise<readonly WorkerRecord[]> {
+  return (await workers?.list()) ?? []
 }
 
 /** How well a site is understood; null where no plan has ever looked at it. */

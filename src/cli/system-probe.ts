@@ -1,33 +1,71 @@
 import { open, stat, statfs } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import type { SystemHealth, SystemProbe } from '../http/ports.ts'
+import type { Inspector } from '../store/postgres/inspect.ts'
 import { WAL_AUTOCHECKPOINT } from '../store/sqlite/database.ts'
 
 /** Two looks at the processor that are closer than this would measure little but themselves. */
 const LEAST_SPAN_MS = 500
 
-/** Looks at this process, and at the disk that holds the library. */
-export function createSystemProbe(libraryPath: string): SystemProbe {
+/** What a probe tells of the place of the library. */
+type LibraryHealth = Omit<SystemHealth, 'memory' | 'cpu'>
+
+/** A probe that must be closed. */
+interface OpenProbe extends SystemProbe {
+  close(): Promise<void>
+}
+
+/** Looks at this process, and at the disk or the database that holds the library. */
+export function openSystemProbe(library: string): OpenProbe {
   const measure = createCpuMeter()
+  const place = isPostgres(library) ? openDatabaseProbe(library) : undefined
   return {
     async read() {
       const { rss, heapUsed, heapTotal } = process.memoryUsage()
-      const [size, log, disk, journalMode] = await Promise.all([
-        sizeOf(libraryPath),
-        sizeOf(`${libraryPath}-wal`),
-        statfs(dirname(libraryPath)).catch(() => null),
-        readJournalMode(libraryPath),
-      ])
-      return {
-        dbSizeBytes: size === null ? null : size + (log ?? 0),
-        freeDiskBytes: disk === null ? null : disk.bavail * disk.bsize,
-        memory: { rss, heapUsed, heapTotal },
-        cpu: measure(),
-        journalMode,
-        walAutocheckpoint: journalMode === 'wal' ? WAL_AUTOCHECKPOINT : null,
+      const found = await (place?.read() ?? readFileHealth(library))
+      return { ...found, memory: { rss, heapUsed, heapTotal }, cpu: measure() }
+    },
+    close: async () => place?.close(),
+  }
+}
+
+async function readFileHealth(path: string): Promise<LibraryHealth> {
+  const [size, log, disk, journalMode] = await Promise.all([
+    sizeOf(path),
+    sizeOf(`${path}-wal`),
+    statfs(dirname(path)).catch(() => null),
+    readJournalMode(path),
+  ])
+  return {
+    dbSizeBytes: size === null ? null : size + (log ?? 0),
+    freeDiskBytes: disk === null ? null : disk.bavail * disk.bsize,
+    journalMode,
+    walAutocheckpoint: journalMode === 'wal' ? WAL_AUTOCHECKPOINT : null,
+  }
+}
+
+/** Of a server that does not answer nothing is known. */
+const NOTHING: LibraryHealth = { dbSizeBytes: null, freeDiskBytes: null, journalMode: null, walAutocheckpoint: null }
+
+function openDatabaseProbe(address: string): { read(): Promise<LibraryHealth>; close(): Promise<void> } {
+  let opened: Promise<Inspector> | undefined
+  const open = async (): Promise<Inspector> => {
+    const { openInspector } = await import('../store/postgres/inspect.ts')
+    return openInspector(address)
+  }
+  return {
+    async read() {
+      opened ??= open()
+      try {
+        const { bytes, version } = await (await opened).inspect()
+        return { ...NOTHING, dbSizeBytes: bytes, journalMode: `PostgreSQL ${version}` }
+      } catch {
+        return NOTHING
       }
     },
+    close: async () => (await opened?.catch(() => undefined))?.close(),
   }
 }
 

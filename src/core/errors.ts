@@ -157,6 +157,12 @@ export const ERRORS = {
     httpStatus: 429,
     exitCode: 1,
   },
+  WORKERS_MISSING: {
+    message: 'no worker has joined that could begin a crawl',
+    advice: 'start one with `pharos worker`, or let the crawl wait for one with "queue": true',
+    httpStatus: 503,
+    exitCode: 1,
+  },
   JOB_UNKNOWN: {
     message: 'no job {job} is waiting or running here, nor ended a moment ago',
     advice: 'a job is named by its id, a UUID; GET /api/crawls lists those there are, GET /api/queues those there were',
@@ -249,7 +255,7 @@ export const ERRORS = {
   },
   LIBRARY_UNUSABLE: {
     message: 'the library {library} cannot be used: {problem}',
-    advice: 'check the path and its permissions, or use another place with --library',
+    advice: 'check the place and its permissions, or use another one with --library',
     httpStatus: 500,
     exitCode: 1,
   },
@@ -265,10 +271,34 @@ export const ERRORS = {
     httpStatus: 503,
     exitCode: 1,
   },
+  LIBRARY_UNREACHABLE: {
+    message: 'the library {library} does not answer: {problem}',
+    advice: 'start its server, or mend the address and the password, then run the same command again',
+    httpStatus: 503,
+    exitCode: 1,
+  },
   LIBRARY_READ_ONLY: {
     message: 'the library {library} cannot be written: {problem}',
     advice: 'make its place writable, then run the same command again, or use another place with --library',
     httpStatus: 503,
+    exitCode: 1,
+  },
+  COPY_REFUSED: {
+    message: '{origin} is not copied to {target}: {problem}',
+    advice: '{advice}',
+    httpStatus: 409,
+    exitCode: 2,
+  },
+  COPY_RUNNING: {
+    message: 'another process is copying to {target}',
+    advice: 'wait for it to end, then run the same command again; it goes on where that one was',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  COPY_DIFFERS: {
+    message: 'the copy is not yet what {origin} holds: {problem}',
+    advice: 'run the same command again: it mends what differs, and nothing of it is seen before that',
+    httpStatus: 500,
     exitCode: 1,
   },
   EMBEDDER_MISSING: {

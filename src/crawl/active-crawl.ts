@@ -28,10 +28,13 @@ import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
+import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
 import { ContentTraps, type PageContent } from './traps.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
+/** How old what others have done may be when it is told. */
+const HELP_AGE_MS = 1000
 
 /** Where addresses were found. */
 export interface Finding {
@@ -95,6 +98,15 @@ export class ActiveCrawl {
   isFullKnown = false
   /** Why nothing may be concluded from what was not found, in words; null while everything could be looked at. */
   incomplete: string | null = null
+  /** Whether it was begun by another process, which does all but visits. */
+  readonly isJoined: boolean
+  /** Whether the start was read, and the lists of the site with it. */
+  #isStarted: boolean
+  #isShared = false
+  /** Requests that were told to whoever adds them up. */
+  #toldRequests = 0
+  /** What others have done, and when that was asked. */
+  #help: { readonly done: Help; readonly at: number } = { done: NO_HELP, at: Number.NEGATIVE_INFINITY }
   /** Where the site is from now on. */
   #keptSite: string
   readonly #startOrigin: string
@@ -115,8 +127,10 @@ export class ActiveCrawl {
   readonly #hosts = new Set<string>()
   readonly #traps = new ContentTraps(this.#hosts)
 
-  constructor(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal) {
+  constructor(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal, shared?: SharedCrawl) {
     this.run = run
+    this.isJoined = shared !== undefined
+    this.isFullKnown = shared?.isFullKnown === true
     this.ports = ports
     this.signal = signal
     this.startedAt = ports.clock.now()
@@ -125,6 +139,7 @@ export class ActiveCrawl {
     this.#startOrigin = new URL(run.startUrl).origin
     for (const url of [run.startUrl, run.siteUrl]) this.#hosts.add(new URL(url).host)
     this.gate = this.#openGate(run.siteUrl)
+    this.#isStarted = !this.#readsLists
     this.#startKeys.set(this.gate.keyOf(run.startUrl) ?? run.startUrl, true)
     const { ledger, clock, random } = ports
     const tell = (event: CrawlEvent) => this.events.push(event)
@@ -255,6 +270,7 @@ export class ActiveCrawl {
   async discoverLate(): Promise<boolean> {
     if (this.#discovery !== undefined || !this.#readsLists) return false
     await this.discovered(this.#settledStart)
+    this.#isStarted = true
     return true
   }
 
@@ -275,7 +291,10 @@ export class ActiveCrawl {
       }
       if (isRead(row) && row.status !== null) this.answerStart(key)
       if (this.run.kind === 'recrawl') this.#settledStart = key
-      else this.#discovery = Promise.resolve()
+      else {
+        this.#discovery = Promise.resolve()
+        this.#isStarted = true
+      }
     }
   }
 
@@ -324,6 +343,29 @@ export class ActiveCrawl {
     this.events.push({ type: 'begun', url, depth })
   }
 
+  /** Lets others take part once all is known that they have to know: where the site is, and what its lists name. */
+  async share(): Promise<void> {
+    if (this.#isShared || !this.#isStarted) return
+    this.#isShared = true
+    await this.ports.share?.({ siteUrl: this.siteUrl, isFullKnown: this.isFullKnown })
+  }
+
+  /** What others have done, as it was told a moment ago at most. */
+  async readHelp(isNow = false): Promise<Help> {
+    const now = this.ports.clock.now()
+    if (this.ports.readHelp !== undefined && (isNow || now - this.#help.at >= HELP_AGE_MS)) {
+      this.#help = { done: await this.ports.readHelp(), at: now }
+    }
+    return this.#help.done
+  }
+
+  /** Requests that nobody was told of yet. */
+  takeRequests(): number {
+    const untold = this.requests - this.#toldRequests
+    this.#toldRequests = this.requests
+    return untold
+  }
+
   /** Counts what became of a visit and tells it. Answers whether it brought a page. */
   count(settlement: Settlement, settled: Settled, bytes: number): boolean {
     this.#begun.delete(settlement.visit.key)
@@ -339,6 +381,8 @@ export class ActiveCrawl {
     }
     this.note(finds, settled.finds)
     if (state === 'pending') return false
+    // A start that only leads elsewhere leaves the lists to the address it leads to.
+    if (reason !== 'redirect' && this.waitsForLists(visit.key)) this.#isStarted = true
     this.#noteSame(reason, settlement.pattern)
     this.visited++
     if (reason === 'guess-missed') this.#missed.add(visit.key)
@@ -353,6 +397,8 @@ export class ActiveCrawl {
 
   /** Tells the milestones that a visit has led to. Kept first: one that is told twice is worse than one that is missed. */
   async reach(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
+    // Whoever sees a part of a crawl cannot tell.
+    if (this.isJoined) return
     for (const event of this.milestones.note(visit)) {
       await this.ports.milestones?.write(event.kind)
       this.events.push(event)
@@ -367,11 +413,18 @@ export class ActiveCrawl {
     this.events.push({ type: 'settled', url, state, reason, status: null, detail, bytes: 0, chunks })
   }
 
+  /** What this process has done. */
+  get done(): Help {
+    const { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, pacer } = this
+    const parked = [...pacer.parked].map(([host, detail]) => ({ host, detail }))
+    return { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, parked }
+  }
+
   /** Where the crawl stands. */
   async progress(): Promise<CrawlProgress> {
     const now = this.ports.clock.now()
     const open = await this.ports.ledger.countOpen(this.run.sourceId, now)
-    const { visited, indexed, unchanged, skipped, failed, bytes } = this
+    const { visited, indexed, unchanged, skipped, failed, bytes } = addHelp(this.done, await this.readHelp())
     const counts = { visited, indexed, unchanged, skipped, failed, bytes }
     const queued = open.pending + open.leased
     return {
@@ -438,7 +491,7 @@ export class ActiveCrawl {
   }
 
   get #readsLists(): boolean {
-    return this.run.kind === 'add' || this.run.kind === 'recrawl'
+    return !this.isJoined && (this.run.kind === 'add' || this.run.kind === 'recrawl')
   }
 
   #judgeOne(text: string, finding: Finding, finds: Find[], aliases: Alias[]): void {

@@ -2,7 +2,7 @@ import type { PageClass } from '../core/model.ts'
 import { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEvent } from './events.ts'
 import { finishCrawl, isConclusive } from './finish.ts'
-import { Frontier } from './frontier.ts'
+import { Frontier, type FrontierOptions } from './frontier.ts'
 import type { Reason, Settled, Settlement, Visit } from './ledger.ts'
 import type { PlannedVisit } from './planner.ts'
 import type { PageKind } from './ports.ts'
@@ -26,6 +26,7 @@ export function crawl(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal): As
 /** Makes all visits. */
 async function visitEverything(active: ActiveCrawl): Promise<void> {
   await begin(active)
+  await active.share()
   await visitAll(active)
   if (active.refusal === null && (await active.discoverLate())) await visitAll(active)
   while (isGoingOn(active) && (await active.planning?.idle()) === true) await visitAll(active)
@@ -62,8 +63,8 @@ async function begin(active: ActiveCrawl): Promise<void> {
 }
 
 /** Visits until nothing is due any more. The first failure that is no outcome of a visit ends all. */
-async function visitAll(active: ActiveCrawl): Promise<void> {
-  const frontier = new Frontier(active)
+export async function visitAll(active: ActiveCrawl, options?: FrontierOptions): Promise<void> {
+  const frontier = new Frontier(active, options)
   const workers = Array.from({ length: active.run.limits.concurrency }, () => visitOneByOne(active, frontier))
   try {
     await Promise.all(workers)
@@ -105,9 +106,11 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
       return false
     }
     const { settlement, bytes } = result
-    const settled = await ledger.settle(settlement)
+    const cost = active.isJoined ? { cost: { bytes, requests: active.takeRequests() } } : {}
+    const settled = await ledger.settle({ ...settlement, ...cost })
     const kind = await kindAfter(active, settlement, settled)
     const isPage = active.count(settlement, settled, bytes)
+    await active.share()
     if (settled.type === 'lost' || settled.state === 'pending') return isPage
     await active.reach({ isPage, depth: visit.depth, bytes, isArticle: kind === 'article' })
     if (active.planning !== undefined) {

@@ -14,7 +14,7 @@ export const CRAWL_ENDS = ['completed', 'cancelled', 'gate', 'failed'] as const
 export type CrawlEnd = (typeof CRAWL_ENDS)[number]
 
 /** What a crawl may have to wait for: room on the disk, a library that others keep locked, the right to write, memory, whoever paused it. */
-export type PauseCause = 'disk-full' | 'locked' | 'read-only' | 'memory' | 'requested'
+export type PauseCause = 'disk-full' | 'locked' | 'unreachable' | 'read-only' | 'memory' | 'requested'
 
 /** One thing that happened in a crawl. Progress lines, live events and stored history are made from this stream. */
 export type CrawlEvent =

@@ -2,6 +2,7 @@ import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
 import { isRead, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
+import { addHelp, type Help } from './sharing.ts'
 import { Stall } from './watch.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
@@ -18,32 +19,23 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { removed, withheld } = ending
   let vainReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
+  const done = addHelp(active.done, await active.readHelp(true))
   if (end === 'completed') {
-    vainReason = findVainReason(active, ledger, start)
-    problem = vainReason === null ? findImbalance(ledger) : describeVain(active, vainReason, start)
+    vainReason = findVainReason(active, done, ledger, start)
+    problem = vainReason === null ? findImbalance(ledger) : describeVain(active, done, vainReason, start)
     if (problem !== null) end = 'failed'
   }
   if (end === 'completed' || end === 'gate') await active.keepSite()
-  const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, requests, cappedAt, overflow } = active
   return {
     crawlId: run.crawlId,
     kind: run.kind,
     end,
     ledger,
-    visited,
-    indexed,
-    unchanged,
-    skipped,
-    failed,
+    ...done,
     removed,
     withheld,
-    cappedAt,
-    parked: [...active.pacer.parked].map(([host, detail]) => ({ host, detail })),
+    cappedAt: active.cappedAt,
     incomplete: await findDoubt(active),
-    overflow,
-    newInRefresh,
-    bytes,
-    requests,
     elapsedMs: ports.clock.now() - active.startedAt,
     problem,
     vainReason,
@@ -96,10 +88,12 @@ export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
  * Why nothing may be concluded from what was not found, in words; null when there is no reason. What became of addresses is
  * asked of the ledger, because a crawl that was interrupted remembers nothing else.
  */
-async function findDoubt({ run, ports, incomplete }: ActiveCrawl): Promise<string | null> {
+async function findDoubt(active: ActiveCrawl): Promise<string | null> {
+  const { run, ports, incomplete } = active
   if (incomplete !== null || run.kind !== 'recrawl') return incomplete
-  // One that goes on does not know what there was no room for before.
-  const isFull = run.isResumed && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
+  // One that goes on does not know what there was no room for before, nor does one that others take part in.
+  const isShort = run.isResumed || (await active.readHelp(true)).overflow > 0
+  const isFull = isShort && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
   if (isFull) return `the source has the ${run.limits.ledgerRows} addresses it may have`
   if (!run.followsLinks) return null
   const unread = await ports.ledger.findUnread(run.sourceId, run.crawlId, OPEN_REASONS)
@@ -130,8 +124,12 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
 }
 
 /** Why a crawl was in vain: it could not begin, every page failed, or the start led to nothing. */
-function findVainReason(active: ActiveCrawl, ledger: LedgerCounts, start: LedgerRow | undefined): Reason | null {
-  const { run, refusal, visited, failed, pagesTaken } = active
+function findVainReason(
+  { run, refusal, pagesTaken }: ActiveCrawl,
+  { visited, failed }: Help,
+  ledger: LedgerCounts,
+  start: LedgerRow | undefined,
+): Reason | null {
   if (refusal !== null) return refusal
   // To try again what failed, and fail, is a result.
   if (run.kind === 'retry') return null
@@ -142,7 +140,8 @@ function findVainReason(active: ActiveCrawl, ledger: LedgerCounts, start: Ledger
 }
 
 function describeVain(
-  { run, visited, refusalDetail }: ActiveCrawl,
+  { run, refusalDetail }: ActiveCrawl,
+  { visited }: Help,
   reason: Reason,
   start: LedgerRow | undefined,
 ): string {

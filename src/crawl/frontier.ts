@@ -11,10 +11,22 @@ const MOST_WAIT_MS = 500
 /** How soon to look again whether there is memory. */
 const MEMORY_WAIT_MS = 100
 
+/** How the frontier is worked off. */
+export interface FrontierOptions {
+  /** Ends once there was nothing to do here for so long, although others may be at work. @default it waits until all is done */
+  readonly leaveAfterMs?: number
+  /** Begins nothing more once this is aborted. */
+  readonly leaves?: AbortSignal
+}
+
 /** The part of the ledger that is due. Hands out one visit after the other, each when its host's clock allows. */
 export class Frontier {
   readonly #active: ActiveCrawl
+  readonly #leaveAfterMs: number
+  readonly #leaves: AbortSignal | undefined
   readonly #memory: MemoryGate
+  /** Since when there was nothing to do. */
+  #idleSince: number | undefined
   #ready: Visit[] = []
   #leasing: Promise<void> | undefined
   #inFlight = 0
@@ -24,8 +36,10 @@ export class Frontier {
   /** Those who wait for others to end. */
   readonly #waiting = new Set<() => void>()
 
-  constructor(active: ActiveCrawl) {
+  constructor(active: ActiveCrawl, { leaveAfterMs = Infinity, leaves }: FrontierOptions = {}) {
     this.#active = active
+    this.#leaveAfterMs = leaveAfterMs
+    this.#leaves = leaves
     const { run, ports, events } = active
     this.#memory = new MemoryGate({
       memory: ports.memory,
@@ -40,7 +54,7 @@ export class Frontier {
     const { ports, signal } = this.#active
     for (;;) {
       signal.throwIfAborted()
-      if (this.#isDone || this.#active.refusal !== null) return undefined
+      if (this.#isDone || this.#active.refusal !== null || this.#leaves?.aborted === true) return undefined
       if (this.#isPaused()) {
         await this.#sitOutPause()
         continue
@@ -148,7 +162,7 @@ export class Frontier {
   async #lease(): Promise<void> {
     const { ports, run } = this.#active
     const now = ports.clock.now()
-    const { concurrency, leaseMs } = run.limits
+    const { concurrency, leaseMs, hosts, aliveMs } = run.limits
     const { maxDepth, maxPages } = run.scope
     // A plan changes what comes next with every visit: what is taken ahead would keep it waiting.
     const wanted = this.#active.planning === undefined ? concurrency * 2 : concurrency - this.#inFlight
@@ -163,10 +177,15 @@ export class Frontier {
       jitter: this.#active.pacer.jitter,
       // A depth counts only when every shorter way has been tried. Which pages a cap takes in is nobody's promise.
       isLevelled: maxDepth !== null,
+      id: ports.newId(),
+      maxHosts: hosts,
+      hostsUntil: now + aliveMs,
     })
     // Whoever waits for a later slot must not keep one that is free now waiting.
     this.#ready = [...this.#ready, ...leased].sort((a, b) => a.notBefore - b.notBefore)
-    if (leased.length > 0) this.#notify()
+    if (leased.length === 0) return
+    this.#idleSince = undefined
+    this.#notify()
   }
 
   /** The cap was reached: what is left is left out, and said so. */
@@ -200,7 +219,7 @@ export class Frontier {
     const open = await ports.ledger.countOpen(run.sourceId, now)
     if (this.#ready.length > 0 || (await this.#giveUpParked())) return
     if (this.#inFlight === 0 && (await this.#parkHeld(now))) return
-    if (this.#inFlight === 0 && open.pending === 0 && open.leased === 0) {
+    if (this.#inFlight === 0 && ((open.pending === 0 && open.leased === 0) || this.#isIdle(now))) {
       this.#isDone = true
       return
     }
@@ -212,6 +231,12 @@ export class Frontier {
     await Promise.race([changed, timer])
     // Nobody reads the reason; without one, each pause would cost an error with its stack.
     awake.abort('awake')
+  }
+
+  /** Whether there has been nothing to do for long enough. Called where nothing is under way. */
+  #isIdle(now: number): boolean {
+    this.#idleSince ??= now
+    return now - this.#idleSince >= this.#leaveAfterMs
   }
 
   /** Hosts that are held may be all that is waited for. Tells whether any of them has asked for more patience than there is. */

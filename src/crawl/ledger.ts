@@ -354,6 +354,8 @@ export interface Settlement {
   readonly finds?: readonly Find[]
   /** Most rows of the source. @default any number */
   readonly maxRows?: number
+  /** What it took, and what else was fetched meanwhile, in a crawl that the process only takes part in. */
+  readonly cost?: { readonly bytes: number; readonly requests: number }
 }
 
 /** A page that came without a visit. */
@@ -440,6 +442,12 @@ export interface LeaseRequest {
   readonly jitter?: () => number
   /** Whether rows of one depth have to be settled before the next depth begins: then weights count within a depth only. */
   readonly isLevelled: boolean
+  /** By which a store knows the request again that is made once more, because its answer was lost. @default it does not */
+  readonly id?: string
+  /** Most hosts that this process has at once, in a library that several machines share. @default any number */
+  readonly maxHosts?: number
+  /** Until when hosts are its own there, without a sign of life. @default until */
+  readonly hostsUntil?: number
 }
 
 /** What remains to be done for a source. */
@@ -526,6 +534,8 @@ export interface Ledger {
   countLedger(sourceId: string): Promise<LedgerCounts>
   /** The clock of a host, mended. */
   readClock(host: string, now: number): Promise<HostClock>
+  /** That of the host of a visit; undefined where the host is another process's by now. @default no host changes hands */
+  readClockFor?(visit: Pick<Visit, 'host' | 'lease'>, now: number): Promise<HostClock | undefined>
   /** Changes it in one transaction, and returns what it is then. `change` may be called more than once. */
   changeClock(host: string, now: number, change: (clock: HostClock) => HostClock): Promise<HostClock>
   readRobots(origin: string): Promise<RobotsRecord | undefined>

@@ -200,6 +200,36 @@ describe('the pace of a host', () => {
     for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(200)
   })
 
+  test('holds between two pacers, one of which stood still while it was told the clock', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    const { time, store } = first
+    const second = setUp({ store, time })
+    const mine = await first.reserve()
+    time.now = mine
+    let asked = 0
+    const ledger: PacerOptions['ledger'] = {
+      changeClock: (...args) => store.changeClock(...args),
+      async readClock(...args) {
+        const known = await store.readClock(...args)
+        if (asked === 0) {
+          time.now += 60_000
+          asked = await second.ask()
+        }
+        return known
+      },
+    }
+    const clock = {
+      now: () => time.now,
+      sleep: async (ms: number) => {
+        time.now += ms
+      },
+    }
+    const frozen = new Pacer({ ledger, clock, random: () => 0.5, limits: LIMITS })
+    expect(await frozen.enter(HOST, mine)).toBe('go')
+    expect(time.now - asked).toBeGreaterThanOrEqual(200)
+  })
+
   test('holds between two pacers where the late one was the last to reserve', async () => {
     const first = setUp()
     await first.askOften(100)
@@ -210,6 +240,53 @@ describe('the pace of a host', () => {
     expect(await first.pacer.enter(HOST, mine)).toBe('go')
     expect(time.now).toBe(mine + 190)
     expect((await second.ask()) - (mine + 190)).toBeGreaterThanOrEqual(200)
+  })
+
+  test('is kept by whoever is late again and again with as few questions as can be', async () => {
+    const { store, time, askOften, reserve } = setUp()
+    await askOften(100)
+    const slot = await reserve()
+    time.now = slot + 500
+    let reads = 0
+    const ledger: PacerOptions['ledger'] = {
+      // Each answer takes longer than a slot may be late.
+      async changeClock(...args) {
+        const changed = await store.changeClock(...args)
+        time.now += 30
+        return changed
+      },
+      readClock(...args) {
+        reads++
+        time.now += 30
+        return store.readClock(...args)
+      },
+    }
+    const sleep = async () => undefined
+    const late = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
+    expect(await late.enter(HOST, slot)).toBe('go')
+    expect(reads).toBe(1)
+  })
+
+  test('is nothing to whoever has lost the host', async () => {
+    const { store, time, askOften, reserve } = setUp()
+    await askOften(100)
+    const slot = await reserve()
+    const leases: string[] = []
+    const ledger: PacerOptions['ledger'] = {
+      readClock: (...args) => store.readClock(...args),
+      changeClock: (...args) => store.changeClock(...args),
+      async readClockFor({ host, lease }, now) {
+        leases.push(lease)
+        return lease === 'kept' ? store.readClock(host, now) : undefined
+      },
+    }
+    const sleep = async (ms: number) => {
+      time.now += ms
+    }
+    const pacer = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
+    expect(await pacer.enter(HOST, slot, undefined, 'lost')).toBe('later')
+    expect(await pacer.enter(HOST, slot, undefined, 'kept')).toBe('go')
+    expect(new Set(leases)).toEqual(new Set(['lost', 'kept']))
   })
 
   test('voids slots of before the host got slow', async () => {

@@ -23,6 +23,8 @@ const MOST_PATIENCE_MS = 600_000
 const HOLD_SPREAD = 0.1
 /** A slot may be used as late as this: that much the jitter makes up for. */
 const LATE_MS = 25
+/** Whoever is later than this even for a slot that was taken instead has stood still. */
+const STANDSTILL_MS = 1000
 /** So many answers in a row that are quick, or all within so long, make the pause a step shorter. */
 const QUICK_ANSWERS = 10
 const QUICK_MS = 10_000
@@ -47,7 +49,7 @@ const WEIGHT = 0.2
 
 /** What a pacer works with. */
 export interface PacerOptions {
-  readonly ledger: Pick<Ledger, 'readClock' | 'changeClock'>
+  readonly ledger: Pick<Ledger, 'readClock' | 'readClockFor' | 'changeClock'>
   readonly clock: Clock
   /** Number from 0 up to 1, for jitter. */
   readonly random: () => number
@@ -101,15 +103,23 @@ export class Pacer {
     }
   }
 
-  /** Tells whether a host may be asked now, in a slot that was reserved before, and waits for what little is missing. */
-  async enter(host: string, slot: number, signal?: AbortSignal): Promise<Turn> {
-    const { ledger, clock } = this.#options
+  /**
+   * Tells whether a host may be asked now, in a slot that was reserved before, and waits for what little is missing. For a visit, its
+   * lease says whether the host is still this process's.
+   */
+  async enter(host: string, slot: number, signal?: AbortSignal, lease?: string): Promise<Turn> {
+    const { clock } = this.#options
     await this.#open(host)
     const watch = this.#watchOf(host)
     let own = slot
-    for (;;) {
+    for (let isKnown = false; ; ) {
+      const known = isKnown ? watch.clock : await this.#read(host, lease)
+      // Whoever has it now asks for the same.
+      if (known === undefined) return 'later'
+      watch.clock = known
+      isKnown = false
+      // Not before the answer: whoever stood still while it was on its way would take that moment for this one.
       const now = clock.now()
-      watch.clock = await ledger.readClock(host, now)
       const { heldUntil, intervalMs, slowedAt } = watch.clock
       if (this.#parked.has(host)) return 'parked'
       if (heldUntil > now) return (await this.parkIfHeld(host)) ? 'parked' : 'later'
@@ -121,9 +131,12 @@ export class Pacer {
         await clock.sleep(wait, signal)
         continue
       }
-      // Nor two of different processes. Once is enough: on a machine where every timer is late, nobody would ever get to go.
-      if (own !== slot || now - own <= LATE_MS) break
+      // Nor two of different processes. Once is enough: on a machine where every timer is late, nobody would ever get to go. Only one that
+      // stood still meanwhile would ask at a moment that is nobody's.
+      if (now - own <= (own === slot ? LATE_MS : STANDSTILL_MS)) break
       own = await this.#retake(watch, own)
+      // To ask for what it was just told would make it late again.
+      isKnown = true
     }
     this.#countRequest(watch)
     return 'go'
@@ -304,6 +317,12 @@ export class Pacer {
       return taken.clock
     })
     return slot
+  }
+
+  #read(host: string, lease: string | undefined): Promise<HostClock | undefined> {
+    const { ledger, clock } = this.#options
+    if (lease === undefined || ledger.readClockFor === undefined) return ledger.readClock(host, clock.now())
+    return ledger.readClockFor({ host, lease }, clock.now())
   }
 
   async #open(host: string): Promise<void> {

@@ -89,7 +89,7 @@ export class Patience {
   }
 }
 
-/** A ledger whose writes wait until they are possible. What only reads goes on meanwhile. */
+/** A ledger whose writes wait until they are possible. What only reads goes on meanwhile, unless nothing can be asked at all. */
 export function createPatientLedger(ledger: Ledger, patience: Patience): Ledger {
   const methods = new Map<PropertyKey, unknown>()
   return new Proxy(ledger, {
@@ -99,11 +99,20 @@ export function createPatientLedger(ledger: Ledger, patience: Patience): Ledger 
       const method: unknown = Reflect.get(target, name)
       if (typeof method !== 'function') return method
       const call = (...args: unknown[]): Promise<unknown> => method.apply(target, args)
-      const patient = READS.has(name) ? call : (...args: unknown[]) => patience.keep(() => call(...args))
+      const keep = (...args: unknown[]): Promise<unknown> => patience.keep(() => call(...args))
+      const patient = READS.has(name) ? (...args: unknown[]) => call(...args).catch(orWait(keep, args)) : keep
       methods.set(name, patient)
       return patient
     },
   })
+}
+
+/** What to do with a failure: a library that does not answer is waited for. */
+function orWait(keep: (...args: unknown[]) => Promise<unknown>, args: readonly unknown[]) {
+  return (error: unknown): Promise<unknown> => {
+    if (causeOf(error) !== 'unreachable') throw error
+    return keep(...args)
+  }
 }
 
 const READS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
@@ -116,6 +125,7 @@ const READS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
   'listPagesOf',
   'listUnseenLists',
   'readClock',
+  'readClockFor',
   'readLinks',
   'readList',
   'readRobots',
@@ -125,6 +135,7 @@ const READS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
 const CAUSES: Readonly<Partial<Record<ErrorCode, PauseCause>>> = {
   LIBRARY_FULL: 'disk-full',
   LIBRARY_LOCKED: 'locked',
+  LIBRARY_UNREACHABLE: 'unreachable',
   LIBRARY_READ_ONLY: 'read-only',
 }
 
@@ -136,6 +147,7 @@ export function causeOf(error: unknown): PauseCause | undefined {
 const WORDS: Readonly<Record<PauseCause, string>> = {
   'disk-full': 'the disk has been full',
   locked: 'another process has kept the library locked',
+  unreachable: 'the library has not answered',
   'read-only': 'the library could only be read',
   memory: 'there has been too little memory',
   requested: 'the crawl has been paused',

@@ -6,6 +6,7 @@ import type { Memory } from './memory-gate.ts'
 import type { CrawlPlanner } from './planner.ts'
 import type { Clock, Fetcher, KindOf, PageKind, PageReader, Renderer, Rendering } from './ports.ts'
 import type { MilestoneMemory } from './progress-milestones.ts'
+import type { Help, SharedCrawl } from './sharing.ts'
 
 /** What one crawl is to do. */
 export interface CrawlRun {
@@ -47,6 +48,8 @@ export interface CrawlRun {
 export interface CrawlLimits {
   /** Visits at once. */
   readonly concurrency: number
+  /** Hosts at once, in a library that several machines use. */
+  readonly hosts: number
   /** Shortest pause between two requests to a host that is not on this machine, in milliseconds. */
   readonly intervalMs: number
   /** Pause such a host is met with, before it has shown that it answers quickly. */
@@ -66,7 +69,7 @@ export interface CrawlLimits {
   readonly memoryBytes: number
   /** How long a visit may take before others may have it. */
   readonly leaseMs: number
-  /** A running crawl gives a sign of life more often than this: one without was interrupted. */
+  /** A running crawl gives a sign of life more often than this: one without was interrupted, and its hosts are free. */
   readonly aliveMs: number
   /** How long to wait for a library that cannot be written before the crawl is broken off. */
   readonly pauseMs: number
@@ -80,6 +83,7 @@ export interface CrawlLimits {
 /** What holds unless somebody says otherwise. */
 export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
   concurrency: 16,
+  hosts: Infinity,
   intervalMs: 200,
   startIntervalMs: 1000,
   jitterMs: [25, 50],
@@ -118,6 +122,12 @@ export interface CrawlPorts {
   readonly kindOf: KindOf
   /** Number from 0 up to 1, for jitter. */
   readonly random: () => number
+  /** A new UUID. */
+  readonly newId: () => string
+  /** Lets further processes take part; without it, none may. */
+  readonly share?: ((shared: SharedCrawl) => Promise<void>) | undefined
+  /** What those have done. */
+  readonly readHelp?: (() => Promise<Help>) | undefined
   /** Called when the start turned out to live elsewhere. */
   readonly moveSite: (siteUrl: string) => Promise<void>
   /** Says that the crawl is alive; false when somebody else has taken it over. */

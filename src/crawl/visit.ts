@@ -68,7 +68,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   if (!permission.allowed) return silent(interpretRefusal(visit, permission))
   if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
   // Another request to the host may have changed its pace while this one waited for its turn: then it waits for another.
-  if ((await active.pacer.enter(visit.host, visit.notBefore, active.signal)) !== 'go') return undefined
+  const { host, notBefore, lease } = visit
+  if ((await active.pacer.enter(host, notBefore, active.signal, lease)) !== 'go') return undefined
   const answer = await fetchVisit(active, visit)
   if (answer.outcome === POSTPONED) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import { routePath } from 'hono/route'
 import { PharosError } from '../core/errors.ts'
 import type { StoreStats } from '../library/store.ts'
+import type { WorkerRecord } from '../library/workers.ts'
 import { canUnpack, compress } from './compress.ts'
 import type { HttpContext, OpenApi } from './context.ts'
 import { createCrawlsElsewhere } from './crawls-elsewhere.ts'
@@ -46,12 +47,20 @@ export interface HttpOptions extends Omit<EventOptions, 'dispatcher'> {
 export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp {
   const sessions = createSessions(ports.settings.token)
   const guard = createGuard(ports.settings, sessions)
-  const metrics = createMetrics(ports.dispatcher, () =>
-    withLibrary<StoreStats | null>(
-      ports,
-      ({ store }) => store.stats(),
-      () => null,
-    ),
+  const metrics = createMetrics(
+    ports.dispatcher,
+    () =>
+      withLibrary<StoreStats | null>(
+        ports,
+        ({ store }) => store.stats(),
+        () => null,
+      ),
+    () =>
+      withLibrary<readonly WorkerRecord[] | null>(
+        ports,
+        async ({ workers }) => (await workers?.list()) ?? null,
+        () => null,
+      ),
   )
   const events = createEventStreams({ ...options, dispatcher: ports.dispatcher })
   const elsewhere = createCrawlsElsewhere(ports, options.elsewhereMs)

@@ -68,7 +68,8 @@ export function createHistogram(name: string, help: string, maxSeries = 500): Hi
 
 const OTHER = 'route="other"'
 
-function writeLabels(labels: Readonly<Record<string, string>>): string {
+/** Labels as they stand between braces. */
+export function writeLabels(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`))}"`)
     .join(',')

@@ -2,7 +2,8 @@ import type { DurationCounts } from '../core/durations.ts'
 import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
 import type { ProgressFrame } from '../library/dispatch/frames.ts'
 import type { StoreStats } from '../library/store.ts'
-import { createHistogram } from './histogram.ts'
+import { isLost, type WorkerRecord } from '../library/workers.ts'
+import { createHistogram, writeLabels } from './histogram.ts'
 
 /** Counts what the server and its jobs do. */
 export interface Metrics {
@@ -27,7 +28,11 @@ const NO_LATENCIES: DurationCounts = { counts: [], sumMs: 0 }
 const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, latencies: NO_LATENCIES }
 
 /** Creates them. They follow the jobs by the feed, so that what a job did counts on after it is forgotten. */
-export function createMetrics(dispatcher: Dispatcher, readStats: () => Promise<StoreStats | null>): Metrics {
+export function createMetrics(
+  dispatcher: Dispatcher,
+  readStats: () => Promise<StoreStats | null>,
+  readWorkers: () => Promise<readonly WorkerRecord[] | null>,
+): Metrics {
   const searches = createHistogram('pharos_search_duration_seconds', 'Time that searches over HTTP take.')
   const stats = keepStats(readStats)
   let searched = 0
@@ -64,11 +69,13 @@ export function createMetrics(dispatcher: Dispatcher, readStats: () => Promise<S
     async write(streams) {
       follow()
       const library = await stats()
+      const workers = await readWorkers()
       const running = dispatcher.list().filter(({ status }) => status === 'running')
       return [
         ...writeJobs(running, totals),
         ...gauge('http_event_streams', 'Event streams that are open.', streams),
         ...(library === null ? [] : writeLibrary(library)),
+        ...(workers === null ? [] : writeWorkers(workers)),
         ...counter('pharos_searches_total', 'Searches over HTTP.', searched),
         ...searches.write(),
         ...answers.write(),
@@ -122,6 +129,35 @@ function latenciesSince(before: DurationCounts, now: DurationCounts): DurationCo
     counts: now.counts.map((count, i) => grown(before.counts[i] ?? 0, count)),
     sumMs: now.sumMs - before.sumMs,
   }
+}
+
+/** What each worker does, where a library has such. One that is lost has no figures any more, and is counted as such. */
+function writeWorkers(workers: readonly WorkerRecord[]): string[] {
+  const there = workers.filter((worker) => !isLost(worker))
+  const each = (type: 'gauge' | 'counter', name: string, help: string, read: (worker: WorkerRecord) => number) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...there.map((worker) => `${name}{${writeLabels({ worker: worker.name })}} ${read(worker)}`),
+  ]
+  return [
+    ...gauge('pharos_workers', 'Workers that share the work of the library.', there.length),
+    ...gauge(
+      'pharos_workers_lost',
+      'Workers that went without a word, in the last minute.',
+      workers.length - there.length,
+    ),
+    ...each('gauge', 'pharos_worker_slots', 'Crawls that a worker runs at once.', ({ slots }) => slots),
+    ...each('gauge', 'pharos_worker_jobs', 'Crawls that a worker runs.', ({ jobs }) => jobs.length),
+    ...each('gauge', 'pharos_worker_host_leases', 'Hosts that a worker holds.', ({ leases }) => leases),
+    ...each('counter', 'pharos_worker_visits_total', 'Visits of a worker.', ({ visits }) => visits),
+    ...each('counter', 'pharos_worker_bytes_total', 'Bytes that a worker was answered.', ({ bytes }) => bytes),
+    ...each(
+      'gauge',
+      'pharos_worker_visits_per_second',
+      'Visits a second of a worker.',
+      ({ visitsPerSec }) => visitsPerSec,
+    ),
+  ]
 }
 
 function writeJobs(running: readonly JobView[], totals: Readonly<Record<Counter, number>>): string[] {

@@ -42,7 +42,7 @@ export interface HttpSettings {
   readonly token: string | null
   /** Where `POST /api/crawl` starts when nothing is said; null makes that an error. */
   readonly defaultStartUrl: string | null
-  /** The library that jobs work on. */
+  /** The library that jobs work on, as it may be shown. */
   readonly libraryPath: string
   /** Writes how long each part of the start of a crawl takes. */
   readonly traceStart: boolean
@@ -71,6 +71,7 @@ export interface SystemHealth {
   readonly freeDiskBytes: number | null
   readonly memory: { readonly rss: number; readonly heapUsed: number; readonly heapTotal: number }
   readonly cpu: { readonly percent: number; readonly percentOfOneCore: number }
+  /** How the library is written: the journal mode of its file, or the version of its PostgreSQL. */
   readonly journalMode: string | null
   readonly walAutocheckpoint: number | null
 }

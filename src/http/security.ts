@@ -122,7 +122,7 @@ function isChange({ method }: Request): boolean {
 }
 
 function isOpen({ method }: Request, path: string): boolean {
-  if (path === '/health') return method === 'GET' || method === 'HEAD'
+  if (path === '/health' || path === '/ready') return method === 'GET' || method === 'HEAD'
   return OPEN_PATHS.includes(path)
 }
 

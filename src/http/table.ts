@@ -11,10 +11,12 @@ import { packRoutes } from './routes/packs.ts'
 import { searchRoutes } from './routes/search.ts'
 import { sourceRoutes } from './routes/sources.ts'
 import { systemRoutes } from './routes/system.ts'
+import { workerRoutes } from './routes/workers.ts'
 
 /** Everything that programs can ask of the server. The pages for people are beside it. */
 export const ROUTES: readonly Route[] = [
   ...crawlRoutes,
+  ...workerRoutes,
   ...liveRoutes,
   ...historyRoutes,
   ...sourceRoutes,

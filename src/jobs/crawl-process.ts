@@ -5,6 +5,7 @@ import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
 import { type Frame, writeFinalStats, writeFrame } from '../library/dispatch/frames.ts'
 import type { Library } from '../library/library.ts'
 import { type CrawlInput, crawlSource } from '../library/operations/crawl-source.ts'
+import { type Joining, joinCrawl } from '../library/operations/join-crawl.ts'
 import type { Source } from '../library/source.ts'
 import { createSwitches } from './crawl-switches.ts'
 import { createFrameWriter } from './frame-writer.ts'
@@ -13,7 +14,7 @@ import { createFrameWriter } from './frame-writer.ts'
 export interface CrawlProcessOptions {
   readonly library: Library
   /** Finds out what is to be crawled, when whoever started the process can already be heard. */
-  readonly takeUp: () => Promise<{ readonly source: Source; readonly input: CrawlInput }>
+  readonly takeUp: () => Promise<TakenCrawl>
   /** Told of everything that happens. */
   readonly note: (event: CrawlEvent) => void
   /** Where commands come from; its end is that of whoever gave them. */
@@ -23,6 +24,9 @@ export interface CrawlProcessOptions {
   /** Stops the crawl. */
   readonly signal: AbortSignal
 }
+
+/** A crawl that this process runs, or one that it takes part in. */
+export type TakenCrawl = { readonly source: Source; readonly input: CrawlInput } | Joining
 
 /** What became of it. */
 export interface CrawlProcessResult {
@@ -45,7 +49,8 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
   const closeInput = readCommands(stdin, switches.obey, leave)
   const either = AbortSignal.any([signal, gone.signal])
   try {
-    const { source, input } = await whenFree(library, either, takeUp)
+    const taken = await whenFree(library, either, takeUp)
+    const { source } = taken
     const writer = createFrameWriter({
       sourceId: source.id,
       startUrl: source.url,
@@ -54,9 +59,12 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
       say: output.say,
     })
     let summary: CrawlSummary | undefined
-    const asked = { ...input, control: switches.control }
+    const { control } = switches
     const { first, events } = await whenFree(library, either, async () => {
-      const begun = crawlSource(library, source, asked, either)[Symbol.asyncIterator]()
+      const begun =
+        'joined' in taken
+          ? joinCrawl(library, taken, either, control)
+          : crawlSource(library, source, { ...taken.input, control }, either)
       return { first: await begun.next(), events: begun }
     })
     for (let next = first; next.done !== true; next = await events.next()) {
@@ -80,17 +88,20 @@ const LOOK_MS = 250
 const MORE_MS = 10_000
 
 /**
- * Tries something until no other process crawls the source. One that was killed, or has lost its server, needs a moment to end, and
- * the job goes on in this one.
+ * Tries something until no other process crawls the source, and the library answers. One that was killed, or has lost its server, needs a
+ * moment to end, and the job goes on in this one.
  */
 async function whenFree<T>({ clock, limits }: Library, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const until = clock.now() + limits.aliveMs + MORE_MS
+  const patienceMs = limits.aliveMs + MORE_MS
+  let until = clock.now() + patienceMs
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      const isTaken = error instanceof PharosError && error.code === 'CRAWL_RUNNING'
-      if (!isTaken || clock.now() > until) throw error
+      const code = error instanceof PharosError ? error.code : undefined
+      // As long as it is away, nobody can give a sign of life, or be found without one.
+      if (code === 'LIBRARY_UNREACHABLE') until = clock.now() + patienceMs
+      else if (code !== 'CRAWL_RUNNING' || clock.now() > until) throw error
     }
     await clock.sleep(LOOK_MS, signal)
   }

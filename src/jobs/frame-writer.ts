@@ -247,6 +247,7 @@ const NOTHING: CrawlProgress = {
 const PAUSE_KINDS: Readonly<Record<Exclude<PauseCause, 'requested'>, string>> = {
   'disk-full': 'paused-disk-full',
   locked: 'paused-locked',
+  unreachable: 'paused-unreachable',
   'read-only': 'paused-read-only',
   memory: 'paused-memory',
 }

@@ -12,8 +12,8 @@ export const thisRunner: Runner = {
   },
 }
 
-/** Numbers of processes mean something only where they were given out, which is less than a machine in a container. */
-function nameOf(pid: number): string {
+/** A process of this machine as one that runs crawls. Numbers mean something only where they were given out, which is less than a machine in a container. */
+export function nameOf(pid: number): string {
   return `${hostname()}/${readNamespace()}/${pid}`
 }
 

@@ -70,6 +70,12 @@ export async function keepEmbedding(
   }
 }
 
+/** The same once: gives vectors to what has none, and brings the copy in step. */
+export async function catchUp(library: Library, signal: AbortSignal): Promise<void> {
+  await embedMissing(library, signal)
+  await copyMissing(library, true, signal)
+}
+
 function pauseAfter(failures: number): number {
   return PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? REST_MS
 }

@@ -14,6 +14,7 @@ import type { Reranker } from './reranker.ts'
 import type { Store } from './store.ts'
 import type { VectorCopy } from './vector-copy.ts'
 import type { Embedder, VectorIndex } from './vectors.ts'
+import type { Workers } from './workers.ts'
 
 /** Sources, ledger, pages, chunks and index, kept together, with what is needed to fill them. */
 export interface Library {
@@ -39,6 +40,8 @@ export interface Library {
   readonly vectorCopy?: VectorCopy
   /** The history of jobs; without it a server keeps none. */
   readonly jobLog?: JobLog
+  /** Those who share its work; only where many processes can. */
+  readonly workers?: Workers
   /** The addresses of all sources together. */
   readonly addresses?: Addresses
   /** Places of the world; without them nothing is found about any. */

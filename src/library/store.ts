@@ -6,6 +6,7 @@ import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
+import type { Help, SharedCrawl } from '../crawl/sharing.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
 import type { CrawlType, Source, SourceChange } from './source.ts'
 
@@ -47,6 +48,24 @@ export interface CrawlRunOptions {
   readonly planner?: PlannerOptions
   /** Begins although not everything is known of the site that ought to be. @default false */
   readonly force?: boolean
+}
+
+/** A running crawl that further processes may take part in. */
+export interface SharableCrawl {
+  readonly crawlId: string
+  readonly sourceId: string
+  /** Hosts with addresses to visit that no process has; of very many, some. */
+  readonly freeHosts: number
+}
+
+/** A crawl that this process takes part in. */
+export interface JoinedCrawl {
+  readonly crawl: Crawl
+  readonly shared: SharedCrawl
+  /** Says that this process is alive; false when the crawl is over. */
+  touch(now: number): Promise<boolean>
+  /** Leaves it, and gives back the hosts it was for. */
+  leave(now: number): Promise<void>
 }
 
 /** A stored page. */
@@ -187,6 +206,18 @@ export interface Store extends Ledger {
   endCrawl(id: string, summary: CrawlSummary | null, now: number, runner?: string): Promise<void>
   /** Newest first. */
   listCrawls(sourceId: string, limit: number): Promise<Crawl[]>
+  /*
+   * Where several machines use a library, further processes may take part in a crawl: they make visits for it and do nothing else. Whoever
+   * began it goes on, and ends it when nothing is left to be visited by anybody.
+   */
+  /** Says that others may take part in a crawl from now on. */
+  shareCrawl?(id: string, shared: SharedCrawl, runner?: string): Promise<void>
+  /** Crawls that others may take part in, with something to be done on hosts that nobody has; those with most of it first. */
+  listSharable?(now: number): Promise<SharableCrawl[]>
+  /** Takes part in a crawl; undefined where that may not be, or not any more. */
+  joinCrawl?(id: string): Promise<JoinedCrawl | undefined>
+  /** All that others have done for a crawl since it was last begun. */
+  readHelp?(id: string): Promise<Help>
 
   listRows(sourceId: string, filter: RowFilter): Promise<LedgerRow[]>
   /** Aliases that name this address on either side. */

@@ -88,6 +88,8 @@ export interface VectorIndex {
     filter?: ChunkFilter,
     signal?: AbortSignal,
   ): Promise<(ChunkName & { readonly similarity: number })[]>
+  /** Makes what finds the nearest faster, where there is such a thing and it is not made yet: after chunks were embedded. */
+  tendNearest?(): Promise<void>
   /** `refused` of the chunks are kept out. */
   count(
     sourceIds?: readonly string[],

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+import { installPackages } from '../install-packages.ts'
 
 /** The whole browser, and the same without the windows that nobody sees, which takes a third of the time. */
 const PACKAGES = ['chromium', 'chromium-headless-shell']
@@ -36,7 +36,7 @@ export function locateChromium(): string {
 
 /** Where the whole browser is, which has more ways out than the one without windows. */
 export function locateWholeChromium(): string {
-  if (findWhole() === undefined || !existsSync(WITHOUT_WINDOWS)) installPackages()
+  if (findWhole() === undefined || !existsSync(WITHOUT_WINDOWS)) installPackages(PACKAGES)
   const found = findWhole()
   if (found !== undefined) return found
   throw new Error(`no Chromium at ${WHOLE.join(', ')}: install it, as root on Debian with apt-get install chromium`)
@@ -45,18 +45,3 @@ export function locateWholeChromium(): string {
 function findWhole(): string | undefined {
   return WHOLE.find((place) => existsSync(place))
 }
-
-/** Once: a system without the packages is not asked again and again. */
-function installPackages(): void {
-  if (isTried || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
-  isTried = true
-  spawnSync('apt-get', ['update', '-qq'], { stdio: 'ignore' })
-  for (const name of PACKAGES) {
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], {
-      stdio: 'ignore',
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    })
-  }
-}
-
-let isTried = false

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   type ConfigInput,
   flagName,
+  folderOf,
   isDumbTerminal,
   isLinkingTerminal,
   readConfig,
@@ -85,6 +86,7 @@ describe('a value', () => {
       renderTimeout: 30_000,
       allowPrivate: [],
       concurrency: 16,
+      hosts: 100_000,
       requestInterval: 200,
       startInterval: 1000,
       jitterMin: 25,
@@ -108,6 +110,8 @@ describe('a value', () => {
       allowedOrigins: [],
       maxCrawls: 1,
       maxRequests: 32,
+      workers: 1,
+      drainTime: 10_000,
       defaultStartUrl: '',
       traceStart: false,
     })
@@ -384,6 +388,19 @@ describe('the environment of a process that is started', () => {
     expect(child.unknownVariables).toEqual([])
   })
 
+  test('hands over the address of a database, which is no path and is shown without its password', () => {
+    const address = 'postgres://me:s3cret@db.example/pharos?schema=docs'
+    for (const given of [{ flags: { library: address } }, { environment: { PHAROS_LIBRARY: address } }]) {
+      expect(read(undefined, given).values.library).toBe(address)
+    }
+    const { values } = read({ library: address })
+    expect(values.library).toBe(address)
+    expect(shownValue('library', values.library)).toBe('postgres://me@db.example/pharos?schema=docs')
+    expect(writeValue('library', values.library)).toBe('postgres://me@db.example/pharos?schema=docs')
+    expect(read(undefined, { environment: writeEnvironment(values, {}) }).values.library).toBe(address)
+    expect(read({ modelFolder: address }).values.modelFolder).toContain(folder)
+  })
+
   test('allows nothing that is not allowed here', () => {
     const { values } = read({ allowPrivate: ['*'] }, { flags: { allowPrivate: [''] } })
     const environment = writeEnvironment(values, { PHAROS_ALLOW_PRIVATE: '*' })
@@ -447,4 +464,14 @@ test.each([
   [{ FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }, false],
 ])('a terminal of %o makes links clickable: %s', (environment, isLinking) => {
   expect(isLinkingTerminal(environment)).toBe(isLinking)
+})
+
+describe('what belongs to a library', () => {
+  test('is beside its file, or in a folder of its own for each database', () => {
+    const place = (library: string) => folderOf(library, { XDG_DATA_HOME: '/data' })
+    expect(place('/libraries/a.db')).toBe('/libraries')
+    expect(place('postgres://me:s3cret@h/d')).toMatch(/\/pharos\/postgres\/[0-9a-f]{16}$/)
+    expect(place('postgres://me:s3cret@h/d')).toBe(place('postgresql://you@h:5432/d?sslmode=require'))
+    expect(place('postgres://h/d')).not.toBe(place('postgres://h/e'))
+  })
 })

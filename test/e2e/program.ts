@@ -26,6 +26,12 @@ export interface Outcome {
 /** A folder of its own for the program to work in. */
 export class Workshop {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
+  readonly #lifeMs: number
+
+  /** With how long a program that is started here may run. @default two minutes */
+  constructor(lifeMs = 120_000) {
+    this.#lifeMs = lifeMs
+  }
 
   /** The environment of the program: no settings, no colours, its cache inside this folder. Only what Node compiled is shared. */
   get environment(): Record<string, string> {
@@ -83,13 +89,13 @@ export class Workshop {
     return this.start('bash', ['-c', `${pharos}\n${line}`], {}).ended
   }
 
-  /** Starts any program here. Whatever it does, it is gone after two minutes. */
+  /** Starts any program here. Whatever it does, it is gone after a while. */
   start(command: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
     const child = spawn(command, args, {
       cwd: this.folder,
       env: { ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 120_000,
+      timeout: this.#lifeMs,
       killSignal: 'SIGKILL',
     })
     const output = { stdout: '', stderr: '' }

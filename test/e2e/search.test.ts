@@ -1,11 +1,13 @@
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLibrary } from '../../src/open-library.ts'
+import { placeLibrary } from '../library-place.ts'
 import { LocalSite } from './local-site.ts'
 import { PROGRAM, Workshop } from './program.ts'
 
 let shop: Workshop
 let site: LocalSite
+let library: string
 
 function write(title: string, body: string): string {
   return `<!doctype html><html lang="en"><title>${title}</title><main><h1 id="top">${title}</h1>${body}</main></html>`
@@ -45,6 +47,7 @@ const PAGES = {
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
   shop = new Workshop()
+  library = await placeLibrary(shop.path('library.db'))
   site = await LocalSite.open(PAGES)
   expect(await start('add', `${site.origin}/docs/`, '--name', 'guide', '--version', '2')).toMatchObject({ code: 0 })
 })
@@ -56,12 +59,12 @@ afterAll(async () => {
 
 /** Runs the program on this shop's library, as a process. */
 function start(...args: string[]) {
-  return shop.run(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return shop.run(args, { PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 /** The same without a process, which takes a tenth of the time. */
 function pharos(...args: string[]) {
-  return shop.runHere([...args, '--library', shop.path('library.db')])
+  return shop.runHere([...args, '--library', library])
 }
 
 async function json(...args: string[]): Promise<unknown> {
@@ -74,7 +77,7 @@ async function json(...args: string[]): Promise<unknown> {
 async function seen(line: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const command = `stty cols 90; '${process.execPath}' '${PROGRAM}' ${line}`
   const { stdout } = await shop.start('script', ['-qec', command, '/dev/null'], {
-    PHAROS_LIBRARY: shop.path('library.db'),
+    PHAROS_LIBRARY: library,
     TERM: 'xterm-256color',
     ...environment,
   }).ended
@@ -273,15 +276,16 @@ describe('a stored page', () => {
 describe('the size of the library', () => {
   test('is told', async () => {
     const { stdout } = await pharos('stats')
+    expect(stdout).toContain(`Library: ${library}\n`)
     expect(stdout).toMatch(
-      /^Library: .*library\.db\nSources: 1\nPages: 14\nChunks: \d+\nVectors: none, .*\nSize: .*\nLast change: 2\S+ \(just now\)\n$/,
+      /^Library: .*\nSources: 1\nPages: 14\nChunks: \d+\nVectors: none, .*\nSize: .*\nLast change: 2\S+ \(just now\)\n$/,
     )
     expect(await json('stats')).toMatchObject({ sources: 1, pages: 14, vectors: null })
   })
 
   test('has the vectors, and a search that cannot use them says so beside its answer', async () => {
     const space = { model: 'small', fingerprint: 'f'.repeat(64), dimensions: 4 }
-    const { store, vectors, close } = await openLibrary({ path: shop.path('library.db'), version: '0' })
+    const { store, vectors, close } = await openLibrary({ path: library, version: '0' })
     const [chunk] = (await vectors?.listMissing(1)) ?? []
     const { chunks } = await store.stats()
     const vector = Float32Array.from([0.6, 0.8, 0, 0])

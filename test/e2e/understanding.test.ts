@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shellWord } from '../../src/cli/terminal.ts'
 import { copyCountries } from '../gazetteer/world.ts'
+import { placeLibrary } from '../library-place.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
 import { Workshop } from './program.ts'
 
@@ -10,12 +12,14 @@ const NAMED = 'chad mali niger togo benin ghana gabon sudan egypt libya qatar om
 const STORIES = ['/story-one', '/story-two', '/story-three', '/story-four', '/story-five']
 
 const shop = new Workshop()
-const bare = shop.path('bare.db')
-const world = shop.path('world.db')
+let bare: string
+let world: string
 let site: Site
 let host = ''
 
 beforeAll(async () => {
+  bare = await placeLibrary(shop.path('bare.db'))
+  world = await placeLibrary(shop.path('world.db'))
   const hubs = THERE.map((slug) => `/world/${slug}`)
   const named = NAMED.map((slug) => `/world/${slug}`)
   site = await openSite({
@@ -51,7 +55,9 @@ test('a history that is refused leaves nothing in the way of what it advises, an
   const advised = await add(bare, '--crawl-type', 'intelligent')
   expect(advised.code, advised.stderr).toBe(0)
   // Whoever has no places is told how to get them, and that the plan has nothing to go by.
-  expect(advised.stderr).toContain(`there are no places yet; import them: pharos gazetteer import --library ${bare}\n`)
+  expect(advised.stderr).toContain(
+    `there are no places yet; import them: pharos gazetteer import --library ${shellWord(bare)}\n`,
+  )
   expect(advised.stderr).toContain('no-hubs-seeded: ')
   expect(advised.stderr).not.toContain('[plan]')
 
@@ -60,9 +66,10 @@ test('a history that is refused leaves nothing in the way of what it advises, an
 })
 
 test('a history that is forced is the type of one crawl, and its source is intelligent', async () => {
-  const forced = await add(shop.path('forced.db'), '--crawl-type', 'history', '--force', '--json')
+  const library = await placeLibrary(shop.path('forced.db'))
+  const forced = await add(library, '--crawl-type', 'history', '--force', '--json')
   expect(forced.code, forced.stderr).toBe(0)
-  const { stdout } = await pharos(shop.path('forced.db'), 'list', '--json')
+  const { stdout } = await pharos(library, 'list', '--json')
   expect(JSON.parse(stdout).sources).toMatchObject([{ settings: { crawlType: 'intelligent' } }])
 })
 
@@ -88,7 +95,7 @@ test('a plan tells of itself when it is asked to, and what was understood is tol
   // Not all of many problems.
   expect(stderr.match(/^missing-hub: the site names /gm)).toHaveLength(10)
   expect(stderr).toContain(
-    `\nand 3 more problems: pharos serve --library ${world} shows all of them, at /problems/ssr\n`,
+    `\nand 3 more problems: pharos serve --library ${shellWord(world)} shows all of them, at /problems/ssr\n`,
   )
   // What the table and the run say of one crawl is the same.
   expect(stdout).toContain('\n  failed      13  13 not-found\n')

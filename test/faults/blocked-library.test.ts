@@ -160,7 +160,7 @@ test('the command line says in a line each what it waits for, that it goes on, a
 
 describe('a library that another process keeps locked', () => {
   test('is waited for', async () => {
-    const path = stagePath()
+    const path = await stagePath()
     const child = crawl(path)
     await child.told('settled', 5)
     const other = new Sqlite(path, { timeout: 10_000 })

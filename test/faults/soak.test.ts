@@ -63,7 +63,7 @@ afterEach(async () => {
 
 test('crawls that go on and on use no more and more of anything', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
   sites = await Promise.all(SITES.map((site) => openTroubledSite({ ...site, largeBytes: LARGE_BYTES })))
-  const path = stagePath()
+  const path = await stagePath()
   const urls = sites.map(({ origin }) => `${origin}/`)
   const steady = startSoak({ ...STEADY, path, urls: urls.slice(0, 3) })
   const mortal = { ...MORTAL, path, urls: urls.slice(3) }

@@ -28,7 +28,7 @@ beforeAll(async () => {
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   whole = await readUninterrupted(site, {}, false)
   const began = performance.now()
-  await expectCompleted(crawl(stagePath()))
+  await expectCompleted(crawl(await stagePath()))
   wholeMs = performance.now() - began
 })
 
@@ -61,7 +61,7 @@ describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () =>
   // The moment stands in the name, so that it is told when it was a bad one.
   const moments = Array.from({ length: KILLS }, () => Math.random())
   test.each(moments)('after %f of its time loses nothing', async (moment) => {
-    const path = stagePath()
+    const path = await stagePath()
     const child = crawl(path)
     await sleep(moment * wholeMs)
     await kill(child)
@@ -69,7 +69,7 @@ describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () =>
   })
 
   test('again and again comes to the same end', async () => {
-    const path = stagePath()
+    const path = await stagePath()
     let child = crawl(path)
     for (let i = 0; i < (LONG ? 20 : 2); i++) {
       await child.told('settled', 3)
@@ -81,7 +81,7 @@ describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () =>
   })
 
   test('while it begins, however early, leaves a library that can be used', async () => {
-    const path = stagePath()
+    const path = await stagePath()
     const began = performance.now()
     const first = crawl(path)
     await first.told('started')
@@ -133,8 +133,8 @@ describe('a process that is killed while it removes a source', () => {
 
 describe('what a power loss leaves', () => {
   test.each(Array.from({ length: IMAGES }, () => Math.random()))('with %f of its log goes on', async (share) => {
-    const path = stagePath()
-    const image = stagePath()
+    const path = await stagePath()
+    const image = await stagePath()
     const child = crawl(path)
     await child.told('settled', 3 + Math.floor(Math.random() * SIZE))
     child.process.kill('SIGSTOP')
@@ -158,7 +158,7 @@ describe('a process that stands still', () => {
   const options: ChildOptions = { limits: { leaseMs: 1000, aliveMs: 1500 } }
 
   test('for longer than its leases goes on as if nothing had been', async () => {
-    const path = stagePath()
+    const path = await stagePath()
     const child = crawl(path, options)
     await child.told('settled', 5)
     child.process.kill('SIGSTOP')
@@ -169,7 +169,7 @@ describe('a process that stands still', () => {
   })
 
   test('while another one takes its crawl over leaves everything to it', async () => {
-    const path = stagePath()
+    const path = await stagePath()
     const first = crawl(path, options)
     await first.told('settled', 5)
     first.process.kill('SIGSTOP')
@@ -191,7 +191,7 @@ describe('a process that stands still', () => {
 })
 
 test('a server that vanishes and returns has all its pages read', async () => {
-  const path = stagePath()
+  const path = await stagePath()
   const port = Number(new URL(site.origin).port)
   const child = crawl(path, { speed: 25 })
   await child.told('settled', 8)

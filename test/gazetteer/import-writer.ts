@@ -1,6 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
 import { readCities } from '../../src/gazetteer/read-cities.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 /*
@@ -17,6 +18,6 @@ function* read() {
   }
 }
 
-const store = await openSqliteStore(library)
+const store = await (library.startsWith('postgres:') ? openPostgresStore(library) : openSqliteStore(library))
 await store.gazetteer.importPlaces(DATA_PACKAGES.cities.source, read(), 1)
 await store.close()

@@ -6,11 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { deserialize, serialize } from 'node:v8'
 import { type IndexedPlace, writeNameIndex } from '../../src/analysis/name-index.ts'
+import { isPostgres } from '../../src/core/url/postgres-address.ts'
 import { importWorld, readWorld, type WorldOptions } from '../../src/gazetteer/import-world.ts'
 import { type DataOptions, installData } from '../../src/gazetteer/install-data.ts'
 import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
 import type { SourcedPlace } from '../../src/library/gazetteer.ts'
-import { distinctNames } from '../../src/store/sqlite/gazetteer-import.ts'
+import { distinctNames } from '../../src/store/common/place-facts.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -21,7 +23,7 @@ export const DATA_FOLDER: string = join(CACHE, 'data')
 
 /** What decides what is in the tables, and what is in the index of names. */
 const IMPORT_CODE =
-  /^src\/(?:gazetteer\/(?:.*names|populations|packages|read-.*|import-world)|analysis\/place|store\/sqlite\/(?:schema|script-of|gazetteer-(?:import|hierarchy)))\.ts$/
+  /^src\/(?:gazetteer\/(?:.*names|populations|packages|read-.*|import-world)|analysis\/place|store\/common\/(?:ancestors|place-facts|script-of)|store\/sqlite\/(?:schema|gazetteer-(?:import|hierarchy)))\.ts$/
 const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 
@@ -130,9 +132,12 @@ export async function countriesGazetteer(): Promise<string> {
   return madeOnce(key, (path) => importInto(path, { folder: DATA_FOLDER, countriesOnly: true }))
 }
 
-/** Copies the library with countries alone. */
+/** Copies the library with countries alone; into PostgreSQL they are imported. */
 export async function copyCountries(target: string): Promise<void> {
-  await copyTo(await countriesGazetteer(), target)
+  if (!isPostgres(target)) return copyTo(await countriesGazetteer(), target)
+  const store = await openPostgresStore(target)
+  await importWorld(store.gazetteer, { folder: DATA_FOLDER, countriesOnly: true, now: Date.UTC(2026, 0, 1) })
+  await store.close()
 }
 
 async function copyTo(path: string, target: string): Promise<void> {

@@ -388,7 +388,7 @@ describe('the server', () => {
     const status = await get('/api/status', shapes.health)
     expect(status).toMatchObject({ version: '0.0.0', allowsSeveral: false, store: 'ready' })
     const system = await get('/api/system-health', shapes.systemHealth)
-    expect(system).toMatchObject({ journalMode: 'wal' })
+    expect(system.journalMode).toMatch(/^wal$|^PostgreSQL \d/)
     expect(system.dbSizeBytes).toBeGreaterThan(100_000)
   })
 
@@ -397,7 +397,8 @@ describe('the server', () => {
     const { text, headers } = await server.ask('/metrics')
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     const names = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
-    expect(names).toEqual([
+    // A library that many share has figures of its workers as well.
+    expect(names.filter((name) => !name.startsWith('pharos_worker'))).toEqual([
       'crawler_running gauge',
       'crawler_paused gauge',
       'crawler_requests_total counter',

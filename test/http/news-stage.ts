@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { copyCountries } from '../gazetteer/world.ts'
+import { placeLibrary } from '../library-place.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite, page, redirect, type Site } from '../sites/site.ts'
 
@@ -17,7 +18,7 @@ export const ARTICLE = '/2026/01/05/wonderful-bridge-opens-in-france'
 export async function fillNews(folder: string): Promise<Site> {
   const site = await openSite({})
   for (const [path, answer] of Object.entries(listPages())) site.pages.set(path, answer)
-  const path = join(folder, 'library.db')
+  const path = await placeLibrary(join(folder, 'library.db'))
   await copyCountries(path)
   const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
   try {

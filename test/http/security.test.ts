@@ -188,8 +188,9 @@ test('a failure that nobody expected tells a code and an id, and nothing else', 
 describe('a token', () => {
   const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
-  test('is needed for everything but the question whether it runs', async () => {
+  test('is needed for everything but the questions whether it runs and is ready', async () => {
     expect((await locked.ask('/health')).status).toBe(200)
+    expect((await locked.ask('/ready')).body).toEqual({ status: 'ready' })
     const answers = await Promise.all([
       locked.ask('/api/crawls'),
       locked.ask('/metrics'),
@@ -200,6 +201,7 @@ describe('a token', () => {
       locked.ask('/assets/app-1a2b3c.js'),
       locked.post('/api/crawl', { startUrl: 'https://a.example/' }),
       locked.post('/health'),
+      locked.post('/ready'),
       locked.post('/mcp', {}),
       locked.ask('/nothing'),
       locked.ask('/api/crawls', withToken('wrong')),

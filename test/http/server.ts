@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { listen } from '../../src/cli/listen.ts'
 import { openPackShelf } from '../../src/cli/pack-shelf.ts'
-import { createSystemProbe } from '../../src/cli/system-probe.ts'
+import { openSystemProbe } from '../../src/cli/system-probe.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
 import { createHttp, type HttpOptions } from '../../src/http/app.ts'
 import type { HttpSettings } from '../../src/http/ports.ts'
@@ -21,6 +21,7 @@ import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { PROGRAM } from '../e2e/program.ts'
+import { hideLibrary, placeLibrary, showLibrary } from '../library-place.ts'
 
 /** How a server under test differs from others. */
 export interface TestServerOptions {
@@ -54,7 +55,7 @@ export interface TestServer {
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
   /** Takes the library away, and brings it back. */
   hideStore(): Promise<void>
-  showStore(): void
+  showStore(): Promise<void>
   /** Ends it; its folder stays. */
   close(): Promise<void>
   /** Ends it, and removes its folder. */
@@ -74,7 +75,7 @@ export interface Answer {
 /** Opens one; it is gone when the test is over, unless several tests share it. */
 export async function openTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? fs.mkdtempSync(join(tmpdir(), 'pharos-http-'))
-  const path = join(folder, 'library.db')
+  const path = await placeLibrary(join(folder, 'library.db'))
   const lines: string[] = []
   const note = (message: string, fields?: object) =>
     void lines.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`)
@@ -133,7 +134,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       mcp: handler.fetch,
       readAsset: async (name) => ASSETS[name],
       readLocal: createLazyAssets(options.localFolder ?? pageFolder('local')),
-      system: createSystemProbe(path),
+      system: openSystemProbe(path),
       packs,
       log: { info: note, warn: note },
       settings: {
@@ -196,14 +197,9 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     async hideStore() {
       await (await library()).close()
       opened = undefined
-      fs.renameSync(path, `${path}.away`)
-      // What cannot be opened as a library.
-      fs.mkdirSync(path)
+      await hideLibrary(path)
     },
-    showStore() {
-      fs.rmdirSync(path)
-      fs.renameSync(`${path}.away`, path)
-    },
+    showStore: () => showLibrary(path),
     close,
     dispose,
   }

@@ -52,6 +52,7 @@ test('a server without its library stays up, answers as it can, and goes on when
   ]
   for (const path of missing) expect([path, await statusOf(server, path)]).toEqual([path, 404])
   const unavailable = [
+    '/ready',
     '/api/search?q=x',
     '/api/chunks/0123456789ab',
     '/api/sources/nobody',
@@ -72,9 +73,10 @@ test('a server without its library stays up, answers as it can, and goes on when
   }
   expect(server.lines.some((line) => line.startsWith('the library cannot be used'))).toBe(true)
 
-  server.showStore()
+  await server.showStore()
   const after = await Promise.all(asked.map(async (path) => (await server.ask(path)).body.total))
   expect(after).toEqual(before)
   expect(await statusOf(server, '/api/search?q=x')).toBe(200)
+  expect(await statusOf(server, '/ready')).toBe(200)
   expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${OTHER}`)).body).status).toBe('failed')
 })

@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import type { PlaceRecord } from '../../src/analysis/place.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
+import { placeLibrary } from '../library-place.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import type { Site } from '../sites/site.ts'
 import { ARTICLE, COUNTRIES, fillNews } from './news-stage.ts'
@@ -549,7 +550,7 @@ describe('addresses', () => {
 
   test('that several sources know are told by source, and by the one that was looked into', async () => {
     const url = `${site.origin}${ARTICLE}`
-    const path = join(server.folder, 'library.db')
+    const path = await placeLibrary(join(server.folder, 'library.db'))
     const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
     try {
       const source = await addSource(library, { url, name: 'again', settings: { crawlType: 'basic' } })
@@ -631,5 +632,5 @@ test('without any data everything answers with zeros', async () => {
   expect(await ask('/api/analysis')).toEqual({ total: 0, items: [] })
   expect((await empty.ask('/gazetteer')).status).toBe(200)
   expect((await empty.ask('/analysis/ssr')).status).toBe(200)
-  empty.showStore()
+  await empty.showStore()
 })

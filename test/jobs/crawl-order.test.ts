@@ -163,6 +163,16 @@ describe('a body that asks for a crawl', () => {
     expect(failure.message).not.toContain('secret')
   })
 
+  test('names no other library where that of the server is in PostgreSQL', () => {
+    const defaults = { libraryPath: 'postgres://me@db.example/pharos' }
+    const start = { startUrl: 'https://docs.example/' }
+    expect(readCrawlOrder({ ...start, dbPath: defaults.libraryPath }, defaults).args).toEqual([start.startUrl])
+    for (const dbPath of ['other.db', '/data/library.db', 'postgres://me@db.example/other']) {
+      const failure = catchError(() => readCrawlOrder({ ...start, dbPath }, defaults))
+      expect(failure).toMatchObject({ code: 'USAGE', message: expect.stringContaining('dbPath') })
+    }
+  })
+
   test('starts where the server says when it does not say', () => {
     const order = readCrawlOrder(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
     expect(order.url).toBe('https://home.example/')

@@ -84,7 +84,7 @@ test('the frames of a crawl balance with its ledger', async () => {
   let failures = 0
   site.pages.set('/shaky', () => (failures++ === 0 ? { status: 500, body: 'no' } : page('Shaky')))
   site.pages.set('/sitemap.xml', sitemap(['/mapped', '/a'].map((path) => site.origin + path)))
-  const path = stagePath()
+  const path = await stagePath()
   const child = startProcess([`${site.origin}/`, '--crawl-type=intelligent', '--int-max-seeds=7', `--library=${path}`])
   expect(await child.ended).toEqual({ code: 0, signal: null, problem: null })
   expect(child.errors).toEqual([])
@@ -141,7 +141,7 @@ test('the frames of a crawl balance with its ledger', async () => {
 
 test('a crawl obeys PAUSE and RESUME', async () => {
   const site = await stageMany(5)
-  const child = startProcess([`${site.origin}/`, '--concurrency=4', `--library=${stagePath()}`])
+  const child = startProcess([`${site.origin}/`, '--concurrency=4', `--library=${await stagePath()}`])
   await untilAsked(site, 10)
   expect(child.process.send('PAUSE')).toBe(true)
   await child.said((frame) => frame.type === 'PROGRESS' && frame.data.paused)
@@ -157,7 +157,7 @@ test('a crawl obeys PAUSE and RESUME', async () => {
 
 test('a crawl stops at SIGTERM', async () => {
   const site = await stageMany(10)
-  const path = stagePath()
+  const path = await stagePath()
   const child = startProcess([`${site.origin}/`, '--concurrency=2', `--library=${path}`])
   await untilAsked(site, 6)
   const since = Date.now()
@@ -171,7 +171,7 @@ test('a crawl stops at SIGTERM', async () => {
 
 test.each(['stdin', 'stdout'] as const)('a crawl stops when nobody is left at its %s', async (stream) => {
   const site = await stageMany(10)
-  const path = stagePath()
+  const path = await stagePath()
   const { command, args, env } = CRAWL_JOB
   const child = spawn(command, [...args, `${site.origin}/`, '--concurrency=2', `--library=${path}`], { env })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -190,7 +190,7 @@ test('what was killed is ended by the next process with the same library', async
   site.pages.delete('/broken')
   for (const [key, answer] of site.pages)
     if (typeof answer === 'string') site.pages.set(key, { body: answer, delayMs: 10 })
-  const path = stagePath()
+  const path = await stagePath()
   const args = [`${site.origin}/`, '--depth=6', '--max-age=1h', '--concurrency=4', `--library=${path}`]
   const child = startProcess(args)
   await child.said((frame) => frame.type === 'QUEUE' && frame.data.action === 'dequeued' && frame.data.depth === 2)
@@ -199,7 +199,7 @@ test('what was killed is ended by the next process with the same library', async
   const next = startProcess(args)
   expect((await next.ended).code).toBe(0)
   expect(next.all('PROGRESS')[0]?.crawlId).toBe(child.all('PROGRESS')[0]?.crawlId)
-  const whole = await stageLibrary(stagePath())
+  const whole = await stageLibrary(await stagePath())
   const wholeSource = await addSource(whole, {
     url: `${site.origin}/`,
     scope: { reach: 'hostname', maxDepth: 6 },
@@ -243,7 +243,7 @@ test('whoever does not read does not hold a crawl up', async () => {
 })
 
 test('a crawl that cannot begin says why, once', async () => {
-  const child = startProcess(['http://10.0.0.1/', `--library=${stagePath()}`])
+  const child = startProcess(['http://10.0.0.1/', `--library=${await stagePath()}`])
   expect(await child.ended).toMatchObject({ code: 3, signal: null })
   expect(child.errors).toHaveLength(1)
   expect(child.errors[0]).toContain('nothing could be indexed')

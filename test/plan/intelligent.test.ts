@@ -278,7 +278,7 @@ describe('a crawl that was killed', () => {
   test.each(KILLS)('after %i pages goes on and tells nothing twice', async (pages) => {
     const made = createContinental(world.countries, SMALL)
     const site = await stageNews(made)
-    const path = stagePath()
+    const path = await stagePath()
     world.copyTo(path)
     const script = new URL('./plan-child.ts', import.meta.url).pathname
     const child = startNode([script, path, `${site.origin}/`])

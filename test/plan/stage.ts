@@ -45,7 +45,7 @@ export async function stageNewsCrawl(
     concurrency = 8,
   }: { readonly crawlType?: UsualType; readonly concurrency?: number } = {},
 ): Promise<NewsStage> {
-  const path = stagePath()
+  const path = await stagePath()
   world?.copyTo(path)
   const library = await stageLibrary(path, { concurrency })
   const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType } })

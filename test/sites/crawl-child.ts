@@ -1,11 +1,12 @@
 /**
- * Crawls, removes or searches in a process of its own. Arguments: a verb, the path of the library, the address of the source or
- * the query, and {@link ChildOptions} as JSON. What it does is told on stdout, a line of JSON each.
+ * Crawls, takes part in a crawl, removes or searches in a process of its own. Arguments: a verb, the path of the library, the address of
+ * the source, the id of the crawl or the query, and {@link ChildOptions} as JSON. What it does is told on stdout, a line of JSON each.
  */
 import { PharosError } from '../../src/core/errors.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl.ts'
 import { type LibraryOptions, openLibrary } from '../../src/open-library.ts'
 import { quicken } from './quicken.ts'
 
@@ -31,6 +32,7 @@ try {
   const library = quicken(opened, speed, since)
   try {
     if (verb === 'crawl') await crawl(library)
+    else if (verb === 'join') await join(library)
     else if (verb === 'remove') await remove(library)
     else if (verb === 'search') await search(library)
     else throw new Error(`unknown verb ${verb}`)
@@ -48,6 +50,11 @@ async function crawl(library: Opened): Promise<void> {
   const known = (await library.store.listSources()).find(({ url }) => url === text)
   const source = known ?? (await addSource(library, { url: text }))
   for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) say(event)
+}
+
+async function join(library: Opened): Promise<void> {
+  const joining = await findJoinable(library, text)
+  for await (const event of joinCrawl(library, joining, new AbortController().signal)) say(event)
 }
 
 /** Tells when it begins and when it is done. */

@@ -8,6 +8,7 @@ import { createBalance } from '../../src/library/operations/source-status.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
+import { placeLibrary } from '../library-place.ts'
 import { type Answer, openSite, type Site, type SiteOptions } from './site.ts'
 
 /** What came of one crawl: its events, its summary and the ledger after it. */
@@ -93,7 +94,7 @@ export const UNPACED: Partial<CrawlLimits> = {
 /** Opens a library that closes with the test. */
 export async function stageLibrary(path = ':memory:', limits: Partial<CrawlLimits> = {}): Promise<OpenLibrary> {
   const library = await openLibrary({
-    path,
+    path: await placeLibrary(path),
     version: '0.0.0',
     allowPrivate: ['127.0.0.0/8'],
     limits: { ...IMPATIENT, ...limits },

@@ -6,6 +6,7 @@ import { expect } from 'vitest'
 import { CHUNK_FIELDS } from '../../src/core/retrieval/chunk-fields.ts'
 import { readDocumentTable } from '../../src/core/search/document-table.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
+import { isPostgres } from '../../src/core/url/postgres-address.ts'
 import type { Scope } from '../../src/core/url/scope.ts'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
 import { searchHits } from '../../src/library/hits.ts'
@@ -13,6 +14,8 @@ import { addSource, type SourceInput } from '../../src/library/operations/add-so
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { placeLibrary } from '../library-place.ts'
+import { readStoredPages, type StoredPage } from '../postgres/stored-pages.ts'
 import { type Crawled, closeWithTest, runCrawl, stageLibrary, stageOnce, stageSite } from './crawl.ts'
 import { quicken } from './quicken.ts'
 import type { Answer, Site, SiteOptions } from './site.ts'
@@ -35,21 +38,14 @@ export interface Holdings {
   /** By path. */
   readonly rows: ReadonlyMap<string, LedgerRow>
   /** By path: Markdown, when it changed, its links, and its chunks with the numbers they are stored under. */
-  readonly pages: ReadonlyMap<string, StoredContent>
+  readonly pages: ReadonlyMap<string, Omit<StoredPage, 'key'>>
 }
 
-/** The stored content of one row. */
-export interface StoredContent {
-  readonly markdown: string
-  readonly links: readonly string[]
-  readonly chunks: readonly { readonly number: number; readonly id: string }[]
-}
-
-/** A path for a library that is gone after the test. */
-export function stagePath(): string {
+/** A place for a library that is gone after the test. */
+export async function stagePath(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-sites-'))
   closeWithTest({ close: async () => rmSync(folder, { recursive: true, force: true }) })
-  return join(folder, 'library.db')
+  return placeLibrary(join(folder, 'library.db'))
 }
 
 /** What a stage is made from. */
@@ -75,7 +71,7 @@ export async function stageOn(
   given: Partial<Omit<SourceInput, 'url'>> = {},
   limits: Partial<OpenLibrary['limits']> = {},
 ): Promise<FileStage> {
-  const path = stagePath()
+  const path = await stagePath()
   const opened = quicken(await stageLibrary(path))
   const library = { ...opened, limits: { ...opened.limits, ...limits } }
   const source = await addSource(library, { url: `${site.origin}${start}`, ...given })
@@ -100,7 +96,7 @@ export function stageRead(
     site.pages.clear()
     for (const [path, answer] of Object.entries(pages)) site.pages.set(path, answer)
     site.forget()
-    const path = stagePath()
+    const path = await stagePath()
     writeFileSync(path, image)
     const library = await stageLibrary(path)
     const passed = library.clock.now() - readAt
@@ -137,7 +133,7 @@ function setUpStage(site: Site, library: OpenLibrary, path: string, source: Sour
   }
 }
 
-/** Reads what a library file holds of a source. */
+/** Reads what a library holds of a source. */
 export async function readHoldings(
   path: string,
   library: OpenLibrary,
@@ -145,6 +141,15 @@ export async function readHoldings(
   origin: string,
 ): Promise<Holdings> {
   const rows = await library.store.listRows(source.id, { limit: 100_000 })
+  const stored = isPostgres(path) ? await readStoredPages(path, source.id) : readFilePages(path, source.id)
+  const nameOf = (key: string) => (key.startsWith(`${origin}/`) ? key.slice(origin.length) : key)
+  return {
+    rows: new Map(rows.map((row) => [nameOf(row.key), row])),
+    pages: new Map(stored.map(({ key, ...content }) => [nameOf(key), content])),
+  }
+}
+
+function readFilePages(path: string, sourceId: string): StoredPage[] {
   const db = new Sqlite(path, { readonly: true })
   try {
     const stored = db
@@ -152,20 +157,15 @@ export async function readHoldings(
         `SELECT l.key, p.id AS page, p.markdown, k.links FROM pages p JOIN ledger l ON l.id = p.id JOIN links k ON k.id = p.id
          JOIN sources s ON s.id = l.source WHERE s.uuid = ? ORDER BY l.key`,
       )
-      .all(source.id)
+      .all(sourceId)
     const chunks = db.prepare<[number], { number: number; id: string }>(
       'SELECT id AS number, lower(hex(chunk_id)) AS id FROM chunks WHERE page = ? ORDER BY position',
     )
-    const nameOf = (key: string) => (key.startsWith(`${origin}/`) ? key.slice(origin.length) : key)
-    return {
-      rows: new Map(rows.map((row) => [nameOf(row.key), row])),
-      pages: new Map(
-        stored.map(({ key, page, markdown, links }) => [
-          nameOf(key),
-          { markdown, links: JSON.parse(links) as string[], chunks: chunks.all(page) },
-        ]),
-      ),
-    }
+    return stored.map(({ page, links, ...rest }) => ({
+      ...rest,
+      links: JSON.parse(links) as string[],
+      chunks: chunks.all(page),
+    }))
   } finally {
     db.close()
   }

@@ -84,12 +84,17 @@ export function isTo(name: string): (request: SeenRequest) => boolean {
 }
 
 /** Expects that between any two requests there was a pause, and its least jitter, for each step from one to the other. */
-export function expectPaced(moments: readonly number[], pauseMs: number, leastJitterMs = 25): void {
+export function expectPaced(
+  moments: readonly number[],
+  pauseMs: number,
+  leastJitterMs = 25,
+  toleranceMs: number = TOLERANCE_MS,
+): void {
   const step = pauseMs + leastJitterMs
   for (const [i, from] of moments.entries()) {
     for (const [j, to] of moments.entries()) {
       if (j <= i) continue
-      const least = (j - i) * step - TOLERANCE_MS
+      const least = (j - i) * step - toleranceMs
       expect(to - from, `from request ${i} to ${j} of ${moments.length}`).toBeGreaterThanOrEqual(least)
     }
   }

@@ -431,7 +431,7 @@ describe.concurrent('nothing is fetched before robots.txt was asked', { retry: 2
 describe('processes', { retry: 2 }, () => {
   /** Kills a crawl when the time has come, and starts the next at once. */
   async function restart(origin: string, isTime: (first: Child) => boolean) {
-    const path = stagePath()
+    const path = await stagePath()
     const first = startChild('crawl', path, `${origin}/`)
     await waitFor(() => isTime(first))
     first.process.kill('SIGKILL')
@@ -440,7 +440,7 @@ describe('processes', { retry: 2 }, () => {
   }
 
   async function crawlTogether(): Promise<void> {
-    const path = stagePath()
+    const path = await stagePath()
     const count = LONG ? 60 : 3
     const folders = ['/a/', '/b/'].map((folder) => {
       const paths = Array.from({ length: count }, (_, i) => `${folder}${i}`)

@@ -226,7 +226,7 @@ describe('a process that was killed', () => {
   const kills = LONG ? 20 : 3
   test.each(Array.from({ length: kills }, (_, i) => i))('loses nothing but what was under way (%i)', async () => {
     const { site, unscoped } = await stageWhole()
-    const path = stagePath()
+    const path = await stagePath()
     const child = startChild('crawl', path, `${site.origin}/`)
     await child.told('settled', 1 + Math.floor(Math.random() * SIZE))
     child.process.kill('SIGKILL')

@@ -26,6 +26,30 @@ export interface CrawlList {
   readonly items: readonly CrawlItem[]
 }
 
+/** `GET /api/workers`. */
+export interface WorkerList {
+  /** Whether workers can join: the library is in PostgreSQL. */
+  readonly isShared: boolean
+  readonly slots: number
+  readonly leases: number
+  readonly items: readonly WorkerItem[]
+}
+
+/** One who takes crawls from the queue. */
+export interface WorkerItem {
+  readonly id: string
+  readonly name: string
+  readonly isServer: boolean
+  readonly state: 'working' | 'draining' | 'lost'
+  readonly slots: number
+  readonly jobs: readonly { readonly id: string; readonly url: string | null }[]
+  readonly leases: number
+  readonly visits: number
+  readonly bytes: number
+  readonly visitsPerSec: number
+  readonly silentMs: number
+}
+
 /** How one host is treated. */
 export interface HostPace {
   readonly rpm: number

@@ -197,7 +197,7 @@ async function control(
   const job = dispatcher.find(id)
   if (job === undefined || !isOpen(job)) throw new PharosError('JOB_UNKNOWN', { job: id })
   if (job.status === 'queued') throw new PharosError('JOB_WAITS', { job: id })
-  const isTold = verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id)
+  const isTold = await (verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id))
   if (!isTold) throw new PharosError('JOB_UNREACHABLE', { job: id })
   return reply({ ok: true, paused: verb === 'pause' })
 }

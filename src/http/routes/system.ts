@@ -31,6 +31,17 @@ export const systemRoutes: readonly Route[] = [
   }),
   createRoute({
     method: 'get',
+    path: '/ready',
+    group: GROUP,
+    summary: 'Whether the library can be used, so that requests make sense. Needs no token.',
+    answers: { 200: { what: 'It can.', schema: z.object({ status: z.literal('ready') }) } },
+    async run(_, { ports }) {
+      await withLibrary(ports, ({ store }) => store.listSources())
+      return reply({ status: 'ready' })
+    },
+  }),
+  createRoute({
+    method: 'get',
     path: '/api/status',
     group: GROUP,
     summary: 'The same, with what there is to do and whether the library can be used.',

@@ -13,3 +13,12 @@ export interface AnalysisRunner {
   /** Ends what runs in such a way that it goes on with the next server. */
   close(): Promise<void>
 }
+
+/** The same for a worker, which goes through runs that a server has recorded. */
+export interface AnalysisWorker extends AnalysisRunner {
+  /**
+   * Goes through a recorded run, or goes on with it; false where it did not come to its end here and is for another. Aborted, it is left
+   * as it is.
+   */
+  take(runId: string, signal: AbortSignal): Promise<boolean>
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { isPostgres } from '../../core/url/postgres-address.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
 import type { PlannerOptions } from '../../plan/planner-options.ts'
 import { parseStart } from '../operations/add-source.ts'
@@ -167,7 +168,7 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
 export interface OrderDefaults {
   /** Where a crawl starts about which nothing was said; empty or undefined refuses it. */
   readonly defaultStartUrl?: string | undefined
-  /** Path of the library that the server works with. */
+  /** The library that the server works with, as it may be shown. */
   readonly libraryPath: string
 }
 
@@ -208,7 +209,7 @@ function writeFlags(body: CrawlBody, libraryPath: string): string[] {
     ['request-timeout-ms', body.requestTimeoutMs],
     ['pacer-jitter-min-ms', body.pacerJitterMinMs],
     ['pacer-jitter-max-ms', body.pacerJitterMaxMs],
-    ['db', body.dbPath === undefined ? undefined : checkPath(body.dbPath, libraryPath)],
+    ['db', checkPath(body.dbPath, libraryPath)],
     ['max-age', body.refetchIfOlderThan ?? body.maxAge],
     ['refetch-article-if-older-than', body.refetchArticleIfOlderThan],
     ['refetch-hub-if-older-than', body.refetchHubIfOlderThan],
@@ -246,7 +247,13 @@ function writeFlags(body: CrawlBody, libraryPath: string): string[] {
 const LIBRARY_NAME = /^[\w][\w.-]*\.(?:db|sqlite3?)$/
 
 /** A library that a request may name: the server's own, or one beside it. Whoever asks over HTTP does not choose among all files. */
-function checkPath(path: string, libraryPath: string): string {
+function checkPath(path: string | undefined, libraryPath: string): string | undefined {
+  if (path === undefined) return undefined
+  if (isPostgres(libraryPath)) {
+    // The process has its address already.
+    if (path === libraryPath) return undefined
+    throw new PharosError('USAGE', { problem: 'dbPath: this server works with its own library in PostgreSQL alone' })
+  }
   if (path === libraryPath) return path
   const folder = libraryPath.slice(0, Math.max(libraryPath.lastIndexOf('/'), libraryPath.lastIndexOf('\\')) + 1)
   const name = path.startsWith(folder) ? path.slice(folder.length) : path

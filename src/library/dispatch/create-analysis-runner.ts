@@ -6,10 +6,11 @@ import type { Library } from '../library.ts'
 import { beginRun, fillOptions, isRunLeft, requireAnalyses } from '../operations/begin-run.ts'
 import { ANALYSIS_JOB } from '../operations/reached-milestones.ts'
 import { frameOf, parseAnalysisFrame } from './analysis-frames.ts'
-import type { AnalysisRunner } from './analysis-runner.ts'
-import type { DispatcherLog } from './create-dispatcher.ts'
+import type { AnalysisWorker } from './analysis-runner.ts'
 import type { Feed } from './feed.ts'
 import { parseFrame } from './frames.ts'
+import type { DispatcherLog } from './job-runs.ts'
+import { libraryFlags } from './library-flags.ts'
 import { END_MS, KILLED_MS } from './process-end.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
 import { within } from './within.ts'
@@ -20,9 +21,9 @@ export interface AnalysisRunnerOptions {
   readonly runner: CrawlRunner
   /** Tried again until it can be opened. */
   readonly library: () => Promise<Library>
-  readonly feed: Feed
+  readonly feed: Pick<Feed, 'tell'>
   readonly clock: Clock
-  /** The library that the processes write to. */
+  /** The library that the processes write to, as it may be shown. */
   readonly libraryPath: string
   readonly log?: DispatcherLog
 }
@@ -34,11 +35,15 @@ const LOOK_MS = 2_000
 interface Working {
   readonly runId: string
   readonly child: CrawlProcess
+  /** Resolves when what its end came to is written. */
+  readonly settled: Promise<void>
+  /** Whether it goes on elsewhere. */
+  isLeft: boolean
   lastWords: string | null
 }
 
 /** Creates what runs analyses for a server, one at a time. */
-export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRunner {
+export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWorker {
   const { runner, feed, clock, log, libraryPath } = options
   const closing = new AbortController()
   let working: Working | undefined
@@ -65,20 +70,20 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
   }
   /** Starts the process of a run that is recorded; why that could not be done. */
   const launch = async (run: AnalysisRun): Promise<string | null> => {
-    const child = runner.start([`--run-id=${run.id}`, '--frames', `--library=${libraryPath}`], hear)
+    const child = runner.start([`--run-id=${run.id}`, '--frames', ...libraryFlags(libraryPath)], hear)
     if (child.mark === null) return (await child.ended).problem
-    const now: Working = { runId: run.id, child, lastWords: null }
+    const settled = child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(String(error)))
+    const now: Working = { runId: run.id, child, settled, isLeft: false, lastWords: null }
     working = now
     feed.tell('analysis', null, { ...frameOf(run) })
     say(`the analysis ${run.id} was started as process ${child.mark.pid}`)
-    void child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(String(error)))
     return null
   }
   const settle = async (ended: Working, end: ProcessEnd) => {
     const { runId, lastWords } = ended
     if (working === ended) working = undefined
-    // It goes on with the next server.
-    if (closing.signal.aborted) return
+    // It goes on with the next server, or elsewhere.
+    if (closing.signal.aborted || ended.isLeft) return
     const library = await options.library()
     const run = await requireAnalyses(library).findRun(runId)
     const isBroken = run?.status === 'running' && (run.runner === null || isRunLeft(library, run))
@@ -115,6 +120,18 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
     throw new PharosError('ANALYSIS_START_FAILED', { problem: 'its process cannot be started' })
   }
 
+  /** Ends the process of a run, which is left as it is. */
+  const endProcess = async (left: Working) => {
+    const { child, runId: id } = left
+    left.isLeft = true
+    child.kill('SIGTERM')
+    await within(clock, child.ended, END_MS)
+    child.kill('SIGKILL')
+    await within(clock, child.ended, KILLED_MS)
+    // Its process may not have come to take it up: nobody need wait for that any more.
+    const { analyses } = await options.library()
+    await analyses?.changeRun({ id, runner: null }, { heartbeatAt: 0 })
+  }
   /** Takes up a run that was left; true as long as there is one that may yet be. */
   const look = async (): Promise<boolean> => {
     if (working !== undefined) return false
@@ -157,17 +174,24 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
       })
       if (isOpen) void watch()
     },
+    take: async (runId, signal) => {
+      const isOpen = async () => {
+        const run = await requireAnalyses(await options.library()).findRun(runId)
+        return run?.status === 'running'
+      }
+      if (!(await isOpen())) return true
+      if (working !== undefined) await waitForEnd(working)
+      await start({ runId })
+      const taken = working
+      const leave = () => void (taken && endProcess(taken))
+      signal.addEventListener('abort', leave, { once: true })
+      await taken?.settled
+      signal.removeEventListener('abort', leave)
+      return !(await isOpen())
+    },
     close: async () => {
       closing.abort()
-      if (working === undefined) return
-      const { child, runId: id } = working
-      child.kill('SIGTERM')
-      await within(clock, child.ended, END_MS)
-      child.kill('SIGKILL')
-      await within(clock, child.ended, KILLED_MS)
-      // Its process may not have come to take it up: nobody need wait for that any more.
-      const { analyses } = await options.library()
-      await analyses?.changeRun({ id, runner: null }, { heartbeatAt: 0 })
+      if (working !== undefined) await endProcess(working)
     },
   }
 }

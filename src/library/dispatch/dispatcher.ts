@@ -75,8 +75,8 @@ export interface Dispatcher {
     end?: 'stopped' | 'cancelled',
   ): Promise<{ readonly stopped: boolean; readonly escalatesInMs: number }>
   /** Makes one begin nothing new, or go on; false when it cannot be told. */
-  pause(id: string): boolean
-  resume(id: string): boolean
+  pause(id: string): boolean | Promise<boolean>
+  resume(id: string): boolean | Promise<boolean>
   /** Resolves when one has ended, or stands where it stood when all were closed. */
   wait(id: string): Promise<JobView>
   readonly feed: Feed

@@ -7,7 +7,10 @@ import { hearCrawl } from './hear-crawl.ts'
 import type { LogWriter } from './log-writer.ts'
 import { createTrackedJob } from './tracked-job.ts'
 
-const NOWHERE: LogWriter = { add: async () => {}, change: () => {}, note: () => {}, close: async () => {} }
+const NOWHERE: LogWriter = {
+  ...{ add: async () => {}, change: () => {}, note: () => {} },
+  ...{ flush: async () => {}, close: async () => {} },
+}
 
 test('whoever reads the log alone learns every ten seconds how far it is, if it is any further', async () => {
   const clock = createHandClock()

@@ -16,7 +16,7 @@ import {
 
 /** Who is told what a crawl process says. */
 export interface Hearing {
-  readonly feed: Feed
+  readonly feed: Pick<Feed, 'tell'>
   readonly writer: LogWriter
   readonly clock: Clock
   /** Called when a job has said where it stands for the first time. */

@@ -22,6 +22,8 @@ export interface LogWriter {
   /** Soon, unless it is only about progress, which can wait for others. */
   change(id: string, change: JobChange, isUrgent?: boolean): void
   note(note: JobNote): void
+  /** Resolves when all that was given before is written, or cannot be kept; while the log cannot be written, that may be never. */
+  flush(): Promise<void>
   /** Tries once more to write what waits, and ends; resolves when that is done or failed. */
   close(): Promise<void>
 }
@@ -129,6 +131,13 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     note(note) {
       notes.add(note)
       schedule(notes.length >= BATCH)
+    },
+    async flush() {
+      while (!isClosed && (entries.size > 0 || notes.length > 0)) {
+        if (tries === 0) await attempt()
+        else await clock.sleep(WRITE_MS)
+      }
+      await tail
     },
     async close() {
       isClosed = true

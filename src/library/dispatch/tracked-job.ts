@@ -43,6 +43,8 @@ export interface TrackedJob {
   child: CrawlProcess | null
   /** How many requests its process was told to have in flight at most; 0 before that. */
   share: number
+  /** Whether it goes on elsewhere: what becomes of its process here is not its end. */
+  isLeft: boolean
   /** How it was asked to end. */
   askedEnd: 'stopped' | 'cancelled' | null
   /** The last line of its process that is about trouble. */
@@ -97,6 +99,7 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
     mark: left?.process ?? null,
     child: null,
     share: 0,
+    isLeft: false,
     askedEnd: null,
     lastWords: null,
     heard: new AbortController(),
@@ -108,7 +111,10 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
 }
 
 /** Whether an order is for what a job crawls, into the same library. */
-export function isSameStart(order: CrawlOrder, { order: other, sourceId }: TrackedJob): boolean {
+export function isSameStart(
+  order: CrawlOrder,
+  { order: other, sourceId }: Pick<TrackedJob, 'order' | 'sourceId'>,
+): boolean {
   if (libraryOf(order) !== libraryOf(other)) return false
   return order.sourceId === undefined || sourceId === null ? order.url === other.url : order.sourceId === sourceId
 }

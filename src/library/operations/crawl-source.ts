@@ -7,7 +7,8 @@ import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
 import type { ReadOptions, Rendering } from '../../crawl/ports.ts'
 import type { MilestoneMemory } from '../../crawl/progress-milestones.ts'
-import type { CrawlRun } from '../../crawl/run.ts'
+import type { CrawlPorts, CrawlRun } from '../../crawl/run.ts'
+import { NO_HELP } from '../../crawl/sharing.ts'
 import { classifyReading } from '../classified-reader.ts'
 import { isFolder, type OpenFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
@@ -32,6 +33,8 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly chunks?: ChunkProfile
   /** What may be asked of it while it runs, besides to stop. */
   readonly control?: CrawlControl
+  /** A runner that has lost its crawl to this one, whether it knows that or not. */
+  readonly goneRunner?: string
 }
 
 const DEFAULT_OPTIONS: CrawlRunOptions = {
@@ -52,7 +55,8 @@ export async function* crawlSource(
 ): AsyncGenerator<CrawlEvent, void, void> {
   const { store, clock, runner, limits } = library
   const { settings: kept } = known
-  const { kind, headers = {}, isFresh = false, control, render = kept.render, chunks = kept.chunks, ...given } = input
+  const { kind, headers = {}, isFresh = false, control, goneRunner, ...asking } = input
+  const { render = kept.render, chunks = kept.chunks, ...given } = asking
   const source: Source = { ...known, settings: { ...kept, render, chunks } }
   const now = clock.now()
   const asked: Crawl = {
@@ -78,7 +82,8 @@ export async function* crawlSource(
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, asked)
   // A process that was killed says nothing any more; that it is gone need not be waited for.
-  const isLeft = last?.state === 'running' && last.runner !== null && runner.isGone(last.runner)
+  const isGone = (id: string) => id === goneRunner || runner.isGone(id)
+  const isLeft = last?.state === 'running' && last.runner !== null && isGone(last.runner)
   const gone = isLeft ? (last.runner ?? undefined) : undefined
   const isAlive = last?.state === 'running' && !isLeft && hasSignOfLife(last, now, limits.aliveMs)
   if (last !== undefined && !isAlive) refuseToForget(last, source, kind)
@@ -89,6 +94,9 @@ export async function* crawlSource(
   const run = createRun(library, source, begun, { headers, isResumed: begun.id !== asked.id })
   const planner: CrawlPlanner | undefined = folder === undefined ? await planCrawl(library, source, begun) : undefined
   const milestones: MilestoneMemory | undefined = keepMilestones(library, begun)
+  // A cap and a plan are one process's own, and nobody else is told the fields that are sent.
+  const isAlone = folder !== undefined || planner !== undefined || run.scope.maxPages !== null
+  const sharing = isAlone || Object.keys(headers).length > 0 ? {} : shareThrough(library, begun.id)
   let isEnded = false
   const ports = {
     ...library,
@@ -99,6 +107,7 @@ export async function* crawlSource(
     planner,
     milestones,
     control,
+    ...sharing,
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
@@ -115,6 +124,15 @@ export async function* crawlSource(
   } finally {
     // Something broke, which is the news then: the next one need not wait for a sign of life.
     if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)
+  }
+}
+
+/** Lets other processes take part in a crawl, where a library is made for that. */
+function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 'share' | 'readHelp'> {
+  if (store.shareCrawl === undefined) return {}
+  return {
+    share: (shared) => store.shareCrawl?.(id, shared, runner.id) ?? Promise.resolve(),
+    readHelp: () => store.readHelp?.(id) ?? Promise.resolve(NO_HELP),
   }
 }
 
@@ -151,7 +169,8 @@ function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefin
   return isSameKind && (isDefault || isSame) ? last : undefined
 }
 
-function createRun(
+/** What a crawl of a source is to do. */
+export function createRun(
   library: Library,
   source: Source,
   { id, kind, options }: Crawl,

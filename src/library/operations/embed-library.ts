@@ -63,6 +63,7 @@ export async function* embedLibrary(library: Library, input: EmbedInput = {}): A
   const progress = await run.count()
   yield progress
   if (!isDone(progress)) yield* embedAlone(run)
+  await vectors.tendNearest?.()
 }
 
 function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {

@@ -2,6 +2,7 @@ import { untilResumed } from '../../crawl/control.ts'
 import { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
 import { describeStop, type Ending, findImbalance, removeGone } from '../../crawl/finish.ts'
+import { NO_HOST } from '../../crawl/host-lease.ts'
 import type { Find, FindResult, LedgerRow, Refusal, Settled, Settlement, Visit } from '../../crawl/ledger.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
 import { type RunPorts, type Supervisor, supervise } from '../../crawl/supervise.ts'
@@ -42,8 +43,6 @@ const READERS = 8
 const VISITS = 128
 /** Rows and finds that are handled at once. */
 const ROWS = 1000
-/** Files are on no host, and nobody's clock is theirs. */
-const NO_HOST = ''
 
 /**
  * Takes the files of a folder into the library and tells what happens, as a crawl does. Everything in the folder is in the ledger,

@@ -1,6 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { PAGE_CLASSES } from '../../core/model.ts'
-import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
 import type {
   AddressCursor,
@@ -11,6 +10,16 @@ import type {
   HostSummary,
 } from '../../library/addresses.ts'
 import { groupFailures } from '../../library/group-errors.ts'
+import {
+  beforeAll,
+  type HostColumns,
+  isCounted,
+  KEPT_STATES,
+  namesOf,
+  type Order,
+  type Place,
+  toSummary,
+} from '../common/address-places.ts'
 import type { Database } from './database.ts'
 
 /** So many rows are looked at in one go when most of them may not pass: everything else in the process waits that long. */
@@ -24,19 +33,11 @@ const LEAST_BATCH = 16
 /** For so long a list goes on before it lets others go on as well. */
 const STRETCH_MS = 10
 
-/** A row in the order of the list. */
-interface Place {
-  readonly id: number
-  readonly at: number
-}
-
 /** A part of the ledger that an index holds in the order of the list: rows of a source, or those of one of its hosts. */
 interface Lane {
   readonly source: number
   readonly host: string | null
 }
-
-type Order = 'newest' | 'oldest'
 
 /** The values that a query on a lane may name. */
 type Asked = Record<string, string | number | null>
@@ -70,12 +71,6 @@ const ENTRIES = `SELECT l.id, s.uuid AS sourceId, l.key, l.url, l.host, l.state,
     a.hint AS combinedHint, a.hint_confidence AS combinedConfidence
   FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id
     LEFT JOIN page_analyses a ON a.page = p.id`
-
-/** Those that are kept for each host: what is leased is counted as pending there. */
-const KEPT_STATES = LEDGER_STATES.filter((state) => state !== 'leased')
-
-/** What is kept of a host, in all sources together. */
-type HostColumns = Record<Exclude<LedgerState, 'leased'> | 'pages', number> & { host: string; lastAt: number | null }
 
 const HOSTS = `SELECT h.host, ${KEPT_STATES.map((state) => `sum(h.${state}_rows) AS "${state}"`).join(', ')},
     sum(h.pages) AS pages, max(h.asked_at) AS lastAt
@@ -251,11 +246,6 @@ export function createAddresses(db: Database): Addresses {
   }
 }
 
-/** The place before all rows of a moment. Ids begin at 1. */
-function beforeAll(at: number, order: Order): Place {
-  return { at, id: order === 'newest' ? Number.MAX_SAFE_INTEGER : 0 }
-}
-
 /** Lets others go on, if there was no chance for a while. */
 function createBreaks(): () => Promise<void> {
   let since = performance.now()
@@ -292,11 +282,6 @@ function askedOf({ source, host }: Lane, filter: AddressFilter): Asked {
   return { source, host, ...namesOf(filter.host ?? ''), state, reason, status, minWordCount, ...kinds, text, from, to }
 }
 
-function namesOf(host: string): { name: string; below: string } {
-  const name = host.toLowerCase()
-  return { name, below: `.${name}` }
-}
-
 /** Rows behind a place: those of its moment, or those of later ones in the order of the list. */
 type Part = 'moment' | 'later'
 
@@ -322,12 +307,6 @@ function writeQuery({ index, lane, tests }: Form, order: Order, part: Part): str
   const end = order === 'newest' ? 'l.at >= @from' : 'l.at <= @to'
   return `SELECT l.id, l.at, ${tests.join(' AND ') || '1'} AS passes FROM ledger l INDEXED BY ${index}
     WHERE ${lane} AND ${place} AND ${end} ORDER BY l.at ${direction}, l.id ${direction} LIMIT @limit`
-}
-
-/** Whether the ledger keeps the figure that is asked for. */
-function isCounted(filter: AddressFilter): boolean {
-  const { sourceId, state, reason, includeSubdomains, ...others } = filter
-  return Object.values(others).every((value) => value === undefined)
 }
 
 /** The next place of a lane that passes; none before the first advance, and none after the last. */
@@ -373,10 +352,4 @@ function enqueue(heads: Head[], head: Head, order: Order): void {
 function isBefore(a: Place, b: Place, order: Order): boolean {
   const difference = a.at - b.at || a.id - b.id
   return order === 'newest' ? difference > 0 : difference < 0
-}
-
-function toSummary({ host, pages, lastAt, ...kept }: HostColumns, leased: number): HostSummary {
-  const states = { ...kept, pending: kept.pending - leased, leased }
-  const addresses = Object.values(states).reduce((sum, rows) => sum + rows)
-  return { host, addresses, pages, failed: states.failed, lastAt, states }
 }

@@ -1,6 +1,6 @@
-import type { PageClass } from '../../core/model.ts'
-import { type Alias, type AliasFacts, isThere, type LedgerState, type Reason } from '../../crawl/ledger.ts'
+import type { Alias } from '../../crawl/ledger.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
+import { type AliasFactRecord, type AliasRecord, judgeAlias, toAlias } from '../common/alias-record.ts'
 import type { Database } from './database.ts'
 
 /** Other addresses of the same content. */
@@ -26,19 +26,12 @@ export interface CheckedAliases {
 /** Before all aliases. */
 export const FIRST_ALIAS: AliasPlace = { url: '', aliasUrl: '' }
 
-interface AliasColumns extends Pick<Alias, 'url' | 'aliasUrl' | 'classification' | 'reason'> {
+interface AliasColumns extends Omit<AliasRecord, 'isThere'> {
   readonly exists: 0 | 1 | null
-  readonly checkedAt: number
-  readonly metadata: string | null
 }
 
-interface FactColumns {
-  readonly state: LedgerState
-  readonly reason: Reason | null
-  readonly status: number | null
+interface FactColumns extends Omit<AliasFactRecord, 'hasPage'> {
   readonly hasPage: 0 | 1
-  readonly kind: PageClass | null
-  readonly title: string | null
 }
 
 /** So many are looked up in one go: others who write wait that long. */
@@ -80,17 +73,15 @@ export function createAliases(db: Database): Aliases {
   }
   const checkOne = (source: number, { url, aliasUrl }: AliasColumns, now: number): void => {
     const found = findFacts(source, aliasUrl)
-    const { state = null, reason = null, status = null, kind = null, title = null } = found ?? {}
-    const known = found === undefined ? null : isThere({ reason, status, hasPage: found.hasPage === 1 })
-    const facts: AliasFacts = { state, reason, status, kind, ...(title === null ? {} : { title }) }
-    const exists = known === null ? null : known ? 1 : 0
+    const { isThere, facts } = judgeAlias(found && { ...found, hasPage: found.hasPage === 1 })
+    const exists = isThere === null ? null : isThere ? 1 : 0
     update.run({ source, url, aliasUrl, now, isThere: exists, facts: JSON.stringify(facts) })
   }
   return {
     write: (source, alias, now) => {
       upsert.run(source, alias.url, alias.aliasUrl, alias.classification, alias.reason, now)
     },
-    list: (source, url) => select.all({ source, url }).map(toAlias),
+    list: (source, url) => select.all({ source, url }).map(fromColumns),
     check: (source, after, now) => {
       const some = selectSome.all({ source, limit: ALIASES_AT_ONCE, ...after })
       for (const alias of some) checkOne(source, alias, now)
@@ -100,9 +91,6 @@ export function createAliases(db: Database): Aliases {
   }
 }
 
-function toAlias({ url, aliasUrl, classification, reason, exists, checkedAt, metadata }: AliasColumns): Alias {
-  const alias = { url, aliasUrl, classification, reason }
-  if (metadata === null) return alias
-  // Written by this file.
-  return { ...alias, exists: exists === null ? null : exists === 1, checkedAt, metadata: JSON.parse(metadata) }
+function fromColumns({ exists, ...alias }: AliasColumns): Alias {
+  return toAlias({ ...alias, isThere: exists === null ? null : exists === 1 })
 }

@@ -1,6 +1,7 @@
 import type { AnalysedPage, FoundPlace, PageAnalysis } from '../../analysis/page-analysis.ts'
 import type { Classification, Page, PageClass } from '../../core/model.ts'
 import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
+import { contextOf } from '../common/place-context.ts'
 import { createAnalysisRuns } from './analysis-runs.ts'
 import { createClassifications } from './classifications.ts'
 import type { Database, Write } from './database.ts'
@@ -20,8 +21,6 @@ interface KeptColumns {
 
 /** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
 const MOST_BYTES = 8_000_000
-/** Characters on both sides of a place that are kept with it. */
-const CONTEXT_CHARS = 40
 
 /** A newer program may have left an analysis that this one could only make worse. */
 const IS_PENDING = `(a.analysis_version IS NULL OR a.analysis_version < @version
@@ -143,12 +142,4 @@ function createPageWriter(
     // What a crawl has confirmed is one whatever its text looks like.
     else if (selectConfirmed.get(host, page.url) === undefined) hubs.remove(page.url)
   }
-}
-
-/** What stands around a place, in one line. */
-function contextOf(text: string, start: number, end: number): string {
-  return text
-    .slice(Math.max(0, start - CONTEXT_CHARS), end + CONTEXT_CHARS)
-    .replace(/\s+/g, ' ')
-    .trim()
 }

@@ -1,13 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
-import type {
-  Analyses,
-  AnalysisRun,
-  RunEvent,
-  RunHolder,
-  RunProgress,
-  RunStage,
-  RunStatus,
-} from '../../library/analyses.ts'
+import type { Analyses, AnalysisRun, RunHolder, RunProgress } from '../../library/analyses.ts'
+import { type EventRecord, type RunRecord, toEvent, toRun, toRunColumns } from '../common/run-record.ts'
 import type { Database, Write } from './database.ts'
 
 /** Runs over what is stored, and what happened in them. */
@@ -17,29 +10,10 @@ export interface AnalysisRuns
   keepProgress(holder: RunHolder, progress: RunProgress, now: number): boolean
 }
 
-interface RunColumns {
-  readonly id: string
-  readonly status: RunStatus
-  readonly stage: RunStage
-  readonly startedAt: number
-  readonly endedAt: number | null
-  readonly heartbeatAt: number
-  readonly runner: string | null
-  readonly analysisVersion: number
-  readonly pageLimit: number | null
-  readonly domainLimit: number | null
-  readonly skipPages: number
-  readonly skipDomains: number
-  readonly dryRun: number
-  readonly verbose: number
-  readonly progress: string
-  readonly summary: string | null
-  readonly error: string | null
-}
+/** A run as it is kept: what holds or does not is 1 or 0. */
+type RunColumns = Omit<RunRecord, Flag> & Readonly<Record<Flag, number>>
 
-interface EventColumns extends Omit<RunEvent, 'details'> {
-  readonly details: string | null
-}
+type Flag = 'skipPages' | 'skipDomains' | 'dryRun' | 'verbose'
 
 const RUNS = `SELECT id, status, stage, started_at AS startedAt, ended_at AS endedAt, heartbeat_at AS heartbeatAt, runner,
     analysis_version AS analysisVersion, page_limit AS pageLimit, domain_limit AS domainLimit, skip_pages AS skipPages,
@@ -70,10 +44,10 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
   const updateProgress = db.prepare<[string, number, string, string | null]>(
     `UPDATE analysis_runs SET last_progress = ?, heartbeat_at = ? WHERE id = ? AND status = 'running' AND runner IS ?`,
   )
-  const insertEvent = db.prepare<[Omit<EventColumns, 'id'>]>(
+  const insertEvent = db.prepare<[Omit<EventRecord, 'id'>]>(
     'INSERT INTO analysis_run_events (run_id, ts, stage, message, details) VALUES (@runId, @at, @stage, @message, @details)',
   )
-  const selectEvents = db.prepare<[string, number], EventColumns>(
+  const selectEvents = db.prepare<[string, number], EventRecord>(
     `SELECT id, run_id AS runId, ts AS at, stage, message, details FROM analysis_run_events WHERE run_id = ?
      ORDER BY id DESC LIMIT ?`,
   )
@@ -87,8 +61,8 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
   return {
     beginRun: ({ run, isLeft, isWanted }) =>
       write(() => {
-        const newest = selectNewest.all(1, 0).map(toRun)[0]
-        for (const open of selectOpen.all().map(toRun)) {
+        const newest = selectNewest.all(1, 0).map(fromColumns)[0]
+        for (const open of selectOpen.all().map(fromColumns)) {
           if (!isLeft(open)) throw new PharosError('ANALYSIS_RUNNING', { run: open.id })
           if (open.id !== newest?.id || !isWanted(open)) {
             update.run(toColumns({ ...open, status: 'cancelled', endedAt: open.heartbeatAt }))
@@ -109,18 +83,18 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
       write(() => {
         const found = selectOne.get(holder.id)
         if (found?.status !== 'running' || found.runner !== holder.runner) return false
-        update.run(toColumns({ ...toRun(found), ...change }))
+        update.run(toColumns({ ...fromColumns(found), ...change }))
         return true
       }),
     keepProgress: ({ id, runner }, progress, now) =>
       updateProgress.run(JSON.stringify(progress), now, id, runner).changes > 0,
     findRun: async (id) => {
       const found = selectOne.get(id)
-      return found && toRun(found)
+      return found && fromColumns(found)
     },
     listRuns: async ({ limit, offset }) => ({
       total: count.get() ?? 0,
-      items: selectNewest.all(limit, offset).map(toRun),
+      items: selectNewest.all(limit, offset).map(fromColumns),
     }),
     addEvent: (event) =>
       write(() => void insertEvent.run({ ...event, details: event.details && JSON.stringify(event.details) })),
@@ -128,38 +102,23 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
   }
 }
 
-function toColumns({ options, progress, summary, ...run }: AnalysisRun): RunColumns {
-  const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = options
+function toColumns(run: AnalysisRun): RunColumns {
+  const { skipPages, skipDomains, dryRun, verbose, ...columns } = toRunColumns(run)
   return {
-    ...run,
-    ...{ analysisVersion, pageLimit, domainLimit },
+    ...columns,
     skipPages: Number(skipPages),
     skipDomains: Number(skipDomains),
     dryRun: Number(dryRun),
     verbose: Number(verbose),
-    progress: JSON.stringify(progress),
-    summary: summary && JSON.stringify(summary),
   }
 }
 
-/** What is parsed was written by this file. */
-function toRun(found: RunColumns): AnalysisRun {
-  const { id, status, stage, startedAt, endedAt, heartbeatAt, runner, error } = found
-  const { analysisVersion, pageLimit, domainLimit } = found
-  return {
-    ...{ id, status, stage, startedAt, endedAt, heartbeatAt, runner, error },
-    options: {
-      ...{ analysisVersion, pageLimit, domainLimit },
-      skipPages: found.skipPages === 1,
-      skipDomains: found.skipDomains === 1,
-      dryRun: found.dryRun === 1,
-      verbose: found.verbose === 1,
-    },
-    progress: JSON.parse(found.progress) as RunProgress,
-    summary: found.summary === null ? null : (JSON.parse(found.summary) as AnalysisRun['summary']),
-  }
-}
-
-function toEvent({ details, ...event }: EventColumns): RunEvent {
-  return { ...event, details: details === null ? null : (JSON.parse(details) as RunEvent['details']) }
+function fromColumns(found: RunColumns): AnalysisRun {
+  return toRun({
+    ...found,
+    skipPages: found.skipPages === 1,
+    skipDomains: found.skipDomains === 1,
+    dryRun: found.dryRun === 1,
+    verbose: found.verbose === 1,
+  })
 }

@@ -1,9 +1,17 @@
-import type { Chunk, Page, Section } from '../../core/model.ts'
+import type { Chunk, Section } from '../../core/model.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
-import { countLinks } from '../../core/url/count-links.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
+import { ANALYSED_FACTS, COPIED_FACTS, compareSaid, type Said } from '../common/said.ts'
+import {
+  type ChunkColumns,
+  type ChunkPlace,
+  idsFrom,
+  type PageColumns,
+  toStoredChunk,
+  toStoredPage,
+} from '../common/stored-content.ts'
 import { createClassifications } from './classifications.ts'
 import { createCopied } from './copied.ts'
 import type { Database } from './database.ts'
@@ -34,15 +42,6 @@ export interface Content {
   count(source: number): { readonly pages: number; readonly chunks: number }
 }
 
-interface PageColumns {
-  readonly sourceId: string
-  readonly key: string
-  readonly meta: string
-  readonly markdown: string
-  readonly checkedAt: number
-  readonly changedAt: number
-}
-
 /** What says which part of a page to read. */
 interface LayoutColumns {
   readonly row: number
@@ -59,13 +58,10 @@ interface TextColumns extends Omit<PageText, 'markdown' | 'sections' | 'chunks'>
   readonly count: number
 }
 
-/** Where a chunk belongs. */
-type ChunkPlace = Omit<StoredChunk, 'chunk'>
-
-interface ChunkColumns extends Omit<Chunk, 'id' | 'shortId' | 'contentHash' | 'headingPath' | 'content'> {
+/** A chunk with its hashes as they are kept. */
+type HashedColumns = Omit<ChunkColumns, 'id' | 'contentHash'> & {
   readonly chunkId: StoredHash
   readonly contentHash: StoredHash
-  readonly headingPath: string
 }
 
 const PLACE_COLUMNS = 's.uuid AS sourceId, l.url, p.title'
@@ -75,25 +71,6 @@ const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.p
 
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
-
-/** What an analysis repeats of what a page says about itself, besides its title. */
-const ANALYSED_FACTS = ['author', 'publishedAt', 'modifiedAt', 'language', 'section'] as const
-
-/** What a copy of its vectors repeats of it, besides its title and how many links there are. */
-const COPIED_FACTS = ['description', 'modifiedAt', 'language'] as const
-
-/** What was said about a page; its facts, links and sections as JSON. */
-interface SaidColumns {
-  readonly title: string
-  readonly url: string
-  readonly sections: string
-  readonly links: string
-  readonly analysed: string
-  readonly copied: string
-}
-
-/** Shortest beginning of a chunk's id that names it. */
-const MIN_PREFIX = 12
 
 /** Prepares what is asked about content. */
 export function createContent(db: Database, index: ChunkIndex, layouts: Layouts): Content {
@@ -107,7 +84,7 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
   )
   const listOf = (facts: readonly string[]): string =>
     `json_array(${facts.map((name) => `json_extract(meta, '$.${name}')`).join(', ')})`
-  const selectSaid = db.prepare<[number], SaidColumns>(
+  const selectSaid = db.prepare<[number], Said>(
     `SELECT title, json_extract(meta, '$.url') AS url, json_extract(meta, '$.sections') AS sections,
        json_extract(meta, '$.links') AS links, ${listOf(ANALYSED_FACTS)} AS analysed, ${listOf(COPIED_FACTS)} AS copied
      FROM pages WHERE id = ?`,
@@ -161,7 +138,7 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
 
-  const selectChunk = db.prepare<[number, StoredHash], ChunkColumns & ChunkPlace & Pick<Chunk, 'content'>>(
+  const selectChunk = db.prepare<[number, StoredHash], HashedColumns & ChunkPlace & Pick<Chunk, 'content'>>(
     `SELECT ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}, c.content
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
@@ -171,7 +148,7 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
     )
     .pluck()
-  const selectHeadAt = db.prepare<[number], ChunkColumns & { page: number }>(
+  const selectHeadAt = db.prepare<[number], HashedColumns & { page: number }>(
     `SELECT c.page, ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`,
   )
   const selectContentAt = db.prepare<[number], string>('SELECT content FROM chunks WHERE id = ?').pluck()
@@ -244,19 +221,15 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
     describe: (source, row, record) => {
       const { page } = record
       const { markdown, ...meta } = page
-      const said = selectSaid.get(row)
-      const isRenamed = said?.title !== page.title
-      const isLaidOutAnew = said?.sections !== JSON.stringify(page.sections)
+      const anew = compareSaid(selectSaid.get(row), page)
       updatePage.run(page.title, JSON.stringify(meta), row)
       classify(source, row, record)
-      if (isRenamed || said.analysed !== writeFacts(page, ANALYSED_FACTS)) classifications.invalidate(row)
+      if (anew.isAnalysedOtherwise) classifications.invalidate(row)
       const { first = 0, count = 0 } = selectRange.get(row) ?? {}
       if (count === 0) return
-      if (isRenamed) index.rewrite(first, count)
-      // The anchors of its sections may be others.
-      if (isLaidOutAnew) layouts.write(row, page, layouts.listSpans(first, count))
-      // It would be searched by what was said before.
-      if (isRenamed || isCopiedOtherwise(said, page)) copied.deleteRange(first, count)
+      if (anew.isRenamed) index.rewrite(first, count)
+      if (anew.isLaidOutAnew) layouts.write(row, page, layouts.listSpans(first, count))
+      if (anew.isCopiedOtherwise) copied.deleteRange(first, count)
     },
     classify,
     remove: (row) => {
@@ -300,7 +273,7 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       const found = id === undefined ? undefined : selectChunk.get(source, id)
       if (found === undefined) return undefined
       const { sourceId, url, title, content, ...columns } = found
-      return toStoredChunk(columns, { sourceId, url, title }, () => content)
+      return toStoredChunk(unpackIds(columns), { sourceId, url, title }, () => content)
     },
     readChunksAt: (numbers) => {
       const places = new Map<number, ChunkPlace | undefined>()
@@ -311,25 +284,11 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
         const place = places.get(page) ?? selectPlace.get(page)
         places.set(page, place)
         // A chunk that was removed by then has no text any more.
-        return place && toStoredChunk(head, place, () => selectContentAt.get(number) ?? '')
+        return place && toStoredChunk(unpackIds(head), place, () => selectContentAt.get(number) ?? '')
       })
     },
     count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
   }
-}
-
-/** What a page says about itself under these names, as SQLite writes it. */
-function writeFacts<Name extends keyof Page>(page: Pick<Page, Name>, names: readonly Name[]): string {
-  return JSON.stringify(names.map((name) => page[name] ?? null))
-}
-
-/** Whether a copy would tell of a page what it did not before. */
-function isCopiedOtherwise(said: SaidColumns, page: Page): boolean {
-  if (said.copied !== writeFacts(page, COPIED_FACTS)) return true
-  if (said.url === page.url && said.links === JSON.stringify(page.links)) return false
-  const before = countLinks({ url: said.url, links: JSON.parse(said.links) as Page['links'] })
-  const now = countLinks(page)
-  return before.internal !== now.internal || before.external !== now.external
 }
 
 /** The id that is meant by an id or the beginning of one; undefined when there is none or more than one. */
@@ -337,42 +296,13 @@ function findChunkId(
   chunkId: string,
   select: (from: Uint8Array, to: Uint8Array) => StoredHash[],
 ): StoredHash | undefined {
-  const isPrefix = chunkId.length >= MIN_PREFIX && chunkId.length < 64 && /^[0-9a-f]+$/.test(chunkId)
-  if (!isPrefix) return packHash(chunkId)
-  const from = Buffer.from(chunkId.padEnd(64, '0'), 'hex')
-  const to = Buffer.from(chunkId.padEnd(64, 'f'), 'hex')
-  const found = select(from, to)
+  const range = idsFrom(chunkId)
+  if (range === undefined) return packHash(chunkId)
+  const [from, to] = range
+  const found = select(Buffer.from(from, 'hex'), Buffer.from(to, 'hex'))
   return found.length === 1 ? found[0] : undefined
 }
 
-function toStoredPage(found: PageColumns): StoredPage {
-  const { sourceId, key, checkedAt, changedAt } = found
-  const meta = JSON.parse(found.meta) as Omit<Page, 'markdown'>
-  return { sourceId, key, page: { ...meta, markdown: found.markdown }, checkedAt, changedAt }
-}
-
-/** A chunk whose text is read when it is asked for: of most hits it never is. */
-function toStoredChunk(
-  { chunkId, contentHash, headingPath, ...rest }: ChunkColumns,
-  { sourceId, url, title }: ChunkPlace,
-  readContent: () => string,
-): StoredChunk {
-  const id = unpackHash(chunkId)
-  let content: string | undefined
-  return {
-    sourceId,
-    url,
-    title,
-    chunk: {
-      ...rest,
-      id,
-      shortId: id.slice(0, MIN_PREFIX),
-      contentHash: unpackHash(contentHash),
-      headingPath: JSON.parse(headingPath) as string[],
-      get content() {
-        content ??= readContent()
-        return content
-      },
-    },
-  }
+function unpackIds({ chunkId, contentHash, ...rest }: HashedColumns): ChunkColumns {
+  return { ...rest, id: unpackHash(chunkId), contentHash: unpackHash(contentHash) }
 }

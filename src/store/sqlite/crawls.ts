@@ -3,6 +3,7 @@ import type { CrawlSummary } from '../../crawl/events.ts'
 import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
 import type { Crawl } from '../../library/store.ts'
+import { type CrawlRecord, toCrawl } from '../common/crawl-record.ts'
 import type { Database } from './database.ts'
 import type { Sources } from './sources.ts'
 
@@ -17,11 +18,6 @@ export interface Crawls {
    * and may.
    */
   mayWrite(id: string): boolean
-}
-
-interface CrawlRecord extends Omit<Crawl, 'options' | 'summary'> {
-  readonly options: string
-  readonly summary: string | null
 }
 
 /** Prepares what is asked about crawls. */
@@ -133,11 +129,4 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     },
     list: (source, limit) => selectNewest.all(source, limit).map(toCrawl),
   }
-}
-
-function toCrawl(found: CrawlRecord): Crawl {
-  // Both were written by this file.
-  const options = JSON.parse(found.options) as Crawl['options']
-  const summary = found.summary === null ? null : (JSON.parse(found.summary) as CrawlSummary)
-  return { ...found, options, summary }
 }

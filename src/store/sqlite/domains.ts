@@ -1,4 +1,5 @@
 import type { Analyses, CountryMentions, DomainAnalysis, HostLocale } from '../../library/analyses.ts'
+import { rankLanguages } from '../common/rank-languages.ts'
 import type { Database, Write } from './database.ts'
 
 /** What is known of hosts from their pages. */
@@ -20,9 +21,6 @@ interface DomainColumns extends Omit<DomainAnalysis, 'isNews' | 'languages'> {
 }
 
 const MINUTE_MS = 60_000
-/** Languages of a host that are named, and the share of its pages one of them needs. */
-const MOST_LANGUAGES = 5
-const LEAST_SHARE = 0.1
 
 /** Prepares what is asked about hosts. */
 export function createDomains(db: Database, write: Write): Domains {
@@ -116,21 +114,4 @@ export function createDomains(db: Database, write: Write): Domains {
     },
     listAchievements: async () => selectAchievements.all(),
   }
-}
-
-/** The languages of most pages, without their regions. */
-function rankLanguages(
-  found: readonly { readonly language: string; readonly count: number }[],
-  pages: number,
-): string[] {
-  const counts = new Map<string, number>()
-  for (const { language, count } of found) {
-    const [primary = ''] = language.toLowerCase().split('-')
-    if (primary !== '') counts.set(primary, (counts.get(primary) ?? 0) + count)
-  }
-  return [...counts]
-    .filter(([, count]) => count >= LEAST_SHARE * pages)
-    .toSorted(([a, most], [b, count]) => count - most || (a < b ? -1 : 1))
-    .slice(0, MOST_LANGUAGES)
-    .map(([language]) => language)
 }

@@ -1,7 +1,8 @@
-import { type Find, type FindResult, isGateReason, type LedgerState, type Reason } from '../../crawl/ledger.ts'
-import { applyFind, type FoundRow } from '../../crawl/transitions.ts'
+import type { Find, FindResult, LedgerState, Reason } from '../../crawl/ledger.ts'
+import type { CrawlOf } from '../common/crawl-of.ts'
+import { type FoundRecord, planFind, toFoundRow } from '../common/found.ts'
+import { readmitted } from '../common/ledger-sql.ts'
 import type { Database } from './database.ts'
-import { READMITTED } from './rows.ts'
 
 /** Records what was found. */
 export interface Finds {
@@ -11,20 +12,8 @@ export interface Finds {
   hasRoom(source: number, maxRows?: number): boolean
 }
 
-/** A crawl by its id and by its number. */
-export interface CrawlOf {
-  readonly id: string
-  readonly number: number
-}
-
-interface FoundColumns {
+interface FoundColumns extends FoundRecord {
   readonly id: number
-  readonly state: LedgerState
-  readonly reason: Reason | null
-  readonly depth: number
-  readonly weight: number
-  readonly crawl: number | null
-  readonly hasPage: 0 | 1
 }
 
 /** Prepares what is done with finds. */
@@ -40,9 +29,9 @@ export function createFinds(db: Database): Finds {
     'UPDATE ledger SET depth = ?, weight = ?, crawl = ? WHERE id = ?',
   )
   const admit = db.prepare<[LedgerState, number, number, number, number]>(
-    `UPDATE ledger SET state = ?, depth = ?, weight = ?, crawl = ?, ${READMITTED}, is_final = 0 WHERE id = ?`,
+    `UPDATE ledger SET state = ?, depth = ?, weight = ?, crawl = ?, ${readmitted('0')}, is_final = 0 WHERE id = ?`,
   )
-  const refuse = db.prepare<[LedgerState, number, number, number, Reason, string | null, string | null, number]>(
+  const refuse = db.prepare<[LedgerState, number, number, number, Reason | null, string | null, string | null, number]>(
     'UPDATE ledger SET state = ?, depth = ?, weight = ?, crawl = ?, reason = ?, pattern = ?, target = ? WHERE id = ?',
   )
   const findAgain = db.prepare<[string, string, string, string | null, number]>(
@@ -60,25 +49,20 @@ export function createFinds(db: Database): Finds {
 
   const offerOne = (source: number, crawl: CrawlOf, find: Find, now: number, takeRoom: () => boolean): FindResult => {
     const { key, url, host, discovery, foundOn, refusal } = find
+    const { reason = null, pattern = null, target = null } = refusal ?? {}
     const found = select.get(source, key)
     const row = found && toFoundRow(found, crawl)
-    const { result, write, state, depth, weight } = applyFind(row, find, crawl.id, row !== undefined || takeRoom())
-    if (write === 'insert') {
-      const { reason = null, pattern = null, target = null } = refusal ?? {}
+    const { result, kind, state, depth, weight, isFirst } = planFind(row, find, crawl, row !== undefined || takeRoom())
+    if (kind === 'insert') {
       const how = [key, url, host, discovery, foundOn, now]
       insert.run(source, state, reason, pattern, target, depth, crawl.number, ...how, weight)
-    } else if (found === undefined || row === undefined) {
-      return result
-    } else if (write === 'touch') {
-      touch.run(depth, weight, crawl.number, found.id)
-    } else if (write === 'name') {
-      name.run(discovery, foundOn, found.id)
-    } else if (result === 'refused' && refusal !== null) {
-      refuse.run(state, depth, weight, crawl.number, refusal.reason, refusal.pattern, refusal.target, found.id)
-    } else if (write === 'update') {
-      admit.run(state, depth, weight, crawl.number, found.id)
-      if (wasRefused(row)) findAgain.run(url, host, discovery, foundOn, found.id)
     }
+    if (found === undefined) return result
+    if (kind === 'touch') touch.run(depth, weight, crawl.number, found.id)
+    else if (kind === 'name') name.run(discovery, foundOn, found.id)
+    else if (kind === 'refuse') refuse.run(state, depth, weight, crawl.number, reason, pattern, target, found.id)
+    else if (kind === 'admit') admit.run(state, depth, weight, crawl.number, found.id)
+    if (isFirst) findAgain.run(url, host, discovery, foundOn, found.id)
     return result
   }
 
@@ -94,27 +78,4 @@ export function createFinds(db: Database): Finds {
     },
     hasRoom: (source, maxRows = Infinity) => maxRows === Infinity || countRoom(source, maxRows) > 0,
   }
-}
-
-function toFoundRow(found: FoundColumns, crawl: CrawlOf): FoundRow {
-  const { state, reason, depth, weight } = found
-  return {
-    state,
-    reason,
-    depth,
-    weight,
-    crawlId: found.crawl === crawl.number ? crawl.id : OTHER,
-    hasPage: found.hasPage === 1,
-  }
-}
-
-/** Stands for any other crawl: which one it was matters to nobody here. */
-const OTHER = ''
-
-/**
- * Whether the gate refused a row, or a plan only supposed it: the find that admits it is, in effect, its first. A refused one is
- * admitted even by the crawl that refused it.
- */
-function wasRefused({ state, reason }: FoundRow): boolean {
-  return state === 'skipped' && (isGateReason(reason) || reason === 'guess-missed')
 }

@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { ASTRAY_MS, type HostClock, MOST_HOLD_MS, opensAt, takeSlot } from '../../crawl/host-clock.ts'
-import type { Discovery, LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
+import { ASTRAY_MS, type HostClock, MOST_HOLD_MS, opensAt } from '../../crawl/host-clock.ts'
+import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
+import { stateAfter } from '../common/ledger-sql.ts'
+import {
+  type Candidate,
+  countSlots,
+  FIRST_PER_VISIT,
+  type Reserved,
+  reserveSlots,
+  takeFirst,
+  takeOfHosts,
+} from '../common/slots.ts'
+import { toVisit, type VisitRecord } from '../common/visit.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 import type { Hosts } from './hosts.ts'
-import { stateAfter } from './rows.ts'
 
 /** The part of the ledger that is to be fetched. */
 export interface Frontier {
@@ -17,37 +27,10 @@ export interface Frontier {
   failPending(source: number, host: string, reason: Reason, pattern: string | null): number
 }
 
-/** A row that may be leased. */
-interface Candidate {
-  readonly id: number
-  readonly weight: number
-  readonly depth: number
-  readonly host: string
-}
-
 /** Where a crawl stands that finishes one depth after the other: which it is at, and the weights of rows that are ready there. */
 interface Level {
   readonly depth: number
   readonly weights: readonly number[]
-}
-
-interface VisitColumns {
-  readonly key: string
-  readonly url: string
-  readonly discovery: Discovery
-  readonly attempts: number
-  readonly etag: string | null
-  readonly lastModified: string | null
-  readonly contentUrl: string | null
-  readonly hasLinks: 0 | 1
-  readonly isShell: 0 | 1
-  readonly contentHash: StoredHash | null
-  readonly pageHash: StoredHash | null
-  readonly checkedAt: number | null
-  readonly target: string | null
-  readonly isFinal: 0 | 1
-  readonly isRepeated: 0 | 1
-  readonly isAsStored: 0 | 1
 }
 
 /** Rows that await a confirmation are apart from all others, in every index of the frontier. */
@@ -59,8 +42,6 @@ const DEEPEST = 2 ** 15 - 1
 const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(DEEPEST + 1)} + min(depth, ${DEEPEST}) * ${DEPTH_STEP} + id`
 /** A number beyond all of them. */
 const NEVER = '9e18'
-/** So many of the first rows are looked at for each visit that is wanted. */
-const FIRST_PER_VISIT = 8
 const ANY_DEPTH = { least: 0, most: Number.MAX_SAFE_INTEGER }
 
 /** What is asked when all hosts are looked at; the last two for rows of a level only. */
@@ -164,7 +145,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const take = db.prepare<[string, number, number]>(
     `UPDATE ledger SET state = ${stateAfter('lease')}, lease = ?, leased_until = ? WHERE id = ?`,
   )
-  const selectVisit = db.prepare<[number], VisitColumns>(
+  const selectVisit = db.prepare<[number], VisitRecord<StoredHash>>(
     `SELECT l.key, l.url, l.discovery, l.attempts, l.etag, l.last_modified AS lastModified,
        l.content_url AS contentUrl, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks,
        l.is_shell AS isShell, l.content_hash AS contentHash, l.page_hash AS pageHash, l.checked_at AS checkedAt, l.target,
@@ -231,73 +212,46 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
 
   /** Rows to take, by weight, depth and age, from hosts that have room for them. */
   const listCandidates = (source: number, request: LeaseRequest, turn: Turn, level: Level | null): Candidate[] => {
-    const { now, horizon, limit } = request
-    const countRoom = (host: string): number => countSlots(hosts.readClock(host, now), now, horizon, limit)
+    const { now, limit } = request
+    const readClock = (host: string): HostClock => hosts.readClock(host, now)
     // Mostly the first rows will do. Where too many of them belong to hosts that are busy, or others have become due, all hosts
     // are looked at.
     if (selectWaitingHost.get(source, turn) === undefined) {
-      const first = listFirst(source, turn, level, limit * FIRST_PER_VISIT)
-      const room = new Map<string, number>()
-      const taken = first.filter(({ host }) => {
-        const left = room.get(host) ?? countRoom(host)
-        room.set(host, left - 1)
-        return left > 0
-      })
-      if (taken.length >= limit || first.length < limit * FIRST_PER_VISIT) return taken.slice(0, limit)
+      const taken = takeFirst(listFirst(source, turn, level, limit * FIRST_PER_VISIT), readClock, request)
+      if (taken !== undefined) return taken
     }
     const { least, most } = level === null ? ANY_DEPTH : { least: level.depth, most: level.depth }
-    const candidates = listHosts(source, turn, level, request).flatMap((host) => {
-      const slots = countRoom(host)
-      const rows = [
+    const rows = listHosts(source, turn, level, request).flatMap((host) => {
+      const slots = countSlots(readClock(host), request)
+      return [
         ...listReady(source, turn, host, level, slots),
         ...selectDue.all(source, turn, host, now, least, most, slots),
       ]
-      return rows.sort(byWeight).slice(0, slots)
     })
-    return candidates.sort(byWeight).slice(0, limit)
+    return takeOfHosts(rows, readClock, request)
   }
 
   /** Takes a row, as the visit it is to become. */
-  const takeRow = (
-    sourceId: string,
-    row: Candidate,
-    turn: Turn,
-    notBefore: number,
-    until: number,
-  ): Visit | undefined => {
+  const takeRow = ({ row, slot }: Reserved, { sourceId, until }: LeaseRequest, turn: Turn): Visit[] => {
+    const { host, depth } = row
     const found = selectVisit.get(row.id)
-    if (found === undefined) return undefined
+    if (found === undefined) return []
     const lease = randomUUID()
     take.run(lease, until, row.id)
-    return {
-      sourceId,
-      host: row.host,
-      depth: row.depth,
-      isConfirmation: turn === 1,
-      notBefore,
-      lease,
-      ...toVisit(found),
-    }
+    return [
+      { sourceId, host, depth, isConfirmation: turn === 1, notBefore: slot, lease, ...toVisit(found, unpackHash) },
+    ]
   }
 
   const lease = (source: number, request: LeaseRequest): Visit[] => {
-    const { sourceId, now, until, horizon, isLevelled, jitter } = request
+    const { now, isLevelled } = request
     expire.run(source, now)
     const turn: Turn = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
     const level = isLevelled && turn === 0 ? findLevel(source) : null
-    const visits: Visit[] = []
-    const clocks = new Map<string, HostClock>()
-    for (const row of listCandidates(source, request, turn, level)) {
-      const { slot, clock } = takeSlot(clocks.get(row.host) ?? hosts.readClock(row.host, now), now, jitter?.())
-      // Jitter may have put it off beyond what is reserved.
-      if (slot > horizon) continue
-      const visit = takeRow(sourceId, row, turn, slot, until)
-      if (visit === undefined) continue
-      clocks.set(row.host, clock)
-      visits.push(visit)
-    }
+    const rows = listCandidates(source, request, turn, level)
+    const { reserved, clocks } = reserveSlots(rows, (host) => hosts.readClock(host, now), request)
     for (const [host, clock] of clocks) hosts.writeClock(host, clock)
-    return visits
+    return reserved.flatMap((one) => takeRow(one, request, turn))
   }
 
   const countOpen = (source: number, now: number): OpenWork => {
@@ -321,43 +275,5 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MOST_HOLD_MS),
     failPending: (source, host, reason, pattern) => giveUp.run(reason, pattern, source, host).changes,
     skipPending: (source, reason, pattern) => skip.run(reason, pattern, source).changes + keep.run(source).changes,
-  }
-}
-
-function byWeight(a: Candidate, b: Candidate): number {
-  return a.weight - b.weight || a.depth - b.depth || a.id - b.id
-}
-
-/** How many visits a host has room for up to the horizon. */
-function countSlots(clock: HostClock, now: number, horizon: number, limit: number): number {
-  const room = horizon - Math.max(now, opensAt(clock))
-  if (room < 0) return 0
-  return clock.intervalMs > 0 ? Math.min(limit, Math.floor(room / clock.intervalMs) + 1) : limit
-}
-
-/** Validators are only worth sending where an answer that nothing changed would be enough. */
-function toVisit(found: VisitColumns) {
-  const { key, url, discovery, attempts, checkedAt, target } = found
-  const hasPage = found.pageHash !== null
-  const isFinal = found.isFinal === 1
-  // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
-  const isAsStored = hasPage && found.isAsStored === 1
-  const isConditional = !isFinal && (hasPage ? isAsStored : found.isRepeated === 1)
-  const hash = found.pageHash ?? (isConditional ? found.contentHash : null)
-  return {
-    key,
-    url,
-    discovery,
-    attempts,
-    etag: isConditional ? found.etag : null,
-    lastModified: isConditional ? found.lastModified : null,
-    contentUrl: found.contentUrl,
-    contentHash: hash === null ? null : unpackHash(hash),
-    checkedAt,
-    hasPage,
-    hasLinks: found.hasLinks === 1,
-    isShell: found.isShell === 1,
-    target,
-    isFinal,
   }
 }

@@ -1,13 +1,6 @@
 import type { PlaceRecord, PlaceRelation } from '../../analysis/place.ts'
+import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/ancestors.ts'
 import type { Database } from './database.ts'
-
-/** A place that another lies in. */
-interface Ancestor {
-  readonly id: number
-  readonly relation: PlaceRelation
-  /** How many steps up it is. */
-  readonly depth: number
-}
 
 /** What became of putting a place into those that it lies in. */
 interface Linked {
@@ -53,23 +46,7 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     }
     return places.get(ref)
   }
-  const isWithin = (above: readonly Ancestor[], id: number, relation: PlaceRelation): boolean =>
-    above.some((one) => one.id === id && one.relation === relation)
 
-  /** All that a place lies in by way of some: a place above another of them is that one's, and not its own besides. */
-  const climb = (direct: readonly Above[]): Ancestor[] => {
-    const nearest = new Map<string, Ancestor>()
-    const add = (one: Ancestor): void => {
-      const key = `${one.relation} ${one.id}`
-      if ((nearest.get(key)?.depth ?? Number.POSITIVE_INFINITY) > one.depth) nearest.set(key, one)
-    }
-    for (const { id, relation, above } of direct) {
-      if (!direct.some((other) => isWithin(other.above, id, relation) && other.relation === relation))
-        add({ id, relation, depth: 1 })
-      for (const one of above) if (one.relation === relation) add({ ...one, depth: one.depth + 1 })
-    }
-    return [...nearest.values()]
-  }
   const resolve = (id: number | null, { ref, parents }: WithinOthers): { direct: Above[]; isOpen: boolean } => {
     const direct: Above[] = []
     let isOpen = false
@@ -129,20 +106,4 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     },
     forget: () => places.clear(),
   }
-}
-
-/** A place that another lies in directly, with all that it lies in itself. */
-interface Above {
-  readonly id: number
-  readonly relation: PlaceRelation
-  readonly above: readonly Ancestor[]
-}
-
-function areSame(a: readonly Ancestor[], b: readonly Ancestor[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((one) =>
-      b.some(({ id, relation, depth }) => id === one.id && relation === one.relation && depth === one.depth),
-    )
-  )
 }

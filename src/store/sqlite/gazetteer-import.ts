@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { normalizeName, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
+import type { PlaceRecord } from '../../analysis/place.ts'
 import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
+import { digestOf, distinctNames, FACTS, factsOf } from '../common/place-facts.ts'
+import { scriptOf } from '../common/script-of.ts'
 import type { Database, Write } from './database.ts'
 import { createPlaceLinks, type WithinOthers } from './gazetteer-hierarchy.ts'
 import { createNameIndexing } from './gazetteer-index.ts'
-import { scriptOf } from './script-of.ts'
 
 /** Records that are taken from their source at a time. */
 const RECORDS_AT_ONCE = 2000
@@ -16,11 +16,6 @@ const PAUSE_MS = 10
 const IMPORT_CACHE_KIB = 128 * 1024
 /** Problems that are told; the others are counted. */
 const MAX_PROBLEMS = 20
-
-/** A name with how it is compared. */
-interface Named extends PlaceName {
-  readonly normalized: string
-}
 
 /** Why a record cannot be kept. */
 class Refusal extends Error {}
@@ -53,8 +48,8 @@ export function createImport(db: Database, write: Write): ImportPlaces {
     const counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
     const problems: string[] = []
     const sources = new Map<string, GazetteerSource>()
-    /** Those that name a place they lie in which is not there, or not yet. */
-    const open: WithinOthers[] = []
+    /** Those that name a place they lie in which is not there, or not yet. Of one that is there twice the last says where it lies. */
+    const unlinked = new Map<string, WithinOthers>()
     const tell = (problem: string | null): void => {
       if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
     }
@@ -74,7 +69,8 @@ export function createImport(db: Database, write: Write): ImportPlaces {
           const one = some[done + i]
           if (one === undefined || became === 'refused') continue
           sources.set(one.source.name, one.source)
-          if (isOpen) open.push({ ref: one.record.ref, parents: one.record.parents })
+          unlinked.delete(one.record.ref)
+          if (isOpen) unlinked.set(one.record.ref, { ref: one.record.ref, parents: one.record.parents })
         }
         done += outcomes.length
         await sleep(PAUSE_MS)
@@ -82,6 +78,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
     }
     /** What some lie in has come after them; each may be what others lie in. */
     const takeOpen = async (): Promise<void> => {
+      const open = [...unlinked.values()]
       for (let isChanged = open.length > 0; isChanged; ) {
         isChanged = false
         for (let done = 0; done < open.length; ) {
@@ -239,93 +236,8 @@ function createRecordWriter(db: Database): RecordWriter {
   }
 }
 
-/** Columns that a record gives a place, in the order of {@link factsOf}. */
-const FACTS = [
-  'kind',
-  'country_code',
-  'adm1_code',
-  'adm2_code',
-  'population',
-  'timezone',
-  'lat',
-  'lng',
-  'bbox',
-  'extra',
-  'status',
-  'valid_from',
-  'valid_to',
-  'sort_name',
-  'digest',
-] as const
-
-function factsOf(record: PlaceRecord, sortName: string, digest: Buffer): readonly unknown[] {
-  return [
-    record.kind,
-    record.countryCode,
-    record.adm1Code,
-    record.adm2Code,
-    record.population,
-    record.timezone,
-    record.lat,
-    record.lng,
-    record.bbox === null ? null : JSON.stringify(record.bbox),
-    record.extra === null ? null : JSON.stringify(record.extra),
-    record.status,
-    record.validFrom,
-    record.validTo,
-    sortName,
-    digest,
-  ]
-}
-
 /** Whether something is wrong with a record: by itself, or as the table says. */
 function isRefusal(error: unknown): error is Error {
   if (error instanceof Refusal) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_CONSTRAINT')
-}
-
-/** The names of a record, each once, and without those of which nothing is left to compare. */
-export function distinctNames({ names }: PlaceRecord): Named[] {
-  const seen = new Set<string>()
-  return names.flatMap((name) => {
-    const normalized = normalizeName(name.name)
-    const key = `${normalized}\n${name.lang ?? ''}\n${name.kind}`
-    if (normalized === '' || seen.has(key)) return []
-    seen.add(key)
-    return [{ ...name, normalized }]
-  })
-}
-
-/** Of all that a record says. Twelve bytes tell a hundred thousand apart, and an import of them from all others. */
-function digestOf(record: PlaceRecord, names: readonly Named[]): Buffer {
-  const { kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo } =
-    record
-  const content = [
-    [
-      record.ref,
-      kind,
-      countryCode,
-      adm1Code,
-      adm2Code,
-      population,
-      timezone,
-      lat,
-      lng,
-      bbox,
-      status,
-      validFrom,
-      validTo,
-    ],
-    record.extra,
-    names.map(({ name, lang, kind: nameKind, isPreferred, isOfficial }) => [
-      name,
-      lang,
-      nameKind,
-      isPreferred,
-      isOfficial,
-    ]),
-    record.parents.map(({ ref, relation }) => `${relation} ${ref}`).sort(),
-    record.externalIds.map(({ source, id }) => `${source} ${id}`).sort(),
-  ]
-  return hash('sha256', JSON.stringify(content), 'buffer').subarray(0, 12)
 }

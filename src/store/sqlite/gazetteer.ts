@@ -1,28 +1,21 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { normalizeName, type Place, type PlaceKind, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
+import { normalizeName, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
 import { PharosError } from '../../core/errors.ts'
 import type {
   ExportedPlace,
   Gazetteer,
-  GazetteerSource,
   GazetteerSummary,
   KeptSource,
   ListedPlace,
   NamedPlace,
   PlaceArticle,
   PlaceQuery,
-  SourcedPlace,
 } from '../../library/gazetteer.ts'
+import { fromSource, type PlaceColumns, toPlace, writeOrder } from '../common/place-columns.ts'
 import type { Database, Write } from './database.ts'
 import { createChecks } from './gazetteer-checks.ts'
 import { createImport } from './gazetteer-import.ts'
 import { createNameIndexing } from './gazetteer-index.ts'
-
-/** The columns of a place. */
-interface PlaceColumns extends Omit<Place, 'bbox' | 'extra'> {
-  readonly bbox: string | null
-  readonly extra: string | null
-}
 
 interface NameColumns extends Omit<PlaceName, 'lang' | 'isPreferred' | 'isOfficial'> {
   readonly lang: string
@@ -37,21 +30,6 @@ const PLACES = `SELECT ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id
 
 const NAMES = `SELECT name, lang, name_kind AS kind, is_preferred AS isPreferred, is_official AS isOfficial
   FROM place_names WHERE place_id = ?`
-
-/** How lists are put in order, each as an index has it. */
-const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly (readonly [column: string, up: boolean])[]>> = {
-  name: [['sort_name', true]],
-  population: [['population', false]],
-  country: [
-    ['country_code', true],
-    ['kind', true],
-    ['population', false],
-  ],
-  kind: [
-    ['kind', true],
-    ['population', false],
-  ],
-}
 
 /** Most children of a place that are told with it. */
 const MAX_CHILDREN = 200
@@ -246,13 +224,6 @@ interface Mentioned {
   readonly hubs: number
 }
 
-async function* fromSource(
-  records: Iterable<PlaceRecord> | AsyncIterable<PlaceRecord>,
-  source: GazetteerSource,
-): AsyncGenerator<SourcedPlace> {
-  for await (const record of records) yield { record, source }
-}
-
 /** What answers where there are no tables. */
 function createEmpty(library: string): Gazetteer {
   const refuse = async (): Promise<never> => {
@@ -306,22 +277,6 @@ function writeCondition(query: PlaceQuery): { readonly where: string; readonly v
 function writeNearest({ text = '', sort }: PlaceQuery): string {
   if (sort !== undefined || normalizeName(text) === '') return ''
   return 'p.id IN (SELECT place_id FROM place_names WHERE normalized = @begin) DESC, '
-}
-
-function writeOrder({ sort = 'population', order }: PlaceQuery): string {
-  const columns = ORDERS[sort]
-  const isReversed = order !== undefined && (order === 'ascending') !== columns[0]?.[1]
-  const write = (column: string, up: boolean): string => `p.${column} ${up === isReversed ? 'DESC' : 'ASC'}`
-  return [...columns, ['id', true] as const].map(([column, up]) => write(column, up)).join(', ')
-}
-
-function toPlace({ bbox, extra, ...place }: PlaceColumns): Place {
-  // Both were written by the import.
-  return {
-    ...place,
-    bbox: bbox === null ? null : (JSON.parse(bbox) as Place['bbox']),
-    extra: extra === null ? null : (JSON.parse(extra) as Place['extra']),
-  }
 }
 
 function toName({ lang, isPreferred, isOfficial, ...name }: NameColumns): PlaceName {

@@ -1,11 +1,11 @@
+import { isSha256 } from '../common/hash.ts'
+
 /** A hash as it is kept: 32 bytes for a SHA-256, or text that is none. */
 export type StoredHash = Uint8Array | string
 
-const HEX_64 = /^[0-9a-f]{64}$/
-
 /** Half the size of the text, in the row and in every index on it. */
 export function packHash(hash: string): StoredHash {
-  return HEX_64.test(hash) ? Buffer.from(hash, 'hex') : hash
+  return isSha256(hash) ? Buffer.from(hash, 'hex') : hash
 }
 
 /** The text of a hash. */

@@ -1,30 +1,17 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import type { NoteFrame, ProgressFrame, QueueFrame } from '../../library/dispatch/frames.ts'
-import type {
-  CrawlType,
-  JobEntry,
-  JobLog,
-  JobNote,
-  JobRecord,
-  KeptNote,
-  LogPage,
-  NoteFilter,
-  QueueEvent,
-} from '../../library/job-log.ts'
+import type { QueueFrame } from '../../library/dispatch/frames.ts'
+import type { CrawlType, JobLog, JobNote, KeptNote, LogPage, NoteFilter, QueueEvent } from '../../library/job-log.ts'
+import {
+  type JobColumns,
+  NOTE_TABLES,
+  type NoteColumns,
+  toColumns,
+  toEntry,
+  toNote,
+  toRecord,
+} from '../common/job-columns.ts'
 import type { Database, Write } from './database.ts'
 import { createTrim } from './job-log-trim.ts'
-
-/** The columns of a job. */
-interface JobColumns extends Omit<JobEntry, 'args' | 'process' | 'progress'> {
-  readonly args: string
-  readonly pid: number | null
-  readonly processBegan: string | null
-  readonly progress: string | null
-}
-
-interface NoteColumns extends Omit<KeptNote, 'details'> {
-  readonly details: string | null
-}
 
 const JOBS = `SELECT id, url, args, pid, process_began AS processBegan, status, created_at AS createdAt,
     started_at AS startedAt, ended_at AS endedAt, crawl_id AS crawlId, source_id AS sourceId, restarts, progress, problem,
@@ -35,9 +22,6 @@ const EVENTS = `SELECT id, job_id AS jobId, ts AS at, action, url, depth, host, 
   FROM queue_events`
 
 const NOTES = 'SELECT id, job_id AS jobId, ts AS at, kind, scope, target, message, details FROM'
-
-/** Where notes of each kind are kept. */
-const NOTE_TABLES = { problem: 'crawl_problems', milestone: 'crawl_milestones' } as const
 
 /** Prepares what is asked about jobs. */
 export function createJobLog(db: Database, write: Write): JobLog {
@@ -148,34 +132,4 @@ function createLister(db: Database) {
     const found = statement.all(...asked.map(([, value]) => value), ...bounds, limit) as T[]
     return after === undefined ? found : found.reverse()
   }
-}
-
-function toColumns(job: JobRecord): JobColumns {
-  return {
-    ...job,
-    args: JSON.stringify(job.args),
-    pid: job.process?.pid ?? null,
-    processBegan: job.process?.began ?? null,
-    progress: job.progress && JSON.stringify(job.progress),
-    events: 0,
-    lastEventAt: null,
-  }
-}
-
-/** What is parsed was written by this file. */
-function toEntry({ args, pid, processBegan, progress, ...job }: JobColumns): JobEntry {
-  return {
-    ...job,
-    args: JSON.parse(args) as string[],
-    process: pid === null ? null : { pid, began: processBegan },
-    progress: progress === null ? null : (JSON.parse(progress) as ProgressFrame),
-  }
-}
-
-function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
-  return job
-}
-
-function toNote({ details, ...note }: NoteColumns): KeptNote {
-  return { ...note, details: details === null ? null : (JSON.parse(details) as NoteFrame['details']) }
 }

@@ -15,6 +15,7 @@ export function compileLate(db: Sqlite.Database): void {
 class LateStatement {
   readonly #prepare: () => Statement
   #isPlucked = false
+  #isRaw = false
   #statement: Statement | undefined
 
   constructor(prepare: () => Statement) {
@@ -23,6 +24,11 @@ class LateStatement {
 
   pluck(): this {
     this.#isPlucked = true
+    return this
+  }
+
+  raw(): this {
+    this.#isRaw = true
     return this
   }
 
@@ -46,6 +52,7 @@ class LateStatement {
     if (this.#statement === undefined) {
       this.#statement = this.#prepare()
       if (this.#isPlucked) this.#statement.pluck()
+      if (this.#isRaw) this.#statement.raw()
     }
     return this.#statement
   }

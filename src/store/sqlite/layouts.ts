@@ -1,6 +1,7 @@
 import type { Section } from '../../core/model.ts'
 import { writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { ChunkSpan } from '../../library/store.ts'
+import { type SpanColumns, toSpans } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 
@@ -30,15 +31,12 @@ interface PageColumns {
   readonly count: number
 }
 
-interface SpanColumns extends Omit<ChunkSpan, 'id' | 'headingPath'> {
-  readonly chunkId: StoredHash
-  readonly headingPath: string
-}
+type HashedColumns = Omit<SpanColumns, 'id'> & { readonly chunkId: StoredHash }
 
 /** Prepares the table of layouts. */
 export function createLayouts(db: Database): Layouts {
   const insert = db.prepare<[number, string]>('INSERT OR REPLACE INTO layouts (id, layout) VALUES (?, ?)')
-  const selectSpans = db.prepare<[number, number], SpanColumns>(
+  const selectSpans = db.prepare<[number, number], HashedColumns>(
     `SELECT chunk_id AS chunkId, start_line AS startLine, end_line AS endLine, heading_path AS headingPath, symbol
      FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id`,
   )
@@ -49,7 +47,10 @@ export function createLayouts(db: Database): Layouts {
   const write: Layouts['write'] = (row, page, chunks) => {
     insert.run(row, writeLayout(page, chunks))
   }
-  const listSpans = (first: number, count: number): ChunkSpan[] => toSpans(selectSpans.all(first, first + count - 1))
+  const listSpans = (first: number, count: number): ChunkSpan[] =>
+    toSpans(
+      selectSpans.all(first, first + count - 1).map(({ chunkId, ...span }) => ({ ...span, id: unpackHash(chunkId) })),
+    )
 
   return {
     write,
@@ -61,17 +62,4 @@ export function createLayouts(db: Database): Layouts {
     },
     listSpans,
   }
-}
-
-/** Chunks of one section have the same headings, which are read once. */
-function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
-  let written = ''
-  let path: readonly string[] = []
-  return found.map(({ chunkId, startLine, endLine, headingPath, symbol }) => {
-    if (headingPath !== written) {
-      path = JSON.parse(headingPath) as string[]
-      written = headingPath
-    }
-    return { id: unpackHash(chunkId), startLine, endLine, headingPath: path, symbol }
-  })
 }

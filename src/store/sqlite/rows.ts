@@ -1,14 +1,7 @@
 import { compareUtf8 } from '../../core/text/order.ts'
-import {
-  type Discovery,
-  LEDGER_STATES,
-  type LedgerCounts,
-  type LedgerRow,
-  type LedgerState,
-  type Reason,
-} from '../../crawl/ledger.ts'
-import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
+import type { Discovery, LedgerCounts, LedgerRow, Reason } from '../../crawl/ledger.ts'
 import type { RowFilter } from '../../library/store.ts'
+import { type CountedRows, toCounts } from '../common/ledger-sql.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 
@@ -51,7 +44,7 @@ export function createRows(db: Database): Rows {
   const selectAll = selectSome(listRows('@state IS NOT NULL AND @reason IS NOT NULL'))
   const selectByReason = selectSome(ROWS_BY_REASON)
   const selectWithout = selectSome(listRows('l.state = @state AND l.reason IS NULL AND @reason IS NOT NULL'))
-  const selectCounts = db.prepare<[number], { state: LedgerState; reason: string; rows: number }>(
+  const selectCounts = db.prepare<[number], CountedRows>(
     'SELECT state, reason, rows FROM ledger_counts WHERE source = ? AND rows > 0 ORDER BY state, reason',
   )
   const selectPages = db
@@ -98,17 +91,7 @@ export function createRows(db: Database): Rows {
         .slice(0, limit)
         .map(toLedgerRow)
     },
-    count: (source) => {
-      const states: Record<LedgerState, number> = { ...NO_ROWS }
-      const reasons: Record<string, number> = {}
-      let total = 0
-      for (const { state, reason, rows } of selectCounts.all(source)) {
-        states[state] += rows
-        total += rows
-        if (reason !== '') reasons[`${state}/${reason}`] = rows
-      }
-      return { total, states, reasons }
-    },
+    count: (source) => toCounts(selectCounts.all(source)),
     countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
     findUnread: (source, crawlId, reasons) => {
       const wanted = JSON.stringify(reasons)
@@ -119,42 +102,6 @@ export function createRows(db: Database): Rows {
     },
   }
 }
-
-/** The counts of a source of which nothing is known. */
-export function noCounts(): LedgerCounts {
-  return { total: 0, states: { ...NO_ROWS }, reasons: {} }
-}
-
-const NO_ROWS: LedgerCounts['states'] = {
-  pending: 0,
-  leased: 0,
-  indexed: 0,
-  unchanged: 0,
-  skipped: 0,
-  failed: 0,
-  gone: 0,
-}
-
-/** The states to which an action does something, as a list for SQL. */
-export function statesFor(action: LedgerAction): string {
-  const states = LEDGER_STATES.filter((state) => nextState(state, action) !== undefined)
-  return `(${states.map((state) => `'${state}'`).join(', ')})`
-}
-
-/** The state an action leads to, for SQL; an action leads to the same one from wherever it does something. */
-export function stateAfter(action: LedgerAction): string {
-  const after = new Set(LEDGER_STATES.flatMap((state) => nextState(state, action) ?? []))
-  const [state, ...others] = after
-  if (state === undefined || others.length > 0) throw new TypeError(`${action} leads to ${[...after].join(', ')}`)
-  return `'${state}'`
-}
-
-/**
- * The columns of a row that is to be fetched again, for SQL: nothing is under way for it, and why it stood where it stood is
- * forgotten. What it repeated is kept, because the visit says so.
- */
-export const READMITTED: string = `target = CASE reason WHEN 'duplicate' THEN target END, reason = NULL, pattern = NULL,
-  attempts = 0, due_at = NULL, proven_crawl = NULL, lease = NULL, leased_until = NULL, awaits_confirmation = 0`
 
 function toLedgerRow(found: RowColumns): LedgerRow {
   const contentHash = found.contentHash === null ? null : unpackHash(found.contentHash)

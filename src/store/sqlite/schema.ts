@@ -817,6 +817,18 @@ const MIGRATIONS: readonly string[] = [
     DELETE FROM copied_vectors WHERE chunk = old.id;
   END;
   `,
+  `
+  -- Libraries that were copied here, or are just being.
+  CREATE TABLE arrivals (
+    origin TEXT NOT NULL PRIMARY KEY,
+    -- Which numbers its rows have here, as JSON.
+    plan TEXT NOT NULL,
+    began_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    holder TEXT NOT NULL,
+    touched_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */

@@ -1,8 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
-import { DEFAULT_SETTINGS, labelOf, type Source, type SourceChange } from '../../library/source.ts'
+import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
+import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Database } from './database.ts'
 import { createHubWriter } from './place-hubs.ts'
 
@@ -24,21 +24,6 @@ export interface Sources {
   /** The number of a crawl, which is given when the crawl is first heard of. */
   crawlNumber(source: number, crawlId: string): number
 }
-
-interface SourceRecord {
-  readonly id: number
-  readonly uuid: string
-  readonly name: string
-  readonly version: string | null
-  readonly url: string
-  readonly siteUrl: string
-  readonly scope: string
-  readonly settings: string
-  readonly createdAt: number
-}
-
-/** What a source is that says nothing else. Before there were guards there were none: its addresses are known by what they were. */
-const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
 
 /** So many rows or chunks are deleted in one go: others who write wait that long. */
 const ROWS_AT_ONCE = 500
@@ -78,7 +63,13 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const forgetReached = db.prepare<[number]>(
     'DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = ?)',
   )
-  const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 ORDER BY id').pluck()
+  const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 LIMIT 1').pluck()
+  // Sources that are just being copied here are seen by nobody either, and stay.
+  const selectRemoved = db
+    .prepare<[], number>(
+      `SELECT id FROM sources WHERE is_removed = 1 AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
+    )
+    .pluck()
   const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
   const selectRows = db.prepare<[number, number], { id: number; first: number; count: number }>(
     `SELECT l.id, ifnull(p.first_chunk, 0) AS first, ifnull(p.chunk_count, 0) AS count
@@ -118,7 +109,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     'DELETE FROM sources WHERE id = ?',
   ].map((sql) => db.prepare<[number]>(sql))
   const clear = (): boolean => {
-    const source = selectHidden.get()
+    const source = selectRemoved.get()
     if (source === undefined) return false
     const cleared: number[] = []
     let chunks = 0
@@ -187,15 +178,4 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     crawlNumber: (source, crawlId) =>
       selectCrawl.get(crawlId) ?? Number(insertCrawl.run(crawlId, source).lastInsertRowid),
   }
-}
-
-function toSource(found: SourceRecord): Source {
-  const { uuid, name, version, url, siteUrl, createdAt } = found
-  // Both were written by this file; what an older version did not know is as it was then.
-  const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...(JSON.parse(found.scope) as Partial<Source['scope']>) }
-  const settings: Source['settings'] = {
-    ...DEFAULT_SETTINGS,
-    ...(JSON.parse(found.settings) as Partial<Source['settings']>),
-  }
-  return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
 }

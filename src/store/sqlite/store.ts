@@ -5,15 +5,18 @@ import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
 import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
 import type { StoreMatch, StoreQuery } from '../../library/store.ts'
+import type { CrawlOf } from '../common/crawl-of.ts'
+import { toCounts } from '../common/ledger-sql.ts'
 import { createAddresses } from './addresses.ts'
 import { createAliases, FIRST_ALIAS } from './aliases.ts'
 import { createAnalyses } from './analyses.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
 import { type Database, type Notice, openDatabase, PATIENCE_MS, writeTo } from './database.ts'
-import { type CrawlOf, createFinds } from './finds.ts'
+import { createFinds } from './finds.ts'
 import { createFrontier } from './frontier.ts'
 import { createGazetteer } from './gazetteer.ts'
+import { createHoldings } from './holdings.ts'
 import { createHosts } from './hosts.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import { createJobLog } from './job-log.ts'
@@ -21,7 +24,7 @@ import { createLayouts } from './layouts.ts'
 import { createLists } from './lists.ts'
 import { createPlaceHubs } from './place-hubs.ts'
 import { createPlanMemory } from './plan-memory.ts'
-import { createRows, noCounts } from './rows.ts'
+import { createRows } from './rows.ts'
 import { createSettling } from './settle.ts'
 import { createSources } from './sources.ts'
 import { createStats } from './stats.ts'
@@ -211,7 +214,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     findUnread: async (sourceId, crawlId, reasons) =>
       within(sourceId, undefined, (source) => rows.findUnread(source, crawlId, reasons)),
     checkAliases,
-    countLedger: async (sourceId) => within(sourceId, noCounts(), (source) => rows.count(source)),
+    countLedger: async (sourceId) => within(sourceId, toCounts([]), (source) => rows.count(source)),
     listAliases: async (sourceId, url) => within(sourceId, [], (source) => aliases.list(source, url)),
 
     readClock: async (host, now) => hosts.readClock(host, now),
@@ -256,6 +259,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     analyses: createAnalyses(db, write),
     placeHubs: createPlaceHubs(db, write),
     planMemory: createPlanMemory(db, write),
+    holdings: createHoldings({ db, path: location, write, index, clear: clearRemoved }),
     stats: async () => readStats(),
     close: async () => {
       db.close()

@@ -1,6 +1,6 @@
+import { readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
-import { READMITTED, stateAfter, statesFor } from './rows.ts'
 
 /** What is done to many rows at once. Everything that writes runs inside the transaction of the caller. */
 export interface Upkeep {
@@ -35,7 +35,7 @@ export const RETARGET: string = `UPDATE ledger AS a SET target = (${findHolder})
 export function createUpkeep(db: Database, content: Content): Upkeep {
   const requeueWhere = (where: string) =>
     db.prepare<[number, number]>(
-      `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = ?, ${READMITTED}, is_final = 0
+      `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = ?, ${readmitted('0')}, is_final = 0
        WHERE source = ? AND state IN ${statesFor('requeue')} AND ${where}`,
     )
   const requeuePages = requeueWhere('page_hash IS NOT NULL')
@@ -61,7 +61,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
      WHERE id = ? AND page_hash IS NOT NULL AND crawl IS NOT ?`,
   )
   const requeueFinal = db.prepare<[number, number]>(
-    `UPDATE ledger SET state = ${stateAfter('requeue')}, ${READMITTED}, is_final = 1, final_crawl = ? WHERE id = ?`,
+    `UPDATE ledger SET state = ${stateAfter('requeue')}, ${readmitted('0')}, is_final = 1, final_crawl = ? WHERE id = ?`,
   )
 
   const removable = `l.source = @source AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`

@@ -3,6 +3,7 @@ import { AnalysisPanel } from '../analysis/analysis-panel.tsx'
 import { connection, liveJobs } from '../live.ts'
 import { EndedJobs } from './ended-jobs.tsx'
 import { JobCard } from './job-card.tsx'
+import { LateWorkers } from './late-workers.tsx'
 import { StartForm } from './start-form.tsx'
 
 /** Starts crawls, and shows those that wait, run and have ended. */
@@ -25,6 +26,7 @@ export function Home(): JSX.Element {
           jobs.map((job) => <JobCard key={job.id} job={job} />)
         )}
       </section>
+      <LateWorkers />
       <AnalysisPanel />
       <EndedJobs />
     </div>

@@ -1,0 +1,479 @@
+// A library in PostgreSQL as it grows: what a page of a crawl costs with few and many rows in the ledger, what a page of chunks and a
+// question cost with few and many chunks, what filters cost beside a library in a file, and what a `tsvector` with GIN would.
+//
+//   npm run bench postgres [-- --parts ledger,chunks,filters,tsvector] [--rows 10000,100000,1000000] [--chunks 10000,100000,500000]
+//
+// It starts a PostgreSQL of its own, in memory. CPU is that of this process and of all processes of the server, each on its own: how
+// long something takes says more about what else the machine does. Which plans were used is what the server logs of them itself.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startPostgres } from '../test/postgres/server.ts'
+import { createChunk, createRandom, createWords } from './corpus.mjs'
+import { CHUNKS_PER_PAGE, createAdoption, createQueries, createSource } from './generated-pages.mjs'
+import { cpuSeconds, option, printTable, quantile } from './measure.mjs'
+
+const parts = (option('parts') ?? 'ledger,chunks,filters,tsvector').split(',')
+const ledgerSizes = numbers('rows', [10_000, 100_000, 1_000_000])
+const chunkSizes = numbers('chunks', [10_000, 100_000])
+/** Pages that are measured at each size, with so many links each, half of which are known. */
+const VISITS = 250
+const LINKS = 20
+/** Chunks of a page that a visit stores: so few that the index over them is not taken care of meanwhile. */
+const STORED = 1
+const QUESTIONS = 300
+/** Rows that the ledger has besides, where chunks are measured. */
+const ADDRESSES = 100_000
+/** What is measured when it has been done often enough to be planned and in memory. */
+const WARM = 50
+/** Whose plans are looked at. */
+const FEW = 20
+
+/** As on every Linux that there is. */
+const TICKS_A_SECOND = 100
+
+const EXPLAINED = {
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_nested_statements': 'on',
+  'auto_explain.log_analyze': 'on',
+  'auto_explain.log_timing': 'off',
+}
+
+const GROWING =
+  /Seq Scan on (ledger|pages|links|chunks|url_aliases|index_blocks|vectors|open_hosts|host_counts|hosts)\b.*actual rows=(\d+)/
+/** A table with fewer rows than this is as well read as a whole. */
+const FEW_ROWS = 1000
+
+const { openPostgresStore } = await import('../dist/store/postgres/store.js')
+const server = startPostgres()
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    server.stop()
+    process.exit(1)
+  })
+}
+const settings = new pg.Client({ connectionString: server.addressOf('postgres') })
+await settings.connect()
+try {
+  if (parts.includes('ledger')) await measureLedger()
+  if (parts.includes('chunks')) await measureChunks()
+  if (parts.includes('filters')) await measureFilters()
+  if (parts.includes('tsvector')) await measureTsvector()
+} finally {
+  await settings.end()
+  server.stop()
+}
+
+/** Visits of a crawl whose ledger grows. */
+async function measureLedger() {
+  const name = 'ledger'
+  const address = await createDatabase(name)
+  const store = await openPostgresStore(address)
+  await store.addSource(createSource())
+  await store.offer('docs', 'crawl', [findOf('https://docs.test/start')], 1)
+  const client = await connect(address)
+  const visit = createVisits()
+  const rows = []
+  let first = 0
+  for (const size of ledgerSizes) {
+    first = await fillLedger(client, first, size)
+    await visit(store, first, WARM)
+    const usage = await measure(() => visit(store, first, VISITS), VISITS)
+    const plans = await listPlans(name, (explained) => visit(explained, first, FEW), FEW)
+    rows.push([size, usage, plans])
+  }
+  console.log(
+    `\na visit that stores a page of ${STORED} chunk and finds ${LINKS} links, ${LINKS / 2} of them known, by rows of the ledger`,
+  )
+  printGrowth(rows, 'visit')
+  await client.end()
+  await store.close()
+}
+
+/** Rows as a large site leaves them: most are read, some left out or failed, and many wait. */
+async function fillLedger(client, first, size) {
+  for (let from = first; from < size; from += 50_000) {
+    await client.query(
+      `INSERT INTO ledger (source, state, reason, depth, crawl, page_hash, key, url, host, discovery, first_seen_at, checked_at, changed_at)
+       SELECT s.id, CASE WHEN i % 10 < 6 THEN 'indexed' WHEN i % 10 < 8 THEN 'skipped' WHEN i % 10 < 9 THEN 'failed' ELSE 'pending' END,
+         CASE WHEN i % 10 IN (6, 7) THEN 'blocked' WHEN i % 10 = 8 THEN 'not-found' END, 1 + i % 9, c.id,
+         CASE WHEN i % 10 < 6 THEN '\\x01'::bytea || sha256(i::text::bytea) END, key, key, 'h' || i % 50 || '.docs.test', 'link', 1,
+         CASE WHEN i % 10 < 9 THEN i END, CASE WHEN i % 10 < 6 THEN i END
+       FROM generate_series($1::bigint, $2::bigint - 1) i, sources s, crawl_ids c,
+         LATERAL (SELECT 'https://h' || i % 50 || '.docs.test/section-' || i % 977 || '/page-' || i AS key) k`,
+      [from, Math.min(size, from + 50_000)],
+    )
+  }
+  await client.query('VACUUM ANALYZE ledger')
+  return size
+}
+
+/** Makes visits as a crawl does: leases some, stores what they answer with, offers what they link to. No two pages are the same. */
+function createVisits() {
+  const random = createRandom(3)
+  const words = createWords(5000, createRandom(7))
+  let now = Date.now()
+  let made = 0
+  const visitOne = async (store, known, visit) => {
+    const chunks = Array.from({ length: STORED }, (_, i) => createChunk(made * STORED + i, words, random))
+    const { record } = createAdoption(chunks)
+    const finds = Array.from({ length: LINKS }, (_, i) => {
+      const number = i % 2 === 0 ? Math.floor(random() * known) : made * LINKS + i + 1e9
+      return findOf(`https://h${number % 50}.docs.test/section-${number % 977}/page-${number}`)
+    })
+    const settled = await store.settle({ visit, crawlId: 'crawl', now, state: 'indexed', record, finds })
+    if (settled.state !== 'indexed') throw new Error(`a visit became ${JSON.stringify(settled)}`)
+    made++
+  }
+  return async (store, known, count) => {
+    for (let left = count; left > 0; ) {
+      now += 60_000
+      const request = { sourceId: 'docs', crawlId: 'crawl', limit: Math.min(16, left), now, until: now + 30_000 }
+      const visits = await store.lease({ ...request, horizon: now + 30_000, isLevelled: false })
+      if (visits.length === 0) throw new Error('nothing is due')
+      for (const visit of visits) await visitOne(store, known, visit)
+      left -= visits.length
+    }
+  }
+}
+
+function findOf(url) {
+  const { host } = new URL(url)
+  return { key: url, url, host, depth: 2, foundOn: null, discovery: 'link', refusal: null }
+}
+
+/** Pages of chunks that are taken into the index, and questions, as chunks become many. */
+async function measureChunks() {
+  const name = 'chunks'
+  const address = await createDatabase(name)
+  const store = await openPostgresStore(address)
+  await store.addSource(createSource())
+  // Most addresses of a library have no page.
+  await store.offer('docs', 'crawl', [findOf('https://docs.test/start')], 1)
+  const beside = await connect(address)
+  await fillLedger(beside, 0, ADDRESSES)
+  await beside.end()
+  const { searchHits } = await import('../dist/library/hits.js')
+  const questions = createQueries()
+  const pages = createPages(store)
+  const [written, asked] = [[], []]
+  let before = 0
+  for (const size of chunkSizes) {
+    const count = (size - before) / CHUNKS_PER_PAGE
+    const writing = await measure(async () => {
+      await pages.write(count)
+      await store.tendIndex()
+    }, count)
+    before = size
+    const client = await connect(address)
+    await client.query('VACUUM ANALYZE')
+    await client.end()
+    const ask = async (some, searched = store) => {
+      for (const query of some) await searchHits(searched, { query, limit: 50 })
+    }
+    await ask(questions)
+    const asking = await measure(() => ask(questions.slice(0, QUESTIONS)), QUESTIONS)
+    const times = await timeEach(questions.slice(0, QUESTIONS), (query) => ask([query]))
+    const plans = await listPlans(name, (explained) => ask(questions.slice(0, FEW), explained), FEW)
+    const writePlans = await listPlans(name, (explained) => createPages(explained, `at ${size} `).write(FEW), FEW)
+    written.push([size, writing, writePlans])
+    asked.push([size, asking, plans, times])
+    // The largest takes many minutes.
+    console.error(`${size} chunks: CPU ms a page ${total(writing).toFixed(1)}, a question ${total(asking).toFixed(1)}`)
+  }
+  console.log(`\na page of ${CHUNKS_PER_PAGE} chunks, written and taken into the index, by chunks of the library`)
+  printGrowth(written, 'page')
+  console.log(`\na question of 2 to 6 words, best 50 with their texts, by chunks of the library`)
+  printGrowth(asked, 'question')
+  printTable(
+    ['', ...asked.map(([size]) => size)],
+    [0.5, 0.95].map((share) => [
+      `p${share * 100}, ms`,
+      ...asked.map(([, , , times]) => quantile(times, share).toFixed(1)),
+    ]),
+  )
+  await store.close()
+}
+
+function createPages(store, prefix = '') {
+  const random = createRandom(7)
+  const words = createWords(50_000, random)
+  let made = 0
+  return {
+    async write(count) {
+      for (let page = 0; page < count; page++) {
+        const chunks = Array.from({ length: CHUNKS_PER_PAGE }, () => createChunk(made++, words, random))
+        await store.adopt(createAdoption(chunks.map((chunk) => ({ ...chunk, id: prefix + chunk.id }))))
+      }
+    },
+  }
+}
+
+/** Questions with filters, beside the same library in a file. */
+async function measureFilters() {
+  const { openSqliteStore } = await import('../dist/store/sqlite/store.js')
+  const { searchHits } = await import('../dist/library/hits.js')
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+  const stores = {
+    file: await openSqliteStore(join(folder, 'library.db')),
+    postgres: await openPostgresStore(await createDatabase('filters')),
+  }
+  for (const store of Object.values(stores)) {
+    await store.addSource(createSource())
+    await createPages(store).write(20_000 / CHUNKS_PER_PAGE)
+    await store.tendIndex()
+  }
+  const filters = {
+    none: {},
+    source: { sourceIds: ['docs'] },
+    kind: { kind: 'markdown' },
+    path: { path: '/c000' },
+    language: { language: 'en' },
+    heading: { heading: 'ea' },
+    symbol: { symbol: 'ba' },
+    'symbol of few': { symbol: 'chea' },
+  }
+  const rows = []
+  for (const [name, filter] of Object.entries(filters)) {
+    const times = { file: [], postgres: [] }
+    // In turns, so that what else the machine does is the same for both.
+    for (const query of createQueries().slice(0, 200)) {
+      for (const [kind, store] of Object.entries(stores)) {
+        const since = performance.now()
+        await searchHits(store, { query, limit: 50, filter })
+        times[kind].push(performance.now() - since)
+      }
+    }
+    const of = (kind, share) => quantile(times[kind].slice(20), share)
+    const both = (share) => ['file', 'postgres'].map((kind) => of(kind, share).toFixed(1)).join(' / ')
+    const ratio = (share) => (of('postgres', share) / of('file', share)).toFixed(1)
+    rows.push([name, both(0.5), ratio(0.5), both(0.95), ratio(0.95)])
+  }
+  console.log('\n20,000 chunks, 200 questions in turns, best 50 with their texts, ms in a file / in PostgreSQL')
+  printTable(['filter', 'p50', 'times', 'p95', 'times'], rows)
+  for (const store of Object.values(stores)) await store.close()
+  rmSync(folder, { recursive: true })
+}
+
+/**
+ * What PostgreSQL's own index would be like: the same stems in a `tsvector`, candidates by GIN. To rank them as everywhere else, the vectors
+ * of all of them have to be read; `ts_rank`, which is at hand, knows neither how rare a word is nor how long a text.
+ */
+async function measureTsvector() {
+  const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
+  const { searchHits } = await import('../dist/library/hits.js')
+  const address = await createDatabase('vectors')
+  const store = await openPostgresStore(address)
+  await store.addSource(createSource())
+  const count = chunkSizes[0]
+  const own = await measure(async () => {
+    await createPages(store).write(count / CHUNKS_PER_PAGE)
+    await store.tendIndex()
+  }, count)
+  const client = await connect(address)
+  await client.query('CREATE TABLE texts (id bigint PRIMARY KEY, words tsvector NOT NULL)')
+  await client.query('CREATE INDEX texts_by_word ON texts USING gin (words)')
+  const { rows: chunks } = await client.query('SELECT id, heading_path || content AS text FROM chunks')
+  const filled = await measure(async () => {
+    for (let at = 0; at < chunks.length; at += CHUNKS_PER_PAGE) {
+      const some = chunks.slice(at, at + CHUNKS_PER_PAGE)
+      const words = some.map(({ text }) => writeTsvector(textAnalyzer, text))
+      const values = [some.map(({ id }) => id), words]
+      await client.query(
+        'INSERT INTO texts SELECT id, words::tsvector FROM unnest($1::bigint[], $2::text[]) t (id, words)',
+        values,
+      )
+    }
+  }, count)
+  await client.query('VACUUM ANALYZE')
+  const ways = {
+    'our blocks, best 50 with their texts': (query) => searchHits(store, { query, limit: 50 }),
+    'GIN, number of candidates only': (query) =>
+      client.query(`SELECT count(*) FROM texts WHERE words @@ $1::tsquery`, [query]),
+    'GIN, candidates with their vectors': (query) =>
+      client.query('SELECT id, words FROM texts WHERE words @@ $1::tsquery', [query]),
+    'GIN, best 50 by ts_rank': (query) =>
+      client.query(
+        'SELECT id FROM texts, (SELECT $1::tsquery AS q) asked WHERE words @@ q ORDER BY ts_rank(words, q) DESC LIMIT 50',
+        [query],
+      ),
+  }
+  const rows = []
+  let candidates = 0
+  for (const [name, ask] of Object.entries(ways)) {
+    const isOurs = name.startsWith('our')
+    const questions = createQueries()
+      .slice(0, QUESTIONS)
+      .map((query) => (isOurs ? query : writeTsquery(textAnalyzer, query)))
+    for (const query of questions) await ask(query)
+    const times = []
+    const usage = await measure(async () => {
+      times.push(...(await timeEach(questions, ask)))
+    }, QUESTIONS)
+    if (name.includes('number')) {
+      for (const query of questions) candidates += Number((await ask(query)).rows[0].count) / QUESTIONS
+    }
+    rows.push([
+      name,
+      usage.client.toFixed(1),
+      usage.server.toFixed(1),
+      ...[0.5, 0.95].map((share) => quantile(times, share).toFixed(1)),
+    ])
+  }
+  const { rows: sizes } = await client.query(`SELECT (pg_total_relation_size('texts') / 1e6)::float AS theirs,
+    ((pg_total_relation_size('index_blocks') + pg_total_relation_size('index_segments')) / 1e6)::float AS ours`)
+  console.log(
+    `\n${count} chunks, ${QUESTIONS} questions; ${candidates.toFixed(0)} chunks have one of the words of a question or more`,
+  )
+  printTable(['', 'CPU here, ms', 'of the server', 'p50, ms', 'p95'], rows)
+  console.log(`vectors and GIN take ${sizes[0].theirs.toFixed(0)} MB, our index ${sizes[0].ours.toFixed(0)}`)
+  console.log(
+    `CPU ms a chunk: vectors and GIN alone ${(filled.client + filled.server).toFixed(2)}, our whole store with its index ${(own.client + own.server).toFixed(2)}`,
+  )
+  await client.end()
+  await store.close()
+}
+
+/** The stems of a text with their places, as PostgreSQL reads them. */
+function writeTsvector(analyzer, text) {
+  const places = new Map()
+  let place = 0
+  analyzer.visitTokens(text, (source, start, end) => {
+    const stem = analyzer.stem(source.slice(start, end))
+    places.set(stem, [...(places.get(stem) ?? []), ++place])
+  })
+  return [...places].map(([stem, some]) => `${quoteWord(stem)}:${some.join()}`).join(' ')
+}
+
+/** Any of the words of a question but those that are everywhere. */
+function writeTsquery(analyzer, query) {
+  const stems = new Set()
+  analyzer.visitTokens(query, (source, start, end) => {
+    const token = source.slice(start, end)
+    if (!analyzer.isStopWord(token)) stems.add(quoteWord(analyzer.stem(token)))
+  })
+  return [...stems].join(' | ')
+}
+
+function quoteWord(word) {
+  return `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+}
+
+function printGrowth(rows, what) {
+  const [[, first]] = rows
+  printTable(
+    ['', ...rows.map(([size]) => size)],
+    [
+      ['CPU here, ms', ...rows.map(([, usage]) => usage.client.toFixed(2))],
+      ['CPU of the server, ms', ...rows.map(([, usage]) => usage.server.toFixed(2))],
+      ['both, times the first', ...rows.map(([, usage]) => (total(usage) / total(first)).toFixed(2))],
+      [`ms a ${what}`, ...rows.map(([, usage]) => usage.wall.toFixed(2))],
+      [`plans a ${what}, those in triggers too`, ...rows.map(([, , plans]) => plans.statements)],
+      ['walks over tables that grow', ...rows.map(([, , plans]) => plans.walks.length)],
+    ],
+  )
+  const [, , { indexes, walks }] = rows.at(-1)
+  console.log(`indexes used at ${rows.at(-1)[0]}: ${indexes.join(', ')}`)
+  for (const walk of walks) console.log(`WALK ${walk}`)
+}
+
+function total({ client, server: there }) {
+  return client + there
+}
+
+/** What work takes for each of so many. */
+async function measure(work, count) {
+  const [here, there, since] = [process.cpuUsage(), serverCpu(), performance.now()]
+  await work()
+  return {
+    client: (cpuSeconds(here) * 1000) / count,
+    server: ((serverCpu() - there) * 1000) / count,
+    wall: (performance.now() - since) / count,
+  }
+}
+
+async function timeEach(all, work) {
+  const times = []
+  for (const one of all) {
+    const since = performance.now()
+    await work(one)
+    times.push(performance.now() - since)
+  }
+  return times
+}
+
+/** CPU seconds of all processes of the server, also of those that have ended. */
+function serverCpu() {
+  const master = Number(readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
+  const ticks = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => readTicks(pid, master))
+  return ticks.reduce((sum, some) => sum + some, 0) / TICKS_A_SECOND
+}
+
+function readTicks(pid, master) {
+  let stat
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    // It has ended meanwhile.
+    return 0
+  }
+  const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [user, system, childUser, childSystem] = fields.slice(9, 13).map(Number)
+  if (Number(pid) === master) return user + system + childUser + childSystem
+  return Number(parent) === master ? user + system : 0
+}
+
+/** How the server does what a store asks for, by its own log: of every statement that is run, those in triggers too. */
+async function listPlans(name, work, count) {
+  for (const [setting, value] of Object.entries(EXPLAINED)) {
+    await settings.query(`ALTER DATABASE ${name} SET ${setting} TO '${value}'`)
+  }
+  const from = statSync(join(server.folder, 'log')).size
+  const store = await openPostgresStore(server.addressOf(name))
+  try {
+    await work(store)
+  } finally {
+    await store.close()
+    await settings.query(`ALTER DATABASE ${name} RESET ALL`)
+  }
+  const { statements, ...plans } = readPlans(readFileSync(join(server.folder, 'log')).subarray(from).toString())
+  return { ...plans, statements: Math.round(statements / count) }
+}
+
+/** The plans of a log: how many, which indexes they use, and which walk over a whole table. */
+function readPlans(log) {
+  const indexes = new Set()
+  const walks = new Set()
+  let statements = 0
+  let text = ''
+  for (const line of log.split('\n')) {
+    if (line.includes('plan:')) statements++
+    if (line.includes('Query Text:')) text = line.trim().slice(0, 200)
+    const index = /Index (?:Only )?Scan (?:Backward )?using (\w+)|Bitmap Index Scan on (\w+)/.exec(line)
+    if (index) indexes.add(index[1] ?? index[2])
+    const walk = GROWING.exec(line)
+    if (walk && Number(walk[2]) >= FEW_ROWS) walks.add(`${walk[1]}: ${text}`)
+  }
+  return { statements, indexes: [...indexes].sort((a, b) => (a < b ? -1 : 1)), walks: [...walks] }
+}
+
+async function createDatabase(name) {
+  await settings.query(`CREATE DATABASE ${name}`)
+  return server.addressOf(name)
+}
+
+/** A connection beside the store's, to the same tables. */
+async function connect(address) {
+  const client = new pg.Client({ connectionString: address })
+  await client.connect()
+  await client.query('SET search_path TO pharos')
+  return client
+}
+
+function numbers(name, fallback) {
+  return option(name)?.split(',').map(Number) ?? fallback
+}

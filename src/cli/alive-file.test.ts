@@ -1,0 +1,22 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { keepAlive } from './alive-file.ts'
+
+test('the file of a process that is alive is there from its beginning to its end', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-alive-'))
+  try {
+    const file = join(folder, 'alive')
+    const letGo = keepAlive(file)
+    expect(readFileSync(file, 'utf8')).toBe(`${process.pid}\n`)
+    letGo()
+    expect(existsSync(file)).toBe(false)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a file that cannot be written is refused', () => {
+  expect(() => keepAlive('/nowhere/at/all')).toThrow('--alive-file /nowhere/at/all: it cannot be written')
+})

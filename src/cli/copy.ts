@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import { type EffectiveConfig, readConfig } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import { writeDuration } from '../core/text/duration.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
+import type { CopyProgress } from '../library/copy-input.ts'
+import type { HeldGroup } from '../library/held-tables.ts'
+import { type CopyResult, copyLibrary } from '../library/operations/copy-library.ts'
+import { discardCopy } from '../library/operations/plan-arrival.ts'
+import type { OpenLibrary } from '../open-library.ts'
+import { AdvisedError } from './advised.ts'
+import { interruptible } from './interrupt.ts'
+import { shownLibrary, withLibrary } from './library.ts'
+import { addCommonOptions, type CommonFlags, configOf, someText } from './options.ts'
+import { PageRate, writeRate } from './progress.ts'
+import { countOf, printableLine, type Streams, shellWord, Terminal, writeNumber } from './terminal.ts'
+
+interface CopyFlags extends CommonFlags {
+  readonly add?: boolean
+  readonly discard?: boolean
+}
+
+/** `pharos copy <from> [to]` */
+export function addCopy(program: Command, streams: Streams): void {
+  const command = program
+    .command('copy')
+    .description('copy a library into another: a file or a PostgreSQL database, whichever way')
+    .argument('<from>', 'the library to copy: its file, or the address of its database', someText('<from>'))
+    .argument('[to]', 'where to (default: the library that is configured)', someText('<to>'))
+    .option('--add', 'put its sources beside those that are there')
+    .option('--discard', 'give a copy up that was broken off, and remove what it has written')
+    .addHelpText(
+      'after',
+      '\nEverything is copied: sources, addresses, pages, chunks, vectors, what is\nunderstood of them, places, the history of jobs and the clocks of hosts.\nNothing of it is seen before all of it is there and was compared. A copy that\nwas broken off goes on when it is asked for again.\n\nExamples:\n  $ pharos copy library.db postgres://me@db.example/pharos\n  $ pharos copy postgres://me@db.example/pharos backup.db\n  $ pharos copy other.db --add',
+    )
+  addCommonOptions(command).action((from: string, to: string | undefined, flags: CopyFlags) =>
+    copy(command, { from, to }, flags, streams),
+  )
+}
+
+interface Places {
+  readonly from: string
+  readonly to: string | undefined
+}
+
+async function copy(command: Command, places: Places, flags: CopyFlags, streams: Streams): Promise<void> {
+  const terminal = new Terminal(flags, streams)
+  const configs = {
+    from: configFor(places.from, flags),
+    to: places.to === undefined ? configOf(command) : configFor(places.to, flags),
+  }
+  refuseMissing(configs.from.values.library)
+  if (flags.add === true && flags.discard === true) {
+    throw new PharosError('USAGE', { problem: '--add and --discard cannot be given together' })
+  }
+  const again = ['pharos', 'copy', ...[configs.from, configs.to].map(({ values }) => shellWord(shownLibrary(values)))]
+  try {
+    await interruptible(
+      (signal) =>
+        withLibrary(configs.from, (from) =>
+          withLibrary(configs.to, (to) => copyInForeground({ from, to, flags, terminal, signal })),
+        ),
+      () => {
+        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+      },
+    )
+  } catch (error) {
+    if (!(error instanceof PharosError) || error.code !== 'INTERRUPTED') throw error
+    throw new AdvisedError(error, `nothing is lost; go on with: ${again.join(' ')}`)
+  } finally {
+    terminal.clear()
+  }
+}
+
+/** A place is read as `--library` is. */
+function configFor(library: string, { config: file }: CommonFlags): EffectiveConfig {
+  return readConfig({ flags: { library }, file })
+}
+
+/** A file that is not there would be made: what is to be copied has to be there. */
+function refuseMissing(path: string): void {
+  if (!isPostgres(path) && !existsSync(path)) throw new PharosError('INPUT_NOT_FOUND', { path })
+}
+
+interface Copying {
+  readonly from: OpenLibrary
+  readonly to: OpenLibrary
+  readonly flags: CopyFlags
+  readonly terminal: Terminal
+  readonly signal: AbortSignal
+}
+
+async function copyInForeground({ from, to, flags, terminal, signal }: Copying): Promise<void> {
+  if (flags.discard === true) return discard({ from, to }, terminal)
+  const began = performance.now()
+  const rates = new Map<CopyProgress['step'], PageRate>()
+  const onProgress = (progress: CopyProgress): void => {
+    const rate = rates.get(progress.step) ?? new PageRate()
+    rates.set(progress.step, rate)
+    terminal.live(writeProgress(progress, rate.add(performance.now() - began, progress.done)))
+  }
+  const result = await copyLibrary({ from, to, add: flags.add === true, onProgress, signal })
+  const places = { from: from.store.location, to: to.store.location }
+  const elapsedMs = Math.round(performance.now() - began)
+  const { running, skipped } = result
+  if (running > 0) terminal.note(`${countOf(running, 'crawl')} had not ended; the copy has it as one that can go on`)
+  for (const { group, problem } of skipped) {
+    if (problem !== null) terminal.notice(printableLine(`left out: ${GROUP_NAMES[group]}: ${problem}`))
+  }
+  terminal.answer(writeCopied(result, places, elapsedMs), { ...places, ...recordOf(result, elapsedMs, from) })
+}
+
+async function discard({ from, to }: Pick<Copying, 'from' | 'to'>, terminal: Terminal): Promise<void> {
+  const isDiscarded = await discardCopy({ from, to })
+  const place = printableLine(to.store.location)
+  terminal.answer(isDiscarded ? `removed what was copied to ${place}` : `no copy to ${place} was broken off`, {
+    from: from.store.location,
+    to: to.store.location,
+    discarded: isDiscarded,
+  })
+}
+
+/** What is left out together, as people call it. */
+const GROUP_NAMES: Readonly<Record<HeldGroup, string>> = {
+  content: 'pages',
+  hosts: 'hosts',
+  history: 'jobs',
+  understanding: 'analyses',
+  places: 'places of the world',
+  placed: 'places in articles, and hubs',
+  vectors: 'vectors',
+}
+
+/** `copying: 12,000 of 40,000 rows, 8,200/s, chunks` */
+function writeProgress({ step, label, done, total }: CopyProgress, perSecond: number): string {
+  if (step === 'indexing') return 'indexing'
+  return `${step}: ${writeNumber(done)} of ${countOf(total, 'row')}, ${writeRate(perSecond)}/s, at hand: ${label}`
+}
+
+function writeCopied(result: CopyResult, { from, to }: { from: string; to: string }, elapsedMs: number): string {
+  const { isOld, isResumed, sources, written, verified } = result
+  const rows = sumOf(verified, ({ rows }) => rows)
+  const places = printableLine(`${from} to ${to}`)
+  const pace = `${countOf(written, 'row')} in ${writeDuration(elapsedMs)}, ${writeNumber(rowsPerSecond(result))} rows/s as they were written`
+  const outcome = isOld ? `copied before: ${places}` : `copied ${places}: ${isResumed ? 'the last ' : ''}${pace}`
+  const [pages, chunks] = ['pages', 'chunks'].map((name) => hashedOf(result, name))
+  const other = unlikeTheirHash(result)
+  return [
+    outcome,
+    `verified: ${countOf(pages ?? 0, 'page')} and ${countOf(chunks ?? 0, 'chunk')} by their content hashes, all ${countOf(rows, 'row')} of ${countOf(verified.length, 'table')} and ${countOf(sources, 'source')} one by one`,
+    ...(other === 0 ? [] : [`${countOf(other, 'text')} had another hash than is noted of it, in the original too`]),
+  ].join('\n')
+}
+
+function rowsPerSecond({ written, took }: CopyResult): number {
+  return Math.round((written * 1000) / Math.max(1, took.copying))
+}
+
+function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + count(item), 0)
+}
+
+function hashedOf({ verified }: CopyResult, name: string): number {
+  return verified.find(({ table }) => table.name === name)?.hashed ?? 0
+}
+
+/** Texts that their hash does not prove. */
+function unlikeTheirHash({ verified }: CopyResult): number {
+  const hashed = verified.filter(({ table }) => table.name === 'pages' || table.name === 'chunks')
+  return sumOf(hashed, (one) => one.rows - one.hashed)
+}
+
+function recordOf(result: CopyResult, elapsedMs: number, { sha256 }: OpenLibrary): Record<string, unknown> {
+  const { isOld, isResumed, written, verified, skipped, running, took } = result
+  return {
+    copied_before: isOld,
+    resumed: isResumed,
+    sources: result.sources,
+    rows_written: written,
+    rows_per_second: rowsPerSecond(result),
+    elapsed_ms: elapsedMs,
+    copying_ms: took.copying,
+    verifying_ms: took.verifying,
+    indexing_ms: took.indexing,
+    unfinished_crawls: running,
+    left_out: skipped.filter(({ problem }) => problem !== null),
+    verified: {
+      rows: sumOf(verified, ({ rows }) => rows),
+      pages_by_hash: hashedOf(result, 'pages'),
+      chunks_by_hash: hashedOf(result, 'chunks'),
+      texts_of_another_hash: unlikeTheirHash(result),
+      sha256: sha256(verified.map(({ table, rows, digest }) => `${table.name} ${rows} ${digest}\n`).join('')),
+      tables: verified.map(({ table, rows, digest }) => ({ table: table.name, rows, sha256: digest })),
+    },
+  }
+}

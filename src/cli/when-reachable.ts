@@ -1,0 +1,21 @@
+import { PharosError } from '../core/errors.ts'
+import { systemClock } from '../fetch/clock.ts'
+import type { Log } from '../http/ports.ts'
+
+/** How long it is waited before something that could not be reached is tried again. */
+const RETRY_MS = 2000
+
+/** Tries something until the library can be reached, and says so the first time it cannot. */
+export async function whenReachable<T>(log: Log, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const result = await work()
+      if (tries > 1) log.info('the library can be reached again')
+      return result
+    } catch (error) {
+      if (!(error instanceof PharosError) || error.code !== 'LIBRARY_UNREACHABLE') throw error
+      if (tries === 1) log.warn(`${error.message}; tried again every ${RETRY_MS / 1000} s`)
+    }
+    await systemClock.sleep(RETRY_MS, signal)
+  }
+}

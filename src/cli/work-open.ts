@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { type Config, type EffectiveConfig, writeEnvironment } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import type { Log } from '../http/ports.ts'
+import { nameOf } from '../jobs/runner.ts'
+import { createSpawnRunner } from '../jobs/spawn-crawl.ts'
+import { createAnalysisRunner } from '../library/dispatch/create-analysis-runner.ts'
+import { createWorker, type Worker } from '../library/dispatch/create-worker.ts'
+import type { JobQueue } from '../library/dispatch/queue.ts'
+import type { CrawlRunner } from '../library/dispatch/runner.ts'
+import type { Library } from '../library/library.ts'
+import type { Workers } from '../library/workers.ts'
+import type { OpenLibrary } from '../open-library.ts'
+import { VERSION } from '../version.ts'
+import { shownLibrary } from './library.ts'
+
+/** So many of the last crawls of a source are looked through for one whose process was killed. */
+const LOOKED_BACK = 10
+
+/** Starts the same program as this one, with another verb. */
+export function createVerbRunner({ values }: EffectiveConfig, verb: string): CrawlRunner {
+  return createSpawnRunner({
+    command: process.execPath,
+    args: [...process.execArgv, process.argv[1] ?? '', verb],
+    env: writeEnvironment(values),
+  })
+}
+
+/** Ends a crawl whose process is gone without having done so. One that another process goes on with is left alone. */
+export async function endKilled({ store }: Library, sourceId: string, crawlId: string): Promise<void> {
+  const found = (await store.listCrawls(sourceId, LOOKED_BACK)).find(({ id }) => id === crawlId)
+  if (found?.state === 'running') await store.endCrawl(crawlId, null, Date.now(), found.runner ?? undefined)
+}
+
+/** The queue of a library in PostgreSQL, which is opened when it is first needed, and tried again until it can be. */
+export interface LateQueue {
+  open(): Promise<JobQueue>
+  close(): Promise<void>
+}
+
+/** Prepares it. */
+export function prepareQueue({ values }: EffectiveConfig, log: Log): LateQueue {
+  let opened: Promise<JobQueue> | undefined
+  let isClosed = false
+  const start = async (): Promise<JobQueue> => {
+    // Loaded when they are needed: most libraries are files.
+    const { openQueue } = await import('../jobs/open-queue.ts')
+    const { parsePlace } = await import('../store/postgres/place.ts')
+    const { explainFailure } = await import('../store/postgres/failures.ts')
+    const { address, schema, location } = parsePlace(values.library)
+    try {
+      return await openQueue({ address, schema, location, warn: createWarner(log) })
+    } catch (error) {
+      throw explainFailure(error, location)
+    }
+  }
+  return {
+    open() {
+      if (isClosed) throw new PharosError('INTERRUPTED')
+      opened ??= start().catch((error: unknown) => {
+        opened = undefined
+        throw error
+      })
+      return opened
+    },
+    async close() {
+      isClosed = true
+      await (await opened?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+/** What fails again and again is told once a minute. */
+const QUIET_MS = 60_000
+
+function createWarner(log: Log): (message: string) => void {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (message) => {
+    if (performance.now() - toldAt < QUIET_MS) return
+    toldAt = performance.now()
+    log.warn(`the queue of jobs fails, which is tried again: ${message}`)
+  }
+}
+
+/** Those who share the work of a library; refused where it is a file. */
+export function requireWorkers({ workers }: Library): Workers {
+  if (workers === undefined) throw new TypeError('Expected a library that many processes share, got one in a file')
+  return workers
+}
+
+/** Creates a worker of this process: what it is started with is configured. */
+export function createConfiguredWorker(
+  config: EffectiveConfig,
+  library: OpenLibrary,
+  queue: JobQueue,
+  { log, isServer }: { readonly log: Log; readonly isServer: boolean },
+): Worker {
+  const { values } = config
+  const libraryPath = shownLibrary(values)
+  const { clock } = library
+  return createWorker({
+    workers: requireWorkers(library),
+    queue,
+    about: {
+      ...{ id: randomUUID(), name: `${hostname()}/${process.pid}`, version: VERSION, isServer },
+      slots: values.maxCrawls,
+    },
+    runner: createVerbRunner(config, 'crawl-job'),
+    runnerOf: nameOf,
+    clock,
+    newId: randomUUID,
+    libraryPath,
+    maxRequests: values.maxRequests,
+    endCrawl: (sourceId, crawlId) => endKilled(library, sourceId, crawlId),
+    openAnalysis: (feed) =>
+      createAnalysisRunner({
+        runner: createVerbRunner(config, 'analyze'),
+        library: async () => library,
+        ...{ feed, clock, libraryPath, log },
+      }),
+    listSharable: async () => (await library.store.listSharable?.(clock.now())) ?? [],
+    random: Math.random,
+    // A server gives vectors to new chunks by itself.
+    ...(isServer || !canEmbed(values) ? {} : { embed: (signal) => embed(library, signal) }),
+    log,
+  })
+}
+
+/** Whether there is something that makes vectors; whether it works is seen when it is used. */
+function canEmbed({ embedder, modelFolder }: Config): boolean {
+  return embedder !== 'onnx' || existsSync(modelFolder)
+}
+
+async function embed(library: Library, signal: AbortSignal): Promise<void> {
+  await library.store.tendIndex(signal)
+  const { catchUp } = await import('../library/catch-up.ts')
+  await catchUp(library, signal)
+}

@@ -1,0 +1,92 @@
+import type { Command } from 'commander'
+import type { EffectiveConfig, SettingName } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
+import type { Log } from '../http/ports.ts'
+import { AdvisedError } from './advised.ts'
+import { keepAlive } from './alive-file.ts'
+import { EMBED_SETTINGS } from './embed-status.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, createHint, FETCH_SETTINGS, openConfigured, shownLibrary } from './library.ts'
+import { type CommonFlags, configOf } from './options.ts'
+import { untilAborted } from './serve.ts'
+import { createServeLog } from './serve-log.ts'
+import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { whenReachable } from './when-reachable.ts'
+
+interface WorkerFlags extends CommonFlags {
+  readonly aliveFile?: string
+  readonly jsonLogs?: boolean
+}
+
+const WORKER_SETTINGS: readonly SettingName[] = ['maxCrawls', 'maxRequests', 'drainTime']
+
+/** `pharos worker` */
+export function addWorker(program: Command, streams: Streams): void {
+  const command = program
+    .command('worker')
+    .description(
+      'take crawls, analysis and embedding from the queue of a library in PostgreSQL, beside its other workers',
+    )
+    .option('--json-logs', 'write the log as JSON, one object a line')
+    .option('--alive-file <path>', 'write this file every few seconds, for a probe that looks how old it is')
+    .addHelpText(
+      'after',
+      '\nAny number of workers, on any number of machines, share the work of a library. What is asked for at `pharos serve` is taken by one of them; what one that dies leaves is taken by another.\n\nExamples:\n  $ pharos worker --library postgres://pharos@db/pharos\n  $ pharos worker --max-crawls 4 --drain-time 30s',
+    )
+  addLibraryOptions(command, [...WORKER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes', ...EMBED_SETTINGS])
+  command.action(async (flags: WorkerFlags) => {
+    const config = configOf(command)
+    refuseFile(config)
+    const terminal = new Terminal(flags, streams)
+    const log = createServeLog(streams.stderr, {
+      isJson: flags.jsonLogs === true,
+      isQuiet: flags.quiet === true,
+      hasRequests: false,
+    })
+    const letGo = flags.aliveFile === undefined ? undefined : keepAlive(flags.aliveFile)
+    try {
+      await interruptible(
+        (signal) => work(config, log, terminal, signal),
+        () => terminal.note('takes nothing new, and goes when what runs is over … (Ctrl-C once more ends it at once)'),
+      )
+    } finally {
+      letGo?.()
+    }
+  })
+}
+
+async function work(config: EffectiveConfig, log: Log, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { createConfiguredWorker, prepareQueue } = await import('./work-open.ts')
+  const library = await whenReachable(log, signal, () => openConfigured(config, (text) => log.warn(text)))
+  const queue = prepareQueue(config, log)
+  try {
+    const worker = createConfiguredWorker(config, library, await whenReachable(log, signal, queue.open), {
+      log,
+      isServer: false,
+    })
+    await worker.start()
+    const { maxCrawls, drainTime } = config.values
+    const place = shownLibrary(config.values)
+    terminal.answer(`Pharos works on ${printableLine(place)}, on ${maxCrawls} crawls at once`, {
+      ...{ library: place, maxCrawls, pid: process.pid },
+    })
+    await untilAborted(signal)
+    await worker.drain(drainTime)
+  } finally {
+    await queue.close()
+    await library.close()
+  }
+}
+
+/** A library in a file has one process that runs its crawls. */
+function refuseFile(config: EffectiveConfig): void {
+  const { library } = config.values
+  if (isPostgres(library)) return
+  const problem = `${shownLibrary(config.values)} is a file, whose crawls are run by \`pharos serve\` alone; workers share a library in PostgreSQL`
+  const serve = createHint(config)('serve')
+  throw new AdvisedError(
+    new PharosError('USAGE', { problem }),
+    `run \`${serve}\`, or name a database with --library postgres://user@host/database; \`pharos copy <from> <to>\` takes a library there`,
+  )
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
+
+test('tells an address from a file', () => {
+  expect(['postgres://h/d', 'postgresql://u@/d?host=/run'].map(isPostgres)).toEqual([true, true])
+  expect(['/data/library.db', 'postgres.db', 'C:\\postgres://x'].map(isPostgres)).toEqual([false, false, false])
+})
+
+test.each([
+  ['postgres://u:secret@h:5432/d', 'postgres://u@h:5432/d'],
+  ['postgresql://u:secret@/d?host=/run', 'postgresql://u@/d?host=/run'],
+  ['postgres://:secret@h/d', 'postgres://@h/d'],
+  ['postgres://u:se@cret@h/d', 'postgres://u@h/d'],
+  // None of these is an address.
+  ['postgres://u:se/cret@h/d', 'postgres://u@h/d'],
+  ['postgres://u:se?cret@h/d', 'postgres://u@h/d'],
+  ['postgres://u:secret@h:99999/d', 'postgres://u@h:99999/d'],
+  ['postgres://u@h/d?password=secret&sslmode=require', 'postgres://u@h/d?password=…&sslmode=require'],
+  ['postgres://h:5432/d?application_name=a@b', 'postgres://h:5432/d?application_name=a@b'],
+  ['/data/a?password=b.db', '/data/a?password=b.db'],
+])('shows %s without its password', (address, shown) => {
+  expect(hidePassword(address)).toBe(shown)
+})
+
+test('names a database the same for all who use it, and apart from others', () => {
+  const name = nameDatabase('postgres://u:p@h/d')
+  expect(nameDatabase('postgresql://other@h:5432/d?sslmode=require')).toBe(name)
+  for (const other of ['postgres://h/e', 'postgres://i/d', 'postgres://h:5433/d', 'postgres://h/d?schema=s']) {
+    expect(nameDatabase(other)).not.toBe(name)
+  }
+  expect(nameDatabase('postgres://u@/d?host=/run')).toBe(nameDatabase('postgres:///d?host=/run'))
+})

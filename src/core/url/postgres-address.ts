@@ -1,0 +1,30 @@
+/** Whether a library is meant that lives in PostgreSQL; any other is a file. */
+export function isPostgres(library: string): boolean {
+  return /^postgres(ql)?:\/\//.test(library)
+}
+
+/** The place of a library as it may be shown and logged: the address of a database without its password. */
+export function hidePassword(library: string): string {
+  if (!isPostgres(library)) return library
+  // Where it is no address, the password may hold what would end one.
+  const password = parsePostgres(library) === null ? /(:\/\/[^:@/?#]*):.*@/s : /(:\/\/[^:@/?#]*):[^/?#]*@/
+  return library.replace(password, '$1@').replace(/([?&]password=)[^&]*/gi, '$1…')
+}
+
+/** The address of a database taken apart, also where it has no host because a socket is meant; null where it is none. */
+export function parsePostgres(address: string): URL | null {
+  return URL.parse(address.replace(/^postgres(ql)?:\/\/([^/?#]*@)?(?=[/?#]|$)/, `postgres://${NO_HOST}`))
+}
+
+/** Names the database of an address: the same whoever asks for it, and however the address is written. */
+export function nameDatabase(address: string): string {
+  const url = parsePostgres(address)
+  if (url === null) return address
+  const { hostname, port, pathname, searchParams } = url
+  const host = searchParams.get('host') ?? (hostname === NO_HOST ? 'localhost' : hostname)
+  const places = [host, searchParams.get('port') ?? (port || '5432'), pathname, searchParams.get('schema') ?? '']
+  return JSON.stringify(places)
+}
+
+/** Stands for the host of an address that has none. */
+const NO_HOST = 'placeholder.invalid'

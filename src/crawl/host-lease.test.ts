@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import {
+  FREE_LEASE,
+  freeHost,
+  giveHostBack,
+  judgeHost,
+  MOST_LEASE_MS,
+  TURN_MS,
+  takeHost,
+  WISH_AGAIN_MS,
+  WISH_MS,
+  wantHost,
+} from './host-lease.ts'
+
+const NOW = 1_000_000
+const taken = takeHost(FREE_LEASE, 'one', NOW, NOW + 30_000)
+
+test('a host that nobody has may be taken, and then by nobody else until it runs out', () => {
+  expect(judgeHost(FREE_LEASE, 'one', NOW)).toBe('free')
+  expect(taken).toEqual({ holder: 'one', token: 1, leasedUntil: NOW + 30_000, takenAt: NOW, wantedAt: 0 })
+  expect(judgeHost(taken, 'one', NOW + 1)).toBe('ours')
+  expect(judgeHost(taken, 'two', NOW + 29_999)).toBe('others')
+  expect(judgeHost(taken, 'two', NOW + 30_000)).toBe('free')
+})
+
+test('the token grows when a host changes hands, and only then', () => {
+  const renewed = takeHost(taken, 'one', NOW + 9, NOW + 40_000)
+  expect(renewed).toEqual({ ...taken, leasedUntil: NOW + 40_000 })
+  expect(takeHost(giveHostBack(taken), 'one', NOW + 9, NOW + 40_000)).toMatchObject({ token: 1, takenAt: NOW + 9 })
+  expect(takeHost(renewed, 'two', NOW + 50_000, NOW + 80_000)).toMatchObject({ holder: 'two', token: 2 })
+  expect(freeHost(taken)).toEqual({ ...FREE_LEASE, token: 2 })
+})
+
+test('one that ran out while nobody wanted it is still its holder’s', () => {
+  expect(judgeHost(taken, 'one', NOW + 90_000)).toBe('ours')
+})
+
+test('what points further ahead than anybody takes a host for holds nobody up', () => {
+  expect(judgeHost({ ...taken, leasedUntil: NOW + MOST_LEASE_MS + 1 }, 'two', NOW)).toBe('free')
+})
+
+test('whoever has a host that others want keeps it for its turn, gives it back, and leaves it to them', () => {
+  const wanted = wantHost(taken, NOW + 4500)
+  expect(judgeHost(wanted, 'one', NOW + TURN_MS - 1)).toBe('ours')
+  expect(judgeHost(wanted, 'one', NOW + TURN_MS)).toBe('yielded')
+  const given = giveHostBack(wanted)
+  expect(judgeHost(given, 'one', NOW + TURN_MS)).toBe('yielded')
+  expect(judgeHost(given, 'two', NOW + TURN_MS)).toBe('free')
+  expect(takeHost(given, 'two', NOW + TURN_MS, NOW + 40_000)).toMatchObject({ token: 2, wantedAt: 0 })
+})
+
+test('a wish that is not repeated is forgotten', () => {
+  const wanted = wantHost(taken, NOW + TURN_MS)
+  expect(judgeHost(wanted, 'one', NOW + TURN_MS + WISH_MS)).toBe('ours')
+  expect(judgeHost(giveHostBack(wanted), 'one', NOW + TURN_MS + WISH_MS)).toBe('free')
+})
+
+test('a wish is written no more often than it has to be', () => {
+  const wanted = wantHost(taken, NOW)
+  expect(wantHost(wanted, NOW + WISH_AGAIN_MS - 1)).toBe(wanted)
+  expect(wantHost(wanted, NOW + WISH_AGAIN_MS)).toMatchObject({ wantedAt: NOW + WISH_AGAIN_MS })
+})

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { WorkerRecord } from '../../library/workers.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { withLibrary } from '../store-access.ts'
+import { workerItem } from '../worker-records.ts'
+
+const count = z.int().min(0)
+
+const worker = z.object({
+  id: z.string(),
+  name: z.string().describe('Where it is: the machine and the process.'),
+  version: z.string(),
+  isServer: z.boolean().describe('Whether it is a server that runs crawls itself.'),
+  state: z
+    .enum(['working', 'draining', 'lost'])
+    .describe('draining: it takes nothing new. lost: it gives no sign of life, and what it ran goes on with others.'),
+  slots: count.describe('Crawls that it runs at once.'),
+  jobs: z.array(z.object({ id: z.string(), url: z.string().nullable() })),
+  leases: count.describe('Hosts that its processes hold.'),
+  visits: count.describe('Visits since it began.'),
+  bytes: count,
+  visitsPerSec: z.number().describe('Over the last seconds.'),
+  startedAt: z.string(),
+  silentMs: count.describe('How long ago it gave a sign of life.'),
+})
+
+/** Who does the work. */
+export const workerRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/workers',
+    group: 'Crawls',
+    summary: 'The workers that share the work of a library in PostgreSQL, with what each does.',
+    answers: {
+      200: {
+        what: 'A library in a file has none: its server does everything itself.',
+        schema: z.object({
+          isShared: z.boolean().describe('Whether workers can join.'),
+          slots: count.describe('Crawls that all of them together run at once.'),
+          leases: count.describe('Hosts that are held, by whatever process.'),
+          items: z.array(worker),
+        }),
+      },
+    },
+    async run(_, { ports }) {
+      const found = await withLibrary(
+        ports,
+        async ({ workers }) => workers && { workers: await workers.list(), leases: await workers.countLeases() },
+        () => undefined,
+      )
+      const workers: readonly WorkerRecord[] = found?.workers ?? []
+      const items = workers.map((one) => workerItem(one, ports.dispatcher.list()))
+      const slots = items.reduce((sum, one) => sum + (one.state === 'working' ? one.slots : 0), 0)
+      return reply({ isShared: found !== undefined, slots, leases: found?.leases ?? 0, items })
+    },
+  }),
+]

@@ -1,0 +1,125 @@
+import type { Job, PgBoss, QueuePolicy } from 'pg-boss'
+import { PharosError } from '../core/errors.ts'
+import { type JobQueue, QUEUES, type QueuedWork, type QueueName } from '../library/dispatch/queue.ts'
+
+/** Where a queue is, and to whom it says what is wrong. */
+export interface QueueOptions {
+  /** What the driver is given. */
+  readonly address: string
+  /** The schema of the library; the queue has one beside it. */
+  readonly schema: string
+  /** Shown to people. */
+  readonly location: string
+  /** Told what failed in the background, where it is tried again. */
+  readonly warn: (message: string) => void
+}
+
+/** Whoever gives no sign of life for so long has lost its work. No less is possible. */
+const HEARTBEAT_S = 10
+const BEAT_S = 3
+/** How often is looked whether somebody has. One of all workers does it each time. */
+const LOOK_S = 4
+/** A worker that hears nothing of new work looks for some this often. */
+const POLL_S = 1
+/** Longer than this nobody keeps work without taking it anew. No more is possible. */
+const LONGEST_S = 86_400
+/** What was done is forgotten after this. */
+const FORGET_S = 3600
+/** What waits is kept for as long as can be. */
+const WAITS_S = 365 * 86_400
+/** Workers come and go: what is lost with them is taken again as often as need be. Whoever takes it says when it is enough. */
+const RETRIES = 1_000_000
+/** Of those with the same key one is done at a time. New chunks are waited for once, however many crawls bring some. */
+const POLICIES: Readonly<Record<QueueName, QueuePolicy>> = {
+  crawl: 'key_strict_fifo',
+  analysis: 'key_strict_fifo',
+  embedding: 'stately',
+}
+/** A run of analysis that was lost may be held by its process for a while. */
+const RETRY_S: Readonly<Record<QueueName, number>> = { crawl: 0, analysis: 5, embedding: 60 }
+const CONNECTIONS = 3
+/** How long what was taken may take to be settled at the end. */
+const LAST_MS = 2000
+
+/** Opens the queue of a library in PostgreSQL, and makes it where there is none. */
+export async function openQueue({ address, schema, location, warn }: QueueOptions): Promise<JobQueue> {
+  const { PgBoss } = await import('pg-boss').catch((cause: unknown) => {
+    const problem = 'the package pg-boss is not installed; install it beside Pharos: npm install pg-boss'
+    throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
+  })
+  const boss = new PgBoss({
+    connectionString: address,
+    schema: `${schema}_jobs`,
+    application_name: 'pharos',
+    max: CONNECTIONS,
+    useListenNotify: true,
+    superviseIntervalSeconds: LOOK_S,
+    monitorIntervalSeconds: LOOK_S,
+    maintenanceIntervalSeconds: FORGET_S,
+    monitorVacuum: false,
+    schedule: false,
+  })
+  boss.on('error', (error) => warn(error.message))
+  try {
+    await boss.start()
+    for (const queue of QUEUES) await makeQueue(boss, queue)
+  } catch (error) {
+    await boss.stop({ graceful: false }).catch(() => undefined)
+    throw error
+  }
+  return createQueue(boss)
+}
+
+async function makeQueue(boss: PgBoss, queue: QueueName): Promise<void> {
+  await boss.createQueue(queue, {
+    policy: POLICIES[queue],
+    notify: true,
+    retryLimit: RETRIES,
+    retryDelay: RETRY_S[queue],
+    expireInSeconds: LONGEST_S,
+    heartbeatSeconds: HEARTBEAT_S,
+    retentionSeconds: WAITS_S,
+    deleteAfterSeconds: FORGET_S,
+  })
+}
+
+function createQueue(boss: PgBoss): JobQueue {
+  return {
+    async send(queue, { id, key, isFirst = false }, run) {
+      const db = run === undefined ? {} : { db: { executeSql: run } }
+      await boss.send(queue, {}, { id, singletonKey: key, priority: isFirst ? 1 : 0, ...db })
+    },
+    async take(queue, slots, work) {
+      await boss.work<object>(
+        queue,
+        {
+          localConcurrency: slots,
+          pollingIntervalSeconds: POLL_S,
+          // Some ways to a database pass no notifications on, which nobody is told.
+          notifyPollingIntervalSeconds: POLL_S,
+          heartbeatRefreshSeconds: BEAT_S,
+        },
+        async ([job]) => {
+          if (job !== undefined) await settle(job, work)
+        },
+      )
+    },
+    async stopTaking() {
+      for (const queue of QUEUES) await boss.offWork(queue, { wait: false })
+    },
+    async isOpen(queue, id) {
+      const [found] = await boss.findJobs(queue, { id })
+      return found?.state === 'created' || found?.state === 'retry' || found?.state === 'active'
+    },
+    async remove(queue, id) {
+      await boss.deleteJob(queue, id)
+    },
+    // What is being settled is settled.
+    close: () => boss.stop({ graceful: true, timeout: LAST_MS }),
+  }
+}
+
+/** What was not done is given to another by failing here. */
+async function settle({ id, retryCount, signal }: Job, work: (taken: QueuedWork) => Promise<boolean>): Promise<void> {
+  if (!(await work({ id, attempt: retryCount, signal }))) throw new Error('given to another')
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../core/text/order.ts'
+import { compareRows } from './compare-rows.ts'
+import { isSameRow, shiftRows, withoutLeases, withoutNul } from './held-rows.ts'
+import { HELD_TABLES, type HeldRow, type HeldTable, withoutNumber } from './held-tables.ts'
+
+/** Names and what is said of them. */
+const TABLE: HeldTable = {
+  name: 'things',
+  label: 'thing',
+  group: 'content',
+  belonging: 'own',
+  columns: [
+    { name: 'name', type: 'text' },
+    { name: 'fact', type: 'whole' },
+  ],
+  key: ['name'],
+  atOnce: 3,
+}
+
+const things = fc.dictionary(fc.string({ unit: 'binary', maxLength: 3 }), fc.nat(2), { maxKeys: 20 })
+
+async function* inBatches(facts: Readonly<Record<string, number>>, size: number): AsyncGenerator<HeldRow[]> {
+  const rows: HeldRow[] = Object.entries(facts).sort(([a], [b]) => compareUtf8(a, b))
+  for (let done = 0; done < rows.length; done += size) yield rows.slice(done, done + size)
+}
+
+describe('two libraries side by side', () => {
+  test('differ by what has to be done to one to make it the other', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        things,
+        things,
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 7 }),
+        async (origin, target, some, others) => {
+          const made = new Map(Object.entries(target))
+          let same = 0
+          for await (const compared of compareRows(TABLE, inBatches(origin, some), inBatches(target, others))) {
+            same += compared.same.length
+            for (const [name] of compared.removed) expect(made.delete(String(name))).toBe(true)
+            for (const [name, fact] of compared.added) {
+              expect(made.has(String(name))).toBe(false)
+              made.set(String(name), Number(fact))
+            }
+            for (const [name, fact] of compared.changed) {
+              expect(made.get(String(name))).not.toBe(fact)
+              made.set(String(name), Number(fact))
+            }
+          }
+          expect(made).toEqual(new Map(Object.entries(origin)))
+          expect(same).toBe(
+            Object.entries(origin).filter(([name, fact]) => Object.hasOwn(target, name) && target[name] === fact)
+              .length,
+          )
+        },
+      ),
+    )
+  })
+})
+
+describe('rows', () => {
+  const tableOf = (name: string) => HELD_TABLES.find((table) => table.name === name) ?? TABLE
+
+  test('get other numbers and have their own again on the way back; 0 and nothing stay', () => {
+    const table = tableOf('crawl_ids')
+    const rows: HeldRow[] = [
+      [5, 'a', 2],
+      [0, 'b', null],
+    ]
+    const offsets = { crawl_ids: 100, sources: 10 }
+    const shifted = shiftRows(table, rows, offsets)
+    expect(shifted).toEqual([
+      [105, 'a', 12],
+      [0, 'b', null],
+    ])
+    expect(shiftRows(table, shifted, offsets, -1)).toEqual(rows)
+    expect(shiftRows(table, rows, {})).toBe(rows)
+  })
+
+  test('are the same by their bytes', () => {
+    expect(isSameRow(['a', Uint8Array.of(1, 2)], ['a', Uint8Array.of(1, 2)])).toBe(true)
+    expect(isSameRow(['a', Uint8Array.of(1, 2)], ['a', Uint8Array.of(1, 3)])).toBe(false)
+    expect(isSameRow([null], [0])).toBe(false)
+  })
+
+  test('have no NUL where there can be none, and no lease', () => {
+    expect(withoutNul([['a\0b', 1, null]])).toEqual([['a\u{fffd}b', 1, null]])
+    const ledger = tableOf('ledger')
+    const row = ledger.columns.map(({ name }) => (name === 'state' ? 'leased' : null))
+    expect(withoutLeases(ledger, [row])[0]).toContain('pending')
+  })
+
+  test('lose the numbers that they are only sorted by, and no others', () => {
+    expect(withoutNumber(tableOf('crawl_jobs')).columns.map(({ name }) => name)).not.toContain('number')
+    expect(withoutNumber(tableOf('ledger'))).toEqual(tableOf('ledger'))
+  })
+})

@@ -1,0 +1,97 @@
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '../../fetch/clock.ts'
+import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
+import type { JobRecord } from '../job-log.ts'
+import type { SharedJob } from '../workers.ts'
+import { createHelping, type HelpingOptions } from './create-helping.ts'
+import { NO_PROGRESS } from './frames.ts'
+import type { LogWriter } from './log-writer.ts'
+import type { CrawlRunner } from './runner.ts'
+import { createTrackedJob, type TrackedJob } from './tracked-job.ts'
+
+const spawn = createSpawnRunner({
+  command: process.execPath,
+  args: [fileURLToPath(new URL('../../../test/dispatch/scripted-crawl.ts', import.meta.url))],
+  env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
+})
+
+/** Processes that go on until they are asked to stop, whatever else they are told. */
+const runner: CrawlRunner = { ...spawn, start: (args, tell) => spawn.start(['run', ...args], tell) }
+
+const writer: LogWriter = {
+  ...{ add: async () => undefined, change: () => undefined, note: () => undefined },
+  ...{ flush: async () => undefined, close: async () => undefined },
+}
+
+const RECORD: JobRecord = {
+  ...{ id: 'j1', url: 'https://site.example/', args: [], process: null, status: 'running', createdAt: 1 },
+  ...{ startedAt: 1, endedAt: null, crawlId: 'c1', sourceId: 's1', restarts: 0, progress: null, problem: null },
+}
+
+function open(further: Partial<HelpingOptions> = {}) {
+  const running = new Set<TrackedJob>()
+  const lines: string[] = []
+  const told: string[] = []
+  const jobs: SharedJob[] = [{ record: RECORD, worker: 'w1', isPaused: false }]
+  const helping = createHelping({
+    ...{ runner, writer, clock: systemClock, random: () => 0, libraryPath: '/library.db', slots: 2, share: 3 },
+    feed: {
+      tell: (name, _, { line }) => {
+        told.push(name)
+        if (line !== undefined) lines.push(String(line))
+      },
+    },
+    listSharable: async () => [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4 }],
+    listJobs: async () => jobs,
+    running: () => running,
+    ...further,
+  })
+  onTestFinished(() => helping.close())
+  helping.start()
+  return { helping, running, lines, told, jobs }
+}
+
+const patience = { timeout: 20_000, interval: 20 }
+
+test('takes part once in a crawl that can be shared for long, does as its job is asked, and goes when that is over', async () => {
+  const { helping, lines, told, jobs } = open()
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  await vi.waitFor(() => expect(lines).toContain('told CONCURRENCY 3'), patience)
+  await vi.waitFor(() => expect(helping.jobs[0]?.progress?.visited).toBe(2), patience)
+  // How far the crawl is, whoever has begun it tells.
+  expect(told).not.toContain('progress')
+  jobs.splice(0, 1, { record: RECORD, worker: 'w1', isPaused: true })
+  await vi.waitFor(() => expect(lines).toContain('told PAUSE'), patience)
+  expect(helping.jobs).toHaveLength(1)
+  jobs.length = 0
+  await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
+  expect(helping.done).toEqual({ visits: 2, bytes: 0 })
+})
+
+test('leaves alone what it runs itself, what is paused, and what can be shared for a moment only', async () => {
+  let looks = 0
+  const listSharable = async () => {
+    looks++
+    const mine = { crawlId: 'mine', sourceId: 's2', freeHosts: 1 }
+    // The other one comes and goes.
+    return looks % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4 }]
+  }
+  const { helping, running } = open({ listSharable })
+  const own = createTrackedJob('j2', { url: 'https://other.example/', args: [] }, 0, { ...RECORD, crawlId: 'mine' })
+  running.add(own)
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(3), patience)
+  expect(helping.jobs).toEqual([])
+})
+
+test('makes room for jobs of its own', async () => {
+  const { helping, running } = open()
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  const job = (id: string) => createTrackedJob(id, { url: `https://site.example/${id}`, args: [] }, 0)
+  running.add(job('j2'))
+  helping.makeRoom()
+  expect(helping.jobs).toHaveLength(1)
+  running.add(job('j3'))
+  helping.makeRoom()
+  await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
+})

@@ -1,0 +1,129 @@
+import { PharosError } from '../../core/errors.ts'
+import { maskFields } from '../../core/secrets.ts'
+import type { JobLog } from '../job-log.ts'
+import type { Occupation } from '../workers.ts'
+import type { CrawlOrder, Dispatcher, JobView } from './dispatcher.ts'
+import { createJobMirror, type MirrorOptions } from './job-mirror.ts'
+import { ESCALATES_MS } from './job-runs.ts'
+import { MAX_WAITING, orderOf, refuseFull, refuseLong, refuseWaiting } from './open-jobs.ts'
+import type { JobQueue } from './queue.ts'
+import { createTrackedJob, isSameStart, recordOf } from './tracked-job.ts'
+import { keepTrimmed } from './trim-rule.ts'
+
+/** What such a dispatcher is made with. */
+export interface SharedDispatcherOptions extends MirrorOptions {
+  /** Tried again until it can be opened. */
+  readonly queue: () => Promise<JobQueue>
+  /** A new UUID. */
+  readonly newId: () => string
+  /** The history of jobs, which is kept trimmed. */
+  readonly jobLog: () => Promise<JobLog>
+  /** So many jobs may wait. @default 1000 */
+  readonly maxWaiting?: number
+}
+
+/** How often is looked whether a worker has begun what is to begin at once. */
+const LOOK_MS = 50
+/** How long whoever wants a crawl at once waits until a worker has begun it. */
+const BEGUN_MS = 3_000
+
+/**
+ * Has crawls run by workers, wherever these are. What it knows of jobs it reads from the library, so that any number of servers may look
+ * after the same ones.
+ */
+export function createSharedDispatcher(options: SharedDispatcherOptions): Dispatcher {
+  const { feed, clock, log, maxWaiting = MAX_WAITING } = options
+  const mirror = createJobMirror(options)
+  const closing = new AbortController()
+  let isTrimming = false
+
+  const admit = async (order: CrawlOrder, isBegun: boolean, check: (occupation: Occupation) => void) => {
+    if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
+    refuseLong(order)
+    const [workers, queue] = [await options.workers(), await options.queue()]
+    const record = recordOf(createTrackedJob(options.newId(), order, clock.now()))
+    const work = { id: record.id, key: order.url, isFirst: isBegun }
+    await workers.admit(record, isBegun, check, (run) => queue.send('crawl', work, run))
+    mirror.add({ record, worker: null, isPaused: false })
+    return record.id
+  }
+  const untilBegun = async (id: string): Promise<JobView> => {
+    const until = clock.now() + BEGUN_MS
+    const hasBegun = ({ pid, endedAt }: JobView) => pid !== null || endedAt !== null
+    while (!hasBegun(mirror.need(id)) && clock.now() < until) await clock.sleep(LOOK_MS)
+    return mirror.need(id)
+  }
+  const command = async (id: string, isPaused: boolean): Promise<boolean> => {
+    mirror.need(id)
+    const isAsked = await (await options.workers()).askPause(id, isPaused)
+    if (isAsked) mirror.setPaused(id, isPaused)
+    return isAsked
+  }
+  /** Takes what has ended before anybody began it out of the queue; should that fail, whoever takes it finds that it is over. */
+  const forget = async (id: string) => {
+    const queue = await options.queue()
+    await queue.remove('crawl', id).catch((error: unknown) => log?.warn(String(error), { jobId: id }))
+    await mirror.refresh()
+    const { url, status } = mirror.need(id)
+    const line = `the crawl of ${url} is ${status}`
+    feed.tell('log', id, { stream: 'server', line })
+    log?.info(line, { jobId: id })
+  }
+  return {
+    feed,
+    get allowsSeveral() {
+      return mirror.slots > 1
+    },
+    async begin(order) {
+      const id = await admit(order, true, (occupation) => refuseBegin(order, occupation))
+      return untilBegun(id)
+    },
+    async enqueue(order) {
+      let isNext = false
+      const id = await admit(order, false, (occupation) => {
+        const { open, slots } = occupation
+        refuseWaiting(open.filter(({ record }) => record.status === 'queued').length, maxWaiting)
+        isNext = open.length < slots && !isUnderWay(order, occupation)
+      })
+      return isNext ? untilBegun(id) : mirror.need(id)
+    },
+    list: mirror.list,
+    find: mirror.find,
+    async stop(id, end = 'stopped') {
+      const became = await (await options.workers()).askEnd(id, end, clock.now())
+      if (became === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
+      if (became === 'over') return { stopped: false, escalatesInMs: 0 }
+      if (became === 'asked') return { stopped: true, escalatesInMs: ESCALATES_MS }
+      await forget(id)
+      return { stopped: true, escalatesInMs: 0 }
+    },
+    pause: (id) => command(id, true),
+    resume: (id) => command(id, false),
+    wait: mirror.wait,
+    async recover() {
+      mirror.start()
+      if (isTrimming) return
+      isTrimming = true
+      void keepTrimmed(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
+    },
+    close() {
+      closing.abort()
+      return mirror.close()
+    },
+  }
+}
+
+/** Refuses a crawl that is to begin at once where no worker has room, or one for the same start is under way. */
+function refuseBegin(order: CrawlOrder, occupation: Occupation): void {
+  const { open, begun, slots } = occupation
+  if (slots === 0) throw new PharosError('WORKERS_MISSING')
+  const taking = open.filter(({ record }) => record.status === 'running' || begun.has(record.id))
+  const starts = taking.map(({ record }) => record.url)
+  refuseFull(starts, slots, 'all workers together run')
+  if (isUnderWay(order, occupation)) throw new PharosError('CRAWL_RUNNING', { source: maskFields(order.url) })
+}
+
+/** Whether a crawl for the same start runs, or waits to be run before. */
+function isUnderWay(order: CrawlOrder, { open }: Occupation): boolean {
+  return open.some(({ record }) => isSameStart(order, { order: orderOf(record), sourceId: record.sourceId }))
+}

@@ -1,0 +1,235 @@
+import { maskFields } from '../../core/secrets.ts'
+import type { Clock } from '../../crawl/ports.ts'
+import type { JobStatus } from '../job-log.ts'
+import type { Feed } from './feed.ts'
+import { type Hearing, hearCrawl } from './hear-crawl.ts'
+import { writeDone } from './job-item.ts'
+import { libraryFlags } from './library-flags.ts'
+import type { LogWriter } from './log-writer.ts'
+import { END_MS, isInterruption, KILLED_MS, problemOf, statusOf } from './process-end.ts'
+import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
+import { keptProgress, setStage, type TrackedJob, viewOf } from './tracked-job.ts'
+import { within } from './within.ts'
+
+/** What jobs are run with. */
+export interface JobRunsOptions {
+  readonly runner: CrawlRunner
+  readonly feed: Pick<Feed, 'tell'>
+  readonly writer: LogWriter
+  readonly clock: Clock
+  /** The library that crawl processes write to, as it may be shown. */
+  readonly libraryPath: string
+  /** Requests in flight of all jobs together. */
+  readonly maxRequests: number
+  /**
+   * How long a job that broke off waits for its next process, the first time, the second and so on in which nothing was done; after
+   * the last of them it has failed. @default 1 s, 5 s, 20 s
+   */
+  readonly restartPausesMs?: readonly number[]
+  /** Ends a crawl of the library whose process was killed, and could not do so itself. */
+  readonly endCrawl?: (sourceId: string, crawlId: string) => Promise<void>
+  /** Where it says what it does. */
+  readonly log?: DispatcherLog
+  /** Called when a job has changed in a way that a list of jobs shows. */
+  readonly onChange: () => void
+  /** Called when a job has ended, and has given its room back. */
+  readonly onEnd: (job: TrackedJob) => void
+}
+
+/** Where a dispatcher says what it does. */
+export interface DispatcherLog {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+/** Jobs that run here, each as a process that is started again when it breaks off. */
+export interface JobRuns {
+  /** Those that have room: with a process, or between two. */
+  readonly running: ReadonlySet<TrackedJob>
+  /** Says something about a job to those who listen, and in the log. */
+  say(job: TrackedJob, text: string): void
+  /** Starts one, with what its process is told besides its order. */
+  start(job: TrackedJob, further?: readonly string[]): void
+  /** Asks one that runs to stop, and ends it if it does not within so many milliseconds. */
+  stop(job: TrackedJob, end: 'stopped' | 'cancelled'): number
+  /** Makes one begin nothing new, or go on; false when it cannot be told. */
+  command(job: TrackedJob, paused: boolean): boolean
+  /** Ends one job as it never ended by itself: how, and with which end of its process. */
+  finish(job: TrackedJob, status: JobStatus, end: ProcessEnd): void
+  /** Ends the process of one in such a way that the job goes on elsewhere. One that comes to its end meanwhile has ended. */
+  leave(job: TrackedJob): Promise<void>
+  /** Leaves all of them. They are still running as far as the log knows. */
+  close(): Promise<void>
+}
+
+/** A process that was asked to stop is ended after this. */
+export const ESCALATES_MS = 800
+/** Silence at the start of a process that is worth a hint. */
+const SILENCES_MS = [3_000, 10_000]
+const RESTART_PAUSES_MS = [1_000, 5_000, 20_000]
+
+/** Creates what runs jobs. */
+export function createJobRuns(options: JobRunsOptions): JobRuns {
+  const { runner, feed, writer, clock, log, maxRequests, onChange } = options
+  const { restartPausesMs = RESTART_PAUSES_MS } = options
+  const running = new Set<TrackedJob>()
+  const closing = new AbortController()
+  const hearing: Hearing = { feed, writer, clock, onFirstReport: onChange }
+
+  const say = (job: TrackedJob, text: string) => {
+    const line = maskFields(text)
+    feed.tell('log', job.id, { stream: 'server', line })
+    log?.info(line, { jobId: job.id })
+  }
+  /** Shares the requests that may be in flight among those that run. */
+  const shareRequests = () => {
+    const share = Math.max(1, Math.floor(maxRequests / Math.max(1, running.size)))
+    for (const job of running) {
+      if (job.share !== share && job.child?.send(`CONCURRENCY ${share}`) === true) job.share = share
+    }
+  }
+  const startProcess = (job: TrackedJob, further: readonly string[] = []) => {
+    const args = [...job.order.args, `--job-id=${job.id}`, ...further, ...libraryFlags(options.libraryPath)]
+    job.heard = new AbortController()
+    const child = runner.start(args, (stream, line) => hearCrawl(hearing, job, stream, line))
+    job.child = child
+    job.mark = child.mark
+    job.share = 0
+    setStage(job, 'preparing', clock.now())
+    const { status, mark, startedAt, restarts } = job
+    writer.change(job.id, { status, process: mark, startedAt, restarts })
+    shareRequests()
+    if (job.paused) child.send('PAUSE')
+    onChange()
+    if (child.mark !== null) say(job, `the crawl of ${job.order.url} was started as process ${child.mark.pid}`)
+    void watchSilence(job, job.heard.signal)
+    void child.ended.then((end) => settle(job, end))
+  }
+  const watchSilence = async (job: TrackedJob, heard: AbortSignal) => {
+    let passed = 0
+    for (const silence of SILENCES_MS) {
+      // Ends with the first word of the process.
+      const isHeard = await clock.sleep(silence - passed, heard).then(
+        () => false,
+        () => true,
+      )
+      if (isHeard) return
+      passed = silence
+      say(
+        job,
+        `its process has said nothing for ${silence / 1000} s; it may be waiting for a slow site or a busy library`,
+      )
+    }
+  }
+  const settle = (job: TrackedJob, end: ProcessEnd) => {
+    job.child = null
+    job.heard.abort()
+    const isBrokenOff = end.problem === null && isInterruption(end) && job.askedEnd === null
+    // It goes on with the next server, or elsewhere.
+    if (isBrokenOff && (closing.signal.aborted || job.isLeft)) return
+    const pauseMs = restartPausesMs[job.vainStarts]
+    if (isBrokenOff && pauseMs !== undefined) void startAgain(job, end, pauseMs)
+    else finish(job, statusOf(job, end), end)
+  }
+  const startAgain = async (job: TrackedJob, end: ProcessEnd, pauseMs: number) => {
+    job.restarts++
+    job.vainStarts++
+    job.carried = job.progress
+    setStage(job, 'preparing', clock.now())
+    say(
+      job,
+      `its process was ended by ${end.signal ?? `code ${end.code}`}, and is started again in ${pauseMs / 1000} s`,
+    )
+    writer.change(job.id, { restarts: job.restarts })
+    onChange()
+    await clock.sleep(pauseMs, AbortSignal.any([job.over.signal, closing.signal])).catch(() => undefined)
+    if (closing.signal.aborted || job.isLeft) return
+    if (job.askedEnd === null) startProcess(job)
+    else finish(job, job.askedEnd, end)
+  }
+  const finish = (job: TrackedJob, status: JobStatus, end: ProcessEnd) => {
+    running.delete(job)
+    job.status = status
+    job.endedAt = clock.now()
+    job.code = end.code
+    job.signal = end.signal
+    job.problem = status === 'failed' ? problemOf(job, end, options.libraryPath) : null
+    setStage(job, 'ended', clock.now())
+    const { endedAt, problem, progress, crawlId, sourceId } = job
+    writer.change(job.id, { status, endedAt, problem, progress, crawlId, sourceId })
+    if (end.signal !== null && sourceId !== null && crawlId !== null) {
+      void options.endCrawl?.(sourceId, crawlId).catch((error: unknown) => log?.warn(String(error), { jobId: job.id }))
+    }
+    feed.tell('done', job.id, writeDone(viewOf(job, clock.now())))
+    say(
+      job,
+      problem === null
+        ? `the crawl of ${job.order.url} is ${status}`
+        : `the crawl of ${job.order.url} failed: ${problem}`,
+    )
+    job.over.abort()
+    for (const tell of job.waiters.splice(0)) tell()
+    options.onEnd(job)
+    shareRequests()
+    onChange()
+  }
+  const escalate = async (job: TrackedJob, child: CrawlProcess) => {
+    const isOver = await clock.sleep(ESCALATES_MS, job.over.signal).then(
+      () => false,
+      () => true,
+    )
+    if (!isOver) child.kill('SIGKILL')
+  }
+  const endProcesses = async (jobs: readonly TrackedJob[]) => {
+    const children = jobs.flatMap(({ child }) => (child === null ? [] : [child]))
+    for (const child of children) child.kill('SIGTERM')
+    const ended = Promise.all(children.map((child) => child.ended))
+    await within(clock, ended, END_MS)
+    for (const child of children) child.kill('SIGKILL')
+    await within(clock, ended, KILLED_MS)
+  }
+
+  return {
+    running,
+    say,
+    start(job, further) {
+      running.add(job)
+      job.status = 'running'
+      job.startedAt ??= clock.now()
+      startProcess(job, further)
+    },
+    stop(job, end) {
+      const isFirst = job.askedEnd === null
+      job.askedEnd ??= end
+      const { child } = job
+      if (child === null) job.over.abort()
+      child?.kill('SIGTERM')
+      if (child !== null && isFirst) void escalate(job, child)
+      return child === null ? 0 : ESCALATES_MS
+    },
+    command(job, paused) {
+      if (job.child?.send(paused ? 'PAUSE' : 'RESUME') === false) return false
+      job.paused = paused
+      // The next server has to know, too.
+      writer.change(job.id, { progress: keptProgress(job) }, true)
+      onChange()
+      return true
+    },
+    finish,
+    async leave(job) {
+      job.isLeft = true
+      job.over.abort()
+      await endProcesses([job])
+      if (!running.delete(job)) return
+      writer.change(job.id, { progress: keptProgress(job) })
+      for (const tell of job.waiters.splice(0)) tell()
+      shareRequests()
+      onChange()
+    },
+    async close() {
+      closing.abort()
+      await endProcesses([...running])
+      for (const job of running) writer.change(job.id, { progress: keptProgress(job) })
+    },
+  }
+}

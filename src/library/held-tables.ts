@@ -1,0 +1,573 @@
+/*
+ * What a library holds, as rows of tables, in one form whatever keeps it: stores name and pack their columns as it suits them, and give and
+ * take rows in this form. What can be made of these rows again is no part of it (counts, the index over chunks), nor what belongs to one
+ * place alone (leases, the copy of vectors in a service, the identity of the library).
+ */
+
+/** What stands in a column: hashes are texts here, however they are kept. */
+export type CellType = 'text' | 'whole' | 'real' | 'boolean' | 'hash' | 'bytes'
+
+/** A value of a row. */
+export type Cell = string | number | boolean | Uint8Array | null
+
+/** A row, its values in the order of the columns of its table. */
+export type HeldRow = readonly Cell[]
+
+/** A column of a table. */
+export interface HeldColumn {
+  readonly name: string
+  readonly type: CellType
+  /** The table whose numbers stand in it: a library that moves into another may be given others. */
+  readonly of?: string
+}
+
+/**
+ * Whose rows are in a table. `own`: of the library alone, known by a number that is its own, too. `shared`: known by names that mean
+ * the same in every library, so that two may know of the same. `whole`: the table is of use only as a whole.
+ */
+export type Belonging = 'own' | 'shared' | 'whole'
+
+/** What is copied or left out together. */
+export type HeldGroup = 'content' | 'hosts' | 'history' | 'understanding' | 'places' | 'placed' | 'vectors'
+
+/** A table of a library. */
+export interface HeldTable {
+  readonly name: string
+  /** What its rows are called. */
+  readonly label: string
+  readonly group: HeldGroup
+  readonly belonging: Belonging
+  readonly columns: readonly HeldColumn[]
+  /** Columns that tell rows apart, in whose order they are read. */
+  readonly key: readonly string[]
+  /** The column with the number that a row is given when it is written. */
+  readonly number?: string
+  /** The column by which a row belongs to a source, and whether that names the source or a row of the ledger. */
+  readonly owner?: { readonly column: string; readonly of: 'sources' | 'ledger' }
+  /** Rows that are read and written at once: few where they are long. */
+  readonly atOnce: number
+}
+
+const TEXT = { type: 'text' } as const
+const WHOLE = { type: 'whole' } as const
+const REAL = { type: 'real' } as const
+const BOOLEAN = { type: 'boolean' } as const
+const HASH = { type: 'hash' } as const
+const BYTES = { type: 'bytes' } as const
+const SOURCE = { type: 'whole', of: 'sources' } as const
+const CRAWL = { type: 'whole', of: 'crawl_ids' } as const
+const ROW = { type: 'whole', of: 'ledger' } as const
+const CHUNK = { type: 'whole', of: 'chunks' } as const
+
+/** How rows of a table are told apart and belong together, besides what is in them. */
+type TableFacts = Pick<HeldTable, 'label' | 'group' | 'belonging' | 'key'> &
+  Partial<Pick<HeldTable, 'number' | 'owner' | 'atOnce'>>
+
+const BY_SOURCE = { owner: { column: 'source', of: 'sources' } } as const
+const CONTENT = { group: 'content', belonging: 'own' } as const
+const HISTORY = { group: 'history', belonging: 'own' } as const
+const PLACES = { group: 'places', belonging: 'whole' } as const
+
+function define(
+  name: string,
+  facts: TableFacts,
+  columns: Readonly<Record<string, Omit<HeldColumn, 'name'>>>,
+): HeldTable {
+  return {
+    name,
+    atOnce: 1000,
+    ...facts,
+    columns: Object.entries(columns).map(([column, type]) => ({ name: column, ...type })),
+  }
+}
+
+const NOTE_COLUMNS = {
+  job_id: TEXT,
+  ts: WHOLE,
+  kind: TEXT,
+  scope: TEXT,
+  target: TEXT,
+  message: TEXT,
+  details: TEXT,
+} as const
+
+/** Sources come first and are written apart from all others: nobody sees them before everything else is there. */
+export const SOURCES: HeldTable = define(
+  'sources',
+  { ...CONTENT, label: 'source', key: ['id'], number: 'id', owner: { column: 'id', of: 'sources' } },
+  {
+    id: SOURCE,
+    uuid: TEXT,
+    name: TEXT,
+    version: TEXT,
+    url: TEXT,
+    site_url: TEXT,
+    scope: TEXT,
+    settings: TEXT,
+    created_at: WHOLE,
+  },
+)
+
+/** All the other tables, in an order in which they can be written: what a row refers to is there before it. */
+export const HELD_TABLES: readonly HeldTable[] = [
+  define(
+    'crawl_ids',
+    { ...CONTENT, ...BY_SOURCE, label: 'crawl id', key: ['id'], number: 'id' },
+    { id: CRAWL, uuid: TEXT, source: SOURCE },
+  ),
+  define(
+    'crawls',
+    { ...CONTENT, ...BY_SOURCE, label: 'crawl', key: ['id'] },
+    {
+      id: CRAWL,
+      source: SOURCE,
+      kind: TEXT,
+      state: TEXT,
+      options: TEXT,
+      runner: TEXT,
+      term: WHOLE,
+      started_at: WHOLE,
+      heartbeat_at: WHOLE,
+      ended_at: WHOLE,
+      summary: TEXT,
+    },
+  ),
+  define(
+    'ledger',
+    { ...CONTENT, ...BY_SOURCE, label: 'address', key: ['id'], number: 'id' },
+    {
+      id: ROW,
+      source: SOURCE,
+      state: TEXT,
+      reason: TEXT,
+      depth: WHOLE,
+      weight: WHOLE,
+      crawl: CRAWL,
+      page_hash: HASH,
+      key: TEXT,
+      url: TEXT,
+      host: TEXT,
+      discovery: TEXT,
+      found_on: TEXT,
+      pattern: TEXT,
+      target: TEXT,
+      etag: TEXT,
+      last_modified: TEXT,
+      content_url: TEXT,
+      content_hash: HASH,
+      words: WHOLE,
+      attempts: WHOLE,
+      status: WHOLE,
+      detail: TEXT,
+      first_seen_at: WHOLE,
+      checked_at: WHOLE,
+      changed_at: WHOLE,
+      due_at: REAL,
+      is_shell: BOOLEAN,
+      is_final: BOOLEAN,
+      awaits_confirmation: BOOLEAN,
+      final_crawl: CRAWL,
+      proven_crawl: CRAWL,
+    },
+  ),
+  define(
+    'pages',
+    { ...CONTENT, label: 'page', key: ['id'], owner: { column: 'id', of: 'ledger' }, atOnce: 100 },
+    { id: ROW, first_chunk: CHUNK, chunk_count: WHOLE, title: TEXT, meta: TEXT, markdown: TEXT, layout: TEXT },
+  ),
+  define(
+    'links',
+    { ...CONTENT, label: 'list of links', key: ['id'], owner: { column: 'id', of: 'ledger' }, atOnce: 200 },
+    { id: ROW, links: TEXT },
+  ),
+  define(
+    'chunks',
+    { ...CONTENT, ...BY_SOURCE, label: 'chunk', key: ['id'], number: 'id' },
+    {
+      id: CHUNK,
+      source: SOURCE,
+      page: ROW,
+      chunk_id: HASH,
+      content_hash: HASH,
+      position: WHOLE,
+      kind: TEXT,
+      start_line: WHOLE,
+      end_line: WHOLE,
+      token_estimate: WHOLE,
+      slug: TEXT,
+      path: TEXT,
+      heading_path: TEXT,
+      symbol: TEXT,
+      address: TEXT,
+      asset_path: TEXT,
+      content: TEXT,
+    },
+  ),
+  define(
+    'url_aliases',
+    { ...CONTENT, ...BY_SOURCE, label: 'alias', key: ['source', 'url', 'alias_url'] },
+    {
+      source: SOURCE,
+      url: TEXT,
+      alias_url: TEXT,
+      classification: TEXT,
+      reason: TEXT,
+      is_there: BOOLEAN,
+      checked_at: WHOLE,
+      metadata: TEXT,
+    },
+  ),
+  define(
+    'lists',
+    { ...CONTENT, ...BY_SOURCE, label: 'list', key: ['source', 'url'], atOnce: 20 },
+    {
+      source: SOURCE,
+      url: TEXT,
+      etag: TEXT,
+      last_modified: TEXT,
+      content_hash: TEXT,
+      context_hash: TEXT,
+      pages: WHOLE,
+      named: TEXT,
+    },
+  ),
+  define(
+    'page_analyses',
+    { ...CONTENT, ...BY_SOURCE, group: 'understanding', label: 'analysis', key: ['page'] },
+    {
+      page: ROW,
+      source: SOURCE,
+      kind: TEXT,
+      confidence: REAL,
+      hint: TEXT,
+      hint_confidence: REAL,
+      classification: TEXT,
+      analysis_version: WHOLE,
+      gazetteer_revision: TEXT,
+      analysed_at: WHOLE,
+      published_at: TEXT,
+      language: TEXT,
+      analysis: TEXT,
+    },
+  ),
+  define(
+    'hosts',
+    { group: 'hosts', belonging: 'shared', label: 'clock of a host', key: ['host'] },
+    {
+      host: TEXT,
+      next_at: REAL,
+      interval_ms: REAL,
+      floor_ms: REAL,
+      held_until: REAL,
+      slowed_at: REAL,
+      strikes: WHOLE,
+    },
+  ),
+  define(
+    'robots',
+    { group: 'hosts', belonging: 'shared', label: 'robots.txt', key: ['origin'], atOnce: 100 },
+    { origin: TEXT, fetched_at: WHOLE, type: TEXT, status: WHOLE, body: TEXT },
+  ),
+  define(
+    'vector_space',
+    { group: 'vectors', belonging: 'shared', label: 'space of vectors', key: ['id'] },
+    { id: WHOLE, model: TEXT, fingerprint: TEXT, dimensions: WHOLE },
+  ),
+  define(
+    'vectors',
+    { ...BY_SOURCE, group: 'vectors', belonging: 'own', label: 'vector', key: ['chunk'], number: 'number' },
+    { chunk: CHUNK, number: { type: 'whole', of: 'vectors' }, source: SOURCE, vector: BYTES },
+  ),
+  define(
+    'refused_chunks',
+    { ...BY_SOURCE, group: 'vectors', belonging: 'own', label: 'chunk without a vector', key: ['chunk'] },
+    { chunk: CHUNK, source: SOURCE, problem: TEXT },
+  ),
+  define(
+    'crawl_jobs',
+    { group: 'history', belonging: 'shared', label: 'job', key: ['id'], number: 'number' },
+    {
+      id: TEXT,
+      number: { type: 'whole', of: 'crawl_jobs' },
+      url: TEXT,
+      args: TEXT,
+      pid: WHOLE,
+      started_at: WHOLE,
+      ended_at: WHOLE,
+      status: TEXT,
+      process_began: TEXT,
+      created_at: WHOLE,
+      crawl_id: TEXT,
+      source_id: TEXT,
+      restarts: WHOLE,
+      progress: TEXT,
+      problem: TEXT,
+      events: WHOLE,
+      last_event_at: WHOLE,
+    },
+  ),
+  define(
+    'queue_events',
+    { ...HISTORY, label: 'event', key: ['id'], number: 'id', atOnce: 2000 },
+    {
+      id: { type: 'whole', of: 'queue_events' },
+      job_id: TEXT,
+      ts: WHOLE,
+      action: TEXT,
+      url: TEXT,
+      depth: WHOLE,
+      host: TEXT,
+      reason: TEXT,
+      queue_size: WHOLE,
+      alias: TEXT,
+    },
+  ),
+  define(
+    'crawl_problems',
+    { ...HISTORY, label: 'problem', key: ['id'], number: 'id' },
+    { id: { type: 'whole', of: 'crawl_problems' }, ...NOTE_COLUMNS },
+  ),
+  define(
+    'crawl_milestones',
+    { ...HISTORY, label: 'milestone', key: ['id'], number: 'id' },
+    { id: { type: 'whole', of: 'crawl_milestones' }, ...NOTE_COLUMNS },
+  ),
+  define(
+    'crawl_types',
+    { group: 'history', belonging: 'shared', label: 'way to crawl', key: ['name'] },
+    { name: TEXT, description: TEXT, declaration: TEXT },
+  ),
+  define(
+    'analysis_runs',
+    { group: 'history', belonging: 'shared', label: 'analysis run', key: ['id'], number: 'number' },
+    {
+      id: TEXT,
+      number: { type: 'whole', of: 'analysis_runs' },
+      started_at: WHOLE,
+      ended_at: WHOLE,
+      status: TEXT,
+      stage: TEXT,
+      analysis_version: WHOLE,
+      page_limit: WHOLE,
+      domain_limit: WHOLE,
+      skip_pages: BOOLEAN,
+      skip_domains: BOOLEAN,
+      dry_run: BOOLEAN,
+      is_verbose: BOOLEAN,
+      summary: TEXT,
+      last_progress: TEXT,
+      error: TEXT,
+      runner: TEXT,
+      heartbeat_at: WHOLE,
+    },
+  ),
+  define(
+    'analysis_run_events',
+    { ...HISTORY, label: 'event of an analysis', key: ['id'], number: 'id' },
+    {
+      id: { type: 'whole', of: 'analysis_run_events' },
+      run_id: TEXT,
+      ts: WHOLE,
+      stage: TEXT,
+      message: TEXT,
+      details: TEXT,
+    },
+  ),
+  define(
+    'reached_milestones',
+    { group: 'history', belonging: 'shared', label: 'reached milestone', key: ['crawl_id', 'kind'] },
+    { crawl_id: TEXT, kind: TEXT },
+  ),
+  define(
+    'domains',
+    { group: 'understanding', belonging: 'shared', label: 'judged host', key: ['host'] },
+    {
+      host: TEXT,
+      pages: WHOLE,
+      articles: WHOLE,
+      sections: WHOLE,
+      dated_ratio: REAL,
+      score: REAL,
+      is_news: BOOLEAN,
+      rate_limited_15: WHOLE,
+      rate_limited_60: WHOLE,
+      analysed_at: WHOLE,
+    },
+  ),
+  define(
+    'url_patterns',
+    { group: 'understanding', belonging: 'shared', label: 'pattern', key: ['host', 'pattern'] },
+    {
+      host: TEXT,
+      pattern: TEXT,
+      role: TEXT,
+      seen: WHOLE,
+      hits: WHOLE,
+      misses: WHOLE,
+      confidence: REAL,
+      examples: TEXT,
+      learned_at: WHOLE,
+    },
+  ),
+  // The canonical name of a place is one of its names, which come after it.
+  define(
+    'places',
+    { ...PLACES, label: 'place', key: ['id'] },
+    {
+      id: WHOLE,
+      ref: TEXT,
+      kind: TEXT,
+      country_code: TEXT,
+      adm1_code: TEXT,
+      adm2_code: TEXT,
+      population: WHOLE,
+      timezone: TEXT,
+      lat: REAL,
+      lng: REAL,
+      bbox: TEXT,
+      source: TEXT,
+      extra: TEXT,
+      status: TEXT,
+      valid_from: TEXT,
+      valid_to: TEXT,
+      sort_name: TEXT,
+      digest: BYTES,
+    },
+  ),
+  define(
+    'place_names',
+    { ...PLACES, label: 'name of a place', key: ['id'] },
+    {
+      id: WHOLE,
+      place_id: WHOLE,
+      name: TEXT,
+      normalized: TEXT,
+      lang: TEXT,
+      script: TEXT,
+      name_kind: TEXT,
+      is_preferred: BOOLEAN,
+      is_official: BOOLEAN,
+      source: TEXT,
+    },
+  ),
+  define(
+    'canonical_names',
+    { ...PLACES, label: 'canonical name', key: ['id'] },
+    { id: WHOLE, canonical_name_id: WHOLE },
+  ),
+  define(
+    'place_words',
+    { ...PLACES, label: 'word of a name', key: ['word', 'place_id'] },
+    { word: TEXT, place_id: WHOLE },
+  ),
+  define(
+    'place_hierarchy',
+    { ...PLACES, label: 'place within another', key: ['parent', 'child', 'relation'] },
+    { parent: WHOLE, child: WHOLE, relation: TEXT, depth: WHOLE },
+  ),
+  define(
+    'place_external_ids',
+    { ...PLACES, label: 'id of a place elsewhere', key: ['source', 'ext_id'] },
+    { source: TEXT, ext_id: TEXT, place_id: WHOLE },
+  ),
+  define(
+    'domain_locales',
+    { group: 'understanding', belonging: 'shared', label: 'country of a host', key: ['host'] },
+    { host: TEXT, country_code: TEXT, primary_langs: TEXT, confidence: REAL },
+  ),
+  define(
+    'place_sources',
+    { ...PLACES, label: 'data set of places', key: ['name'], number: 'number' },
+    {
+      name: TEXT,
+      number: { type: 'whole', of: 'place_sources' },
+      version: TEXT,
+      license: TEXT,
+      attribution: TEXT,
+      url: TEXT,
+      imported_at: WHOLE,
+      places: WHOLE,
+    },
+  ),
+  // Says that all of these are there, and so comes after them.
+  define(
+    'gazetteer_state',
+    { ...PLACES, label: 'state of the gazetteer', key: ['id'] },
+    { id: WHOLE, revision: TEXT, name_index: BYTES },
+  ),
+  define(
+    'article_places',
+    {
+      group: 'placed',
+      belonging: 'own',
+      label: 'place in an article',
+      key: ['page', 'source', 'offset_start', 'offset_end', 'place_id'],
+      owner: { column: 'page', of: 'ledger' },
+    },
+    {
+      page: ROW,
+      article_url: TEXT,
+      place_id: WHOLE,
+      place: TEXT,
+      place_kind: TEXT,
+      method: TEXT,
+      source: TEXT,
+      offset_start: WHOLE,
+      offset_end: WHOLE,
+      context: TEXT,
+      first_seen_at: WHOLE,
+    },
+  ),
+  define(
+    'place_hubs',
+    { group: 'placed', belonging: 'shared', label: 'hub', key: ['url'], number: 'id' },
+    {
+      id: { type: 'whole', of: 'place_hubs' },
+      host: TEXT,
+      url: TEXT,
+      place_id: WHOLE,
+      place_slug: TEXT,
+      place_kind: TEXT,
+      topic_slug: TEXT,
+      topic_label: TEXT,
+      topic_kind: TEXT,
+      title: TEXT,
+      first_seen_at: WHOLE,
+      last_seen_at: WHOLE,
+      nav_links_count: WHOLE,
+      article_links_count: WHOLE,
+      evidence: TEXT,
+    },
+  ),
+  define(
+    'hub_verdicts',
+    { group: 'placed', belonging: 'shared', label: 'verdict', key: ['host', 'url'] },
+    {
+      host: TEXT,
+      url: TEXT,
+      pattern: TEXT,
+      place_id: WHOLE,
+      place_slug: TEXT,
+      place_kind: TEXT,
+      origin: TEXT,
+      state: TEXT,
+      status: WHOLE,
+      title: TEXT,
+      nav_links: WHOLE,
+      article_links: WHOLE,
+      checked_at: WHOLE,
+    },
+  ),
+]
+
+/** The places of columns in the rows of a table. */
+export function placesOf({ columns }: HeldTable, names: readonly string[]): number[] {
+  return names.map((name) => columns.findIndex((column) => column.name === name))
+}
+
+/** The same table without the numbers that rows are only sorted by. */
+export function withoutNumber(table: HeldTable): HeldTable {
+  const { number, ...rest } = table
+  if (number === undefined || table.key.includes(number)) return table
+  return { ...rest, columns: table.columns.filter(({ name }) => name !== number) }
+}

@@ -1,0 +1,81 @@
+import { PharosError } from '../../core/errors.ts'
+import { countOf } from '../../core/text/count.ts'
+import { type CopiedLibrary, type CopyInput, type CopyProgress, refuseCopy } from '../copy-input.ts'
+import type { Arrival } from '../holdings.ts'
+import { copyTables, endCopy, verifyTables } from './copy-tables.ts'
+import { planArrival } from './plan-arrival.ts'
+import { surveyOrigin } from './survey-origin.ts'
+import type { VerifiedTable } from './verify-copy.ts'
+
+/** What became of a copy. */
+export interface CopyResult {
+  /** Whether it was complete before. */
+  readonly isOld: boolean
+  /** Whether it went on with one that was broken off. */
+  readonly isResumed: boolean
+  readonly sources: number
+  /** Rows that were written, without sources. */
+  readonly written: number
+  readonly verified: readonly VerifiedTable[]
+  readonly skipped: Arrival['plan']['skipped']
+  /** Crawls that run in the origin: the other library has them as they were when it was read. */
+  readonly running: number
+  /** How long each step took, in milliseconds. */
+  readonly took: Readonly<Record<CopyProgress['step'], number>>
+}
+
+/**
+ * Copies all that a library holds into another: rows as they are, compared with what is there, so that a copy that was broken off at any
+ * moment goes on by doing what is left. In the end everything is read once more from both and compared; only then the sources are seen.
+ */
+export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
+  const { from, to } = input
+  const [origin, target] = await Promise.all([from, to].map(({ holdings }) => holdings.readLibraryId()))
+  if (origin === undefined || origin === target) {
+    throw refuseCopy(input, 'they are one and the same', 'name two libraries')
+  }
+  const took = { copying: 0, verifying: 0, indexing: 0 }
+  const timed = createTimer(from, took)
+  const { arrival, ...copied } = await from.holdings.view(async (view) => {
+    const survey = await surveyOrigin(view)
+    const { arrival, isResumed } = await planArrival({ ...input, origin, view, survey })
+    const copy = { ...input, arrival, view, survey }
+    const isOld = arrival.endedAt !== null
+    const written = isOld ? 0 : await timed('copying', () => copyTables(copy))
+    const verified = await timed('verifying', () => verifyTables(copy))
+    refuseDifferences(input, arrival, verified)
+    if (!isOld) await endCopy(copy)
+    return { arrival, isOld, isResumed, sources: survey.sources.length, written, verified, running: survey.running }
+  })
+  await timed('indexing', () => makeFindable(input))
+  return { ...copied, skipped: arrival.plan.skipped, took }
+}
+
+function createTimer({ clock }: CopiedLibrary, took: Record<CopyProgress['step'], number>) {
+  return async <T>(step: CopyProgress['step'], work: () => Promise<T>): Promise<T> => {
+    const began = clock.now()
+    const result = await work()
+    took[step] = clock.now() - began
+    return result
+  }
+}
+
+/** Takes chunks and vectors into the indexes. Whoever breaks this off leaves it to the next who searches. */
+async function makeFindable({ to, signal, onProgress }: CopyInput): Promise<void> {
+  onProgress?.({ step: 'indexing', label: 'chunk', done: 0, total: 0 })
+  await to.store.tendIndex(signal)
+  await to.vectors?.tendNearest?.()
+}
+
+function refuseDifferences(input: CopyInput, { endedAt }: Arrival, verified: readonly VerifiedTable[]): void {
+  const bad = verified.filter(({ different }) => different > 0)
+  if (bad.length === 0) return
+  const differences = bad
+    .map(({ table, different }) => `${countOf(different, 'difference')} in ${table.name}`)
+    .join(', ')
+  if (endedAt === null)
+    throw new PharosError('COPY_DIFFERS', { origin: input.from.store.location, problem: differences })
+  const copiedAt = new Date(endedAt).toISOString().replace(/\.\d+Z$/, 'Z')
+  const problem = `it was copied there at ${copiedAt}, and one of both has changed since: ${differences}`
+  throw refuseCopy(input, problem, 'copy into a library that is empty, or remove its sources there first')
+}

@@ -1,0 +1,66 @@
+import { PharosError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/model.ts'
+import type { CrawlControl } from '../../crawl/control.ts'
+import type { CrawlEvent } from '../../crawl/events.ts'
+import { joinCrawl as join } from '../../crawl/join.ts'
+import type { ReadOptions } from '../../crawl/ports.ts'
+import { classifyReading } from '../classified-reader.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+import type { JoinedCrawl } from '../store.ts'
+import { createRun } from './crawl-source.ts'
+import { openRendering } from './open-rendering.ts'
+
+/** A crawl that this process is to take part in. */
+export interface Joining {
+  readonly joined: JoinedCrawl
+  readonly source: Source
+}
+
+/** Finds a crawl that runs and that others may take part in. Refuses any other with `CRAWL_NOT_RUNNING`. */
+export async function findJoinable({ store }: Library, crawlId: string): Promise<Joining> {
+  const joined = await store.joinCrawl?.(crawlId)
+  const source = (await store.listSources()).find(({ id }) => id === joined?.crawl.sourceId)
+  if (joined !== undefined && source !== undefined) return { joined, source }
+  throw new PharosError('CRAWL_NOT_RUNNING', { source: crawlId, where: ' that others may take part in' })
+}
+
+/**
+ * Takes part in a crawl that another process has begun: makes visits for it, and nothing else. Ends when there is nothing to do here any
+ * more, which need not be the end of the crawl.
+ */
+export async function* joinCrawl(
+  library: Library,
+  { joined, source }: Joining,
+  signal: AbortSignal,
+  control?: CrawlControl,
+): AsyncGenerator<CrawlEvent, void, void> {
+  const { store, clock } = library
+  const { crawl, shared } = joined
+  const { render, chunks } = source.settings
+  let isLeft = false
+  const leave = async (): Promise<void> => {
+    if (isLeft) return
+    await joined.leave(clock.now())
+    isLeft = true
+  }
+  try {
+    const rendering = await openRendering(library, render)
+    if (render === 'chromium') await rendering.renderer?.prepare()
+    const site = { ...source, siteUrl: shared.siteUrl }
+    const ports = {
+      ...library,
+      ...rendering,
+      readPage: async (snapshot: Snapshot, key: string, options?: ReadOptions) =>
+        classifyReading(await library.readPage(snapshot, key, { ...options, chunks })),
+      ledger: store,
+      control,
+      moveSite: async () => undefined,
+      touch: () => joined.touch(clock.now()),
+      end: leave,
+    }
+    yield* join(createRun(library, site, crawl, { headers: {}, isResumed: false }), ports, shared, signal)
+  } finally {
+    await leave().catch(() => undefined)
+  }
+}

@@ -1,0 +1,137 @@
+import { PharosError } from '../../core/errors.ts'
+import { countOf } from '../../core/text/count.ts'
+import { type CopyInput, refuseCopy } from '../copy-input.ts'
+import { HELD_TABLES, type HeldTable, SOURCES } from '../held-tables.ts'
+import type { Arrival, ArrivalRequest, HeldView, SkippedGroup } from '../holdings.ts'
+import { labelOf } from '../source.ts'
+import { type OriginSurvey, readAll } from './survey-origin.ts'
+
+interface PlanInput extends CopyInput {
+  /** Tells the library that is copied. */
+  readonly origin: string
+  readonly view: HeldView
+  readonly survey: OriginSurvey
+}
+
+/** Whoever copies gives a sign of life every few rows. */
+const STALE_MS = 60_000
+
+/** Tables that have rows in a library which nobody has used yet. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['crawl_types', 'gazetteer_state', 'canonical_names'])
+
+/** Begins to move a library into another, goes on with it, or finds that it has moved in before. */
+export async function planArrival(input: PlanInput): Promise<{ arrival: Arrival; isResumed: boolean }> {
+  const { to, origin, survey } = input
+  const { arrivals } = to.holdings
+  const found = await arrivals.find(origin)
+  const { highest, last, sources } = survey
+  const request = { origin, holder: to.runner.id, now: to.clock.now(), highest, last, sources }
+  if (found?.endedAt === null) {
+    refuseRunning(input, found, request.now)
+    const arrival = await arrivals.takeUp(request)
+    if (arrival !== undefined) return { arrival, isResumed: true }
+    await arrivals.forget(origin)
+    return { arrival: await begin(input, request, true), isResumed: false }
+  }
+  const isThere = found !== undefined && (await to.holdings.view((there) => holdsSources(there, input)))
+  if (found !== undefined && isThere) return { arrival: found, isResumed: false }
+  return { arrival: await begin(input, request, input.add === true), isResumed: false }
+}
+
+/** Gives a copy up that was broken off; false where there is none. What hosts and jobs are known by in both libraries stays. */
+export async function discardCopy(input: Pick<CopyInput, 'from' | 'to'>): Promise<boolean> {
+  const { from, to } = input
+  const origin = await from.holdings.readLibraryId()
+  const found = await to.holdings.arrivals.find(origin)
+  if (found?.endedAt !== null) return false
+  refuseRunning(input, found, to.clock.now())
+  await to.holdings.arrivals.forget(origin)
+  return true
+}
+
+function refuseRunning({ to }: Pick<CopyInput, 'to'>, { holder, touchedAt }: Arrival, now: number): void {
+  const isMine = holder === to.runner.id
+  if (isMine || to.runner.isGone(holder) || now - touchedAt >= STALE_MS) return
+  throw new PharosError('COPY_RUNNING', { target: to.store.location })
+}
+
+/** Whether a library has all sources of the origin. */
+async function holdsSources(there: HeldView, { view }: PlanInput): Promise<boolean> {
+  const ids = new Set((await readAll(there, SOURCES.name)).map(({ uuid }) => uuid))
+  return (await readAll(view, SOURCES.name)).every(({ uuid }) => ids.has(uuid))
+}
+
+async function begin(input: PlanInput, request: ArrivalRequest, isWelcome: boolean): Promise<Arrival> {
+  const { to, view } = input
+  const { isAlone, skipped } = await to.holdings.view(async (there) => {
+    const isEmpty = await isEmptyLibrary(there)
+    if (!isEmpty) await refuseUnasked(input, there, isWelcome)
+    return { isAlone: isEmpty, skipped: isEmpty ? [] : await findUnfit(view, there) }
+  })
+  return to.holdings.arrivals.begin({ ...request, isAlone, skipped })
+}
+
+async function isEmptyLibrary(there: HeldView): Promise<boolean> {
+  for (const table of [SOURCES, ...HELD_TABLES]) {
+    if (!NEVER_EMPTY.has(table.name) && (await there.has(table))) return false
+  }
+  return true
+}
+
+/** A library that holds something is added to only where that was asked for, and where no name means two sources then. */
+async function refuseUnasked(input: PlanInput, there: HeldView, isWelcome: boolean): Promise<void> {
+  const held = (await readAll(there, SOURCES.name)) as unknown as SourceName[]
+  if (!isWelcome) {
+    const problem = held.length === 0 ? 'it is not empty' : `it has ${countOf(held.length, 'source')} already`
+    throw refuseCopy(input, problem, 'name an empty one, or give --add to put the sources beside those that are there')
+  }
+  const names = new Set(held.flatMap((source) => [labelOf(source), source.uuid]))
+  const given = (await readAll(input.view, SOURCES.name)) as unknown as SourceName[]
+  const twice = given.find((source) => names.has(labelOf(source)) || names.has(source.uuid))
+  if (twice === undefined) return
+  throw refuseCopy(
+    input,
+    `it has a source ${labelOf(twice)} too`,
+    'remove one of both, then run the same command again',
+  )
+}
+
+interface SourceName {
+  readonly uuid: string
+  readonly name: string
+  readonly version: string | null
+}
+
+/** What of a library is of no use beside what another has. */
+async function findUnfit(view: HeldView, there: HeldView): Promise<SkippedGroup[]> {
+  const skipped: SkippedGroup[] = []
+  const [revision, itsRevision] = await Promise.all([view, there].map(readRevision))
+  if (await there.has(tableOf('places'))) {
+    const hasPlaces = await view.has(tableOf('places'))
+    skipped.push({ group: 'places', problem: hasPlaces ? 'it has places of its own' : null })
+    if (hasPlaces && revision !== itsRevision) {
+      const problem = 'its places have other numbers; `pharos analyze` finds what is missing'
+      skipped.push({ group: 'placed', problem })
+    }
+  }
+  const [space, itsSpace] = await Promise.all([view, there].map(readSpace))
+  if (space !== undefined && itsSpace !== undefined && space !== itsSpace) {
+    const problem = 'it has vectors of another model; `pharos embed run` makes what is missing'
+    skipped.push({ group: 'vectors', problem })
+  }
+  return skipped
+}
+
+function tableOf(name: string): HeldTable {
+  const found = HELD_TABLES.find((table) => table.name === name)
+  if (found === undefined) throw new TypeError(`expected a table of a library, got ${name}`)
+  return found
+}
+
+async function readRevision(view: HeldView): Promise<unknown> {
+  return (await readAll(view, 'gazetteer_state'))[0]?.['revision']
+}
+
+async function readSpace(view: HeldView): Promise<unknown> {
+  return (await readAll(view, 'vector_space'))[0]?.['fingerprint']
+}

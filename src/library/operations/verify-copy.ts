@@ -1,0 +1,67 @@
+import type { Sha256 } from '../../core/model.ts'
+import { type ComparedRows, compareRows } from '../compare-rows.ts'
+import { type HeldRow, type HeldTable, placesOf } from '../held-tables.ts'
+import type { ArrivalPlan } from '../holdings.ts'
+
+/** What was found to be the same in two libraries. */
+export interface VerifiedTable {
+  readonly table: HeldTable
+  readonly rows: number
+  /** Of all its rows, one after the other; the same for the same content wherever it is kept. Null where only the names of rows were compared. */
+  readonly digest: string | null
+  /** Pages or chunks whose text was hashed anew and has the hash that is noted for it. */
+  readonly hashed: number
+  /** Rows that differ: where there are any, the libraries are not the same. */
+  readonly different: number
+}
+
+type Batches = AsyncIterable<readonly HeldRow[]>
+
+/** Compares a table of two libraries row by row, and the texts of pages and chunks with their hashes. */
+export async function verifyTable(
+  table: HeldTable,
+  [origin, target]: readonly [Batches, Batches],
+  { isAlone, sha256, onRows }: Pick<ArrivalPlan, 'isAlone'> & { sha256: Sha256; onRows(count: number): Promise<void> },
+): Promise<VerifiedTable> {
+  // Vectors can be compared with others of their space alone.
+  const isNamedOnly = table.belonging === 'shared' && table.group !== 'vectors' && !isAlone
+  const checkText = createTextCheck(table, sha256)
+  let digest = ''
+  const counts = { rows: 0, hashed: 0, different: 0 }
+  for await (const compared of compareRows(table, origin, target)) {
+    const found = isNamedOnly ? [...compared.same, ...compared.changed] : compared.same
+    counts.rows += found.length
+    counts.different += countDifferent(table, compared, isNamedOnly)
+    for (const row of found) {
+      digest = isNamedOnly ? '' : sha256(`${digest}\n${writeRow(row, sha256)}`)
+      if (checkText(row)) counts.hashed++
+    }
+    await onRows(found.length)
+  }
+  return { table, ...counts, digest: isNamedOnly ? null : digest }
+}
+
+/** What is known of hosts and jobs in the other library besides is its own. */
+function countDifferent({ belonging }: HeldTable, compared: ComparedRows, isNamedOnly: boolean): number {
+  const { added, changed, removed } = compared
+  return added.length + (isNamedOnly ? 0 : changed.length) + (belonging === 'shared' ? 0 : removed.length)
+}
+
+function writeRow(row: HeldRow, sha256: Sha256): string {
+  return JSON.stringify(row.map((cell) => (cell instanceof Uint8Array ? sha256(cell) : cell)))
+}
+
+/** Tells whether the text of a row has the hash that is noted for it. */
+function createTextCheck(table: HeldTable, sha256: Sha256): (row: HeldRow) => boolean {
+  const hasText = (text: unknown, hash: unknown) => typeof text === 'string' && sha256(text) === hash
+  if (table.name === 'chunks') {
+    const [hash = 0, content = 0] = placesOf(table, ['content_hash', 'content'])
+    return (row) => hasText(row[content], row[hash])
+  }
+  if (table.name === 'pages') {
+    const [meta = 0, markdown = 0] = placesOf(table, ['meta', 'markdown'])
+    // Written by a store, as every page is.
+    return (row) => hasText(row[markdown], (JSON.parse(String(row[meta])) as { contentHash?: unknown }).contentHash)
+  }
+  return () => false
+}

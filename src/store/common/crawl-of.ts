@@ -1,0 +1,5 @@
+/** A crawl by its id and by its number. */
+export interface CrawlOf {
+  readonly id: string
+  readonly number: number
+}

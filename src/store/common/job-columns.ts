@@ -1,0 +1,51 @@
+import type { NoteFrame, ProgressFrame } from '../../library/dispatch/frames.ts'
+import type { JobEntry, JobRecord, KeptNote } from '../../library/job-log.ts'
+
+/** The columns of a job. */
+export interface JobColumns extends Omit<JobEntry, 'args' | 'process' | 'progress'> {
+  readonly args: string
+  readonly pid: number | null
+  readonly processBegan: string | null
+  readonly progress: string | null
+}
+
+/** The columns of a note. */
+export interface NoteColumns extends Omit<KeptNote, 'details'> {
+  readonly details: string | null
+}
+
+/** Where notes of each kind are kept. */
+export const NOTE_TABLES = { problem: 'crawl_problems', milestone: 'crawl_milestones' } as const
+
+/** A job as it is kept, before anything has happened in it. */
+export function toColumns(job: JobRecord): JobColumns {
+  return {
+    ...job,
+    args: JSON.stringify(job.args),
+    pid: job.process?.pid ?? null,
+    processBegan: job.process?.began ?? null,
+    progress: job.progress && JSON.stringify(job.progress),
+    events: 0,
+    lastEventAt: null,
+  }
+}
+
+/** The job that was kept: what is parsed was written by {@link toColumns}. */
+export function toEntry({ args, pid, processBegan, progress, ...job }: JobColumns): JobEntry {
+  return {
+    ...job,
+    args: JSON.parse(args) as string[],
+    process: pid === null ? null : { pid, began: processBegan },
+    progress: progress === null ? null : (JSON.parse(progress) as ProgressFrame),
+  }
+}
+
+/** A job without what was counted of it. */
+export function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
+  return job
+}
+
+/** The note that was kept. */
+export function toNote({ details, ...note }: NoteColumns): KeptNote {
+  return { ...note, details: details === null ? null : (JSON.parse(details) as NoteFrame['details']) }
+}

@@ -1,0 +1,49 @@
+import type { Place, PlaceRecord } from '../../analysis/place.ts'
+import type { GazetteerSource, PlaceQuery, SourcedPlace } from '../../library/gazetteer.ts'
+
+/** The columns of a place. */
+export interface PlaceColumns extends Omit<Place, 'bbox' | 'extra'> {
+  readonly bbox: string | null
+  readonly extra: string | null
+}
+
+/** How lists are put in order, each as an index has it. */
+const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly (readonly [column: string, up: boolean])[]>> = {
+  name: [['sort_name', true]],
+  population: [['population', false]],
+  country: [
+    ['country_code', true],
+    ['kind', true],
+    ['population', false],
+  ],
+  kind: [
+    ['kind', true],
+    ['population', false],
+  ],
+}
+
+/** The order of a list of places, for SQL. */
+export function writeOrder({ sort = 'population', order }: PlaceQuery): string {
+  const columns = ORDERS[sort]
+  const isReversed = order !== undefined && (order === 'ascending') !== columns[0]?.[1]
+  const write = (column: string, up: boolean): string => `p.${column} ${up === isReversed ? 'DESC' : 'ASC'}`
+  return [...columns, ['id', true] as const].map(([column, up]) => write(column, up)).join(', ')
+}
+
+/** The place that was kept. */
+export function toPlace({ bbox, extra, ...place }: PlaceColumns): Place {
+  // Both were written by the import.
+  return {
+    ...place,
+    bbox: bbox === null ? null : (JSON.parse(bbox) as Place['bbox']),
+    extra: extra === null ? null : (JSON.parse(extra) as Place['extra']),
+  }
+}
+
+/** Places that are all from one source. */
+export async function* fromSource(
+  records: Iterable<PlaceRecord> | AsyncIterable<PlaceRecord>,
+  source: GazetteerSource,
+): AsyncGenerator<SourcedPlace> {
+  for await (const record of records) yield { record, source }
+}

@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto'
+import { normalizeName, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
+
+/** A name with how it is compared. */
+export interface Named extends PlaceName {
+  readonly normalized: string
+}
+
+/** Columns that a record gives a place, in the order of {@link factsOf}. */
+export const FACTS = [
+  'kind',
+  'country_code',
+  'adm1_code',
+  'adm2_code',
+  'population',
+  'timezone',
+  'lat',
+  'lng',
+  'bbox',
+  'extra',
+  'status',
+  'valid_from',
+  'valid_to',
+  'sort_name',
+  'digest',
+] as const
+
+/** What a record says of a place, as {@link FACTS} has it. */
+export function factsOf(record: PlaceRecord, sortName: string, digest: Buffer): readonly unknown[] {
+  return [
+    record.kind,
+    record.countryCode,
+    record.adm1Code,
+    record.adm2Code,
+    record.population,
+    record.timezone,
+    record.lat,
+    record.lng,
+    record.bbox === null ? null : JSON.stringify(record.bbox),
+    record.extra === null ? null : JSON.stringify(record.extra),
+    record.status,
+    record.validFrom,
+    record.validTo,
+    sortName,
+    digest,
+  ]
+}
+
+/** The names of a record, each once, and without those of which nothing is left to compare. */
+export function distinctNames({ names }: PlaceRecord): Named[] {
+  const seen = new Set<string>()
+  return names.flatMap((name) => {
+    const normalized = normalizeName(name.name)
+    const key = `${normalized}\n${name.lang ?? ''}\n${name.kind}`
+    if (normalized === '' || seen.has(key)) return []
+    seen.add(key)
+    return [{ ...name, normalized }]
+  })
+}
+
+/** Of all that a record says. Twelve bytes tell a hundred thousand apart, and an import of them from all others. */
+export function digestOf(record: PlaceRecord, names: readonly Named[]): Buffer {
+  const { kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo } =
+    record
+  const content = [
+    [
+      record.ref,
+      kind,
+      countryCode,
+      adm1Code,
+      adm2Code,
+      population,
+      timezone,
+      lat,
+      lng,
+      bbox,
+      status,
+      validFrom,
+      validTo,
+    ],
+    record.extra,
+    names.map(({ name, lang, kind: nameKind, isPreferred, isOfficial }) => [
+      name,
+      lang,
+      nameKind,
+      isPreferred,
+      isOfficial,
+    ]),
+    record.parents.map(({ ref, relation }) => `${relation} ${ref}`).sort(),
+    record.externalIds.map(({ source, id }) => `${source} ${id}`).sort(),
+  ]
+  return hash('sha256', JSON.stringify(content), 'buffer').subarray(0, 12)
+}

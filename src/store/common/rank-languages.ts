@@ -1,0 +1,20 @@
+/** Languages of a host that are named, and the share of its pages one of them needs. */
+const MOST_LANGUAGES = 5
+const LEAST_SHARE = 0.1
+
+/** The languages of most pages, without their regions. */
+export function rankLanguages(
+  found: readonly { readonly language: string; readonly count: number }[],
+  pages: number,
+): string[] {
+  const counts = new Map<string, number>()
+  for (const { language, count } of found) {
+    const [primary = ''] = language.toLowerCase().split('-')
+    if (primary !== '') counts.set(primary, (counts.get(primary) ?? 0) + count)
+  }
+  return [...counts]
+    .filter(([, count]) => count >= LEAST_SHARE * pages)
+    .toSorted(([a, most], [b, count]) => count - most || (a < b ? -1 : 1))
+    .slice(0, MOST_LANGUAGES)
+    .map(([language]) => language)
+}

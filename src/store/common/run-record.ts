@@ -1,0 +1,49 @@
+import type { AnalysisRun, RunEvent, RunProgress, RunStage, RunStatus } from '../../library/analyses.ts'
+
+/** A run of the analysis as it is kept. */
+export interface RunRecord {
+  readonly id: string
+  readonly status: RunStatus
+  readonly stage: RunStage
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly heartbeatAt: number
+  readonly runner: string | null
+  readonly analysisVersion: number
+  readonly pageLimit: number | null
+  readonly domainLimit: number | null
+  readonly skipPages: boolean
+  readonly skipDomains: boolean
+  readonly dryRun: boolean
+  readonly verbose: boolean
+  readonly progress: string
+  readonly summary: string | null
+  readonly error: string | null
+}
+
+/** What happened in a run, as it is kept. */
+export interface EventRecord extends Omit<RunEvent, 'details'> {
+  readonly details: string | null
+}
+
+/** A run to be kept. */
+export function toRunColumns({ options, progress, summary, ...run }: AnalysisRun): RunRecord {
+  return { ...run, ...options, progress: JSON.stringify(progress), summary: summary && JSON.stringify(summary) }
+}
+
+/** The run that was kept: what is parsed was written by {@link toRunColumns}. */
+export function toRun(found: RunRecord): AnalysisRun {
+  const { id, status, stage, startedAt, endedAt, heartbeatAt, runner, error } = found
+  const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = found
+  return {
+    ...{ id, status, stage, startedAt, endedAt, heartbeatAt, runner, error },
+    options: { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose },
+    progress: JSON.parse(found.progress) as RunProgress,
+    summary: found.summary === null ? null : (JSON.parse(found.summary) as AnalysisRun['summary']),
+  }
+}
+
+/** The event that was kept. */
+export function toEvent({ details, ...event }: EventRecord): RunEvent {
+  return { ...event, details: details === null ? null : (JSON.parse(details) as RunEvent['details']) }
+}

@@ -1,0 +1,82 @@
+import { type HostClock, opensAt, takeSlot } from '../../crawl/host-clock.ts'
+import type { LeaseRequest } from '../../crawl/ledger.ts'
+
+/** A row that may be leased. */
+export interface Candidate {
+  readonly id: number
+  readonly weight: number
+  readonly depth: number
+  readonly host: string
+}
+
+/** A row with the slot of its host in which it is to be fetched. */
+export interface Reserved {
+  readonly row: Candidate
+  readonly slot: number
+}
+
+/** So many of the first rows are looked at for each visit that is wanted. */
+export const FIRST_PER_VISIT = 8
+
+/** Puts rows in the order in which they are taken: by weight, depth and age. */
+export function byWeight(a: Candidate, b: Candidate): number {
+  return a.weight - b.weight || a.depth - b.depth || a.id - b.id
+}
+
+/** How many visits a host has room for up to the horizon. */
+export function countSlots(clock: HostClock, { now, horizon, limit }: LeaseRequest): number {
+  const room = horizon - Math.max(now, opensAt(clock))
+  if (room < 0) return 0
+  return clock.intervalMs > 0 ? Math.min(limit, Math.floor(room / clock.intervalMs) + 1) : limit
+}
+
+/** Of the first rows of all hosts those that have room; undefined when there may be others that come before some of what is missing. */
+export function takeFirst(
+  first: readonly Candidate[],
+  readClock: (host: string) => HostClock,
+  request: LeaseRequest,
+): Candidate[] | undefined {
+  const { limit } = request
+  const taken = keepRoom(first, readClock, request)
+  const isEnough = taken.length >= limit || first.length < limit * FIRST_PER_VISIT
+  return isEnough ? taken.slice(0, limit) : undefined
+}
+
+/** Rows to take, in their order, of those that hosts with room have. */
+export function takeOfHosts(
+  rows: readonly Candidate[],
+  readClock: (host: string) => HostClock,
+  request: LeaseRequest,
+): Candidate[] {
+  return keepRoom(rows.toSorted(byWeight), readClock, request).slice(0, request.limit)
+}
+
+function keepRoom(
+  rows: readonly Candidate[],
+  readClock: (host: string) => HostClock,
+  request: LeaseRequest,
+): Candidate[] {
+  const room = new Map<string, number>()
+  return rows.filter(({ host }) => {
+    const left = room.get(host) ?? countSlots(readClock(host), request)
+    room.set(host, left - 1)
+    return left > 0
+  })
+}
+
+/** Reserves a slot of its host for each row, and tells what the clocks are then. */
+export function reserveSlots(
+  rows: readonly Candidate[],
+  readClock: (host: string) => HostClock,
+  { now, horizon, jitter }: LeaseRequest,
+): { readonly reserved: readonly Reserved[]; readonly clocks: ReadonlyMap<string, HostClock> } {
+  const clocks = new Map<string, HostClock>()
+  const reserved = rows.flatMap((row): Reserved[] => {
+    const { slot, clock } = takeSlot(clocks.get(row.host) ?? readClock(row.host), now, jitter?.())
+    // Jitter may have put it off beyond what is reserved.
+    if (slot > horizon) return []
+    clocks.set(row.host, clock)
+    return [{ row, slot }]
+  })
+  return { reserved, clocks }
+}

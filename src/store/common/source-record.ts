@@ -1,0 +1,30 @@
+import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
+import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
+
+/** A source as it is kept, under its number. */
+export interface SourceRecord {
+  readonly id: number
+  readonly uuid: string
+  readonly name: string
+  readonly version: string | null
+  readonly url: string
+  readonly siteUrl: string
+  readonly scope: string
+  readonly settings: string
+  readonly createdAt: number
+}
+
+/** What a source is that says nothing else. Before there were guards there were none: its addresses are known by what they were. */
+const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
+
+/** The source that was kept. What an older version did not know is as it was then. */
+export function toSource(found: SourceRecord): Source {
+  const { uuid, name, version, url, siteUrl, createdAt } = found
+  // Both were written by a store.
+  const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...(JSON.parse(found.scope) as Partial<Source['scope']>) }
+  const settings: Source['settings'] = {
+    ...DEFAULT_SETTINGS,
+    ...(JSON.parse(found.settings) as Partial<Source['settings']>),
+  }
+  return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
+}

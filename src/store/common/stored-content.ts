@@ -1,0 +1,81 @@
+import type { Chunk, Page } from '../../core/model.ts'
+import type { ChunkSpan, StoredChunk, StoredPage } from '../../library/store.ts'
+
+/** A page as stores read it. */
+export interface PageColumns {
+  readonly sourceId: string
+  readonly key: string
+  /** The page without its Markdown, as JSON. */
+  readonly meta: string
+  readonly markdown: string
+  readonly checkedAt: number
+  readonly changedAt: number
+}
+
+/** Where a chunk belongs. */
+export type ChunkPlace = Omit<StoredChunk, 'chunk'>
+
+/** A chunk as stores read it, but for its text. */
+export interface ChunkColumns extends Omit<Chunk, 'shortId' | 'headingPath' | 'content'> {
+  /** As JSON. */
+  readonly headingPath: string
+}
+
+/** Where a chunk stands in its page, as stores read it. */
+export interface SpanColumns extends Omit<ChunkSpan, 'headingPath'> {
+  /** As JSON. */
+  readonly headingPath: string
+}
+
+/** Shortest beginning of a chunk's id that names it. */
+const MIN_PREFIX = 12
+
+/** The first and the last id that begin so; undefined where no beginning of an id is meant. */
+export function idsFrom(prefix: string): readonly [first: string, last: string] | undefined {
+  const isPrefix = prefix.length >= MIN_PREFIX && prefix.length < 64 && /^[0-9a-f]+$/.test(prefix)
+  return isPrefix ? [prefix.padEnd(64, '0'), prefix.padEnd(64, 'f')] : undefined
+}
+
+/** A page as everybody else has it. */
+export function toStoredPage(found: PageColumns): StoredPage {
+  const { sourceId, key, checkedAt, changedAt } = found
+  // Written by a store, like everything that is parsed here.
+  const meta = JSON.parse(found.meta) as Omit<Page, 'markdown'>
+  return { sourceId, key, page: { ...meta, markdown: found.markdown }, checkedAt, changedAt }
+}
+
+/** A chunk whose text may be read when it is asked for: of most hits it never is. */
+export function toStoredChunk(
+  { headingPath, ...rest }: ChunkColumns,
+  { sourceId, url, title }: ChunkPlace,
+  readContent: () => string,
+): StoredChunk {
+  let content: string | undefined
+  return {
+    sourceId,
+    url,
+    title,
+    chunk: {
+      ...rest,
+      shortId: rest.id.slice(0, MIN_PREFIX),
+      headingPath: JSON.parse(headingPath) as string[],
+      get content() {
+        content ??= readContent()
+        return content
+      },
+    },
+  }
+}
+
+/** Chunks of one section have the same headings, which are read once. */
+export function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
+  let written = ''
+  let path: readonly string[] = []
+  return found.map(({ headingPath, ...span }) => {
+    if (headingPath !== written) {
+      path = JSON.parse(headingPath) as string[]
+      written = headingPath
+    }
+    return { ...span, headingPath: path }
+  })
+}

@@ -1,0 +1,236 @@
+import { PAGE_CLASSES } from '../../core/model.ts'
+import { listKeysOf } from '../../library/address-keys.ts'
+import type {
+  AddressCursor,
+  AddressEntry,
+  Addresses,
+  AddressFilter,
+  AddressQuery,
+  HostSummary,
+} from '../../library/addresses.ts'
+import { groupFailures } from '../../library/group-errors.ts'
+import {
+  beforeAll,
+  type HostColumns,
+  isCounted,
+  KEPT_STATES,
+  namesOf,
+  type Order,
+  type Place,
+  toSummary,
+} from '../common/address-places.ts'
+import type { Database, Sql } from './database.ts'
+
+/** With more hosts than that, a list goes through the rows of all hosts: to look at each of them would take longer. */
+const MOST_HOST_LANES = 32
+
+const ENTRIES = `SELECT l.id, s.uuid AS "sourceId", l.key, l.url, l.host, l.state, l.reason, l.pattern, l.status, l.detail, l.depth,
+    l.found_on AS "foundOn", l.at, l.first_seen_at AS "firstSeenAt", l.checked_at AS "checkedAt", l.changed_at AS "changedAt",
+    p.title, CASE WHEN p.id IS NOT NULL THEN l.words END AS "wordCount", p.chunk_count AS chunks, a.kind AS classification,
+    a.confidence, a.hint AS "combinedHint", a.hint_confidence AS "combinedConfidence"
+  FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = p.id`
+
+const HOSTS = `SELECT h.host, ${KEPT_STATES.map((state) => `sum(h.${state}_rows)::bigint AS "${state}"`).join(', ')},
+    sum(h.pages)::bigint AS pages, max(h.asked_at) AS "lastAt"
+  FROM sources s JOIN host_counts h ON h.source = s.id WHERE NOT s.is_removed`
+const HAS_ROWS = KEPT_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
+
+/** A part of the ledger that an index holds in the order of the list: rows of a source, or those of one of its hosts. */
+interface Lane {
+  readonly source: number
+  readonly host: string | null
+}
+
+/** What is asked of every row of a lane, and the values that it names. */
+interface Sieve {
+  readonly conditions: string
+  readonly values: readonly unknown[]
+}
+
+/** Asks about the addresses of all sources. */
+export function createAddresses(db: Database): Addresses {
+  const listPlaces = async (query: AddressQuery): Promise<Place[]> => {
+    const { order = 'newest', limit } = query
+    const start = await startOf(db, query, order)
+    const lanes = await listLanes(db, query)
+    return lanes.length === 0 ? [] : walk(db, lanes, query, start, limit)
+  }
+  const readEntries = async (places: readonly Place[]): Promise<AddressEntry[]> => {
+    const found = await readAll(db, places)
+    // They stand where they were found: one may have been asked again since, or be gone.
+    return places.flatMap(({ id, at }) => {
+      const entry = found.get(id)
+      return entry === undefined ? [] : [{ ...entry, at }]
+    })
+  }
+  const describe = async (rest: string, values: readonly unknown[]): Promise<HostSummary[]> =>
+    db.snapshot(async (sql) => {
+      const hosts = await sql.all<HostColumns>(`${HOSTS} ${rest}`, values)
+      const leased = await sql.all<{ host: string; rows: number }>(
+        `SELECT l.host, count(*) AS rows FROM ledger l JOIN sources s ON s.id = l.source
+         WHERE l.state = 'leased' AND NOT s.is_removed GROUP BY 1`,
+      )
+      const counts = new Map(leased.map(({ host, rows }) => [host, rows]))
+      return hosts.map((columns) => toSummary(columns, counts.get(columns.host) ?? 0))
+    })
+
+  return {
+    list: async (query) => readEntries(await listPlaces(query)),
+    count: async (filter, most) => {
+      const lanes = await listLanes(db, filter)
+      if (lanes.length === 0) return 0
+      if (isCounted(filter)) return Math.min(most, await countRows(db, lanes, filter))
+      return countPassing(db, lanes, filter, most)
+    },
+    find: async (url) => {
+      const found = await readAll(db, await listByKey(db, url))
+      return [...found.values()].sort((a, b) => b.at - a.at || b.id - a.id)
+    },
+    groupErrors: async (rows) => groupFailures(await readEntries(await listPlaces({ state: 'failed', limit: rows }))),
+    listHosts: (limit) =>
+      describe(`GROUP BY h.host HAVING ${HAS_ROWS} > 0 ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT $1`, [
+        limit,
+      ]),
+    describeHost: async (host) =>
+      (await describe(`AND h.host = $1 GROUP BY h.host HAVING ${HAS_ROWS} > 0`, [host.toLowerCase()]))[0],
+  }
+}
+
+async function readAll(sql: Sql, places: readonly Pick<Place, 'id'>[]): Promise<ReadonlyMap<number, AddressEntry>> {
+  if (places.length === 0) return new Map()
+  const found = await sql.all<AddressEntry>(`${ENTRIES} WHERE l.id = ANY ($1)`, [places.map(({ id }) => id)])
+  return new Map(found.map((entry) => [entry.id, entry]))
+}
+
+function listByKey(sql: Sql, url: string): Promise<Pick<Place, 'id'>[]> {
+  return sql.all<Pick<Place, 'id'>>(
+    `SELECT l.id FROM sources s CROSS JOIN unnest($1::text[]) AS k (key)
+       JOIN ledger l ON l.source = s.id AND digest_of(l.key) = digest_of(k.key) AND l.key = k.key
+     WHERE NOT s.is_removed`,
+    [listKeysOf(url)],
+  )
+}
+
+/** The lanes that may have what is asked for: what the ledger has none of need not be looked for. */
+async function listLanes(sql: Sql, filter: AddressFilter): Promise<Lane[]> {
+  const { sourceId = null, host, includeSubdomains, state = null, reason = null } = filter
+  const sources = await sql.all<{ source: number }>(
+    `SELECT s.id AS source FROM sources s WHERE NOT s.is_removed AND s.uuid = coalesce($1, s.uuid) AND EXISTS (
+       SELECT 1 FROM ledger_counts c WHERE c.source = s.id AND c.rows > 0 AND c.state = coalesce($2, c.state)
+         AND c.reason = coalesce($3, c.reason))
+     ORDER BY 1`,
+    [sourceId, state, reason],
+  )
+  const all = sources.map(({ source }) => ({ source, host: null }))
+  if (host === undefined) return all
+  const { name, below } = namesOf(host)
+  if (!includeSubdomains) return sources.map(({ source }) => ({ source, host: name }))
+  const hosts = await sql.all<{ source: number; host: string }>(
+    `SELECT source, host FROM host_counts
+     WHERE source = ANY ($1) AND (host = $2 OR right(host, length($3)) = $3) LIMIT $4`,
+    [sources.map(({ source }) => source), name, below, MOST_HOST_LANES + 1],
+  )
+  return hosts.length > MOST_HOST_LANES ? all : hosts
+}
+
+/** The first places behind a place, of several lanes in one order. */
+function walk(sql: Sql, lanes: readonly Lane[], query: AddressQuery, start: Place, limit: number): Promise<Place[]> {
+  const { order = 'newest' } = query
+  const direction = order === 'newest' ? 'DESC' : 'ASC'
+  const { text, values } = writeLanes(lanes, query, order, start)
+  return sql.all<Place>(`SELECT id, at FROM ${text} ORDER BY at ${direction}, id ${direction} LIMIT $1`, [
+    limit,
+    ...values,
+  ])
+}
+
+async function countPassing(sql: Sql, lanes: readonly Lane[], filter: AddressFilter, most: number): Promise<number> {
+  const start = beforeAll(filter.to ?? Number.MAX_SAFE_INTEGER, 'newest')
+  const { text, values } = writeLanes(lanes, filter, 'newest', start)
+  const found = await sql.get<{ rows: number }>(`SELECT count(*) AS rows FROM (SELECT 1 FROM ${text} LIMIT $1) p`, [
+    most,
+    ...values,
+  ])
+  return found?.rows ?? 0
+}
+
+async function countRows(sql: Sql, lanes: readonly Lane[], { state, reason }: AddressFilter): Promise<number> {
+  const found = await sql.get<{ rows: number }>(
+    `SELECT coalesce(sum(rows), 0)::bigint AS rows FROM ledger_counts WHERE source = ANY ($1)
+       AND state = coalesce($2, state) AND reason = coalesce($3, reason)`,
+    [lanes.map(({ source }) => source), state ?? null, reason ?? null],
+  )
+  return found?.rows ?? 0
+}
+
+/** Rows of all lanes behind a place, each lane in the order of the list; `$1` is how many are wanted of each. */
+function writeLanes(
+  lanes: readonly Lane[],
+  filter: AddressFilter,
+  order: Order,
+  start: Place,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const [beyond, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
+  const isOfHosts = lanes.some(({ host }) => host !== null)
+  const { conditions, values } = sift(filter, isOfHosts)
+  const end = order === 'newest' ? 'l.at >= $6' : 'l.at <= $6'
+  const edge = order === 'newest' ? (filter.from ?? Number.MIN_SAFE_INTEGER) : (filter.to ?? Number.MAX_SAFE_INTEGER)
+  return {
+    text: `unnest($2::bigint[], $3::text[]) AS n (source, host) CROSS JOIN LATERAL (
+      SELECT l.id, l.at FROM ledger l WHERE l.source = n.source ${isOfHosts ? 'AND l.host = n.host' : ''}
+        AND (l.at, l.id) ${beyond} ($4, $5) AND ${end} ${conditions}
+      ORDER BY l.at ${direction}, l.id ${direction} LIMIT $1) l`,
+    values: [lanes.map(({ source }) => source), lanes.map(({ host }) => host), start.at, start.id, edge, ...values],
+  }
+}
+
+const HAS_HINT = 'EXISTS (SELECT 1 FROM page_analyses a WHERE a.source = l.source AND a.page = l.id AND a.hint'
+const KINDS = PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')
+
+/** What is asked of a row for each filter that is given; `?` stands for its value. */
+const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
+  state: 'l.state = ?',
+  reason: 'l.reason = ?',
+  status: 'l.status = ?',
+  minWordCount: 'l.page_hash IS NOT NULL AND l.words >= ?',
+  classification: `l.page_hash IS NOT NULL AND EXISTS (
+    SELECT 1 FROM page_analyses a WHERE a.source = l.source AND a.kind = ? AND a.page = l.id)`,
+  combinedHint: `l.page_hash IS NOT NULL AND ${HAS_HINT} = ?)`,
+  minCombinedConfidence: `l.page_hash IS NOT NULL AND ${HAS_HINT} IN (${KINDS}) AND a.hint_confidence >= ?)`,
+  // Letters from A to Z alone, as everywhere.
+  text: `strpos(lower(l.url), lower(?::text COLLATE "C")) > 0`,
+}
+
+/** Values begin behind those that every list has. */
+const FIRST_VALUE = 7
+
+function sift(filter: AddressFilter, isOfHosts: boolean): Sieve {
+  const values: unknown[] = []
+  const name = (value: unknown) => `$${FIRST_VALUE - 1 + values.push(value)}`
+  const tests = Object.entries(TESTS).flatMap(([field, test]) => {
+    const value = filter[field as keyof AddressFilter]
+    return value === undefined ? [] : [test.replace('?', () => name(value))]
+  })
+  if (filter.host !== undefined && !isOfHosts) {
+    const { name: host, below } = namesOf(filter.host)
+    const ending = name(below)
+    tests.push(`(l.host = ${name(host)} OR right(l.host, length(${ending})) = ${ending})`)
+  }
+  return { conditions: tests.map((test) => `AND ${test}`).join(' '), values }
+}
+
+/** Where a list begins. */
+async function startOf(sql: Sql, { cursor, from, to }: AddressQuery, order: Order): Promise<Place> {
+  const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
+  const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
+  return isWithin ? placeOf(sql, cursor, order) : beforeAll(first, order)
+}
+
+/** The place of a cursor: one that names an address stands where that is, unless it has been asked since. */
+async function placeOf(sql: Sql, { at, id, url }: AddressCursor, order: Order): Promise<Place> {
+  if (id !== undefined) return { at, id }
+  const named = url === undefined ? [] : [...(await readAll(sql, await listByKey(sql, url))).values()]
+  const ids = named.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
+  if (ids.length === 0) return beforeAll(at, order)
+  return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
+}

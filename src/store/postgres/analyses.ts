@@ -1,0 +1,165 @@
+import type { AnalysedPage, FoundPlace, PageAnalysis } from '../../analysis/page-analysis.ts'
+import type { Classification, Page, PageClass } from '../../core/model.ts'
+import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
+import { contextOf } from '../common/place-context.ts'
+import { createAnalysisRuns, keepProgress } from './analysis-runs.ts'
+import { reviseClassification } from './classifications.ts'
+import type { Database, Sql } from './database.ts'
+import { createDomains } from './domains.ts'
+import { removeHub, writeFurtherHub, writeHub } from './hub-writer.ts'
+
+interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
+  readonly meta: string
+  readonly markdown: string
+}
+
+interface KeptColumns {
+  readonly classification: string
+  readonly analysis: string | null
+  readonly analysedAt: number | null
+}
+
+/** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
+const MOST_BYTES = 8_000_000
+
+/** A newer program may have left an analysis that this one could only make worse. */
+const PENDING = `FROM pages p JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
+    LEFT JOIN page_analyses a ON a.page = p.id
+  WHERE NOT s.is_removed AND (a.analysis_version IS NULL OR a.analysis_version < $1
+    OR a.analysis_version = $1 AND (a.gazetteer_revision IS DISTINCT FROM $2
+      OR (a.classification::json ->> 'version')::int < $3))`
+
+const BY_KEY = `a.page = (SELECT l.id FROM sources s JOIN ledger l ON l.source = s.id AND digest_of(l.key) = digest_of($1)
+    AND l.key = $1 WHERE s.uuid = $2)`
+
+/** Asks about what is understood of pages. */
+export function createAnalyses(db: Database): Analyses {
+  return {
+    ...createAnalysisRuns(db),
+    ...createDomains(db),
+    listPending: ({ after, limit, ...by }) => listPending(db, by, after, limit),
+    countPending: async (by) => {
+      const found = await db.get<{ pages: number }>(`SELECT count(*) AS pages ${PENDING}`, valuesOf(by))
+      return found?.pages ?? 0
+    },
+    write: (holder, pages, progress, of) =>
+      db.transaction(async (sql) => {
+        if (!(await keepProgress(sql, holder, progress, of.now))) return false
+        for (const { page, analysed } of pages) await writePage(sql, page, analysed, of)
+        return true
+      }),
+    read: async (sourceId, key) => {
+      const found = await db.get<KeptColumns>(
+        `SELECT a.classification, a.analysis, a.analysed_at AS "analysedAt" FROM page_analyses a WHERE ${BY_KEY}`,
+        [key, sourceId],
+      )
+      if (found === undefined) return undefined
+      const { classification, analysis, analysedAt } = found
+      // Both were written by this program.
+      return {
+        classification: JSON.parse(classification) as Classification,
+        analysis: analysis === null ? null : (JSON.parse(analysis) as PageAnalysis),
+        analysedAt,
+      }
+    },
+    readClass: async (sourceId, key) => {
+      const found = await db.get<{ kind: PageClass }>(`SELECT a.kind FROM page_analyses a WHERE ${BY_KEY}`, [
+        key,
+        sourceId,
+      ])
+      return found?.kind
+    },
+  }
+}
+
+function valuesOf({ version, revision, classifierVersion }: PendingBy): unknown[] {
+  return [version, revision, classifierVersion]
+}
+
+async function listPending(sql: Sql, by: PendingBy, after: number, limit: number): Promise<PageToAnalyse[]> {
+  // Sizes first: what is too much is not even sent.
+  const found = await sql.all<PendingColumns>(
+    `SELECT id, "sourceId", key, host, "checkedAt", meta, markdown FROM (
+       SELECT p.id, s.uuid AS "sourceId", l.key, l.host, l.checked_at AS "checkedAt", p.meta, p.markdown,
+         sum(octet_length(p.meta) + octet_length(p.markdown)) OVER (ORDER BY p.id) - octet_length(p.meta)
+           - octet_length(p.markdown) AS before
+       ${PENDING} AND p.id > $4 ORDER BY p.id LIMIT $5) pending
+     WHERE before < $6 ORDER BY id`,
+    [...valuesOf(by), after, limit, MOST_BYTES],
+  )
+  return found.map(({ meta, markdown, ...page }) => {
+    const described = JSON.parse(meta) as Omit<Page, 'markdown'>
+    return { ...page, page: { ...described, markdown } }
+  })
+}
+
+/** By which gazetteer a page was analysed, and when. */
+interface WrittenBy {
+  readonly revision: string
+  readonly now: number
+}
+
+/** Keeps the analysis of a page, with its places and hub. */
+async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPage, of: WrittenBy): Promise<void> {
+  const { id, host, checkedAt, page } = toWrite
+  const { classification, analysis, hub } = analysed
+  const found = await sql.get<{ source: number }>(
+    'SELECT source FROM ledger WHERE id = $1 AND checked_at IS NOT DISTINCT FROM $2 AND page_hash IS NOT NULL FOR UPDATE',
+    [id, checkedAt],
+  )
+  // It was visited meanwhile, and is to be looked at again.
+  if (found === undefined) return
+  await reviseClassification(sql, found.source, id, classification)
+  const { analysis_version: version, published_at: publishedAt, language } = analysis
+  await sql.run(
+    `UPDATE page_analyses SET analysis_version = $1, gazetteer_revision = $2, analysed_at = $3, published_at = $4, language = $5,
+       analysis = $6 WHERE page = $7`,
+    [version, of.revision, of.now, publishedAt, language, JSON.stringify(analysis), id],
+  )
+  await writePlaces(sql, id, page, analysis.findings.places, of.now)
+  // A hub is known by the address of its first page, which is what tells most of it.
+  if (hub !== null && hub.url === page.url) await writeHub(sql, hub, of.now)
+  else if (hub !== null) await writeFurtherHub(sql, hub, of.now)
+  // What a crawl has confirmed is one whatever its text looks like.
+  else if (!(await isConfirmed(sql, host, page.url))) await removeHub(sql, page.url)
+}
+
+async function isConfirmed(sql: Sql, host: string, url: string): Promise<boolean> {
+  const found = await sql.get(
+    `SELECT 1 FROM hub_verdicts WHERE host = $1 AND digest_of(url) = digest_of($2) AND url = $2 AND state = 'confirmed'`,
+    [host, url],
+  )
+  return found !== undefined
+}
+
+/** Replaces the places of a page; since when each was seen in it stays. */
+async function writePlaces(sql: Sql, id: number, page: Page, found: readonly FoundPlace[], now: number): Promise<void> {
+  const seen = await sql.all<{ placeId: number; at: number }>(
+    `WITH gone AS (DELETE FROM article_places WHERE page = $1 RETURNING place_id, first_seen_at)
+     SELECT place_id AS "placeId", min(first_seen_at) AS at FROM gone GROUP BY place_id`,
+    [id],
+  )
+  if (found.length === 0) return
+  const since = new Map(seen.map(({ placeId, at }) => [placeId, at]))
+  await sql.run(
+    `INSERT INTO article_places (page, article_url, place_id, place, place_kind, method, source, offset_start, offset_end,
+       context, first_seen_at)
+     SELECT $1, $2, place_id, place, place_kind, method, source, offset_start, offset_end, context, first_seen_at
+     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::int[], $10::text[], $11::bigint[])
+       AS n (place_id, place, place_kind, method, source, offset_start, offset_end, context, first_seen_at)
+     ON CONFLICT DO NOTHING`,
+    [
+      id,
+      page.url,
+      found.map((one) => one.place_id),
+      found.map((one) => one.place),
+      found.map((one) => one.place_kind),
+      found.map((one) => one.method),
+      found.map((one) => one.source),
+      found.map((one) => one.offset_start),
+      found.map((one) => one.offset_end),
+      found.map((one) => (one.source === 'text' ? contextOf(page.markdown, one.offset_start, one.offset_end) : null)),
+      found.map((one) => since.get(one.place_id) ?? now),
+    ],
+  )
+}

@@ -1,0 +1,49 @@
+import { PharosError } from '../../core/errors.ts'
+import { type HeldRow, placesOf, SOURCES } from '../../library/held-tables.ts'
+import type { ArrivalPlan } from '../../library/holdings.ts'
+import { labelOf } from '../../library/source.ts'
+import { nameArriving } from '../common/arrival-plan.ts'
+import type { Sql } from './database.ts'
+import { toArrays, unnested } from './held-rows.ts'
+
+const COLUMNS = SOURCES.columns.map((column, place) => ({ ...column, place }))
+const NAMES = COLUMNS.map(({ name }) => name).join(', ')
+
+/** Writes sources that are not there yet, out of sight. */
+export async function hideArriving(sql: Sql, rows: readonly HeldRow[]): Promise<void> {
+  await sql.run(
+    `INSERT INTO sources (${NAMES}, is_removed) OVERRIDING SYSTEM VALUE SELECT ${NAMES}, true FROM ${unnested(COLUMNS)}
+     ON CONFLICT (id) DO NOTHING`,
+    toArrays(COLUMNS, rows.map(nameArriving)),
+  )
+}
+
+/** Leaves those of an arrival that are not among these to whoever deletes what removed sources had. */
+export async function dropArriving(sql: Sql, { offsets, kept }: ArrivalPlan, but: readonly HeldRow[]): Promise<void> {
+  const [id = 0] = placesOf(SOURCES, ['id'])
+  const after = offsets['sources'] ?? 0
+  await sql.run(
+    `WITH dropped AS (
+       UPDATE sources SET name = 'removed ' || id, uuid = 'removed ' || id
+       WHERE id > $1 AND id <= $2 AND is_removed AND name = 'arriving ' || id AND id <> ALL ($3::bigint[]) RETURNING id)
+     UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source IN (SELECT id FROM dropped)`,
+    [after, after + (kept['sources'] ?? 0), but.map((row) => row[id])],
+  )
+}
+
+/** Writes all that is known of them, and lets everybody see them. */
+export async function showArrived(sql: Sql, rows: readonly HeldRow[]): Promise<void> {
+  const arrays = toArrays(COLUMNS, rows)
+  const same = await sql.get<{ name: string; version: string | null }>(
+    `SELECT s.name, s.version FROM ${unnested(COLUMNS)} JOIN sources t
+       ON (t.name = s.name AND t.version IS NOT DISTINCT FROM s.version OR t.uuid = s.uuid) AND t.id <> s.id LIMIT 1`,
+    arrays,
+  )
+  if (same !== undefined) throw new PharosError('SOURCE_EXISTS', { source: labelOf(same) })
+  const sets = COLUMNS.filter(({ name }) => name !== 'id').map(({ name }) => `${name} = s.${name}`)
+  const shown = await sql.run(
+    `UPDATE sources t SET ${sets.join(', ')}, is_removed = false FROM ${unnested(COLUMNS)} WHERE t.id = s.id`,
+    arrays,
+  )
+  if (shown !== rows.length) throw new TypeError(`expected ${rows.length} sources to be there, got ${shown}`)
+}

@@ -1,0 +1,30 @@
+import type { ChunkName } from '../../library/vectors.ts'
+import type { Sql } from './database.ts'
+import { NAMED_CHUNKS, namesOf } from './refusals.ts'
+
+/** Tells the library from all others. */
+export async function readLibraryId(sql: Sql): Promise<string> {
+  const found = await sql.get<{ library: string }>('SELECT library FROM library_identity')
+  if (found === undefined) throw new Error('the library has lost its identity')
+  return found.library
+}
+
+/** Remembers that the copy in this place has the vectors of chunks. What is remembered of another place is forgotten. */
+export async function insertCopied(sql: Sql, place: string, chunks: readonly ChunkName[]): Promise<void> {
+  const isMoved = await sql.run('UPDATE library_identity SET copy_place = $1 WHERE copy_place IS DISTINCT FROM $1', [
+    place,
+  ])
+  if (isMoved > 0) await sql.run('DELETE FROM copied_vectors')
+  // One whose vector is gone meanwhile has nothing that could be copied.
+  await sql.run(
+    `WITH held AS (${NAMED_CHUNKS} FOR KEY SHARE OF c)
+     INSERT INTO copied_vectors (chunk, source)
+     SELECT DISTINCT h.id, h.source FROM held h JOIN vectors v ON v.chunk = h.id ON CONFLICT DO NOTHING`,
+    namesOf(chunks),
+  )
+}
+
+/** How many vectors the copy in a place is not known to have, of the sources that are to be seen. */
+export const COUNT_UNCOPIED = `SELECT (SELECT count(*) FROM vectors WHERE source IN (SELECT id FROM sources WHERE NOT is_removed))
+  - (SELECT count(*) FROM copied_vectors WHERE source IN (SELECT id FROM sources WHERE NOT is_removed)
+     AND EXISTS (SELECT 1 FROM library_identity WHERE copy_place = $1)) AS count, pg_current_snapshot()::text AS state`

@@ -1,0 +1,176 @@
+import { PharosError } from '../../core/errors.ts'
+import type { CrawlSummary } from '../../crawl/events.ts'
+import type { HostLease } from '../../crawl/host-lease.ts'
+import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
+import { labelOf } from '../../library/source.ts'
+import type { Crawl } from '../../library/store.ts'
+import { type CrawlRecord, toCrawl } from '../common/crawl-record.ts'
+import type { Sql } from './database.ts'
+import type { HostHolder } from './host-holder.ts'
+import { freeHosts } from './hosts.ts'
+import { lockSource } from './lock-source.ts'
+import { crawlNumber } from './sources.ts'
+
+/** Of the crawls that were begun by this process, how often each had been begun by then. */
+export type Terms = Map<string, number>
+
+const SELECT = `SELECT i.uuid AS id, s.uuid AS "sourceId", j.kind, j.state, j.options, j.runner, j.started_at AS "startedAt",
+    j.heartbeat_at AS "heartbeatAt", j.ended_at AS "endedAt", j.summary
+  FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
+
+/** A crawl that is to be begun. */
+export interface Beginning {
+  readonly crawl: Crawl
+  readonly staleMs: number
+  /** Id of the interrupted crawl that is to go on. */
+  readonly resume: string | undefined
+  /** Runner that is known to be gone. */
+  readonly gone: string | undefined
+  /** The process that begins it. */
+  readonly holder: HostHolder
+}
+
+/** Begins a crawl inside the transaction of the caller, and tells how often it has been begun. */
+export async function beginCrawl(
+  sql: Sql,
+  source: number,
+  { crawl, staleMs, resume, gone, holder }: Beginning,
+): Promise<{ readonly crawl: Crawl; readonly term: number }> {
+  await lockSource(sql, source)
+  const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
+  const running = await sql.all<CrawlRecord>(`${SELECT} WHERE j.source = $1 AND j.state = 'running'`, [source])
+  const isGone = ({ runner }: CrawlRecord) => gone !== undefined && runner === gone
+  if (running.some((one) => !isGone(one) && Math.abs(now - one.heartbeatAt) < staleMs)) await refuseRunning(sql, source)
+  const others = running.filter(({ id }) => id !== resume).map(({ id }) => id)
+  await sql.run(
+    `UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE id IN (SELECT id FROM crawl_ids WHERE uuid = ANY ($1))`,
+    [others],
+  )
+  if (gone !== undefined) await freeHostsOf(sql, gone, now)
+  await sql.run(TAKE_BACK, [source, resume !== undefined, now, holder.name])
+  await sql.run(`UPDATE ledger SET due_at = NULL WHERE source = $1 AND state = 'pending' AND due_at > $2`, [
+    source,
+    now + MOST_DELAY_MS,
+  ])
+  return resume === undefined ? insertCrawl(sql, source, crawl) : reopenCrawl(sql, source, { crawl, resume, now })
+}
+
+/** Rows that are leased. Those who take part in a crawl that goes on go on with it: what they have under way stays theirs. */
+const TAKE_BACK = `UPDATE ledger l SET state = 'pending', lease = NULL, leased_until = NULL
+  WHERE l.source = $1 AND l.state = 'leased' AND NOT ($2 AND EXISTS (
+    SELECT 1 FROM hosts h WHERE h.host = l.host AND h.token::text = split_part(l.lease, ':', 1) AND h.leased_until > $3::float8
+      AND h.holder <> $4))`
+
+/** Takes all hosts from a runner that is gone. */
+async function freeHostsOf(sql: Sql, runner: string, now: number): Promise<void> {
+  const isIts = ({ holder }: HostLease) => holder?.startsWith(`${runner}#`) === true
+  // All names that begin so: what comes after # in the order of bytes is $.
+  const found = await sql.all<{ host: string }>(
+    `SELECT host FROM hosts WHERE holder >= $1 || '#' AND holder < $1 || '$' AND leased_until > 0`,
+    [runner],
+  )
+  await freeHosts(
+    sql,
+    found.map(({ host }) => host),
+    now,
+    isIts,
+  )
+}
+
+async function refuseRunning(sql: Sql, source: number): Promise<never> {
+  const found = await sql.get<{ name: string; version: string | null }>(
+    'SELECT name, version FROM sources WHERE id = $1',
+    [source],
+  )
+  throw new PharosError('CRAWL_RUNNING', { source: labelOf(found ?? { name: String(source), version: null }) })
+}
+
+async function insertCrawl(sql: Sql, source: number, crawl: Crawl): Promise<{ crawl: Crawl; term: number }> {
+  await sql.run(
+    `UPDATE ledger SET attempts = 0, is_final = false, awaits_confirmation = false WHERE source = $1 AND state = 'pending'`,
+    [source],
+  )
+  const { id, kind, state, options, runner, startedAt, heartbeatAt, endedAt, summary } = crawl
+  await sql.run(
+    `INSERT INTO crawls (id, source, kind, state, options, runner, started_at, heartbeat_at, ended_at, summary)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      await crawlNumber(sql, source, id),
+      source,
+      kind,
+      state,
+      JSON.stringify(options),
+      runner,
+      startedAt,
+      heartbeatAt,
+      endedAt,
+      summary === null ? null : JSON.stringify(summary),
+    ],
+  )
+  return { crawl, term: 1 }
+}
+
+interface Reopening {
+  readonly crawl: Crawl
+  readonly resume: string
+  readonly now: number
+}
+
+async function reopenCrawl(
+  sql: Sql,
+  source: number,
+  { crawl, resume, now }: Reopening,
+): Promise<{ crawl: Crawl; term: number }> {
+  const found = await sql.get<CrawlRecord>(`${SELECT} WHERE i.uuid = $1 AND j.source = $2`, [resume, source])
+  if (found === undefined || (found.state !== 'running' && found.state !== 'cancelled')) {
+    throw new TypeError(`crawl ${resume} cannot be resumed: it is ${found?.state ?? 'unknown'}`)
+  }
+  const reopened = await sql.get<{ term: number }>(
+    `UPDATE crawls SET state = 'running', term = term + 1, heartbeat_at = $1, runner = $2, ended_at = NULL, summary = NULL,
+       shared = NULL
+     WHERE id = (SELECT id FROM crawl_ids WHERE uuid = $3) RETURNING term`,
+    [now, crawl.runner, resume],
+  )
+  const { runner } = crawl
+  const reopenedCrawl = toCrawl({ ...found, state: 'running', runner, heartbeatAt: now, endedAt: null, summary: null })
+  return { crawl: reopenedCrawl, term: reopened?.term ?? 0 }
+}
+
+/** The crawl $1, as long as it is that of the runner $2. */
+export const OURS: string = `id = (SELECT id FROM crawl_ids WHERE uuid = $1) AND state = 'running' AND runner IS NOT DISTINCT FROM coalesce($2, runner)`
+
+/** Says that a crawl is alive; false when it was taken over. */
+export async function touchCrawl(sql: Sql, id: string, now: number, runner: string | undefined): Promise<boolean> {
+  return (await sql.run(`UPDATE crawls SET heartbeat_at = $3 WHERE ${OURS}`, [id, runner ?? null, now])) > 0
+}
+
+/** Ends a crawl; without a summary it was broken off. */
+export async function endCrawl(
+  sql: Sql,
+  id: string,
+  summary: CrawlSummary | null,
+  now: number,
+  runner: string | undefined,
+): Promise<void> {
+  // What others did for it has been added up.
+  await sql.run(
+    `WITH ended AS (UPDATE crawls SET state = $3, ended_at = $4, summary = $5 WHERE ${OURS} RETURNING id)
+     DELETE FROM crawl_helpers WHERE crawl IN (SELECT id FROM ended)`,
+    [id, runner ?? null, summary?.end ?? 'cancelled', now, summary && JSON.stringify(summary)],
+  )
+}
+
+/** A crawl; undefined where there is none of this id. */
+export async function findCrawl(sql: Sql, id: string): Promise<Crawl | undefined> {
+  const found = await sql.get<CrawlRecord>(`${SELECT} WHERE i.uuid = $1`, [id])
+  return found === undefined ? undefined : toCrawl(found)
+}
+
+/** Newest first. */
+export async function listCrawls(sql: Sql, source: number, limit: number): Promise<Crawl[]> {
+  const found = await sql.all<CrawlRecord>(
+    `${SELECT} WHERE j.source = $1 ORDER BY j.started_at DESC, j.id DESC LIMIT $2`,
+    [source, limit],
+  )
+  return found.map(toCrawl)
+}

@@ -1,0 +1,86 @@
+import { PharosError } from '../../core/errors.ts'
+
+/** Two transactions got in each other's way, and one of them may be run again: a serialization failure, a deadlock. */
+const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01'])
+
+/** The server went away, goes down or comes up, has no connection left, or ended one that stood still. */
+const LOST: ReadonlySet<string> = new Set([
+  '08000',
+  '08001',
+  '08003',
+  '08004',
+  '08006',
+  '25P03',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+])
+
+/** The server, or the role, only reads. */
+const READ_ONLY: ReadonlySet<string> = new Set(['25006', '42501'])
+
+/** The driver has no codes for these. */
+const LOST_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+
+/** Whether work may be run again because others were in its way. */
+export function isRepeatable(error: unknown): boolean {
+  return REPEATABLE.has(codeOf(error))
+}
+
+/** Whether the server could not be asked. */
+export function isConnectionLost(error: unknown): boolean {
+  return LOST.has(codeOf(error)) || (error instanceof Error && LOST_MESSAGES.test(error.message))
+}
+
+/** Whether it was a new connection that nobody answered. */
+export function isConnectTimeout(error: unknown): boolean {
+  return (
+    error instanceof Error && /timeout exceeded when trying to connect|due to connection timeout/.test(error.message)
+  )
+}
+
+/** The failure with a code of its own where something outside has to change before the library can be used; any other one as it is. */
+export function explainFailure(error: unknown, library: string): unknown {
+  if (error instanceof PharosError || !(error instanceof Error)) return error
+  const code = codeOf(error)
+  if (isConnectionLost(error)) {
+    return new PharosError('LIBRARY_UNREACHABLE', { library, problem: error.message || code }, { cause: error })
+  }
+  const problem = refusalOf(error, code)
+  if (problem !== undefined) return new PharosError('LIBRARY_UNUSABLE', { library, problem }, { cause: error })
+  // Others hold what is needed for longer than anybody waits.
+  if (code === '55P03' || isRepeatable(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
+  if (code === '53100') return new PharosError('LIBRARY_FULL', { library, problem: error.message }, { cause: error })
+  if (READ_ONLY.has(code)) {
+    return new PharosError('LIBRARY_READ_ONLY', { library, problem: error.message }, { cause: error })
+  }
+  return error
+}
+
+/** Why a server that answers lets nobody in by this address, and what is to be done; undefined where it is something else. */
+function refusalOf({ message }: Error, code: string): string | undefined {
+  if (code === '3D000') return `${message}; make it with: createdb`
+  if (code === '28P01' || code === '28000')
+    return `${message}; mend the user and the password of the address, or PGPASSWORD`
+  // The driver has no codes for these.
+  if (/password must be a (?:non-empty )?string/.test(message)) {
+    return 'its server wants a password; give it with the address in PHAROS_LIBRARY, or with PGPASSWORD'
+  }
+  if (/does not support SSL|self.signed certificate|certificate/i.test(message)) {
+    return `${message}; mend sslmode and sslrootcert of the address`
+  }
+  return undefined
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

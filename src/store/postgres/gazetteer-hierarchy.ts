@@ -1,0 +1,164 @@
+import type { PlaceRecord, PlaceRelation } from '../../analysis/place.ts'
+import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/ancestors.ts'
+import type { Sql } from './database.ts'
+
+/** What says where a place lies. */
+export type WithinOthers = Pick<PlaceRecord, 'ref' | 'parents'>
+
+/** What became of putting a place into those that it lies in. */
+interface Linked {
+  readonly isChanged: boolean
+  /** Whether it names one that it could not be put in. */
+  readonly isOpen: boolean
+}
+
+interface AncestorColumns extends Ancestor {
+  readonly child: number
+}
+
+/** For each record, the first place it names which lies in the record's own. */
+export async function listWithin(sql: Sql, records: readonly WithinOthers[]): Promise<(string | undefined)[]> {
+  const named = records.flatMap(({ ref, parents }, nth) => parents.map((parent) => ({ nth, ref, parent })))
+  const found = await sql.all<{ nth: number; parent: string }>(
+    `SELECT DISTINCT ON (a.nth) a.nth, a.parent
+     FROM unnest($1::int[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS a (nth, ref, parent, relation, place)
+       JOIN places o ON o.ref = a.ref JOIN places p ON p.ref = a.parent
+       JOIN place_hierarchy h ON h.parent = o.id AND h.child = p.id AND h.relation = a.relation
+     ORDER BY a.nth, a.place`,
+    [
+      named.map(({ nth }) => nth),
+      named.map(({ ref }) => ref),
+      named.map(({ parent }) => parent.ref),
+      named.map(({ parent }) => parent.relation),
+    ],
+  )
+  const within = new Map(found.map(({ nth, parent }) => [nth, parent]))
+  return records.map((_, nth) => within.get(nth))
+}
+
+/**
+ * Keeps what lies in what, for some records of one transaction, as if each were written before the next. What is new is written at once, by
+ * `flush`.
+ */
+export class PlaceLinks {
+  readonly #sql: Sql
+  readonly #ids = new Map<string, number>()
+  readonly #above = new Map<number, readonly Ancestor[]>()
+  #unwritten: { readonly child: number; readonly above: Ancestor }[] = []
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  /** Reads all that records and the places they name lie in, of those that are there before any of the records is written. */
+  async prepare(records: readonly WithinOthers[]): Promise<void> {
+    const refs = [...new Set(records.flatMap(({ ref, parents }) => [ref, ...parents.map((parent) => parent.ref)]))]
+    const places = await this.#sql.all<{ id: number; ref: string }>('SELECT id, ref FROM places WHERE ref = ANY ($1)', [
+      refs,
+    ])
+    for (const { id, ref } of places) this.#ids.set(ref, id)
+    await this.#read(places.map(({ id }) => id))
+  }
+
+  /** Puts a place into those that its record names, as far as they are there, with all that lies in it. */
+  async put(id: number, record: WithinOthers, isNew: boolean): Promise<Linked> {
+    await this.#readMissing(id, record)
+    const { direct, isOpen } = this.#resolve(id, record)
+    this.#ids.set(record.ref, id)
+    const ancestors = climb(direct)
+    const before = this.#above.get(id) ?? []
+    if (areSame(before, ancestors)) return { isChanged: false, isOpen }
+    // Nothing lies in it yet.
+    if (isNew) {
+      for (const above of ancestors) this.#unwritten.push({ child: id, above })
+      this.#above.set(id, ancestors)
+      return { isChanged: true, isOpen }
+    }
+    await this.flush()
+    await this.#replace(id, ancestors)
+    for (const relation of new Set([...before, ...ancestors].map((one) => one.relation))) await this.#lift(id, relation)
+    // What lies in it may be what others of these lie in.
+    this.#above.clear()
+    return { isChanged: true, isOpen }
+  }
+
+  /** Writes what is new. */
+  async flush(): Promise<void> {
+    if (this.#unwritten.length === 0) return
+    const some = this.#unwritten
+    this.#unwritten = []
+    await this.#sql.run(
+      'INSERT INTO place_hierarchy (parent, child, relation, depth) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::int[])',
+      [
+        some.map(({ above }) => above.id),
+        some.map(({ child }) => child),
+        some.map(({ above }) => above.relation),
+        some.map(({ above }) => above.depth),
+      ],
+    )
+  }
+
+  #resolve(id: number, { ref, parents }: WithinOthers): { direct: Above[]; isOpen: boolean } {
+    const direct: Above[] = []
+    let isOpen = false
+    for (const { ref: parent, relation } of parents) {
+      const found = parent === ref ? undefined : this.#ids.get(parent)
+      const above = found === undefined ? [] : (this.#above.get(found) ?? [])
+      const isRound = found !== undefined && isWithin(above, id, relation)
+      if (found !== undefined && !isRound) direct.push({ id: found, above, relation })
+      else isOpen ||= parent !== ref
+    }
+    return { direct, isOpen }
+  }
+
+  /** Reads anew what a place and those that its record names lie in, where it was forgotten. */
+  async #readMissing(id: number, { parents }: WithinOthers): Promise<void> {
+    const ids = [id, ...parents.flatMap(({ ref }) => this.#ids.get(ref) ?? [])]
+    const missing = ids.filter((one) => !this.#above.has(one))
+    if (missing.length === 0) return
+    await this.flush()
+    await this.#read(missing)
+  }
+
+  async #read(ids: readonly number[]): Promise<void> {
+    const found = await this.#sql.all<AncestorColumns>(
+      'SELECT child, parent AS id, relation, depth FROM place_hierarchy WHERE child = ANY ($1)',
+      [ids],
+    )
+    const grouped = Map.groupBy(found, ({ child }) => child)
+    for (const id of ids)
+      this.#above.set(
+        id,
+        (grouped.get(id) ?? []).map(({ child: _, ...above }) => above),
+      )
+  }
+
+  async #replace(id: number, ancestors: readonly Ancestor[]): Promise<void> {
+    await this.#sql.run('DELETE FROM place_hierarchy WHERE child = $1', [id])
+    for (const above of ancestors) this.#unwritten.push({ child: id, above })
+    this.#above.set(id, ancestors)
+    await this.flush()
+  }
+
+  /** Gives all that lies in a place what it lies in now, from the nearest on: each by those it lies in directly. */
+  async #lift(id: number, relation: PlaceRelation): Promise<void> {
+    // One that lies in several may have been reached before one of those: then it is right the next time.
+    for (let isChanged = true; isChanged; ) {
+      isChanged = false
+      const children = await this.#sql.all<{ child: number }>(
+        'SELECT child FROM place_hierarchy WHERE parent = $1 AND relation = $2 ORDER BY depth, child',
+        [id, relation],
+      )
+      for (const { child } of children) {
+        await this.#read([child])
+        const before = this.#above.get(child) ?? []
+        const direct = before.filter(({ depth }) => depth === 1)
+        await this.#read(direct.map((one) => one.id))
+        const ancestors = climb(direct.map((one) => ({ ...one, above: this.#above.get(one.id) ?? [] })))
+        if (areSame(before, ancestors)) continue
+        await this.#replace(child, ancestors)
+        isChanged = true
+      }
+    }
+  }
+}

@@ -1,0 +1,361 @@
+import type { PlaceRecord } from '../../analysis/place.ts'
+import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
+import { digestOf, distinctNames, FACTS, factsOf, type Named } from '../common/place-facts.ts'
+import { scriptOf } from '../common/script-of.ts'
+import type { Database, Sql } from './database.ts'
+import { listWithin, PlaceLinks, type WithinOthers } from './gazetteer-hierarchy.ts'
+import { updateNameIndex } from './gazetteer-index.ts'
+import { readableJson } from './readable-json.ts'
+
+/** Records that are written in one transaction. */
+const RECORDS_AT_ONCE = 1000
+/** Problems that are told; the others are counted. */
+const MAX_PROBLEMS = 20
+/** Only one import at a time writes. The number means nothing to anybody else. */
+const IMPORT_LOCK = 7_426_006
+
+/** Takes places in, each with where it is from. */
+export type ImportPlaces = (
+  places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
+  now: number,
+  signal?: AbortSignal,
+) => Promise<ImportResult>
+
+/** Why a record cannot be kept. */
+class Refusal extends Error {}
+
+/** What became of a record. */
+interface Outcome {
+  readonly became: 'kept' | 'added' | 'changed' | 'refused'
+  readonly names: number
+  readonly problem: string | null
+  /** Whether it names a place that it cannot be put in now. */
+  readonly isOpen: boolean
+}
+
+/**
+ * Takes records in. A record that says what is kept already is passed over, so that an import that was interrupted goes on where it was,
+ * and one that has nothing new changes nothing.
+ */
+export function createImport(db: Database): ImportPlaces {
+  return async (places, now, signal) => {
+    const counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
+    const problems: string[] = []
+    const sources = new Map<string, GazetteerSource>()
+    /** Those that name a place they lie in which is not there, or not yet. Of one that is there twice the last says where it lies. */
+    const unlinked = new Map<string, WithinOthers>()
+    const tell = (problem: string | null): void => {
+      if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
+    }
+    const take = async (some: readonly SourcedPlace[]): Promise<void> => {
+      signal?.throwIfAborted()
+      for (const [i, { names, became, problem, isOpen }] of (await writeSome(db, some)).entries()) {
+        counts[became === 'kept' ? 'places' : became]++
+        if (became === 'added' || became === 'changed') counts.places++
+        counts.names += names
+        tell(problem)
+        const one = some[i]
+        if (one === undefined || became === 'refused') continue
+        sources.set(one.source.name, one.source)
+        unlinked.delete(one.record.ref)
+        if (isOpen) unlinked.set(one.record.ref, { ref: one.record.ref, parents: one.record.parents })
+      }
+    }
+    let some: SourcedPlace[] = []
+    for await (const place of places) {
+      some.push(place)
+      if (some.length < RECORDS_AT_ONCE) continue
+      await take(some)
+      some = []
+    }
+    if (some.length > 0) await take(some)
+    const open = [...unlinked.values()]
+    await linkOpen(db, open, signal)
+    for (const [i, within] of (await listWithin(db, open)).entries()) {
+      tell(within === undefined ? null : `${open[i]?.ref}: it cannot lie in ${within}, which lies in it`)
+    }
+    await db.transaction(async (sql) => {
+      for (const source of sources.values()) await writeSource(sql, source, now)
+    })
+    await updateNameIndex(db, signal)
+    return { ...counts, problems }
+  }
+}
+
+/** Writes records in one transaction; where one is refused, all of it is undone and each is written for itself, which takes longer. */
+async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<Outcome[]> {
+  const begin = (sql: Sql) => sql.run('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK])
+  try {
+    return await db.transaction(async (sql) => {
+      await begin(sql)
+      return writeRecords(sql, some)
+    })
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+  }
+  return db.transaction(async (sql) => {
+    await begin(sql)
+    const outcomes: Outcome[] = []
+    for (const one of some) outcomes.push(await writeOne(sql, one))
+    return outcomes
+  })
+}
+
+async function writeOne(sql: Sql, one: SourcedPlace): Promise<Outcome> {
+  await sql.run('SAVEPOINT record')
+  try {
+    const [outcome] = await writeRecords(sql, [one])
+    await sql.run('RELEASE SAVEPOINT record')
+    if (outcome === undefined) throw new TypeError('a record came to nothing')
+    return outcome
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    await sql.run('ROLLBACK TO SAVEPOINT record')
+    return { became: 'refused', names: 0, problem: `${one.record.ref}: ${describe(error)}`, isOpen: false }
+  }
+}
+
+/** A record with what is known of its place. */
+interface Draft {
+  readonly record: PlaceRecord
+  readonly source: string
+  readonly names: readonly Named[]
+  readonly canonical: Named
+  readonly digest: Buffer
+  readonly known: KnownPlace | undefined
+  readonly id: number
+}
+
+interface KnownPlace {
+  readonly id: number
+  readonly ref: string
+  readonly source: string
+  readonly digest: Buffer | null
+}
+
+async function writeRecords(sql: Sql, some: readonly SourcedPlace[]): Promise<Outcome[]> {
+  const drafts = await draftAll(sql, some)
+  const isKept = ({ known, digest }: Draft) => known?.digest?.equals(digest) === true
+  const written = drafts.filter((draft) => !isKept(draft))
+  const links = new PlaceLinks(sql)
+  await links.prepare(drafts.map(({ record }) => record))
+  const taken = await findTaken(sql, written)
+  await writePlaces(sql, written)
+  await writeNames(sql, written)
+  if (taken !== undefined) throw new Refusal(`${taken.source} ${taken.id} is another place`)
+  await writeExternalIds(sql, written)
+  const outcomes: Outcome[] = []
+  for (const draft of drafts) {
+    const { isChanged, isOpen } = await links.put(draft.id, draft.record, draft.known === undefined)
+    const became = isKept(draft) ? (isChanged ? 'changed' : 'kept') : draft.known === undefined ? 'added' : 'changed'
+    outcomes.push({ became, names: draft.names.length, problem: null, isOpen })
+  }
+  await links.flush()
+  return outcomes
+}
+
+async function draftAll(sql: Sql, some: readonly SourcedPlace[]): Promise<Draft[]> {
+  const found = await sql.all<KnownPlace>('SELECT id, ref, source, digest FROM places WHERE ref = ANY ($1)', [
+    some.map(({ record }) => record.ref),
+  ])
+  const known = new Map(found.map((place) => [place.ref, place]))
+  let last = await lastNumber(sql, 'places')
+  const seen = new Set<string>()
+  return some.map(({ record, source }) => {
+    // One that is there twice is known the second time: each is then written for itself.
+    if (seen.has(record.ref)) throw new Refusal('it is there twice')
+    seen.add(record.ref)
+    const names = distinctNames(record)
+    const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
+    if (canonical === undefined) throw new Refusal('it has no name')
+    const kept = known.get(record.ref)
+    const id = kept?.id ?? ++last
+    return { record, source: source.name, names, canonical, digest: digestOf(record, names), known: kept, id }
+  })
+}
+
+/** The last number that is in use. Only one import at a time gives the next ones, so that they go by the order of records. */
+async function lastNumber(sql: Sql, table: 'places' | 'place_names'): Promise<number> {
+  const found = await sql.get<{ last: number }>(`SELECT coalesce(max(id), 0) AS last FROM ${table}`)
+  return found?.last ?? 0
+}
+
+/** Types of the columns of {@link FACTS}, by which they are sent. */
+const FACT_TYPES: Readonly<Partial<Record<(typeof FACTS)[number], string>>> = {
+  population: 'bigint',
+  lat: 'float8',
+  lng: 'float8',
+  digest: 'bytea',
+}
+
+async function writePlaces(sql: Sql, drafts: readonly Draft[]): Promise<void> {
+  if (drafts.length === 0) return
+  const facts = drafts.map(({ record, canonical, digest }) => factsOf(record, canonical.normalized, digest))
+  const extra = drafts.map(({ record }) => (record.extra === null ? null : readableJson(record.extra)))
+  const columns = FACTS.map((column, i) => (column === 'extra' ? extra : facts.map((row) => row[i])))
+  const types = FACTS.map((column, i) => `$${i + 4}::${FACT_TYPES[column] ?? 'text'}[]`)
+  await sql.run(
+    `INSERT INTO places AS p (id, ref, source, ${FACTS.join(', ')})
+     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], ${types.join(', ')})
+     ON CONFLICT (id) DO UPDATE SET ${FACTS.map((column) => `${column} = excluded.${column}`).join(', ')},
+       canonical_name_id = NULL`,
+    [
+      drafts.map(({ id }) => id),
+      drafts.map(({ record }) => record.ref),
+      drafts.map(({ source }) => source),
+      ...columns,
+    ],
+  )
+  const changed = drafts.filter(({ known }) => known !== undefined).map(({ id }) => id)
+  if (changed.length === 0) return
+  for (const table of ['place_names', 'place_words', 'place_external_ids']) {
+    await sql.run(`DELETE FROM ${table} WHERE place_id = ANY ($1)`, [changed])
+  }
+}
+
+async function writeNames(sql: Sql, drafts: readonly Draft[]): Promise<void> {
+  const all = drafts.flatMap((draft) => draft.names.map((name) => ({ draft, name })))
+  if (all.length === 0) return
+  const last = await lastNumber(sql, 'place_names')
+  const numbers = all.map((_, i) => last + 1 + i)
+  await sql.run(
+    `INSERT INTO place_names (id, place_id, name, normalized, lang, script, name_kind, is_preferred, is_official, source)
+     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bool[],
+       $9::bool[], $10::text[])`,
+    [
+      numbers,
+      all.map(({ draft }) => draft.id),
+      all.map(({ name }) => name.name),
+      all.map(({ name }) => name.normalized),
+      all.map(({ name }) => name.lang ?? ''),
+      all.map(({ name }) => scriptOf(name.normalized)),
+      all.map(({ name }) => name.kind),
+      all.map(({ name }) => name.isPreferred),
+      all.map(({ name }) => name.isOfficial),
+      // Null where it is the one of the place.
+      all.map(({ draft }) => (draft.known === undefined || draft.known.source === draft.source ? null : draft.source)),
+    ],
+  )
+  const canonical = all.flatMap(({ draft, name }, i) =>
+    name === draft.canonical ? [{ place: draft.id, name: numbers[i] ?? 0 }] : [],
+  )
+  await sql.run(
+    `UPDATE places p SET canonical_name_id = c.name FROM unnest($1::bigint[], $2::bigint[]) AS c (place, name)
+     WHERE p.id = c.place`,
+    [canonical.map(({ place }) => place), canonical.map(({ name }) => name)],
+  )
+  const words = all.flatMap(({ draft, name }) => {
+    const [, ...others] = name.normalized.split(' ')
+    return others.map((word) => ({ word, place: draft.id }))
+  })
+  await sql.run(
+    'INSERT INTO place_words (word, place_id) SELECT * FROM unnest($1::text[], $2::bigint[]) ON CONFLICT DO NOTHING',
+    [words.map(({ word }) => word), words.map(({ place }) => place)],
+  )
+}
+
+type ExternalId = PlaceRecord['externalIds'][number]
+
+async function writeExternalIds(sql: Sql, drafts: readonly Draft[]): Promise<void> {
+  const all = drafts.flatMap(({ id, record }) => record.externalIds.map((one) => ({ ...one, place: id })))
+  if (all.length === 0) return
+  // One may be named twice.
+  await sql.run(
+    `INSERT INTO place_external_ids (source, ext_id, place_id) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
+     ON CONFLICT DO NOTHING`,
+    [all.map(({ source }) => source), all.map(({ id }) => id), all.map(({ place }) => place)],
+  )
+}
+
+/** The first id that is another place's, as if each record were written before the next. */
+async function findTaken(sql: Sql, drafts: readonly Draft[]): Promise<ExternalId | undefined> {
+  const asked = drafts.flatMap(({ record }) => record.externalIds)
+  const found = await sql.all<ExternalId & { place: number }>(
+    `SELECT e.source, e.ext_id AS id, e.place_id AS place FROM place_external_ids e
+     WHERE (e.source, e.ext_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+    [asked.map(({ source }) => source), asked.map(({ id }) => id)],
+  )
+  const nameOf = (one: ExternalId) => JSON.stringify([one.source, one.id])
+  const owners = new Map(found.map((one) => [nameOf(one), one.place]))
+  const owned = Map.groupBy(found, ({ place }) => place)
+  for (const { id, record } of drafts) {
+    // Its own are written anew.
+    for (const one of owned.get(id) ?? []) owners.delete(nameOf(one))
+    for (const one of record.externalIds) {
+      if ((owners.get(nameOf(one)) ?? id) !== id) return one
+      owners.set(nameOf(one), id)
+    }
+  }
+  return undefined
+}
+
+/** What some lie in has come after them; each may be what others lie in. */
+async function linkOpen(db: Database, open: readonly WithinOthers[], signal: AbortSignal | undefined): Promise<void> {
+  for (let isChanged = open.length > 0; isChanged; ) {
+    isChanged = false
+    for (let done = 0; done < open.length; done += RECORDS_AT_ONCE) {
+      signal?.throwIfAborted()
+      const some = open.slice(done, done + RECORDS_AT_ONCE)
+      isChanged = (await db.transaction((sql) => linkSome(sql, some))) || isChanged
+    }
+  }
+}
+
+async function linkSome(sql: Sql, records: readonly WithinOthers[]): Promise<boolean> {
+  await sql.run('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK])
+  const found = await sql.all<{ id: number; ref: string }>('SELECT id, ref FROM places WHERE ref = ANY ($1)', [
+    records.map(({ ref }) => ref),
+  ])
+  const ids = new Map(found.map(({ id, ref }) => [ref, id]))
+  const links = new PlaceLinks(sql)
+  await links.prepare(records)
+  let isChanged = false
+  for (const record of records) {
+    const id = ids.get(record.ref)
+    if (id !== undefined && (await links.put(id, record, false)).isChanged) isChanged = true
+  }
+  await links.flush()
+  return isChanged
+}
+
+async function writeSource(sql: Sql, source: GazetteerSource, now: number): Promise<void> {
+  const { name, version, license, attribution, url } = source
+  await sql.run(
+    `INSERT INTO place_sources AS s (name, version, license, attribution, url, imported_at, places)
+     SELECT $1, $2, $3, $4, $5, $6, count(*) FROM places WHERE source = $1
+     ON CONFLICT (name) DO UPDATE SET version = excluded.version, license = excluded.license,
+       attribution = excluded.attribution, url = excluded.url, imported_at = excluded.imported_at, places = excluded.places
+     WHERE s.version <> excluded.version OR s.license <> excluded.license OR s.attribution <> excluded.attribution
+       OR s.url IS DISTINCT FROM excluded.url OR s.places <> excluded.places`,
+    [name, version, license, attribution, url, now],
+  )
+}
+
+/** A rule of a table is broken, or a value is none of its column's kind. */
+const REFUSED = /^2[23]/
+/** A text does not fit into an index. */
+const TOO_LONG = '54000'
+
+/** Whether something is wrong with a record: by itself, or as the table says. */
+function isRefusal(error: unknown): error is Error {
+  if (error instanceof Refusal) return true
+  return error instanceof Error && 'code' in error && (REFUSED.test(String(error.code)) || error.code === TOO_LONG)
+}
+
+/** What the rules of the tables mean. */
+const RULES: Readonly<Record<string, string>> = {
+  place_1_kind: 'a place is a country, region, city, poi or supranational',
+  place_2_status: 'a place is current or historical',
+  place_3_latitude: 'a latitude is between -90 and 90',
+  place_4_longitude: 'a longitude is between -180 and 180',
+  place_5_population: 'a population is not negative',
+  place_6_codes: 'codes are written in capitals',
+  name_1_text: 'a name is not empty',
+  name_2_kind: 'a name is an endonym, exonym, alias, abbrev, official, common or demonym',
+  place_within_others: 'a place does not lie in itself',
+}
+
+function describe(error: Error): string {
+  if ('code' in error && error.code === TOO_LONG) return 'one of its names or ids is too long'
+  return ('constraint' in error ? RULES[String(error.constraint)] : undefined) ?? error.message
+}

@@ -1,0 +1,61 @@
+import type { HeldRow, HeldTable } from '../../library/held-tables.ts'
+import type { HeldView, Holdings, NumberRange } from '../../library/holdings.ts'
+import { createArrivals } from './arrivals.ts'
+import { readLibraryId } from './copied.ts'
+import type { Database, Sql } from './database.ts'
+import { createRowReader, orderOf, tableName, whereOf } from './held-rows.ts'
+
+/** Makes what gives and takes all that a library holds; `clear` deletes what hidden sources had. */
+export function createHoldings(db: Database, clear: () => Promise<void>): Holdings {
+  return {
+    readLibraryId: () => readLibraryId(db),
+    keepsNul: false,
+    view: (work) =>
+      db.snapshot(async (sql) => {
+        // Between two batches others are written to, which may take its time.
+        await sql.run('SET LOCAL idle_in_transaction_session_timeout TO 0')
+        return work(await createView(sql))
+      }),
+    arrivals: createArrivals(db, clear),
+  }
+}
+
+async function createView(sql: Sql): Promise<HeldView> {
+  const hasHidden = (await sql.get('SELECT 1 FROM sources WHERE is_removed LIMIT 1')) !== undefined
+  return {
+    read: (table, range) => read(sql, table, whereOf(table, range, hasHidden)),
+    count: async (table) => {
+      const where = whereOf(table, undefined, hasHidden)
+      return (await sql.get<{ count: number }>(`SELECT count(*) FROM ${tableName(table)} ${where}`))?.count ?? 0
+    },
+    has: async (table, range?: NumberRange) =>
+      (await sql.get(`SELECT 1 FROM ${tableName(table)} ${whereOf(table, range, false)} LIMIT 1`)) !== undefined,
+    readLast: async (table) => {
+      if (table.number === undefined) return undefined
+      const found = await sql.get<Record<string, unknown>>(
+        `SELECT ${namesOf(table)} FROM ${tableName(table)} ${whereOf(table, undefined, hasHidden)}
+         ORDER BY ${table.number} DESC LIMIT 1`,
+      )
+      return found && createRowReader(table)(found)
+    },
+  }
+}
+
+function namesOf({ columns }: HeldTable): string {
+  return columns.map(({ name }) => name).join(', ')
+}
+
+/** By a cursor: what is sorted is sorted once, and rows are fetched as they are needed. */
+async function* read(sql: Sql, table: HeldTable, where: string): AsyncGenerator<readonly HeldRow[]> {
+  const cursor = `held_${table.name}_${table.columns.length}`
+  const toRow = createRowReader(table)
+  await sql.run(
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${namesOf(table)} FROM ${tableName(table)} ${where} ORDER BY ${orderOf(table)}`,
+  )
+  for (;;) {
+    const found = await sql.all<Record<string, unknown>>(`FETCH ${table.atOnce} FROM ${cursor}`)
+    if (found.length > 0) yield found.map(toRow)
+    if (found.length < table.atOnce) break
+  }
+  await sql.run(`CLOSE ${cursor}`)
+}

@@ -1,0 +1,137 @@
+import { FREE_CLOCK, type HostClock, mendClock } from '../../crawl/host-clock.ts'
+import { FREE_LEASE, freeHost, type HostLease } from '../../crawl/host-lease.ts'
+import type { RobotsRecord } from '../../crawl/ledger.ts'
+import type { Sql } from './database.ts'
+import type { HostHolder } from './host-holder.ts'
+
+/** What is kept of a host: when it may be asked, and who may. */
+export interface HostState {
+  readonly clock: HostClock
+  readonly lease: HostLease
+}
+
+interface HostColumns extends HostClock, HostLease {
+  readonly host: string
+}
+
+const COLUMNS = `host, next_at AS "nextAt", interval_ms AS "intervalMs", floor_ms AS "floorMs", held_until AS "heldUntil",
+  slowed_at AS "slowedAt", strikes, holder, token, leased_until AS "leasedUntil", taken_at AS "takenAt", wanted_at AS "wantedAt"`
+
+/** Hosts as they are, their clocks mended; free where there is nothing yet. */
+export async function readHosts(sql: Sql, hosts: readonly string[], now: number): Promise<Map<string, HostState>> {
+  return toStates(await sql.all<HostColumns>(`SELECT ${COLUMNS} FROM hosts WHERE host = ANY ($1)`, [hosts]), hosts, now)
+}
+
+/** The same, and nobody else changes them before the transaction ends. They are taken in one order, so that two never wait for each other. */
+export async function lockHosts(sql: Sql, hosts: readonly string[], now: number): Promise<Map<string, HostState>> {
+  // What is not there cannot be locked.
+  await sql.run(
+    `INSERT INTO hosts (host) SELECT unnest($1::text[]) COLLATE "C" AS host ORDER BY 1 ON CONFLICT DO NOTHING`,
+    [hosts],
+  )
+  const found = await sql.all<HostColumns>(
+    `SELECT ${COLUMNS} FROM hosts WHERE host = ANY ($1) ORDER BY host FOR UPDATE`,
+    [hosts],
+  )
+  return toStates(found, hosts, now)
+}
+
+/** Writes hosts that were locked before. */
+export async function writeHosts(sql: Sql, states: ReadonlyMap<string, HostState>): Promise<void> {
+  if (states.size === 0) return
+  const clocks = [...states.values()].map(({ clock }) => clock)
+  const leases = [...states.values()].map(({ lease }) => lease)
+  await sql.run(
+    `UPDATE hosts h SET next_at = c.next_at, interval_ms = c.interval_ms, floor_ms = c.floor_ms, held_until = c.held_until,
+       slowed_at = c.slowed_at, strikes = c.strikes, holder = c.holder, token = c.token, leased_until = c.leased_until,
+       taken_at = c.taken_at, wanted_at = c.wanted_at
+     FROM unnest($1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::float8[], $7::int[], $8::text[],
+       $9::bigint[], $10::float8[], $11::float8[], $12::float8[])
+       AS c (host, next_at, interval_ms, floor_ms, held_until, slowed_at, strikes, holder, token, leased_until, taken_at, wanted_at)
+     WHERE h.host = c.host`,
+    [
+      [...states.keys()],
+      clocks.map(({ nextAt }) => nextAt),
+      clocks.map(({ intervalMs }) => intervalMs),
+      clocks.map(({ floorMs }) => floorMs),
+      clocks.map(({ heldUntil }) => heldUntil),
+      clocks.map(({ slowedAt }) => slowedAt),
+      clocks.map(({ strikes }) => strikes),
+      leases.map(({ holder }) => holder),
+      leases.map(({ token }) => token),
+      leases.map(({ leasedUntil }) => leasedUntil),
+      leases.map(({ takenAt }) => takenAt),
+      leases.map(({ wantedAt }) => wantedAt),
+    ],
+  )
+}
+
+/** Takes hosts from processes that are gone, as far as that still holds once nobody else can change them. */
+export async function freeHosts(
+  sql: Sql,
+  hosts: readonly string[],
+  now: number,
+  isGone: (lease: HostLease) => boolean,
+): Promise<void> {
+  if (hosts.length === 0) return
+  const gone = [...(await lockHosts(sql, hosts, now))].filter(([, { lease }]) => isGone(lease))
+  await writeHosts(sql, new Map(gone.map(([host, { clock, lease }]) => [host, { clock, lease: freeHost(lease) }])))
+}
+
+const KEEP = `WITH mine AS (
+    SELECT host FROM hosts WHERE host = ANY ($1) AND holder = $2 AND leased_until > 0 ORDER BY host FOR UPDATE)
+  UPDATE hosts h SET leased_until = CASE WHEN h.host = ANY ($3) OR h.leased_until > $4 THEN greatest(h.leased_until, $4) ELSE 0 END
+  FROM mine m WHERE h.host = m.host`
+
+/** Says that a process is alive: hosts where it has something under way stay its own, all others it gives back. */
+export async function keepHosts(sql: Sql, holder: HostHolder, now: number): Promise<void> {
+  const { hosts, idle, busy, name } = holder
+  if (hosts.length === 0) return
+  // One that was taken again meanwhile is so for longer than by this sign of life.
+  await sql.run(KEEP, [hosts, name, busy, holder.until(now)])
+  holder.forget(idle)
+}
+
+/** Gives back all hosts of a process that ends. */
+export async function giveHostsBack(sql: Sql, { hosts, name }: HostHolder): Promise<void> {
+  if (hosts.length > 0) await sql.run(KEEP, [hosts, name, [], Infinity])
+}
+
+/** A robots.txt file as it was last read. */
+export function readRobots(sql: Sql, origin: string): Promise<RobotsRecord | undefined> {
+  return sql.get<RobotsRecord>(
+    'SELECT origin, fetched_at AS "fetchedAt", type, body, status FROM robots WHERE origin = $1',
+    [origin],
+  )
+}
+
+/** Replaces what was known of a robots.txt file. */
+export async function writeRobots(sql: Sql, { origin, fetchedAt, type, status, body }: RobotsRecord): Promise<void> {
+  await sql.run(
+    `INSERT INTO robots (origin, fetched_at, type, status, body) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (origin) DO UPDATE SET fetched_at = excluded.fetched_at, type = excluded.type, status = excluded.status,
+       body = excluded.body`,
+    [origin, fetchedAt, type, status, body],
+  )
+}
+
+const FREE: HostState = { clock: FREE_CLOCK, lease: FREE_LEASE }
+
+function toStates(found: readonly HostColumns[], hosts: readonly string[], now: number): Map<string, HostState> {
+  const known = new Map(found.map((columns) => [columns.host, toState(columns)]))
+  return new Map(
+    hosts.map((host) => {
+      const { clock, lease } = known.get(host) ?? FREE
+      return [host, { clock: mendClock(clock, now), lease }]
+    }),
+  )
+}
+
+function toState(columns: HostColumns): HostState {
+  const { nextAt, intervalMs, floorMs, heldUntil, slowedAt, strikes } = columns
+  const { holder, token, leasedUntil, takenAt, wantedAt } = columns
+  return {
+    clock: { nextAt, intervalMs, floorMs, heldUntil, slowedAt, strikes },
+    lease: { holder, token, leasedUntil, takenAt, wantedAt },
+  }
+}

@@ -1,0 +1,109 @@
+import { urlKey } from '../../core/url/key.ts'
+import { foldPagination } from '../../core/url/page-url.ts'
+import type { KeptHub } from '../../library/place-hubs.ts'
+import type { Sql } from './database.ts'
+
+/** A hub as somebody came upon it. */
+export type SeenHub = Omit<KeptHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & { readonly placeKind: string | null }
+
+// A place is told by its three columns together, and so is a topic.
+const kept = (column: string, deciding: string) =>
+  `${column} = CASE WHEN excluded.${deciding} IS NULL THEN h.${column} ELSE coalesce(excluded.${column}, h.${column}) END`
+
+const INSERT = `INSERT INTO place_hubs AS h (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
+     first_seen_at, last_seen_at, nav_links_count, article_links_count, evidence)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $13, $13, $10, $11, $12)
+   ON CONFLICT (digest_of(url)) DO UPDATE SET`
+
+const FILL = `${INSERT} host = excluded.host,
+     ${['place_id', 'place_slug', 'place_kind'].map((column) => kept(column, 'place_slug')).join(', ')},
+     ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => kept(column, 'topic_slug')).join(', ')},
+     title = coalesce(excluded.title, h.title), first_seen_at = least(h.first_seen_at, excluded.first_seen_at),
+     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
+     article_links_count = excluded.article_links_count, evidence = excluded.evidence`
+
+/** Adds a hub, or fills in what was not known of it: nothing that is known is replaced by nothing. */
+export async function writeHub(sql: Sql, hub: SeenHub, now: number): Promise<void> {
+  const found = await sql.get<{ evidence: string | null }>(
+    'SELECT evidence FROM place_hubs WHERE digest_of(url) = digest_of($1) AND url = $1 FOR UPDATE',
+    [hub.url],
+  )
+  const evidence = found === undefined ? hub.evidence : mergePatch(JSON.parse(found.evidence ?? '{}'), hub.evidence)
+  await sql.run(FILL, hubValues(hub, evidence, now))
+}
+
+/** Adds a hub by one of its further pages; what is known from its first one stays. */
+export async function writeFurtherHub(sql: Sql, hub: SeenHub, now: number): Promise<void> {
+  await sql.run(
+    `${INSERT} last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at)`,
+    hubValues(hub, hub.evidence, now),
+  )
+}
+
+/** Takes out an address that is no hub any more. */
+export async function removeHub(sql: Sql, url: string): Promise<void> {
+  await sql.run('DELETE FROM place_hubs WHERE digest_of(url) = digest_of($1) AND url = $1', [url])
+}
+
+/** Takes out the hubs that pages belonged to, where no page that is stored belongs to them any more. */
+export async function removeLostHubs(sql: Sql, urls: readonly string[]): Promise<void> {
+  const asked = [...new Set(urls.map(foldPagination))]
+  if (asked.length === 0) return
+  const hubs = await sql.all<{ url: string }>(
+    `SELECT h.url FROM unnest($1::text[]) AS a (url) JOIN place_hubs h ON digest_of(h.url) = digest_of(a.url) AND h.url = a.url`,
+    [asked],
+  )
+  for (const { url } of hubs) {
+    if (!(await hasPages(sql, url))) await removeHub(sql, url)
+  }
+}
+
+/** Addresses of a source that are looked at in one go: nearly always the first is what is looked for. */
+const ADDRESSES_AT_ONCE = 100
+
+/** By the index of addresses: what belongs to a hub begins as its address does. */
+async function hasPages(sql: Sql, hub: string): Promise<boolean> {
+  const first = hub.replace(/[?#].*$/, '')
+  const begin = (urlKey(first) ?? first).replace(/(?:\.[a-z]{3,5})?$/i, '')
+  let open = await sql.all<{ source: number; last: string }>(
+    `SELECT id AS source, '' AS last FROM sources WHERE NOT is_removed`,
+  )
+  while (open.length > 0) {
+    const found = await sql.all<{ source: number; key: string; url: string }>(
+      `SELECT o.source, f.key, f.url FROM unnest($1::bigint[], $2::text[]) AS o (source, last) CROSS JOIN LATERAL (
+         SELECT l.key, l.url FROM ledger l JOIN pages p ON p.id = l.id
+         WHERE l.source = o.source AND left(l.key, 512) >= left(greatest($3, o.last COLLATE "C"), 512)
+           AND left(l.key, 512) < left($3, 512) || chr(1114111)
+           AND l.key >= $3 AND l.key > o.last AND l.key < $3 || chr(1114111)
+         ORDER BY left(l.key, 512), l.key LIMIT ${ADDRESSES_AT_ONCE}) f`,
+      [open.map(({ source }) => source), open.map(({ last }) => last), begin],
+    )
+    if (found.some(({ url }) => foldPagination(url) === hub)) return true
+    const bySource = [...Map.groupBy(found, ({ source }) => source)]
+    open = bySource.flatMap(([source, some]) =>
+      some.length < ADDRESSES_AT_ONCE ? [] : [{ source, last: some.at(-1)?.key ?? '' }],
+    )
+  }
+  return false
+}
+
+function hubValues(hub: SeenHub, evidence: unknown, now: number): unknown[] {
+  const { host, url, placeId, placeSlug, placeKind, topicSlug, topicLabel, topicKind, title } = hub
+  const named = [placeId, placeSlug, placeKind, topicSlug, topicLabel, topicKind, title]
+  return [host, url, ...named, hub.navLinks, hub.articleLinks, JSON.stringify(evidence), now]
+}
+
+/** Merges JSON as RFC 7396 has it: objects by their fields, and null takes one out. */
+function mergePatch(before: unknown, change: unknown): unknown {
+  if (!isObject(change)) return change
+  const merged = isObject(before) ? { ...before } : {}
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) delete merged[name]
+    else merged[name] = mergePatch(merged[name], value)
+  }
+  return merged
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

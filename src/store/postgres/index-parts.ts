@@ -1,0 +1,133 @@
+import type { EncodedSegment, Segment } from '../../core/search/segment.ts'
+import type { Sql } from './database.ts'
+
+type Head = Pick<EncodedSegment, 'documents' | 'directory'>
+
+/** Parts of an index by the ids of their segments, which are never changed and whose ids are never used again. */
+export interface IndexParts {
+  open(id: number): Head & Pick<Segment, 'readBlock'>
+  /**
+   * Runs work that reads parts. What is not at hand is taken for empty and noted: where anything is lacking, the result means nothing, and
+   * the work is to be run again once that is loaded.
+   */
+  run<T>(held: HeldBlocks, work: () => T): { readonly result: T; readonly lacking: LackingParts | undefined }
+  /** Loads what was lacking, all of it in one go; false where some of it is gone by now. */
+  load(sql: Sql, lacking: LackingParts, held: HeldBlocks): Promise<boolean>
+  /** Which of these segments are not at hand. */
+  listLacking(segments: readonly number[]): number[]
+  /** Forgets all segments but these. */
+  keepOnly(segments: readonly number[]): void
+}
+
+/** What was asked for and is not at hand: segments by their ids, and blocks by segments. */
+export interface LackingParts {
+  readonly segments: ReadonlySet<number>
+  readonly blocks: ReadonlyMap<number, ReadonlySet<number>>
+}
+
+/** The blocks that one piece of work has loaded: it has them until it is done, however many others load meanwhile. */
+export type HeldBlocks = Map<number, Uint8Array>
+
+/** How many bytes of blocks are kept for later. */
+const MOST_BYTES = 64 * 1024 * 1024
+/** More blocks than any segment has. */
+const BLOCKS = 2 ** 20
+
+const EMPTY = new Uint8Array(0)
+/** A table of no documents. */
+const NO_HEAD: Head = { documents: Uint8Array.of(0), directory: EMPTY }
+
+/** Keeps parts of an index in memory. */
+export function createIndexParts(): IndexParts {
+  const heads = new Map<number, Head>()
+  /** Those that were not read for the longest time come first. */
+  const blocks = new Map<number, Uint8Array>()
+  let bytes = 0
+  let held: HeldBlocks = new Map()
+  let lackingSegments = new Set<number>()
+  let lackingBlocks = new Map<number, Set<number>>()
+
+  const readBlock = (segment: number, block: number): Uint8Array => {
+    const name = segment * BLOCKS + block
+    const known = blocks.get(name)
+    if (known !== undefined) {
+      blocks.delete(name)
+      blocks.set(name, known)
+    }
+    const found = known ?? held.get(name)
+    if (found !== undefined) return found
+    const lacking = lackingBlocks.get(segment) ?? new Set()
+    lackingBlocks.set(segment, lacking.add(block))
+    return EMPTY
+  }
+  const keep = (name: number, block: Uint8Array): void => {
+    if (!blocks.has(name)) bytes += block.byteLength
+    blocks.set(name, block)
+    for (const [oldest, { byteLength }] of blocks) {
+      if (bytes <= MOST_BYTES) return
+      blocks.delete(oldest)
+      bytes -= byteLength
+    }
+  }
+
+  return {
+    open: (id) => {
+      const head = heads.get(id)
+      if (head === undefined) lackingSegments.add(id)
+      return { ...(head ?? NO_HEAD), readBlock: (block) => readBlock(id, block) }
+    },
+    run: (own, work) => {
+      held = own
+      lackingSegments = new Set()
+      lackingBlocks = new Map()
+      const result = work()
+      const isLacking = lackingSegments.size + lackingBlocks.size > 0
+      return { result, lacking: isLacking ? { segments: lackingSegments, blocks: lackingBlocks } : undefined }
+    },
+    load: async (sql, lacking, own) => {
+      const isWhole = await loadHeads(sql, [...lacking.segments], heads)
+      const asked = [...lacking.blocks].flatMap(([segment, some]) => [...some].map((block) => ({ segment, block })))
+      const found = asked.length === 0 ? [] : await readBlocks(sql, asked)
+      for (const { segment, block, data } of found) {
+        const name = segment * BLOCKS + block
+        const plain = toPlain(data)
+        own.set(name, plain)
+        keep(name, plain)
+      }
+      return isWhole && found.length === asked.length
+    },
+    listLacking: (segments) => segments.filter((id) => !heads.has(id)),
+    keepOnly: (segments) => {
+      const listed = new Set(segments)
+      for (const id of heads.keys()) if (!listed.has(id)) heads.delete(id)
+    },
+  }
+}
+
+async function loadHeads(sql: Sql, ids: readonly number[], heads: Map<number, Head>): Promise<boolean> {
+  if (ids.length === 0) return true
+  const found = await sql.all<{ id: number; documents: Buffer; directory: Buffer }>(
+    'SELECT id, documents, directory FROM index_segments WHERE id = ANY ($1::bigint[])',
+    [ids],
+  )
+  for (const { id, documents, directory } of found) {
+    heads.set(id, { documents: toPlain(documents), directory: toPlain(directory) })
+  }
+  return found.length === ids.length
+}
+
+function readBlocks(
+  sql: Sql,
+  asked: readonly { readonly segment: number; readonly block: number }[],
+): Promise<{ segment: number; block: number; data: Buffer }[]> {
+  return sql.all(
+    `SELECT b.segment, b.block, b.data FROM unnest($1::bigint[], $2::integer[]) AS a (segment, block)
+     JOIN index_blocks b ON b.segment = a.segment AND b.block = a.block`,
+    [asked.map(({ segment }) => segment), asked.map(({ block }) => block)],
+  )
+}
+
+/** Parts of a plain array are made several times faster than parts of a `Buffer`. */
+function toPlain({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}

@@ -1,0 +1,259 @@
+import type { Kind } from '../../core/model.ts'
+import type { FilteredPage } from '../../core/retrieval/chunk-filter.ts'
+import type { DeadRun, NewChunk, Run, SegmentRecord } from '../../core/retrieval/chunk-index.ts'
+import type { EncodedSegment } from '../../core/search/segment.ts'
+import { unpackHash } from '../common/hash.ts'
+import type { Sql } from './database.ts'
+import { type IndexDraft, joinRuns, type LookedChunk } from './index-shelf.ts'
+
+/** What a library has of an index, but for its parts. */
+export interface StoredIndex {
+  readonly format: string
+  /** Another one whenever segments or dead chunks are others. */
+  readonly generation: number
+  readonly segments: readonly SegmentRecord[]
+  readonly dead: readonly DeadRun[]
+}
+
+/** An index as somebody who searches finds it, all of it at one moment. */
+export interface SeenIndex extends StoredIndex {
+  /** Chunks that went and that nobody has removed from the index yet. */
+  readonly gone: readonly Run[]
+  /** Whether there are chunks that it has not taken in. */
+  readonly isStale: boolean
+  /** The numbers of the sources that may be found; null where all may. */
+  readonly sources: readonly number[] | null
+}
+
+type SegmentRow = readonly [id: number, count: number, first: number, last: number]
+type DeadRow = readonly [segment: number, first: number, last: number]
+type RunRow = readonly [first: number, last: number]
+
+interface IndexColumns {
+  readonly format: string
+  readonly generation: number
+  readonly segments: readonly SegmentRow[] | null
+  readonly dead: readonly DeadRow[] | null
+}
+
+const SEGMENTS = `SELECT coalesce(json_agg(json_build_array(id, count, first, last) ORDER BY id), '[]') FROM index_segments`
+const DEAD = `SELECT coalesce(json_agg(json_build_array(segment, first, last) ORDER BY segment, first), '[]') FROM index_dead`
+
+/** Reads an index, in one statement. Its segments come only where it is another one than is known. */
+export async function readIndex(
+  sql: Sql,
+  known: StoredIndex | undefined,
+  sourceIds: readonly string[] | undefined,
+): Promise<SeenIndex> {
+  const found = await sql.get<
+    IndexColumns & { gone: readonly RunRow[]; isStale: boolean; sources: readonly number[] | null }
+  >(
+    `SELECT format, generation,
+       CASE WHEN generation <> $1 THEN (${SEGMENTS}) END AS segments,
+       CASE WHEN generation <> $1 THEN (${DEAD}) END AS dead,
+       (SELECT coalesce(json_agg(json_build_array(first, last) ORDER BY first), '[]') FROM index_gone) AS gone,
+       EXISTS (SELECT 1 FROM index_stale) AS "isStale",
+       CASE WHEN $2::text[] IS NOT NULL
+         THEN (SELECT coalesce(json_agg(id), '[]') FROM sources WHERE uuid = ANY ($2) AND NOT is_removed)
+         WHEN EXISTS (SELECT 1 FROM sources WHERE is_removed)
+         THEN (SELECT coalesce(json_agg(id), '[]') FROM sources WHERE NOT is_removed) END AS sources
+     FROM index_state`,
+    [known?.generation ?? NO_GENERATION, sourceIds ?? null],
+  )
+  if (found === undefined) throw new Error('the library has lost the state of its index')
+  const { gone, isStale, sources } = found
+  return { ...toStored(found, known), gone: joinRuns(gone.map(toRun)), isStale, sources }
+}
+
+const NO_GENERATION = -1
+
+function toStored({ format, generation, segments, dead }: IndexColumns, known: StoredIndex | undefined): StoredIndex {
+  return {
+    format,
+    generation,
+    segments: segments?.map(([id, count, first, last]) => ({ id, count, first, last })) ?? known?.segments ?? [],
+    dead: dead?.map(([segment, first, last]) => ({ segment, first, last })) ?? known?.dead ?? [],
+  }
+}
+
+function toRun([first, last]: RunRow): Run {
+  return { first, last }
+}
+
+/** An index as somebody who tends it finds it. */
+export interface UntendedIndex extends StoredIndex {
+  /** Which rows say what is gone. */
+  readonly goneRows: readonly number[]
+  readonly gone: readonly Run[]
+  readonly stale: readonly Run[]
+  /** Whether there is more that is gone or stale than was read. */
+  readonly isMoreGone: boolean
+  readonly isMoreStale: boolean
+  readonly newest: number
+}
+
+/** So many rows that say what is gone, or stale, are read at once. */
+const ROWS_AT_ONCE = 4096
+
+/** Reads an index and all there is to do for it; in a transaction that sees the library as it was at one moment. */
+export async function readUntended(sql: Sql): Promise<UntendedIndex> {
+  const found = await sql.get<
+    IndexColumns & { gone: readonly (readonly [...RunRow, id: number])[]; stale: readonly RunRow[]; newest: number }
+  >(
+    `SELECT format, generation, (${SEGMENTS}) AS segments, (${DEAD}) AS dead,
+       (SELECT coalesce(json_agg(json_build_array(first, last, id)), '[]')
+        FROM (SELECT * FROM index_gone ORDER BY id LIMIT $1) g) AS gone,
+       (SELECT coalesce(json_agg(json_build_array(first, last) ORDER BY first), '[]')
+        FROM (SELECT * FROM index_stale ORDER BY first LIMIT $1) s) AS stale,
+       (SELECT coalesce(max(id), 0) FROM chunks) AS newest
+     FROM index_state`,
+    [ROWS_AT_ONCE],
+  )
+  if (found === undefined) throw new Error('the library has lost the state of its index')
+  const { gone, stale, newest } = found
+  const isMoreStale = stale.length === ROWS_AT_ONCE
+  const runs = joinRuns(stale.map(toRun))
+  return {
+    ...toStored(found, undefined),
+    goneRows: gone.map(([, , id]) => id),
+    gone: joinRuns(gone.map(([first, last]) => ({ first, last }))),
+    // Of what comes after the last row that was read, others may know more.
+    stale: isMoreStale ? cutRuns(runs, stale.at(-1)?.[0] ?? 0) : runs,
+    isMoreGone: gone.length === ROWS_AT_ONCE,
+    isMoreStale,
+    newest,
+  }
+}
+
+function cutRuns(runs: readonly Run[], last: number): Run[] {
+  return runs.flatMap((run) => (run.first > last ? [] : [{ first: run.first, last: Math.min(run.last, last) }]))
+}
+
+/** How many chunks there are, and how many of them are to be taken in. */
+export async function countIndexed(sql: Sql): Promise<{ format: string; chunks: number; stale: number }> {
+  const counts = await sql.get<{ format: string; chunks: number; stale: number }>(
+    `SELECT format, (SELECT count(*) FROM chunks) AS chunks,
+       (SELECT count(DISTINCT c.id) FROM index_stale s JOIN chunks c ON c.id BETWEEN s.first AND s.last) AS stale
+     FROM index_state`,
+  )
+  return counts ?? { format: '', chunks: 0, stale: 0 }
+}
+
+/** The first chunks of some runs, in the order of their numbers. */
+export async function readNewChunks(sql: Sql, runs: readonly Run[], limit: number): Promise<NewChunk[]> {
+  const found = await sql.all<Omit<NewChunk, 'id' | 'headingPath'> & { chunkId: Uint8Array; headingPath: string }>(
+    `WITH numbers AS MATERIALIZED (
+       SELECT c.id FROM unnest($1::bigint[], $2::bigint[]) AS r (first, last)
+       CROSS JOIN LATERAL (SELECT id FROM chunks WHERE id BETWEEN r.first AND r.last ORDER BY id LIMIT $3) c
+       ORDER BY c.id LIMIT $3)
+     SELECT c.id AS number, c.chunk_id AS "chunkId", c.source, c.page, c.path, p.title, c.kind,
+       c.heading_path AS "headingPath", c.symbol, c.content
+     FROM numbers n JOIN chunks c ON c.id = n.id JOIN pages p ON p.id = c.page ORDER BY c.id`,
+    [runs.map(({ first }) => first), runs.map(({ last }) => last), limit],
+  )
+  return found.map(({ chunkId, headingPath, ...chunk }) => ({
+    ...chunk,
+    id: unpackHash(chunkId),
+    headingPath: parseHeadings(headingPath),
+  }))
+}
+
+/** What filters ask about pages, by their numbers. */
+export async function readFilteredPages(sql: Sql, pages: readonly number[]): Promise<Map<number, FilteredPage>> {
+  if (pages.length === 0) return new Map()
+  const found = await sql.all<FilteredPage & { id: number }>(
+    'SELECT l.id, l.url, l.key, p.language FROM ledger l JOIN pages p ON p.id = l.id WHERE l.id = ANY ($1::bigint[])',
+    [pages],
+  )
+  return new Map(found.map(({ id, ...page }) => [id, page]))
+}
+
+/** What filters ask about chunks, by their numbers. */
+export async function readFilteredChunks(
+  sql: Sql,
+  numbers: readonly number[],
+  withContent: boolean,
+): Promise<Map<number, LookedChunk>> {
+  if (numbers.length === 0) return new Map()
+  const found = await sql.all<{
+    id: number
+    page: number
+    kind: Kind
+    headingPath: string
+    symbol: string | null
+    content: string
+  }>(
+    `SELECT id, page, kind, heading_path AS "headingPath", symbol, CASE WHEN $2 THEN content ELSE '' END AS content
+     FROM chunks WHERE id = ANY ($1::bigint[])`,
+    [numbers, withContent],
+  )
+  return new Map(
+    found.map(({ id, headingPath, ...chunk }) => [id, { ...chunk, headingPath: parseHeadings(headingPath) }]),
+  )
+}
+
+/** Written by content.ts. */
+function parseHeadings(headingPath: string): string[] {
+  return JSON.parse(headingPath) as string[]
+}
+
+/** Writes what was done to an index that is locked. */
+export async function writeDraft(sql: Sql, draft: IndexDraft, goneRows: readonly number[]): Promise<void> {
+  if (draft.isCleared) {
+    await sql.run('DELETE FROM index_segments')
+    await sql.run(
+      `WITH known AS (DELETE FROM index_stale)
+       INSERT INTO index_stale (first, last) SELECT 1, $1::bigint WHERE $1::bigint > 0`,
+      [draft.newest],
+    )
+  }
+  const removed = [...draft.removed].filter((id) => id > 0)
+  if (removed.length > 0) await sql.run('DELETE FROM index_segments WHERE id = ANY ($1::bigint[])', [removed])
+  await writeDead(sql, [...draft.newDead.values()])
+  for (const [id, segment] of draft.added) if (!draft.removed.has(id)) await insertSegment(sql, segment)
+  await sql.run(
+    `WITH taken AS (DELETE FROM index_stale WHERE last <= $3::bigint),
+     begun AS (UPDATE index_stale SET first = $3::bigint + 1 WHERE first <= $3::bigint AND last > $3::bigint),
+     gone AS (DELETE FROM index_gone WHERE id = ANY ($4::bigint[]))
+     UPDATE index_state SET format = $1, generation = $2`,
+    [draft.format, draft.generation, draft.reached ?? null, goneRows],
+  )
+}
+
+async function writeDead(sql: Sql, runs: readonly DeadRun[]): Promise<void> {
+  if (runs.length === 0) return
+  await sql.run(
+    `INSERT INTO index_dead AS d (segment, first, last) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
+     ON CONFLICT (segment, first) DO UPDATE SET last = greatest(d.last, excluded.last)`,
+    [runs.map(({ segment }) => segment), runs.map(({ first }) => first), runs.map(({ last }) => last)],
+  )
+}
+
+/** Its blocks are given as one value that is cut there: a list of them would be sent as text, and twice as long. */
+async function insertSegment(
+  sql: Sql,
+  { count, first, last, documents, directory, blocks }: EncodedSegment,
+): Promise<void> {
+  const starts: number[] = []
+  let start = 1
+  for (const { byteLength } of blocks) {
+    starts.push(start)
+    start += byteLength
+  }
+  await sql.run(
+    `WITH added AS (INSERT INTO index_segments (count, first, last, documents, directory) VALUES ($1, $2, $3, $4, $5) RETURNING id)
+     INSERT INTO index_blocks (segment, block, data)
+     SELECT added.id, b.place - 1, substring($6::bytea FROM b.start FOR b.length)
+     FROM added, unnest($7::integer[], $8::integer[]) WITH ORDINALITY AS b (start, length, place)`,
+    [
+      count,
+      first,
+      last,
+      Buffer.from(documents),
+      Buffer.from(directory),
+      Buffer.concat(blocks),
+      starts,
+      blocks.map(({ byteLength }) => byteLength),
+    ],
+  )
+}

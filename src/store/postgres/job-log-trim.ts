@@ -1,0 +1,90 @@
+import type { TrimRule } from '../../library/job-log.ts'
+import type { Database } from './database.ts'
+
+/** So many rows are removed in one go: others who write wait that long. */
+const ROWS_AT_ONCE = 1000
+
+type LogTable = 'queue_events' | 'crawl_problems' | 'crawl_milestones'
+const LOG_TABLES: readonly LogTable[] = ['queue_events', 'crawl_problems', 'crawl_milestones']
+
+const ENDED = `status NOT IN ('queued', 'running')`
+
+/** Removes from the log all that a rule does not keep, and tells how many rows went. */
+export async function trimJobLog(db: Database, rule: TrimRule): Promise<number> {
+  const { eventsPerJob, events, notes, eventsSince, jobs } = rule
+  return (
+    (await removeJobs(db, jobs)) +
+    (await removeOld(db, eventsSince)) +
+    (await removeBeyond(db, eventsPerJob)) +
+    (await removeSurplus(db, 'queue_events', events)) +
+    (await removeSurplus(db, 'crawl_problems', notes)) +
+    (await removeSurplus(db, 'crawl_milestones', notes))
+  )
+}
+
+async function removeJobs(db: Database, most: number): Promise<number> {
+  const oldest = await db.all<{ id: string }>(
+    `SELECT id FROM crawl_jobs WHERE ${ENDED} ORDER BY ended_at, number
+     LIMIT greatest(0, (SELECT count(*) FROM crawl_jobs) - $1)`,
+    [most],
+  )
+  let removed = 0
+  for (const { id } of oldest) {
+    for (const table of LOG_TABLES) removed += await removeOfJob(db, table, id, Number.MAX_SAFE_INTEGER)
+    // Last, so that what is broken off before is found again.
+    removed += await db.run(`DELETE FROM crawl_jobs WHERE id = $1 AND ${ENDED}`, [id])
+  }
+  return removed
+}
+
+async function removeOld(db: Database, since: number): Promise<number> {
+  const old = await db.all<{ id: string }>(
+    `SELECT id FROM crawl_jobs j WHERE ${ENDED} AND ended_at < $1
+       AND EXISTS (SELECT 1 FROM queue_events e WHERE e.job_id = j.id)`,
+    [since],
+  )
+  let removed = 0
+  for (const { id } of old) removed += await removeOfJob(db, 'queue_events', id, Number.MAX_SAFE_INTEGER)
+  return removed
+}
+
+async function removeBeyond(db: Database, most: number): Promise<number> {
+  let removed = 0
+  for (let jobId = ''; ; ) {
+    const next = await db.get<{ id: string }>(
+      'SELECT job_id AS id FROM queue_events WHERE job_id > $1 ORDER BY job_id LIMIT 1',
+      [jobId],
+    )
+    if (next === undefined) return removed
+    jobId = next.id
+    const surplus = await db.get<{ id: number }>(
+      'SELECT id FROM queue_events WHERE job_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2',
+      [jobId, most],
+    )
+    if (surplus !== undefined) removed += await removeOfJob(db, 'queue_events', jobId, surplus.id)
+  }
+}
+
+async function removeSurplus(db: Database, table: LogTable, most: number): Promise<number> {
+  const surplus = await db.get<{ id: number }>(`SELECT id FROM ${table} ORDER BY id DESC LIMIT 1 OFFSET $1`, [most])
+  if (surplus === undefined) return 0
+  return removeAll(
+    db,
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id <= $1 ORDER BY id LIMIT $2)`,
+    [surplus.id],
+  )
+}
+
+function removeOfJob(db: Database, table: LogTable, jobId: string, upTo: number): Promise<number> {
+  const some = `SELECT id FROM ${table} WHERE job_id = $1 AND id <= $2 ORDER BY id LIMIT $3`
+  return removeAll(db, `DELETE FROM ${table} WHERE id IN (${some})`, [jobId, upTo])
+}
+
+/** Repeats a removal until it finds no more; its last value says how much is removed at once. */
+async function removeAll(db: Database, text: string, values: readonly unknown[]): Promise<number> {
+  for (let removed = 0; ; ) {
+    const changes = await db.run(text, [...values, ROWS_AT_ONCE])
+    removed += changes
+    if (changes < ROWS_AT_ONCE) return removed
+  }
+}

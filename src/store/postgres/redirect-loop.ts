@@ -1,0 +1,28 @@
+import type { Settlement } from '../../crawl/ledger.ts'
+import type { CrawlOf } from '../common/crawl-of.ts'
+import type { Sql } from './database.ts'
+
+/** Chains that are longer are given up as such. */
+const MOST_STEPS = 20
+
+/**
+ * A settlement as it is given; a redirect that leads back to its own address by others of the crawl is a loop. Whoever made the visit has
+ * looked at that too, but two may look at once, and neither finds the other settled: only behind the lock of the source is it certain.
+ */
+export async function breakLoop(sql: Sql, source: number, crawl: CrawlOf, settlement: Settlement): Promise<Settlement> {
+  const { target, reason, visit } = settlement
+  if (reason !== 'redirect' || target === undefined || target === null) return settlement
+  const met = await sql.get<{ isLoop: boolean }>(
+    `WITH RECURSIVE led (key, step) AS (
+       SELECT $3::text COLLATE "C", 0
+       UNION ALL
+       SELECT l.target, led.step + 1 FROM led
+       JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of(led.key) AND l.key = led.key
+       WHERE l.reason = 'redirect' AND l.crawl = $2 AND l.target IS NOT NULL AND led.key <> $4 AND led.step < $5
+     ) SELECT coalesce(bool_or(key = $4), false) AS "isLoop" FROM led WHERE step > 0`,
+    [source, crawl.number, target, visit.key, MOST_STEPS],
+  )
+  if (met?.isLoop !== true) return settlement
+  const { target: _, isProvenGone: __, finds: ___, aliases: ____, ...answer } = settlement
+  return { ...answer, state: 'failed', reason: 'redirect-loop', pattern: null }
+}

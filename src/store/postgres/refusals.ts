@@ -1,0 +1,58 @@
+import type { ChunkName, RefusedChunk } from '../../library/vectors.ts'
+import { packHash, unpackHash } from '../common/hash.ts'
+import type { Sql } from './database.ts'
+
+/** A chunk by its source and id, as they are kept. */
+export interface StoredName {
+  readonly sourceId: string
+  readonly chunkId: Uint8Array
+}
+
+/** The numbers of sources that are to be seen: of those with these ids, or of all where `$1` is null. */
+export const ASKED_SOURCES = 'SELECT id FROM sources WHERE NOT is_removed AND ($1::text[] IS NULL OR uuid = ANY ($1))'
+
+/** Chunks by the ids of their sources and their own, `$1` and `$2`, in the order in which they are given. Whatever is gone is not among them. */
+export const NAMED_CHUNKS = `SELECT c.id, c.source, n.place
+  FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS n (source, chunk_id, place)
+  JOIN sources s ON s.uuid = n.source AND NOT s.is_removed
+  JOIN chunks c ON c.source = s.id AND c.chunk_id = n.chunk_id`
+
+/** The values of {@link NAMED_CHUNKS}. */
+export function namesOf(chunks: readonly ChunkName[]): [sources: string[], chunkIds: Buffer[]] {
+  return [chunks.map(({ sourceId }) => sourceId), chunks.map(({ chunkId }) => packHash(chunkId))]
+}
+
+/** Keeps chunks that the model makes no vector of. One that has a vector by now, of whomever, needs no excuse. */
+export async function insertRefusals(sql: Sql, chunks: readonly RefusedChunk[]): Promise<void> {
+  await sql.run(
+    `WITH held AS (${NAMED_CHUNKS} FOR KEY SHARE OF c)
+     INSERT INTO refused_chunks (chunk, source, problem)
+     SELECT DISTINCT ON (h.id) h.id, h.source, ($3::text[])[h.place] FROM held h
+     WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = h.id) ORDER BY h.id, h.place DESC
+     ON CONFLICT (chunk) DO UPDATE SET problem = excluded.problem`,
+    [...namesOf(chunks), chunks.map(({ problem }) => problem)],
+  )
+}
+
+export async function listRefusals(
+  sql: Sql,
+  limit: number,
+  sourceIds: readonly string[] | undefined,
+): Promise<RefusedChunk[]> {
+  const found = await sql.all<StoredName & { problem: string }>(
+    `SELECT s.uuid AS "sourceId", c.chunk_id AS "chunkId", r.problem
+     FROM refused_chunks r JOIN chunks c ON c.id = r.chunk JOIN sources s ON s.id = r.source
+     WHERE r.source IN (${ASKED_SOURCES}) ORDER BY r.chunk LIMIT $2`,
+    [sourceIds ?? null, limit],
+  )
+  return found.map((row) => ({ ...toName(row), problem: row.problem }))
+}
+
+export async function forgetRefusals(sql: Sql, sourceIds: readonly string[] | undefined): Promise<void> {
+  await sql.run(`DELETE FROM refused_chunks WHERE source IN (${ASKED_SOURCES})`, [sourceIds ?? null])
+}
+
+/** The name of a chunk as everybody else has it. */
+export function toName({ sourceId, chunkId }: StoredName): ChunkName {
+  return { sourceId, chunkId: unpackHash(chunkId) }
+}

@@ -1,0 +1,35 @@
+import type { ArrivalPlan } from '../../library/holdings.ts'
+import { NUMBERED_TABLES } from '../common/arrival-plan.ts'
+import type { Sql } from './database.ts'
+
+/** Sequences that belong to no column. */
+const SEQUENCES: Readonly<Record<string, string>> = { chunks: `'chunk_numbers'` }
+
+const sequenceOf = ({ name, number }: (typeof NUMBERED_TABLES)[number]) =>
+  SEQUENCES[name] ?? `pg_get_serial_sequence('${name}', '${number}')`
+
+/** Nobody writes a row that gets a number until the transaction of the caller ends. */
+export async function lockNumbers(sql: Sql): Promise<void> {
+  await sql.run(`LOCK TABLE ${NUMBERED_TABLES.map(({ name }) => name).join(', ')} IN SHARE ROW EXCLUSIVE MODE`)
+}
+
+/** The highest number that was ever given, of each table. */
+export async function readTaken(sql: Sql): Promise<Readonly<Record<string, number>>> {
+  const found = await sql.all<{ name: string; last: number }>(
+    NUMBERED_TABLES.map(
+      (table) =>
+        `SELECT '${table.name}' AS name, coalesce(pg_sequence_last_value(${sequenceOf(table)}::regclass), 0) AS last`,
+    ).join(' UNION ALL '),
+  )
+  return Object.fromEntries(found.map(({ name, last }) => [name, last]))
+}
+
+/** Gives none of those to others that an arrival needs. */
+export async function keepNumbers(sql: Sql, { offsets, kept }: ArrivalPlan): Promise<void> {
+  const taken = await readTaken(sql)
+  for (const table of NUMBERED_TABLES) {
+    const last = (offsets[table.name] ?? 0) + (kept[table.name] ?? 0)
+    if (last > (taken[table.name] ?? 0))
+      await sql.run(`SELECT setval(${sequenceOf(table)}::regclass, $1::bigint)`, [last])
+  }
+}

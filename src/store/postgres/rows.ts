@@ -1,0 +1,103 @@
+import type { Discovery, LedgerCounts, LedgerRow, Reason } from '../../crawl/ledger.ts'
+import type { RowFilter } from '../../library/store.ts'
+import { unpackHash } from '../common/hash.ts'
+import { type CountedRows, toCounts } from '../common/ledger-sql.ts'
+import type { Sql } from './database.ts'
+
+interface RowColumns extends Omit<LedgerRow, 'contentHash'> {
+  readonly contentHash: Uint8Array | null
+}
+
+const ROWS = `SELECT s.uuid AS "sourceId", l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
+    l.found_on AS "foundOn", l.discovery, l.etag, l.last_modified AS "lastModified", l.content_hash AS "contentHash",
+    l.attempts, l.status, l.detail, l.first_seen_at AS "firstSeenAt", l.checked_at AS "checkedAt",
+    l.changed_at AS "changedAt", l.due_at AS "dueAt", c.uuid AS "crawlId", l.page_hash IS NOT NULL AS "hasPage",
+    l.is_shell AS "isShell"
+  FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
+
+/** One address of a source. */
+export async function findRow(sql: Sql, source: number, key: string): Promise<LedgerRow | undefined> {
+  const found = await sql.get<RowColumns>(
+    `${ROWS} WHERE l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2`,
+    [source, key],
+  )
+  return found && toLedgerRow(found)
+}
+
+const AFTER = `l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2`
+const IN_ORDER = 'ORDER BY left(l.key, 512), l.key LIMIT $3'
+
+/** Rows of one state and reason, in the order of keys. */
+export const ROWS_BY_REASON: string = `${ROWS} WHERE ${AFTER} AND l.state = $4 AND l.reason = $5 ${IN_ORDER}`
+
+/** Addresses of a source in the order of their keys. */
+export async function listRows(sql: Sql, source: number, filter: RowFilter): Promise<LedgerRow[]> {
+  const { state, reason, after = '', limit } = filter
+  const asked = [source, after, limit]
+  const found =
+    reason !== undefined && state !== undefined
+      ? await sql.all<RowColumns>(ROWS_BY_REASON, [...asked, state, reason])
+      : await sql.all<RowColumns>(
+          `${ROWS} WHERE ${AFTER} AND ($4::text IS NULL OR l.state = $4) AND ($5::text IS NULL OR l.reason = $5) ${IN_ORDER}`,
+          [...asked, state ?? null, reason ?? null],
+        )
+  return found.map(toLedgerRow)
+}
+
+/** Rows by state and reason. */
+export async function countLedger(sql: Sql, source: number): Promise<LedgerCounts> {
+  const counted = await sql.all<CountedRows>(
+    'SELECT state, reason, rows FROM ledger_counts WHERE source = $1 AND rows > 0 ORDER BY state, reason',
+    [source],
+  )
+  return toCounts(counted)
+}
+
+/** Lists of a kind on which addresses were found that lead to content and that a crawl has not seen, in order. */
+export async function listUnseenLists(
+  sql: Sql,
+  source: number,
+  crawlId: string,
+  discovery: Discovery,
+): Promise<string[]> {
+  const found = await sql.all<{ list: string }>(
+    `SELECT DISTINCT found_on AS list FROM ledger WHERE source = $1 AND discovery = $2 AND found_on IS NOT NULL
+       AND (page_hash IS NOT NULL OR target IS NOT NULL)
+       AND crawl IS DISTINCT FROM (SELECT id FROM crawl_ids WHERE uuid = $3) ORDER BY 1`,
+    [source, discovery, crawlId],
+  )
+  return found.map(({ list }) => list)
+}
+
+/** Counts the pages that a crawl has taken in or found unchanged. */
+export async function countPages(sql: Sql, source: number, crawlId: string): Promise<number> {
+  const found = await sql.get<{ pages: number }>(
+    `SELECT count(*) AS pages FROM ledger WHERE source = $1 AND state IN ('indexed', 'unchanged')
+       AND crawl = (SELECT id FROM crawl_ids WHERE uuid = $2)`,
+    [source, crawlId],
+  )
+  return found?.pages ?? 0
+}
+
+/** The first row that a crawl settled for one of these reasons and of which no links are kept; or one that only keeps some. */
+export async function findUnread(
+  sql: Sql,
+  source: number,
+  crawlId: string,
+  reasons: readonly Reason[],
+): Promise<LedgerRow | undefined> {
+  const found = await sql.get<RowColumns>(
+    `${ROWS} WHERE l.source = $1 AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = $2)
+       -- Most often there is no such row at all, and nobody has to walk the source to find that out.
+       AND EXISTS (SELECT 1 FROM ledger_counts n WHERE n.source = $1 AND n.rows > 0 AND n.reason = ANY ($3))
+       AND l.reason = ANY ($3) AND (l.state IN ('indexed', 'unchanged')
+         OR l.state IN ('skipped', 'failed') AND NOT EXISTS (SELECT 1 FROM links k WHERE k.id = l.id))
+     ORDER BY l.key LIMIT 1`,
+    [source, crawlId, reasons],
+  )
+  return found && toLedgerRow(found)
+}
+
+function toLedgerRow(found: RowColumns): LedgerRow {
+  return { ...found, contentHash: found.contentHash === null ? null : unpackHash(found.contentHash) }
+}

@@ -1,0 +1,95 @@
+import { PharosError } from '../../core/errors.ts'
+import type { Database, Sql } from './database.ts'
+import type { Place } from './place.ts'
+import { seedTypes } from './seed-types.ts'
+import { TABLES } from './tables.ts'
+import { UNDERSTANDING_TABLES } from './understanding-tables.ts'
+
+/** Each is run once, in order; what was released is never changed. */
+const MIGRATIONS: readonly string[] = [TABLES + UNDERSTANDING_TABLES]
+
+/** The schema this program writes. */
+export const SCHEMA_VERSION: number = MIGRATIONS.length
+
+/** The oldest server that has all that is used here. */
+const LEAST_SERVER = 14
+
+/** Only one process at a time brings a library up to date. The number means nothing to anybody else. */
+const MIGRATION_LOCK = 7_426_001
+
+/**
+ * Brings a library to the schema of this program; ten processes may try at once. Refuses one that a newer program wrote, a server that is
+ * too old, and a database that cannot hold every text.
+ */
+export async function migrate(db: Database, place: Place): Promise<void> {
+  if ((await readVersion(db, place)) === SCHEMA_VERSION) return
+  await checkServer(db, place)
+  await db.transaction(async (sql) => {
+    await sql.run('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await sql.run(`CREATE SCHEMA IF NOT EXISTS ${place.schema}`)
+    // Somebody else may have been faster.
+    const done = await readVersion(sql, place)
+    if (done === 0) await refuseStrangers(sql, place)
+    for (const migration of MIGRATIONS.slice(done)) await runAll(sql, migration)
+    await sql.run('DELETE FROM schema_version')
+    await sql.run('INSERT INTO schema_version (version) VALUES ($1)', [SCHEMA_VERSION])
+    await seedTypes(sql)
+  })
+}
+
+/** Statements end where a line ends with a semicolon and nothing that is dollar-quoted is open. */
+async function runAll(sql: Sql, migration: string): Promise<void> {
+  for (const statement of splitStatements(migration)) await sql.run(statement)
+}
+
+function splitStatements(text: string): string[] {
+  const statements: string[] = []
+  let some = ''
+  for (const line of text.split('\n')) {
+    some += `${line}\n`
+    const isOpen = some.split('$$').length % 2 === 0
+    if (isOpen || !line.trimEnd().endsWith(';')) continue
+    statements.push(some.trim())
+    some = ''
+  }
+  return some.trim() === '' ? statements : [...statements, some.trim()]
+}
+
+/** The version a library has; 0 without any tables. */
+async function readVersion(sql: Sql, { schema, location }: Place): Promise<number> {
+  const there = await sql.get<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [
+    `${schema}.schema_version`,
+  ])
+  if (there?.there !== true) return 0
+  const found = (await sql.get<{ version: number }>('SELECT version FROM schema_version'))?.version ?? 0
+  if (found > SCHEMA_VERSION) {
+    throw new PharosError('LIBRARY_NEWER', { library: location, found, supported: SCHEMA_VERSION })
+  }
+  return found
+}
+
+async function checkServer(sql: Sql, { location }: Place): Promise<void> {
+  const found = await sql.get<{ version: number; encoding: string }>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding`,
+  )
+  const problem = findServerProblem(found?.version ?? 0, found?.encoding ?? '')
+  if (problem !== undefined) throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
+}
+
+/** Why a library cannot be kept by a server of this version, in a database with this encoding; undefined where it can. */
+export function findServerProblem(version: number, encoding: string): string | undefined {
+  if (version < LEAST_SERVER) return `expected PostgreSQL ${LEAST_SERVER} or newer, got ${version}`
+  if (encoding === 'UTF8') return undefined
+  return `expected a database with the encoding UTF8, got ${encoding}; make one with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`
+}
+
+/** A schema with tables of another program is left alone. */
+async function refuseStrangers(sql: Sql, { schema, location }: Place): Promise<void> {
+  const found = await sql.get<{ name: string }>(
+    'SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 LIMIT 1',
+    [schema],
+  )
+  if (found === undefined) return
+  const problem = `its schema ${schema} has tables of another program, such as ${found.name}; name another one with ?schema=`
+  throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
+}

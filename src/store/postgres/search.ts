@@ -1,0 +1,151 @@
+import { type ChunkTests, createChunkTests } from '../../core/retrieval/chunk-filter.ts'
+import { createChunkIndex, type DeadRun, type Run } from '../../core/retrieval/chunk-index.ts'
+import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
+import type { IndexProgress, StoreMatch, StoreQuery } from '../../library/store.ts'
+import type { Database, Sql } from './database.ts'
+import { createLook, type Look } from './filter-look.ts'
+import { createIndexParts, type HeldBlocks } from './index-parts.ts'
+import { createDraft, createIndexShelf, type IndexDraft, NO_INDEX, sortRuns } from './index-shelf.ts'
+import { countIndexed, readIndex, type SeenIndex, type StoredIndex } from './index-tables.ts'
+import { createTending, type Tending } from './tending.ts'
+
+/** Finds chunks by their words, and keeps the index that it takes. */
+export interface Search extends Pick<Tending, 'tidy' | 'announce' | 'close'> {
+  search(query: StoreQuery): Promise<StoreMatch[]>
+  countContentTypes(): Promise<ReadonlyMap<string, ContentTypeCounts>>
+  readState(): Promise<IndexProgress>
+  tend(signal?: AbortSignal): Promise<void>
+}
+
+/** So many runs of chunks that are gone are worth removing from the index before a search. */
+const MANY_GONE = 64
+
+/** Some run: it matters only that there is one. */
+const SOME_RUN: Run = { first: 1, last: 1 }
+
+/** Makes what searches a library. What was read of the index is kept for the next search. */
+export function createSearch(db: Database): Search {
+  const parts = createIndexParts()
+  const numberOf = createNumbering()
+  let known: StoredIndex | undefined
+  let draft: IndexDraft = createDraft(NO_INDEX)
+  const index = createChunkIndex(createIndexShelf(parts, () => draft))
+
+  /** The index as it is now. What was asked for at the same time may have come back in another order. */
+  const see = async (sql: Sql, sourceIds?: readonly string[]): Promise<SeenIndex> => {
+    const before = known
+    const seen = await readIndex(sql, before, sourceIds)
+    if (known === before) known = seen
+    return seen
+  }
+  const isBehind = (seen: SeenIndex): boolean => {
+    draft = createDraft({ ...seen, generation: numberOf(seen), stale: seen.isStale ? [SOME_RUN] : [] })
+    return index.isBehind() || seen.gone.length >= MANY_GONE
+  }
+  const tending = createTending(db, async () => isBehind(await see(db)))
+
+  /** Asks the index as it was seen; undefined where parts of it were replaced before they were read. */
+  const ask = async <T>(sql: Sql, seen: SeenIndex, look: Look | undefined, work: () => T): Promise<T | undefined> => {
+    const held: HeldBlocks = new Map()
+    const listed = seen.segments.map(({ id }) => id)
+    const dead = addGone(seen)
+    for (;;) {
+      const segments = parts.listLacking(listed)
+      if (segments.length > 0) {
+        if (!(await parts.load(sql, { segments: new Set(segments), blocks: new Map() }, held))) return undefined
+        // Whoever sees a newer index may have forgotten others meanwhile.
+        continue
+      }
+      draft = createDraft({ ...seen, dead, generation: numberOf(seen), looked: look })
+      look?.begin()
+      const { result, lacking } = parts.run(held, work)
+      if (lacking === undefined && look?.isLacking() !== true) {
+        if (known?.generation === seen.generation) parts.keepOnly(listed)
+        return result
+      }
+      if (lacking !== undefined && !(await parts.load(sql, lacking, held))) return undefined
+      await look?.load(sql)
+    }
+  }
+  /** Asks it again where it was replaced meanwhile. */
+  const askOften = async <T>(
+    sql: Sql,
+    { sourceIds, look, seen }: { sourceIds?: readonly string[] | undefined; look?: Look | undefined; seen?: SeenIndex },
+    work: (seen: SeenIndex) => T,
+  ): Promise<T> => {
+    for (let current = seen ?? (await see(sql, sourceIds)); ; current = await see(sql, sourceIds)) {
+      const shown = current
+      const answer = await ask(sql, shown, look, () => ({ result: work(shown) }))
+      if (answer !== undefined) return answer.result
+    }
+  }
+
+  return {
+    search: async ({ query, limit, filter = {}, explain = false }) => {
+      const { sourceIds } = filter
+      let seen = await see(db, sourceIds)
+      if (isBehind(seen)) {
+        await tending.doSome()
+        seen = await see(db, sourceIds)
+      }
+      const tests = createChunkTests(filter)
+      const find =
+        (passed: ChunkTests) =>
+        ({ sources }: SeenIndex): StoreMatch[] =>
+          index.search({ query, limit, sources: sources ? new Set(sources) : undefined, tests: passed, explain })
+      // Segments are never changed, so that no transaction is needed to read them. What else is looked at has to be of the same moment.
+      if (!tests.page && !tests.chunk) return askOften(db, { sourceIds, seen }, find(tests))
+      return db.snapshot((sql) => {
+        const look = createLook(tests, filter.symbol !== undefined)
+        return askOften(sql, { sourceIds, look }, find(look.tests))
+      })
+    },
+    countContentTypes: async () => {
+      const counts = await askOften(db, {}, () => index.countContentTypes())
+      const sources = await db.all<{ uuid: string; id: number }>(
+        'SELECT uuid, id FROM sources WHERE NOT is_removed ORDER BY created_at, id',
+      )
+      return new Map(sources.map(({ uuid, id }) => [uuid, counts.get(id) ?? { prose: 0, code: 0 }]))
+    },
+    readState: () => measure(db),
+    tend: tending.doAll,
+    tidy: tending.tidy,
+    announce: tending.announce,
+    close: tending.close,
+  }
+}
+
+/** Gives each state of an index that is seen after another one a number of its own: chunks that are gone make it another one too. */
+function createNumbering(): (seen: SeenIndex) => number {
+  let last = ''
+  let number = 0
+  return ({ generation, gone }) => {
+    const state = JSON.stringify([generation, gone])
+    if (state !== last) number++
+    last = state
+    return number
+  }
+}
+
+/** The dead chunks of all segments, with those that are gone and that nobody has removed yet. */
+function addGone({ segments, dead, gone }: SeenIndex): readonly DeadRun[] {
+  if (gone.length === 0) return dead
+  const added = segments.flatMap(({ id, first, last }) =>
+    gone.filter((run) => run.first <= last && run.last >= first).map((run) => ({ ...run, segment: id })),
+  )
+  return sortRuns([...dead, ...added])
+}
+
+/** Counts the chunks, and those that can be found, without reading the index. */
+async function measure(sql: Sql): Promise<IndexProgress> {
+  const { format, chunks, stale } = await countIndexed(sql)
+  const draft = createDraft({ ...NO_INDEX, format, stale: stale === 0 ? [] : [{ first: 1, last: stale }] })
+  const shelf = createIndexShelf(createIndexParts(), () => draft)
+  const counted = {
+    ...shelf,
+    // As if there were newer ones: the others are counted then.
+    newestChunk: () => Number.POSITIVE_INFINITY,
+    countChunks: () => ({ upTo: chunks, all: chunks }),
+  }
+  return createChunkIndex(counted).measure()
+}

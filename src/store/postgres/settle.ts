@@ -1,0 +1,309 @@
+import { preferKey } from '../../core/url/prefer.ts'
+import {
+  type Adoption,
+  type Alias,
+  type Find,
+  type FindResult,
+  overflowed,
+  type PageRecord,
+  type Settled,
+  type Settlement,
+} from '../../crawl/ledger.ts'
+import { nextState } from '../../crawl/transitions.ts'
+import type { CrawlOf } from '../common/crawl-of.ts'
+import {
+  ACTIONS,
+  confirmNothing,
+  type Draft,
+  giveWay,
+  type Holder,
+  isHeld,
+  isOwned,
+  judge,
+  keepPage,
+  lastChecked,
+  lost,
+  meetAgain,
+  move,
+  NO_ANSWER,
+  recordAnswer,
+  report,
+} from '../common/draft.ts'
+import { packHash, unpackHash } from '../common/hash.ts'
+import { writeAliases } from './aliases.ts'
+import { classifyContent, describeContent, removeContent, writeContent, writeLinks } from './content.ts'
+import type { Sql } from './database.ts'
+import { countRows, offer } from './finds.ts'
+import { breakLoop } from './redirect-loop.ts'
+import { addHelpSql, type Helper, helpOf, helpValues, writeHelp } from './sharing.ts'
+
+/** A row that is settled, with what it has to do with. */
+interface Settling {
+  readonly sql: Sql
+  readonly source: number
+  readonly crawl: number
+  readonly now: number
+  readonly row: Draft
+  /** Another row that holds the content this one answers with. */
+  readonly holder: Holder | undefined
+  /** Who made the visit, where that is told apart, and what it took. */
+  readonly help?: { readonly helper: Helper; readonly cost: Cost } | undefined
+}
+
+type Cost = NonNullable<Settlement['cost']>
+
+const NO_COST: Cost = { bytes: 0, requests: 0 }
+
+/** Writes what became of a visit; nothing when it has lost its row. What a process does that only takes part in the crawl is counted. */
+export async function settle(
+  sql: Sql,
+  source: number,
+  crawl: CrawlOf,
+  given: Settlement,
+  helper?: Helper,
+): Promise<Settled> {
+  const settlement = await breakLoop(sql, source, crawl, given)
+  const { visit, now, checkedAt = now, finds = [], maxRows, aliases = [] } = settlement
+  const hash = settlement.record?.page.contentHash
+  const { row, holder, isHostKept } = await lookAt(sql, source, crawl, visit.key, hash)
+  // Whoever has the host by now makes the visit anew.
+  if (!isOwned(row, settlement) || !isHostKept) return lost(row)
+  const help = helper && { helper, cost: settlement.cost ?? NO_COST }
+  const settling: Settling = { sql, source, crawl: crawl.number, now, row, holder, help }
+  recordAnswer(row, settlement, crawl.number)
+  const learnt = await conclude(settling, settlement)
+  await save(settling, checkedAt)
+  await writeAliases(sql, source, [...learnt, ...aliases], now)
+  const results = await offer(sql, source, crawl, finds, now, maxRows)
+  if (helper !== undefined) await countLeftOut(sql, helper, finds, results)
+  return report(row, results)
+}
+
+/** Counts for a helper what was found and is left out, which is rare. */
+async function countLeftOut(
+  sql: Sql,
+  helper: Helper,
+  finds: readonly Find[],
+  results: readonly FindResult[],
+): Promise<void> {
+  const isNew = ({ refusal }: Find, place: number) =>
+    results[place] === 'refused' && refusal?.reason === 'new-in-refresh'
+  const newInRefresh = finds.filter(isNew).length
+  const overflow = results.filter((result) => result === 'overflow').length
+  if (newInRefresh + overflow > 0) await writeHelp(sql, helper, { newInRefresh, overflow })
+}
+
+/** Stores a page that came without a visit. */
+export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: Adoption): Promise<Settled> {
+  const { now, find, record, finds, maxRows = Infinity } = adoption
+  const { row: known, holder } = await lookAt(sql, source, crawl, find.key, record.page.contentHash)
+  if (known === undefined && maxRows !== Infinity && (await countRows(sql, source)) >= maxRows) {
+    return overflowed(await offer(sql, source, crawl, finds, now, maxRows))
+  }
+  const isNew = known?.state === 'indexed' && known.crawl === crawl.number
+  const row = known ?? (await insertAdopted(sql, source, adoption))
+  if (known !== undefined) await updateAdopted(sql, known, adoption, crawl)
+  const settling: Settling = { sql, source, crawl: crawl.number, now, row, holder }
+  // As every row that is about to be settled; whoever had it has lost it.
+  row.state = 'leased'
+  recordAnswer(row, NO_ANSWER, crawl.number)
+  await writeLinks(sql, row.id, record.links)
+  let learnt: readonly Alias[] = []
+  if (isHeld(row, record)) {
+    await classifyContent(sql, source, row.id, record)
+    row.contentHash = row.pageHash
+    // A list that is read again, because the crawl was interrupted, brings no news.
+    move(row, isNew ? 'index' : 'confirm')
+  } else {
+    learnt = await storePage(settling, record)
+  }
+  await save(settling, now)
+  await writeAliases(sql, source, learnt, now)
+  return report(row, await offer(sql, source, crawl, finds, now, maxRows))
+}
+
+/** Does what a settlement says, and tells of other addresses of the same content. */
+async function conclude(settling: Settling, settlement: Settlement): Promise<readonly Alias[]> {
+  const { sql, source, row, holder } = settling
+  const { state, record } = settlement
+  const verdict = judge(row, settlement)
+  const isStored = verdict === 'store' && record !== undefined
+  const links = isStored ? record.links : (settlement.links ?? record?.links)
+  if (links !== undefined) await writeLinks(sql, row.id, links)
+  if (isStored) return storePage(settling, record)
+  if (verdict === 'look') {
+    confirmNothing(row, holder)
+  } else if (row.pageHash !== null && verdict === 'keep') {
+    // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
+    const claimed = await claim(settling, row.pageHash)
+    if (!claimed.isOurs) return claimed.aliases
+    if (record !== undefined) await describeContent(sql, source, row.id, record)
+    move(row, 'confirm')
+    return claimed.aliases
+  } else if (state !== 'indexed') {
+    move(row, ACTIONS[state])
+  }
+  return []
+}
+
+async function storePage(settling: Settling, record: PageRecord): Promise<readonly Alias[]> {
+  const { sql, source, row, now } = settling
+  const { isOurs, aliases } = await claim(settling, record.page.contentHash)
+  if (isOurs) {
+    await writeContent(sql, source, row.id, record)
+    keepPage(row, record, now)
+  }
+  return aliases
+}
+
+/**
+ * A content is stored once a source: under the better of two addresses that answer with it. Tells whether that is this row;
+ * if not, it has become one that repeats the other.
+ */
+async function claim(
+  { sql, row, holder, crawl }: Settling,
+  hash: string,
+): Promise<{ readonly isOurs: boolean; readonly aliases: readonly Alias[] }> {
+  row.contentHash = hash
+  if (holder === undefined) return { isOurs: true, aliases: [] }
+  const aliases: Alias[] = [{ url: row.url, aliasUrl: holder.url, classification: 'same-content', reason: null }]
+  if (preferKey(holder.key, row.key) < 0) {
+    if (giveWay(row, holder, hash, crawl)) await removeContent(sql, [row.id])
+    return { isOurs: false, aliases }
+  }
+  await removeContent(sql, [holder.id])
+  await dispossess(sql, holder, row.key, hash)
+  return { isOurs: true, aliases }
+}
+
+/** Takes the content from a row. One that is to be fetched anyway only loses its page. */
+async function dispossess(sql: Sql, { id, state }: Holder, target: string, hash: string): Promise<void> {
+  const demoted = nextState(state, 'demote')
+  if (demoted === undefined) {
+    await sql.run('UPDATE ledger SET page_hash = NULL WHERE id = $1', [id])
+    return
+  }
+  await sql.run(
+    `UPDATE ledger SET state = $2, reason = 'duplicate', pattern = NULL, target = $3, content_hash = $4, page_hash = NULL
+     WHERE id = $1`,
+    [id, demoted, target, packHash(hash)],
+  )
+}
+
+interface DraftColumns extends Omit<Draft, 'contentHash' | 'pageHash'> {
+  readonly contentHash: Uint8Array | null
+  readonly pageHash: Uint8Array | null
+}
+
+interface LookColumns extends DraftColumns {
+  /** Whether its host is still the one's who took it. */
+  readonly isHostKept: boolean
+  readonly holderId: number | null
+  readonly holderKey: string
+  readonly holderUrl: string
+  readonly holderState: Holder['state']
+}
+
+const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.status, l.detail, l.etag,
+  l.last_modified AS "lastModified", l.content_url AS "contentUrl", l.is_shell AS "isShell", l.content_hash AS "contentHash",
+  l.page_hash AS "pageHash", l.words, l.attempts, l.checked_at AS "checkedBefore", l.changed_at AS "changedAt",
+  l.due_at AS "dueAt", l.is_final AS "isFinal", l.awaits_confirmation AS "awaitsConfirmation",
+  l.proven_crawl AS "provenCrawl", l.depth, l.crawl, l.lease`
+
+// Without a content that is given it is that of the page the row holds, or of the one it repeats.
+const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState"
+  FROM (SELECT 1) AS one
+    LEFT JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2
+    LEFT JOIN hosts c ON c.host = l.host
+    LEFT JOIN LATERAL (
+      SELECT o.id, o.key, o.url, o.state FROM ledger o
+      WHERE o.source = $1 AND o.page_hash = coalesce($3, l.page_hash, l.content_hash) AND o.id IS DISTINCT FROM l.id
+        AND o.proven_crawl IS DISTINCT FROM $4
+      ORDER BY o.key LIMIT 1) h ON true`
+
+/** A row, and another that holds a content and is to keep it: not one that the same crawl proved gone. */
+async function lookAt(
+  sql: Sql,
+  source: number,
+  crawl: CrawlOf,
+  key: string,
+  hash: string | undefined,
+): Promise<{ readonly row: Draft | undefined; readonly holder: Holder | undefined; readonly isHostKept: boolean }> {
+  const found = await sql.get<LookColumns>(LOOK_AT, [
+    source,
+    key,
+    hash === undefined ? null : packHash(hash),
+    crawl.number,
+  ])
+  if (found === undefined) return { row: undefined, holder: undefined, isHostKept: false }
+  const { isHostKept, holderId, holderKey, holderUrl, holderState, ...columns } = found
+  const holder = holderId === null ? undefined : { id: holderId, key: holderKey, url: holderUrl, state: holderState }
+  return { row: columns.id === null ? undefined : toDraft(columns), holder, isHostKept }
+}
+
+async function insertAdopted(sql: Sql, source: number, { find, now }: Adoption): Promise<Draft> {
+  const { key, url, host, depth, discovery, foundOn } = find
+  const made = await sql.get<DraftColumns>(
+    `INSERT INTO ledger AS l (source, state, depth, key, url, host, discovery, found_on, first_seen_at)
+     VALUES ($1, 'leased', $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
+    [source, depth, key, url, host, discovery, foundOn, now],
+  )
+  if (made === undefined) throw new TypeError(`the row of ${key} was not written`)
+  return toDraft(made)
+}
+
+async function updateAdopted(sql: Sql, row: Draft, adoption: Adoption, crawl: CrawlOf): Promise<void> {
+  const { discovery, foundOn } = adoption.find
+  await sql.run('UPDATE ledger SET depth = $2, discovery = $3, found_on = $4 WHERE id = $1', [
+    row.id,
+    meetAgain(row, adoption, crawl),
+    discovery,
+    foundOn,
+  ])
+}
+
+const SAVE = `UPDATE ledger SET state = $2, reason = $3, pattern = $4, target = $5, status = $6, detail = $7, etag = $8,
+    last_modified = $9, content_url = $10, is_shell = $11, content_hash = $12, page_hash = $13, words = $14, attempts = $15,
+    changed_at = $16, due_at = $17, is_final = $18, awaits_confirmation = $19, proven_crawl = $20, checked_at = $21,
+    crawl = $22, lease = NULL, leased_until = NULL
+  WHERE id = $1`
+const SAVE_AND_COUNT = `WITH counted AS (${addHelpSql(23)}) ${SAVE}`
+
+async function save({ sql, row, crawl, help }: Settling, checkedAt: number | null): Promise<void> {
+  const { contentHash, pageHash } = row
+  const values = [
+    row.id,
+    row.state,
+    row.reason,
+    row.pattern,
+    row.target,
+    row.status,
+    row.detail,
+    row.etag,
+    row.lastModified,
+    row.contentUrl,
+    row.isShell,
+    contentHash === null ? null : packHash(contentHash),
+    pageHash === null ? null : packHash(pageHash),
+    row.words,
+    row.attempts,
+    row.changedAt,
+    row.dueAt,
+    row.isFinal,
+    row.awaitsConfirmation,
+    row.provenCrawl,
+    lastChecked(row, checkedAt),
+    crawl,
+  ]
+  if (help === undefined) await sql.run(SAVE, values)
+  else await sql.run(SAVE_AND_COUNT, [...values, ...helpValues(help.helper, helpOf(row.state, help.cost))])
+}
+
+function toDraft(found: DraftColumns): Draft {
+  const { contentHash, pageHash } = found
+  return {
+    ...found,
+    contentHash: contentHash === null ? null : unpackHash(contentHash),
+    pageHash: pageHash === null ? null : unpackHash(pageHash),
+  }
+}

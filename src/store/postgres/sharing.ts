@@ -1,0 +1,127 @@
+import type { LedgerState } from '../../crawl/ledger.ts'
+import { addHelp, type Help, NO_HELP, type SharedCrawl } from '../../crawl/sharing.ts'
+import type { Crawl, SharableCrawl } from '../../library/store.ts'
+import { findCrawl, OURS } from './crawls.ts'
+import type { Sql } from './database.ts'
+import { openAt } from './frontier.ts'
+
+/** Says that others may take part in a crawl from now on. */
+export async function shareCrawl(sql: Sql, id: string, runner: string | undefined, shared: SharedCrawl): Promise<void> {
+  await sql.run(`UPDATE crawls SET shared = $3 WHERE ${OURS}`, [id, runner ?? null, JSON.stringify(shared)])
+}
+
+/** A running crawl that others may take part in, and what they have to know; undefined where it is none. */
+export async function findShared(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly crawl: Crawl; readonly shared: SharedCrawl } | undefined> {
+  const crawl = await findCrawl(sql, id)
+  const found = await sql.get<{ shared: string }>(
+    `SELECT j.shared FROM crawls j JOIN crawl_ids i ON i.id = j.id
+     WHERE i.uuid = $1 AND j.state = 'running' AND j.shared IS NOT NULL`,
+    [id],
+  )
+  // It was written by this store.
+  return crawl === undefined || found === undefined ? undefined : { crawl, shared: JSON.parse(found.shared) }
+}
+
+/** Whether a crawl still runs. */
+export async function isRunning(sql: Sql, id: string): Promise<boolean> {
+  return (
+    (await sql.get(`SELECT 1 FROM crawls j JOIN crawl_ids i ON i.id = j.id WHERE i.uuid = $1 AND j.state = 'running'`, [
+      id,
+    ])) !== undefined
+  )
+}
+
+/** A crawl without a sign of life for so long may be nobody's: it has to go on before anybody takes part in it. */
+const ALIVE_MS = 30_000
+/** Hosts are counted up to here. */
+const MOST_HOSTS = 1000
+
+/** Running crawls that others may take part in, those first that have most to be done on hosts nobody has. */
+export function listSharable(sql: Sql, now: number): Promise<SharableCrawl[]> {
+  return sql.all<SharableCrawl>(
+    `SELECT i.uuid AS "crawlId", s.uuid AS "sourceId", f.hosts AS "freeHosts"
+     FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source CROSS JOIN LATERAL (
+       SELECT count(*) AS hosts FROM (
+         SELECT 1 FROM open_hosts o LEFT JOIN hosts h ON h.host = o.host
+         WHERE o.source = j.source AND (h.holder IS NULL OR h.leased_until <= $1::float8) AND ${openAt('$1::float8')} <= $1
+         LIMIT ${MOST_HOSTS}) AS found) f
+     WHERE j.shared IS NOT NULL AND j.state = 'running' AND NOT s.is_removed AND abs($1 - j.heartbeat_at) < ${ALIVE_MS}
+       AND f.hosts > 0
+     ORDER BY f.hosts DESC, j.id`,
+    [now],
+  )
+}
+
+const COUNTS = [
+  'visited',
+  'indexed',
+  'unchanged',
+  'skipped',
+  'failed',
+  'new_in_refresh',
+  'overflow',
+  'bytes',
+  'requests',
+] as const
+
+/** A process that takes part in a crawl. */
+export interface Helper {
+  readonly crawl: number
+  readonly name: string
+}
+
+/** Adds to what a helper has done; its values are those of {@link helpValues}, from a number on. */
+export function addHelpSql(first: number): string {
+  const at = (place: number, type: string) => `$${first + place}::${type}`
+  const values = COUNTS.map((_, place) => at(place + 2, 'bigint'))
+  return `INSERT INTO crawl_helpers AS k (crawl, term, holder, ${COUNTS.join(', ')}, parked)
+    SELECT j.id, j.term, ${at(1, 'text')}, ${values.join(', ')}, ${at(COUNTS.length + 2, 'text[]')}
+    FROM crawls j WHERE j.id = ${at(0, 'bigint')}
+    ON CONFLICT (crawl, term, holder) DO UPDATE SET ${COUNTS.map((name) => `${name} = k.${name} + excluded.${name}`).join(', ')},
+      parked = CASE WHEN k.parked @> excluded.parked THEN k.parked ELSE k.parked || excluded.parked END`
+}
+
+/** What {@link addHelpSql} is given. */
+export function helpValues({ crawl, name }: Helper, help: Help): unknown[] {
+  const { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, parked } = help
+  const counts = [visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests]
+  return [crawl, name, ...counts, parked.flatMap(({ host, detail }) => [host, detail])]
+}
+
+const ADD_HELP = addHelpSql(1)
+
+/** Adds to what a helper has done. */
+export async function writeHelp(sql: Sql, helper: Helper, help: Partial<Help>): Promise<void> {
+  await sql.run(ADD_HELP, helpValues(helper, { ...NO_HELP, ...help }))
+}
+
+/** What a visit comes to that ended in a state. */
+export function helpOf(state: LedgerState, cost: Pick<Help, 'bytes' | 'requests'>): Help {
+  if (state === 'pending' || state === 'leased' || state === 'gone') return { ...NO_HELP, ...cost }
+  return { ...NO_HELP, ...cost, visited: 1, [state]: 1 }
+}
+
+interface HelpColumns extends Omit<Help, 'parked'> {
+  /** Hosts, each followed by the reason. */
+  readonly parked: readonly string[]
+}
+
+/** All that helpers have done for a crawl since it was last begun. */
+export async function readHelp(sql: Sql, id: string): Promise<Help> {
+  const found = await sql.all<HelpColumns>(
+    `SELECT k.visited, k.indexed, k.unchanged, k.skipped, k.failed, k.new_in_refresh AS "newInRefresh", k.overflow, k.bytes,
+       k.requests, k.parked
+     FROM crawl_helpers k JOIN crawls j ON j.id = k.crawl AND j.term = k.term JOIN crawl_ids i ON i.id = j.id
+     WHERE i.uuid = $1 ORDER BY k.holder`,
+    [id],
+  )
+  return found.map(toHelp).reduce(addHelp, NO_HELP)
+}
+
+function toHelp({ parked, ...counts }: HelpColumns): Help {
+  const pairs = Array.from({ length: parked.length / 2 }, (_, place) => parked.slice(2 * place, 2 * place + 2))
+  return { ...counts, parked: pairs.map(([host = '', detail = '']) => ({ host, detail })) }
+}

@@ -1,0 +1,177 @@
+import { PharosError } from '../../core/errors.ts'
+import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
+import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
+import { type SourceRecord, toSource } from '../common/source-record.ts'
+import type { Sql } from './database.ts'
+import { removeLostHubs } from './hub-writer.ts'
+import { lockSource } from './lock-source.ts'
+
+/** So many rows are deleted in one go: others who write to the source wait that long. */
+const ROWS_AT_ONCE = 500
+
+const COLUMNS = `id, uuid, name, version, url, site_url AS "siteUrl", scope, settings, created_at AS "createdAt"`
+
+/** Adds a source inside the transaction of the caller. */
+export async function addSource(sql: Sql, source: Source): Promise<void> {
+  const { id, name, version, url, siteUrl, scope, settings, createdAt } = source
+  await refuseSame(sql, name, version, '')
+  await sql.run(
+    `INSERT INTO sources (uuid, name, version, url, site_url, scope, settings, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [id, name, version, url, siteUrl, JSON.stringify(scope), JSON.stringify(settings), createdAt],
+  )
+}
+
+/** In the order in which they were added. */
+export async function listSources(sql: Sql): Promise<Source[]> {
+  const found = await sql.all<SourceRecord>(
+    `SELECT ${COLUMNS} FROM sources WHERE NOT is_removed ORDER BY created_at, id`,
+  )
+  return found.map(toSource)
+}
+
+/** Changes a source inside the transaction of the caller; one that is not there stays away. */
+export async function updateSource(sql: Sql, id: string, change: SourceChange): Promise<void> {
+  const found = await sql.get<SourceRecord>(
+    `SELECT ${COLUMNS} FROM sources WHERE uuid = $1 AND NOT is_removed FOR UPDATE`,
+    [id],
+  )
+  if (found === undefined) return
+  const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
+  const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
+  await refuseSame(sql, name, version, id)
+  await sql.run('UPDATE sources SET name = $1, version = $2, site_url = $3, settings = $4 WHERE uuid = $5', [
+    name,
+    version,
+    siteUrl,
+    settings,
+    id,
+  ])
+}
+
+async function refuseSame(sql: Sql, name: string, version: string | null, id: string): Promise<void> {
+  // Two may be given one name at once.
+  await sql.run('SELECT pg_advisory_xact_lock($1, 0)', [NAMES])
+  const same = await sql.get(
+    'SELECT 1 FROM sources WHERE name = $1 AND version IS NOT DISTINCT FROM $2 AND uuid <> $3',
+    [name, version, id],
+  )
+  if (same !== undefined) throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
+}
+
+/** Tells the lock of names from others that the same database knows. */
+const NAMES = 7_426_003
+
+/** The number of a source; undefined when there is none. */
+export async function numberOf(sql: Sql, id: string): Promise<number | undefined> {
+  const found = await sql.get<{ id: number }>('SELECT id FROM sources WHERE uuid = $1 AND NOT is_removed', [id])
+  return found?.id
+}
+
+/** The number of a source that is written to: it has to be there. */
+export async function requireNumber(sql: Sql, id: string, library: string): Promise<number> {
+  const source = await numberOf(sql, id)
+  if (source === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: id, library })
+  return source
+}
+
+/** The number of a crawl, which is given when the crawl is first heard of. */
+export async function crawlNumber(sql: Sql, source: number, crawlId: string): Promise<number> {
+  const found = await sql.get<{ id: number }>('SELECT id FROM crawl_ids WHERE uuid = $1', [crawlId])
+  if (found !== undefined) return found.id
+  const made = await sql.get<{ id: number }>(
+    `INSERT INTO crawl_ids (uuid, source) VALUES ($1, $2) ON CONFLICT (uuid) DO UPDATE SET uuid = excluded.uuid RETURNING id`,
+    [crawlId, source],
+  )
+  if (made === undefined) throw new TypeError(`crawl ${crawlId} was given no number`)
+  return made.id
+}
+
+/** Takes a source out of sight, with everything it has; both its name and its id are free at once. The rest is done by {@link clearHidden}. */
+export async function hideSource(sql: Sql, id: string): Promise<{ readonly pages: number; readonly chunks: number }> {
+  const source = await numberOf(sql, id)
+  if (source === undefined) return { pages: 0, chunks: 0 }
+  await lockSource(sql, source)
+  const removed = await sql.get<{ pages: number; chunks: number }>(
+    `SELECT (SELECT count(*) FROM ledger WHERE source = $1 AND page_hash IS NOT NULL) AS pages,
+       (SELECT count(*) FROM chunks WHERE source = $1) AS chunks`,
+    [source],
+  )
+  await sql.run(
+    `UPDATE sources SET is_removed = true, name = 'removed ' || id, version = NULL, uuid = 'removed ' || id WHERE id = $1`,
+    [source],
+  )
+  await sql.run('DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = $1)', [
+    source,
+  ])
+  await sql.run(`UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source = $1`, [source])
+  return removed ?? { pages: 0, chunks: 0 }
+}
+
+/** Deletes some of what hidden sources had, inside the transaction of the caller; false when nothing is left. */
+export async function clearHidden(sql: Sql): Promise<boolean> {
+  // Sources that are just being copied here are seen by nobody either, and stay.
+  const hidden = await sql.get<{ id: number }>(
+    `SELECT id FROM sources WHERE is_removed AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
+  )
+  if (hidden === undefined) return false
+  const { id: source } = hidden
+  await lockSource(sql, source)
+  const cleared = await clearRows(sql, source)
+  if (cleared > 0) return true
+  const aliases = await sql.run(
+    'DELETE FROM url_aliases WHERE ctid = ANY (ARRAY (SELECT ctid FROM url_aliases WHERE source = $1 LIMIT $2))',
+    [source, ROWS_AT_ONCE],
+  )
+  if (aliases > 0) return true
+  for (const removal of REST) await sql.run(removal, [source])
+  return true
+}
+
+/** Deletes some rows with their pages. Children go before parents, so that no reference is in the way. */
+async function clearRows(sql: Sql, source: number): Promise<number> {
+  const found = await sql.all<{ id: number; url: string | null; first: number; count: number }>(
+    `SELECT l.id, CASE WHEN p.id IS NOT NULL THEN l.url END AS url, coalesce(p.first_chunk, 0) AS first,
+       coalesce(p.chunk_count, 0) AS count
+     FROM ledger l LEFT JOIN pages p ON p.id = l.id WHERE l.source = $1 LIMIT $2`,
+    [source, ROWS_AT_ONCE],
+  )
+  if (found.length === 0) return 0
+  const rows = found.map(({ id }) => id)
+  const runs = found.filter(({ count }) => count > 0)
+  await sql.run(
+    `WITH runs AS (SELECT first, first + count - 1 AS last FROM unnest($1::bigint[], $2::bigint[]) AS r (first, count)),
+       noted AS (INSERT INTO index_gone (first, last) SELECT first, last FROM runs)
+     DELETE FROM chunks c USING runs r WHERE c.id BETWEEN r.first AND r.last`,
+    [runs.map(({ first }) => first), runs.map(({ count }) => count)],
+  )
+  for (const table of ['pages', 'links', 'ledger']) {
+    await sql.run(`DELETE FROM ${table} WHERE id = ANY ($1)`, [rows])
+  }
+  await removeLostHubs(
+    sql,
+    found.flatMap(({ url }) => url ?? []),
+  )
+  return rows.length
+}
+
+// What was learnt of its hosts goes with it, unless another source has pages there.
+const isItsHost = (
+  column: string,
+) => `${column} IN (SELECT host FROM host_counts WHERE source = $1) AND ${column} NOT IN (
+    SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE NOT s.is_removed AND h.pages > 0)`
+
+const REST: readonly string[] = [
+  ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
+    (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
+  ),
+  // Those of jobs are their history; those of analyses say what is stored.
+  `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB}' AND ${isItsHost('scope')}`,
+  'DELETE FROM ledger_counts WHERE source = $1',
+  'DELETE FROM open_hosts WHERE source = $1',
+  'DELETE FROM host_counts WHERE source = $1',
+  'DELETE FROM crawl_helpers WHERE crawl IN (SELECT id FROM crawls WHERE source = $1)',
+  'DELETE FROM crawls WHERE source = $1',
+  'DELETE FROM crawl_ids WHERE source = $1',
+  'DELETE FROM sources WHERE id = $1',
+]

@@ -1,0 +1,375 @@
+import { randomUUID } from 'node:crypto'
+import { PharosError } from '../../core/errors.ts'
+import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
+import { causeOf } from '../../crawl/patience.ts'
+import { Room } from '../../crawl/room.ts'
+import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
+import type { CrawlOf } from '../common/crawl-of.ts'
+import { toCounts } from '../common/ledger-sql.ts'
+import { createAddresses } from './addresses.ts'
+import { type CheckedAliases, checkAliases, FIRST_ALIAS, listAliases, writeAliases } from './aliases.ts'
+import { createAnalyses } from './analyses.ts'
+import * as content from './content.ts'
+import { beginCrawl, endCrawl, listCrawls, type Terms, touchCrawl } from './crawls.ts'
+import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database.ts'
+import { type Entered, enterSource } from './enter-source.ts'
+import { offer } from './finds.ts'
+import * as frontier from './frontier.ts'
+import { createGazetteer } from './gazetteer.ts'
+import { createHoldings } from './holdings.ts'
+import { HostHolder, type Leased } from './host-holder.ts'
+import { giveHostsBack, keepHosts, lockHosts, readHosts, readRobots, writeHosts, writeRobots } from './hosts.ts'
+import { createJobLog } from './job-log.ts'
+import { confirmPagesOf, listPagesOf, readList, writeList } from './lists.ts'
+import { createPlaceHubs } from './place-hubs.ts'
+import { createPlanMemory } from './plan-memory.ts'
+import * as rows from './rows.ts'
+import { createSearch } from './search.ts'
+import { adopt, settle } from './settle.ts'
+import { findShared, type Helper, isRunning, listSharable, readHelp, shareCrawl, writeHelp } from './sharing.ts'
+import * as sources from './sources.ts'
+import { readStats } from './stats.ts'
+import * as upkeep from './upkeep.ts'
+import { createVectors } from './vectors.ts'
+import { createWorkers } from './workers.ts'
+
+/**
+ * Opens the library in a PostgreSQL database, which has to be there; its tables are made where there are none. Any number of processes on
+ * any number of machines may use it at once.
+ */
+export async function openPostgresStore(
+  address: string,
+  options: PostgresOptions = {},
+): Promise<LibraryStore & UnderstandingStore> {
+  return createStore(await openDatabase(address, options), new HostHolder(options.runner ?? randomUUID()))
+}
+
+/** How a library in PostgreSQL is opened, and by whom. */
+export interface PostgresOptions extends DatabaseOptions {
+  /** Name of the process, by which others know whose the hosts are that it has. @default one of its own */
+  readonly runner?: string | undefined
+}
+
+function createStore(db: Database, holder: HostHolder): LibraryStore & UnderstandingStore {
+  const terms: Terms = new Map()
+  /** Crawls that this process only takes part in. */
+  const joined = new Set<string>()
+  /** Those who write to a source, by its id. */
+  const rooms = new Map<string, Room<symbol>>()
+  const search = createSearch(db)
+
+  /** Asks about a source; one that is not there has nothing. */
+  const within = async <T>(sourceId: string, nothing: T, ask: (source: number) => Promise<T>): Promise<T> => {
+    const source = await sources.numberOf(db, sourceId)
+    return source === undefined ? nothing : ask(source)
+  }
+  /** A transaction that writes to a source, when it is its turn among those of this process. */
+  const inTurn = async <T>(sourceId: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
+    const room = rooms.get(sourceId) ?? new Room<symbol>(AT_THE_LOCK)
+    rooms.set(sourceId, room)
+    const turn = Symbol()
+    await room.enter(turn)
+    try {
+      return await db.transaction(work)
+    } finally {
+      room.leave(turn)
+    }
+  }
+  /** A write to a source on behalf of a crawl; `nothing` where there is no such source, or the crawl may not write any more. */
+  const write = <T>(
+    sourceId: string,
+    crawlId: string | undefined,
+    nothing: T,
+    work: (sql: Sql, entered: Entered) => Promise<T>,
+  ): Promise<T> =>
+    inTurn(sourceId, async (sql) => {
+      const entered = await enterSource(sql, sourceId, crawlId, terms)
+      return entered?.mayWrite ? work(sql, entered) : nothing
+    })
+  /** The same where the source has to be there. */
+  const writeFor = <T>(
+    sourceId: string,
+    crawlId: string,
+    nothing: T,
+    work: (sql: Sql, source: number, crawl: CrawlOf) => Promise<T>,
+  ): Promise<T> =>
+    inTurn(sourceId, async (sql) => {
+      const entered = await enterSource(sql, sourceId, crawlId, terms)
+      if (entered === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: sourceId, library: db.location })
+      return entered.mayWrite ? work(sql, entered.source, await crawlOf(sql, entered, crawlId)) : nothing
+    })
+  const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
+    const doomed = await writeFor<number[]>(sourceId, crawlId, [], (sql, source, { number: crawl }) =>
+      upkeep.listRemovable(sql, source, { crawl, withUnseen }),
+    )
+    let removed = 0
+    for (let done = 0; done < doomed.length; done += PAGES_AT_ONCE) {
+      const some = doomed.slice(done, done + PAGES_AT_ONCE)
+      removed += await writeFor(sourceId, crawlId, 0, (sql, _, { number: crawl }) =>
+        upkeep.removePages(sql, some, { crawl, withUnseen }),
+      )
+    }
+    if (withUnseen) {
+      await writeFor(sourceId, crawlId, undefined, (sql, source, { number }) => upkeep.buryFailed(sql, source, number))
+    }
+    return removed
+  }
+  const checkAllAliases = async (sourceId: string, now: number): Promise<number> => {
+    let checked = 0
+    for (let last = FIRST_ALIAS; ; ) {
+      const after = last
+      const some = await write<CheckedAliases | undefined>(sourceId, undefined, undefined, (sql, { source }) =>
+        checkAliases(sql, source, after, now),
+      )
+      if (some === undefined) return checked
+      checked += some.count
+      last = some.last
+    }
+  }
+  /** Deletes what removed sources had, also what was left of one when its process was killed. */
+  const clearRemoved = async (): Promise<void> => {
+    while (await db.transaction(sources.clearHidden));
+  }
+  /** This process, where it only takes part in a crawl. */
+  const helperOf = ({ id, number }: CrawlOf): Helper | undefined =>
+    joined.has(id) ? { crawl: number, name: holder.name } : undefined
+  /** What cannot be written for now is done by the next who tends the index. */
+  const tidyIndex = (): Promise<void> =>
+    search.tidy().catch((error: unknown) => {
+      if (causeOf(error) === undefined) throw error
+    })
+
+  return {
+    location: db.location,
+
+    addSource: (source) => db.transaction((sql) => sources.addSource(sql, source)),
+    listSources: () => sources.listSources(db),
+    updateSource: (id, change) => db.transaction((sql) => sources.updateSource(sql, id, change)),
+    removeSource: async (id) => {
+      const removed = await db.transaction((sql) => sources.hideSource(sql, id))
+      await clearRemoved()
+      await tidyIndex()
+      return removed
+    },
+
+    beginCrawl: async (crawl, staleMs, resume, gone) => {
+      const begun = await db.transaction(async (sql) => {
+        const source = await sources.requireNumber(sql, crawl.sourceId, db.location)
+        return beginCrawl(sql, source, { crawl, staleMs, resume, gone, holder })
+      })
+      terms.set(begun.crawl.id, begun.term)
+      joined.delete(begun.crawl.id)
+      return begun.crawl
+    },
+    touchCrawl: async (id, now, runner) => {
+      await keepHosts(db, holder, now)
+      return touchCrawl(db, id, now, runner)
+    },
+    endCrawl: async (id, summary, now, runner) => {
+      await endCrawl(db, id, summary, now, runner)
+      holder.leaveCrawl(id)
+      await keepHosts(db, holder, now)
+      await tidyIndex()
+    },
+    listCrawls: (sourceId, limit) => within(sourceId, [], (source) => listCrawls(db, source, limit)),
+    shareCrawl: (id, shared, runner) => shareCrawl(db, id, runner, shared),
+    listSharable: (now) => listSharable(db, now),
+    joinCrawl: async (id) => {
+      const found = await findShared(db, id)
+      if (found === undefined) return undefined
+      // Whoever begins it anew goes on with the same work, and so does this one.
+      terms.delete(id)
+      joined.add(id)
+      return {
+        ...found,
+        touch: async (now) => {
+          await keepHosts(db, holder, now)
+          return isRunning(db, id)
+        },
+        leave: async (now) => {
+          joined.delete(id)
+          holder.leaveCrawl(id)
+          await keepHosts(db, holder, now)
+        },
+      }
+    },
+    readHelp: (id) => readHelp(db, id),
+
+    offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>
+      writeFor<FindResult[]>(
+        sourceId,
+        crawlId,
+        found.map(() => 'known'),
+        async (sql, source, crawl) => {
+          await writeAliases(sql, source, taught, now)
+          return offer(sql, source, crawl, found, now, maxRows)
+        },
+      ),
+    lease: async (request) => {
+      // Made here, so that whatever becomes of the transaction, one that is run again knows what it has taken before.
+      const asking = { request, holder, id: request.id ?? randomUUID() }
+      holder.begin(request)
+      try {
+        const leased = await write<Leased | undefined>(
+          request.sourceId,
+          request.crawlId,
+          undefined,
+          (sql, { source }) => frontier.lease(sql, source, asking),
+        )
+        if (leased !== undefined) holder.end(leased, request.crawlId)
+        return leased?.visits ?? []
+      } finally {
+        holder.conclude()
+      }
+    },
+    settle: async (settlement) => {
+      const { visit, crawlId, record } = settlement
+      const settled = await write(visit.sourceId, crawlId, LOST, async (sql, entered) => {
+        const crawl = await crawlOf(sql, entered, crawlId)
+        return settle(sql, entered.source, crawl, settlement, helperOf(crawl))
+      })
+      holder.leave([visit])
+      search.announce(record?.chunks.length ?? 0)
+      return settled
+    },
+    adopt: async (adoption) => {
+      const { sourceId, crawlId, record } = adoption
+      const settled = await writeFor(sourceId, crawlId, LOST, (sql, source, crawl) =>
+        adopt(sql, source, crawl, adoption),
+      )
+      search.announce(record.chunks.length)
+      return settled
+    },
+    release: async (visits) => {
+      for (const [sourceId, some] of Map.groupBy(visits, (visit) => visit.sourceId)) {
+        await write(sourceId, undefined, undefined, (sql, { source }) => frontier.release(sql, source, some))
+        holder.leave(some)
+      }
+    },
+    countOpen: (sourceId, now) =>
+      within(sourceId, NOTHING_OPEN, (source) => frontier.countOpen(db, source, now, holder)),
+    listHeldHosts: (sourceId, now, after) =>
+      within<readonly string[]>(sourceId, [], (source) => frontier.listHeldHosts(db, source, now, after)),
+    countPages: (sourceId, crawlId) => within(sourceId, 0, (source) => rows.countPages(db, source, crawlId)),
+    skipPending: (sourceId, reason, pattern, _now, crawlId) =>
+      write(sourceId, crawlId, 0, (sql, { source }) => frontier.skipPending(sql, source, reason, pattern)),
+    failPending: (sourceId, crawlId, host, reason, pattern) =>
+      writeFor(sourceId, crawlId, 0, async (sql, source, crawl) => {
+        const failed = await frontier.failPending(sql, source, host, reason, pattern)
+        const helper = helperOf(crawl)
+        const parked = [{ host, detail: pattern ?? reason }]
+        if (helper !== undefined) await writeHelp(sql, helper, { visited: failed, failed, parked })
+        return failed
+      }),
+    requeue: (sourceId, crawlId, which) =>
+      writeFor(sourceId, crawlId, 0, (sql, source, { number }) => upkeep.requeue(sql, source, number, which)),
+    requeueOrphanedAliases: (sourceId, crawlId, _now, withUnseen = false) =>
+      writeFor(sourceId, crawlId, 0, (sql, source, { number: crawl }) =>
+        upkeep.requeueOrphanedAliases(sql, source, { crawl, withUnseen }),
+      ),
+    countRemovable: (sourceId, crawlId, withUnseen) =>
+      db.transaction(async (sql) => {
+        const source = await sources.requireNumber(sql, sourceId, db.location)
+        const crawl = await sources.crawlNumber(sql, source, crawlId)
+        return upkeep.countRemovable(sql, source, { crawl, withUnseen })
+      }),
+    removeProven,
+
+    findRow: (sourceId, key) => within(sourceId, undefined, (source) => rows.findRow(db, source, key)),
+    readList: (sourceId, url) => within(sourceId, undefined, (source) => readList(db, source, url)),
+    writeList: (sourceId, crawlId, record) =>
+      writeFor(sourceId, crawlId, undefined, (sql, source) => writeList(sql, source, record)),
+    listPagesOf: (sourceId, url, key) => within(sourceId, [], (source) => listPagesOf(db, source, url, key)),
+    confirmPagesOf: (sourceId, crawlId, url, key, now) =>
+      writeFor(sourceId, crawlId, 0, (sql, source, { number: crawl }) =>
+        confirmPagesOf(sql, source, { crawl, url, key, now }),
+      ),
+    listUnseenLists: (sourceId, crawlId, discovery) =>
+      within(sourceId, [], (source) => rows.listUnseenLists(db, source, crawlId, discovery)),
+    listRows: (sourceId, filter) => within(sourceId, [], (source) => rows.listRows(db, source, filter)),
+    findUnread: (sourceId, crawlId, reasons) =>
+      within(sourceId, undefined, (source) => rows.findUnread(db, source, crawlId, reasons)),
+    checkAliases: checkAllAliases,
+    countLedger: (sourceId) => within(sourceId, toCounts([]), (source) => rows.countLedger(db, source)),
+    listAliases: (sourceId, url) => within(sourceId, [], (source) => listAliases(db, source, url)),
+
+    readClock: async (host, now) => stateOf(await readHosts(db, [host], now), host).clock,
+    readClockFor: async (visit, now) => {
+      const state = stateOf(await readHosts(db, [visit.host], now), visit.host)
+      return frontier.isHostKept(visit, state) ? state.clock : undefined
+    },
+    changeClock: (host, now, change) =>
+      db.transaction(async (sql) => {
+        const { clock, lease } = stateOf(await lockHosts(sql, [host], now), host)
+        const changed = change(clock)
+        await writeHosts(sql, new Map([[host, { clock: changed, lease }]]))
+        return changed
+      }),
+    readRobots: (origin) => readRobots(db, origin),
+    writeRobots: (record) => writeRobots(db, record),
+
+    readLinks: (sourceId, key) =>
+      within<readonly string[]>(sourceId, [], (source) => content.readLinks(db, source, key)),
+    readPage: (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(db, source, key)),
+    readExcerpt: (sourceId, key, place) =>
+      within(sourceId, undefined, (source) => content.readExcerpt(db, source, key, place)),
+    readPageText: (sourceId, key) => within(sourceId, undefined, (source) => content.readPageText(db, source, key)),
+    findPages: (sourceId, text) => within(sourceId, [], (source) => content.findPages(db, source, text)),
+    async *listPages(sourceId) {
+      const source = await sources.numberOf(db, sourceId)
+      if (source !== undefined) yield* content.listPages(db, source)
+    },
+    readChunk: (sourceId, chunkId) => within(sourceId, undefined, (source) => content.readChunk(db, source, chunkId)),
+    countContent: (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.countContent(db, source)),
+    countContentTypes: () => search.countContentTypes(),
+    search: (query) => search.search(query),
+    readMatches: (matches) =>
+      content.readChunksAt(
+        db,
+        matches.map(({ number }) => number),
+      ),
+    readIndexState: () => search.readState(),
+    tendIndex: (signal) => search.tend(signal),
+    vectors: createVectors(db),
+    jobLog: createJobLog(db),
+    addresses: createAddresses(db),
+    gazetteer: createGazetteer(db),
+    analyses: createAnalyses(db),
+    placeHubs: createPlaceHubs(db),
+    planMemory: createPlanMemory(db),
+    holdings: createHoldings(db, clearRemoved),
+    workers: createWorkers(db),
+    stats: () => readStats(db),
+    clockOffset: db.clockOffset,
+    close: async () => {
+      search.close()
+      // Where that cannot be said, others wait until its time is over.
+      await giveHostsBack(db, holder).catch(() => undefined)
+      await db.close()
+    },
+  }
+}
+
+async function crawlOf(sql: Sql, { source, crawl }: Entered, id: string): Promise<CrawlOf> {
+  return { id, number: crawl ?? (await sources.crawlNumber(sql, source, id)) }
+}
+
+function stateOf<T>(states: ReadonlyMap<string, T>, host: string): T {
+  const state = states.get(host)
+  if (state === undefined) throw new TypeError(`${host} was not read`)
+  return state
+}
+
+/**
+ * So many transactions of this process are at the lock of a source: the one that has it, and the one that comes next. Where the process
+ * stands still, each of them keeps all others waiting in its turn, until the server ends it.
+ */
+const AT_THE_LOCK = 2
+
+const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
+
+/** So many pages are removed in one go: others who write to the source wait that long. */
+const PAGES_AT_ONCE = 200
+
+/** What became of a visit to a source that was removed meanwhile, or of a crawl that is over or was taken over. */
+const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

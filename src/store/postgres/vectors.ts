@@ -1,0 +1,278 @@
+import { compareQuantized, quantizeVector, restoreVector } from '../../core/search/quantized-vector.ts'
+import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
+import { embeddedText } from '../../library/embedded-text.ts'
+import type { ChunkFilter } from '../../library/store.ts'
+import type { ChunkName, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import { packHash } from '../common/hash.ts'
+import { COUNT_UNCOPIED, insertCopied, readLibraryId } from './copied.ts'
+import type { Database, Sql } from './database.ts'
+import { testChunks } from './filter-look.ts'
+import {
+  ASKED_SOURCES,
+  forgetRefusals,
+  insertRefusals,
+  listRefusals,
+  NAMED_CHUNKS,
+  namesOf,
+  type StoredName,
+  toName,
+} from './refusals.ts'
+import { createNearIndex, dropOtherNearIndexes, tendNearIndex } from './vectors-by-index.ts'
+import { type Compared, MOST_NEAR } from './vectors-by-signs.ts'
+import { createNear, STATE } from './vectors-near.ts'
+
+interface MissingColumns extends StoredName {
+  readonly title: string
+  readonly headingPath: string
+  readonly content: string
+}
+
+/** Tells this lock from others that the same database knows. */
+const VECTORS = 7_426_004
+
+/** So many of the nearest are looked at at once, where a filter asks for more than their sources. */
+const LOOKED_AT = 100
+
+/** Nobody keeps the right to embed for longer without asking again. */
+const LONGEST_LEASE_MS = 3_600_000
+
+/** Makes what keeps the vectors of chunks, which go with them. */
+export function createVectors(db: Database): VectorIndex {
+  const findNear = createNear(db)
+  const count = createCount(db)
+  const countUncopied = createUncopied(db)
+  return {
+    readSpace: () => readSpace(db),
+    replaceSpace: ({ model, fingerprint, dimensions }) =>
+      write(db, async (sql) => {
+        for (const table of ['vectors', 'refused_chunks', 'copied_vectors', 'vector_space']) {
+          await sql.run(`DELETE FROM ${table}`)
+        }
+        await insertSpace(sql, { model, fingerprint, dimensions })
+        await dropOtherNearIndexes(sql)
+      }),
+    listMissing: (limit, sourceIds, after) => listMissing(db, limit, sourceIds, after),
+    list: async (limit, after, sourceIds) => {
+      const found = await db.all<StoredName & { vector: Uint8Array }>(
+        `SELECT s.uuid AS "sourceId", c.chunk_id AS "chunkId", v.vector
+         FROM chunks c CROSS JOIN LATERAL (SELECT vector FROM vectors WHERE chunk = c.id OFFSET 0) v
+         JOIN sources s ON s.id = c.source
+         WHERE ${AFTER} AND c.source = ANY (ARRAY(${ASKED_SOURCES})) ORDER BY c.source, c.chunk_id LIMIT $4`,
+        [sourceIds ?? null, ...placeOf(after), limit],
+      )
+      return found.map((row) => ({ ...toName(row), vector: restoreVector(row.vector) }))
+    },
+    refuse: (space, chunks) =>
+      write(db, async (sql) => {
+        await takeUpSpace(sql, space)
+        await insertRefusals(sql, chunks)
+      }),
+    listRefused: (limit, sourceIds) => listRefusals(db, limit, sourceIds),
+    forgetRefused: (sourceIds) => write(db, (sql) => forgetRefusals(sql, sourceIds)),
+    lease: (holder, now, ms) => takeLease(db, holder, now, ms),
+    write: async (space, vectors) => {
+      checkVectors(space, vectors)
+      const bytes = vectors.map(({ vector }) => Buffer.from(quantizeVector(vector)))
+      await write(db, async (sql) => {
+        await takeUpSpace(sql, space)
+        await insertVectors(sql, vectors, bytes)
+      })
+    },
+    compare: (query, chunks) => compare(db, query, chunks),
+    nearest: async (query, limit, filter = {}) =>
+      pickNearest(
+        db,
+        await findNear(query, asksForSourcesAlone(filter) ? limit : MOST_NEAR, filter.sourceIds),
+        limit,
+        filter,
+      ),
+    tendNearest: () => tendNearIndex(db),
+    count,
+    readLibraryId: () => readLibraryId(db),
+    markCopied: (place, { fingerprint }, chunks) =>
+      write(db, async (sql) => {
+        if ((await readSpace(sql))?.fingerprint === fingerprint) await insertCopied(sql, place, chunks)
+      }),
+    countUncopied,
+  }
+}
+
+/**
+ * One after the other: numbers of vectors then grow in the order in which they can be seen, so that nobody who reads what is new misses
+ * one, and there is one space.
+ */
+function write<T>(db: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return db.transaction(async (sql) => {
+    await sql.run('SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))', [VECTORS])
+    return work(sql)
+  })
+}
+
+function readSpace(sql: Sql): Promise<VectorSpace | undefined> {
+  return sql.get<VectorSpace>('SELECT model, fingerprint, dimensions FROM vector_space')
+}
+
+async function insertSpace(sql: Sql, { model, fingerprint, dimensions }: VectorSpace): Promise<void> {
+  await sql.run('INSERT INTO vector_space (id, model, fingerprint, dimensions) VALUES (1, $1, $2, $3)', [
+    model,
+    fingerprint,
+    dimensions,
+  ])
+  await createNearIndex(sql)
+}
+
+async function takeUpSpace(sql: Sql, space: VectorSpace): Promise<void> {
+  const found = await readSpace(sql)
+  refuseOtherSpace(found, space)
+  if (found === undefined) await insertSpace(sql, space)
+}
+
+/**
+ * What is after a place in the order of chunks: a source's id, `$2`, and a chunk's, `$3`. Whoever reads some of them in this order asks for
+ * what belongs to each in a way that cannot be turned into a join: the server would otherwise read all vectors to find a few.
+ */
+const AFTER = `(c.source, c.chunk_id) > (coalesce((SELECT id FROM sources WHERE uuid = $2 AND NOT is_removed), 0), $3::bytea)`
+
+/** Before every hash there is nothing. */
+function placeOf(after: ChunkName | undefined): [source: string, chunkId: Buffer] {
+  return after === undefined ? ['', Buffer.alloc(0)] : [after.sourceId, packHash(after.chunkId)]
+}
+
+async function listMissing(
+  sql: Sql,
+  limit: number,
+  sourceIds: readonly string[] | undefined,
+  after: ChunkName | undefined,
+): Promise<UnembeddedChunk[]> {
+  const found = await sql.all<MissingColumns>(
+    `SELECT s.uuid AS "sourceId", c.chunk_id AS "chunkId", p.title, c.heading_path AS "headingPath", c.content
+     FROM (SELECT c.id FROM chunks c WHERE ${AFTER} AND c.source = ANY (ARRAY(${ASKED_SOURCES}))
+             AND coalesce((SELECT false FROM vectors v WHERE v.chunk = c.id), true)
+             AND coalesce((SELECT false FROM refused_chunks r WHERE r.chunk = c.id), true)
+           ORDER BY c.source, c.chunk_id LIMIT $4) AS missing
+     JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
+     ORDER BY c.source, c.chunk_id`,
+    [sourceIds ?? null, ...placeOf(after), limit],
+  )
+  return found.map(({ title, headingPath, content, ...name }) => ({
+    ...toName(name),
+    // Written by content.ts.
+    text: embeddedText(title, JSON.parse(headingPath) as string[], content),
+  }))
+}
+
+async function takeLease(sql: Sql, holder: string, now: number, ms: number): Promise<boolean> {
+  // One that ends later than any could is of a clock that was set back since.
+  const taken = await sql.run(
+    `INSERT INTO embedding_lease AS l (id, holder, until) VALUES (1, $1, $2::float8 + $3::float8)
+     ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, until = excluded.until
+     WHERE l.holder = $1 OR l.until NOT BETWEEN $2::float8 + 1 AND greatest($2::float8 + $3::float8, $2::float8 + $4::float8)`,
+    [holder, now, ms, LONGEST_LEASE_MS],
+  )
+  return taken === 1
+}
+
+/** Whatever is gone meanwhile needs none. Those of chunks that had one get new numbers. */
+async function insertVectors(sql: Sql, chunks: readonly ChunkName[], vectors: readonly Buffer[]): Promise<void> {
+  await sql.run(
+    `WITH held AS MATERIALIZED (${NAMED_CHUNKS} FOR KEY SHARE OF c),
+     tried AS (DELETE FROM refused_chunks WHERE chunk IN (SELECT id FROM held)),
+     copied AS (DELETE FROM copied_vectors WHERE chunk IN (SELECT id FROM held))
+     INSERT INTO vectors (chunk, source, vector)
+     SELECT id, source, ($3::bytea[])[place]
+     FROM (SELECT DISTINCT ON (id) id, source, place FROM held ORDER BY id, place DESC) AS last_given ORDER BY place, id
+     ON CONFLICT (chunk) DO UPDATE SET vector = excluded.vector, number = DEFAULT`,
+    [...namesOf(chunks), vectors],
+  )
+}
+
+async function compare(sql: Sql, query: Float32Array, chunks: readonly ChunkName[]): Promise<(number | null)[]> {
+  const found = await sql.all<{ place: number; vector: Uint8Array }>(
+    `SELECT DISTINCT ON (n.place) n.place, v.vector FROM (${NAMED_CHUNKS}) AS n JOIN vectors v ON v.chunk = n.id
+     ORDER BY n.place, n.id`,
+    namesOf(chunks),
+  )
+  const vectors = new Map(found.map(({ place, vector }) => [place, vector]))
+  return chunks.map((_, i) => {
+    const vector = vectors.get(i + 1)
+    return vector === undefined ? null : compareQuantized(query, vector)
+  })
+}
+
+function asksForSourcesAlone({ sourceIds: _, ...others }: ChunkFilter): boolean {
+  return Object.values(others).every((condition) => condition === undefined)
+}
+
+/** The nearest that are what a filter asks for, by their names. */
+async function pickNearest(
+  sql: Sql,
+  compared: readonly Compared[],
+  limit: number,
+  filter: ChunkFilter,
+): Promise<(ChunkName & { similarity: number })[]> {
+  const nearest: (ChunkName & { similarity: number })[] = []
+  const atOnce = Math.max(limit, LOOKED_AT)
+  for (let done = 0; done < compared.length && nearest.length < limit; done += atOnce) {
+    const some = compared.slice(done, done + atOnce)
+    const passes = await testChunks(
+      sql,
+      filter,
+      some.map(({ chunk }) => chunk),
+    )
+    const passed = some.filter((_, i) => passes[i]).slice(0, limit - nearest.length)
+    const names = await readNames(
+      sql,
+      passed.map(({ chunk }) => chunk),
+    )
+    for (const { chunk, similarity } of passed) {
+      const name = names.get(chunk)
+      if (name !== undefined) nearest.push({ ...name, similarity })
+    }
+  }
+  return nearest
+}
+
+async function readNames(sql: Sql, chunks: readonly number[]): Promise<Map<number, ChunkName>> {
+  const found = await sql.all<StoredName & { id: number }>(
+    `SELECT c.id, s.uuid AS "sourceId", c.chunk_id AS "chunkId" FROM chunks c JOIN sources s ON s.id = c.source
+     WHERE c.id = ANY ($1::bigint[])`,
+    [chunks],
+  )
+  return new Map(found.map(({ id, ...name }) => [id, toName(name)]))
+}
+
+/** Counts anew only where something was written, by whomever: a search asks it each time. */
+function createCount(db: Database): VectorIndex['count'] {
+  const countIn = (table: string) => `(SELECT count(*) FROM ${table} WHERE source IN (SELECT id FROM asked))`
+  const text = `WITH asked AS MATERIALIZED (${ASKED_SOURCES})
+    SELECT ${STATE}, ${countIn('vectors')} AS embedded, ${countIn('chunks')} AS chunks, ${countIn('refused_chunks')} AS refused`
+  const read = createMemory<{ embedded: number; chunks: number; refused: number }>(db, text)
+  return async (sourceIds) => {
+    const found = await read([sourceIds ?? null])
+    const { embedded = 0, chunks = 0, refused = 0 } = found ?? {}
+    return { embedded, chunks, refused }
+  }
+}
+
+function createUncopied(db: Database): VectorIndex['countUncopied'] {
+  const read = createMemory<{ count: number }>(db, COUNT_UNCOPIED)
+  return async (place) => (await read([place]))?.count ?? 0
+}
+
+/** Remembers the last answer to a question, which says of which state it is, until something is written. */
+function createMemory<Row extends object>(
+  db: Database,
+  text: string,
+): (values: readonly unknown[]) => Promise<Row | undefined> {
+  let last: { readonly asked: string; readonly answer: (Row & { readonly state: string }) | undefined } | undefined
+  return async (values) => {
+    const asked = JSON.stringify(values)
+    if (last?.asked === asked) {
+      const now = await db.get<{ state: string }>(`SELECT ${STATE}`)
+      if (now !== undefined && now.state === last.answer?.state) return last.answer
+    }
+    const answer = await db.get<Row & { state: string }>(text, values)
+    last = { asked, answer }
+    return answer
+  }
+}

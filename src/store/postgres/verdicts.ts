@@ -1,0 +1,94 @@
+import type { HubCoverage } from '../../library/place-hubs.ts'
+import type { HubVerdict } from '../../plan/plan-memory.ts'
+import type { Sql } from './database.ts'
+
+const VERDICTS = `SELECT url, pattern, place_id AS "placeId", place_slug AS "placeSlug", place_kind AS "placeKind", origin, state,
+    status, title, nav_links AS "navLinks", article_links AS "articleLinks", checked_at AS "checkedAt"
+  FROM hub_verdicts`
+
+/** What became of addresses of a host that were supposed to be hubs, in the order of addresses. */
+export function listVerdicts(sql: Sql, host: string): Promise<HubVerdict[]> {
+  return sql.all<HubVerdict>(`${VERDICTS} WHERE host = $1 ORDER BY url`, [host])
+}
+
+/** Those of a state, the newest first. */
+export function listVerdictsOf(
+  sql: Sql,
+  host: string,
+  state: HubVerdict['state'],
+  limit: number,
+): Promise<HubVerdict[]> {
+  return sql.all<HubVerdict>(`${VERDICTS} WHERE host = $1 AND state = $2 ORDER BY checked_at DESC, url LIMIT $3`, [
+    host,
+    state,
+    limit,
+  ])
+}
+
+/** The one of an address. */
+export function findVerdict(sql: Sql, host: string, url: string): Promise<HubVerdict | undefined> {
+  return sql.get<HubVerdict>(`${VERDICTS} WHERE host = $1 AND digest_of(url) = digest_of($2) AND url = $2`, [host, url])
+}
+
+/**
+ * A site lists what it has where most guesses by a pattern fail: what is not there was then only supposed. Where at least half of them
+ * hold, or nearly all countries have a hub, those that are left out are missing.
+ */
+const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = $1 GROUP BY pattern
+  HAVING count(*) FILTER (WHERE origin = 'guessed' AND state = 'confirmed') * 2 >= count(*) FILTER (WHERE origin = 'guessed')
+    OR count(DISTINCT CASE WHEN state = 'confirmed' AND place_kind = 'country' THEN place_slug END) * 10 >= 9 *
+      (SELECT greatest(1, count(*)) FROM places WHERE kind = 'country' AND status = 'current')`
+
+/** So many missing hubs of a host are told. */
+const MOST_MISSING = 500
+
+/**
+ * What the site itself names is missing wherever it is named. What is only supposed is not where the place has a hub under another
+ * spelling, and of several spellings that were tried for one place the first stands for all.
+ */
+const MISSING = `SELECT url, "placeId", "placeSlug", "checkedAt", count(*) OVER () AS "missingCount" FROM (
+    SELECT url, place_id AS "placeId", place_slug AS "placeSlug", checked_at AS "checkedAt", origin,
+      row_number() OVER (PARTITION BY pattern, place_id, CASE WHEN place_id IS NULL THEN url END
+        ORDER BY origin DESC, url) AS nth
+    FROM hub_verdicts
+    WHERE host = $1 AND state = 'missing'
+      AND (origin = 'listed' OR place_kind = 'country' AND pattern IN (${OPEN_PATTERNS}) AND coalesce(place_id NOT IN
+        (SELECT place_id FROM hub_verdicts WHERE host = $1 AND state = 'confirmed' AND place_id IS NOT NULL), true))) m
+  WHERE origin = 'listed' OR nth = 1 ORDER BY "placeSlug" NULLS FIRST, url LIMIT ${MOST_MISSING}`
+
+type MissingColumns = HubCoverage['missing'][number] & Pick<HubCoverage, 'missingCount'>
+
+/** Hubs that the site names, or that its pattern implies, and that are not there: the first of them, and how many there are. */
+export async function listMissing(sql: Sql, host: string): Promise<Pick<HubCoverage, 'missing' | 'missingCount'>> {
+  const found = await sql.all<MissingColumns>(MISSING, [host])
+  return { missing: found.map(({ missingCount: _, ...hub }) => hub), missingCount: found[0]?.missingCount ?? 0 }
+}
+
+/** Adds a verdict, or replaces that of the same address, inside the transaction of the caller. */
+export async function writeVerdict(sql: Sql, host: string, verdict: HubVerdict): Promise<void> {
+  const { url, pattern, placeId, placeSlug, placeKind, origin, state, status, title } = verdict
+  await sql.run(
+    `INSERT INTO hub_verdicts (host, url, pattern, place_id, place_slug, place_kind, origin, state, status, title, nav_links,
+       article_links, checked_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+     ON CONFLICT (host, digest_of(url)) DO UPDATE SET pattern = excluded.pattern, place_id = excluded.place_id,
+       place_slug = excluded.place_slug, place_kind = excluded.place_kind, origin = excluded.origin, state = excluded.state,
+       status = excluded.status, title = excluded.title, nav_links = excluded.nav_links,
+       article_links = excluded.article_links, checked_at = excluded.checked_at`,
+    [
+      host,
+      url,
+      pattern,
+      placeId,
+      placeSlug,
+      placeKind,
+      origin,
+      state,
+      status,
+      title,
+      verdict.navLinks,
+      verdict.articleLinks,
+      verdict.checkedAt,
+    ],
+  )
+}

@@ -1,0 +1,228 @@
+import type { JobRecord } from '../../library/job-log.ts'
+import {
+  type JobAsk,
+  type News,
+  type Occupation,
+  type PassedOn,
+  type SharedJob,
+  type TakenJob,
+  WORKER_LOST_MS,
+  type WorkerRecord,
+  type WorkerReport,
+  type Workers,
+} from '../../library/workers.ts'
+import { type JobColumns, toEntry, toRecord } from '../common/job-columns.ts'
+import type { Database, Sql } from './database.ts'
+import { createJobLog, insertJob, JOB_COLUMNS } from './job-log.ts'
+
+/** Milliseconds since 1970 by the clock of the server: all workers have the same. */
+const NOW = 'extract(epoch FROM clock_timestamp()) * 1000'
+const IS_THERE = `seen_at > ${NOW} - ${WORKER_LOST_MS}`
+
+/** How long a worker that is gone is listed, and how long what was passed on is kept. */
+const KEPT_MS = 60_000
+/** Every so many reports of a process, what is old is removed. */
+const TIDY_EVERY = 10
+
+/** Tell these locks from others that the same database knows. */
+const ADMITTING = 7_426_005
+const PASSING_ON = 7_426_006
+
+interface SharedColumns extends JobColumns {
+  readonly worker: string | null
+  readonly wantsPause: boolean
+  readonly askedEnd: JobAsk['end']
+  readonly holder: string | null
+  readonly isBegun: boolean
+}
+
+const SHARED = `SELECT ${JOB_COLUMNS}, worker, wants_pause AS "wantsPause", asked_end AS "askedEnd", holder, is_begun AS "isBegun"
+  FROM crawl_jobs`
+
+/** Keeps who shares the work of a library. */
+export function createWorkers(db: Database): Workers {
+  let reports = 0
+  return {
+    report: async (report) => {
+      if (++reports % TIDY_EVERY === 0) await tidy(db)
+      return writeReport(db, report)
+    },
+    leave: async (id) => {
+      await db.run('DELETE FROM workers WHERE id = $1', [id])
+    },
+    list: () => listWorkers(db),
+    countLeases: async () =>
+      (
+        await db.get<{ leases: number }>(
+          `SELECT count(*) AS leases FROM hosts WHERE leased_until > 0 AND leased_until > ${NOW}`,
+        )
+      )?.leases ?? 0,
+    admit: (job, isBegun, check, send) =>
+      db.transaction(async (sql) => {
+        await sql.run('SELECT pg_advisory_xact_lock($1, 0)', [ADMITTING])
+        check(await readOccupation(sql))
+        await insertJob(sql, job)
+        if (isBegun) await sql.run('UPDATE crawl_jobs SET is_begun = true WHERE id = $1', [job.id])
+        await send(async (text, values) => ({ rows: await sql.all(text, values) }))
+        await notify(sql, db.channel, 'jobs')
+      }),
+    take: (jobId, worker) =>
+      db.transaction(async (sql) => {
+        const taken = await take(sql, jobId, worker)
+        if (taken !== undefined) await notify(sql, db.channel, 'jobs')
+        return taken
+      }),
+    hold: async (jobId, worker, holder) => {
+      await db.run('UPDATE crawl_jobs SET holder = $3 WHERE id = $1 AND worker = $2', [jobId, worker, holder])
+    },
+    giveBack: async (jobId, worker) => {
+      await db.run(
+        `UPDATE crawl_jobs SET status = 'queued', worker = NULL, pid = NULL, process_began = NULL
+         WHERE id = $1 AND worker = $2 AND status = 'running'`,
+        [jobId, worker],
+      )
+      await notify(db, db.channel, 'jobs')
+    },
+    askPause: async (jobId, isPaused) => {
+      const asked = await db.run(`UPDATE crawl_jobs SET wants_pause = $2 WHERE id = $1 AND status = 'running'`, [
+        jobId,
+        isPaused,
+      ])
+      if (asked > 0) await notify(db, db.channel, 'asks')
+      return asked > 0
+    },
+    askEnd: async (jobId, end, now) => {
+      const became = await db.transaction((sql) => askEnd(sql, jobId, end, now))
+      if (became === 'asked' || became === 'ended') await notify(db, db.channel, 'asks')
+      return became
+    },
+    listJobs: async (endedWithinMs) => {
+      const found = await db.all<SharedColumns>(
+        `${SHARED} WHERE status IN ('queued', 'running') OR (status NOT IN ('queued', 'running') AND ended_at > ${NOW} - $1)
+         ORDER BY created_at, number`,
+        [endedWithinMs],
+      )
+      return found.map(toShared)
+    },
+    logOf: (worker) => createJobLog(db, worker),
+    passOn: (worker, body) => passOn(db, worker, body),
+    listPassedOn: (after) => listPassedOn(db, after),
+    // What may have been missed is anything.
+    listen: (wake) => db.listen((about) => wake(isNews(about) ? about : 'jobs')),
+  }
+}
+
+function toShared({ worker, wantsPause, askedEnd, holder, isBegun, ...columns }: SharedColumns): SharedJob {
+  return { record: toRecord(toEntry(columns)), worker, isPaused: wantsPause }
+}
+
+/** What processes wake each other for. */
+const ABOUT: readonly string[] = ['jobs', 'asks', 'passed'] satisfies readonly News[]
+
+function isNews(about: string): about is News {
+  return ABOUT.includes(about)
+}
+
+async function notify(sql: Sql, channel: string, about: News): Promise<void> {
+  await sql.run('SELECT pg_notify($1, $2)', [channel, about])
+}
+
+async function tidy(sql: Sql): Promise<void> {
+  await sql.run(`DELETE FROM workers WHERE seen_at < ${NOW} - $1`, [KEPT_MS])
+  await sql.run(`DELETE FROM passed_on WHERE at < ${NOW} - $1`, [KEPT_MS])
+}
+
+function writeReport(sql: Sql, report: WorkerReport): Promise<JobAsk[]> {
+  const { id, name, version, isServer, slots, state, jobs, holders, visits, bytes, visitsPerSec, startedAt } = report
+  return sql.all<JobAsk>(
+    `WITH written AS (
+       INSERT INTO workers (id, name, version, is_server, slots, state, jobs, holders, visits, bytes, visits_per_sec, started_at,
+         seen_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${NOW})
+       ON CONFLICT (id) DO UPDATE SET slots = excluded.slots, state = excluded.state, jobs = excluded.jobs,
+         holders = excluded.holders, visits = excluded.visits, bytes = excluded.bytes,
+         visits_per_sec = excluded.visits_per_sec, seen_at = excluded.seen_at
+     )
+     SELECT id AS "jobId", asked_end AS "end", wants_pause AS "isPaused" FROM crawl_jobs WHERE worker = $1 AND status = 'running'`,
+    [id, name, version, isServer, slots, state, jobs, holders, visits, bytes, visitsPerSec, startedAt],
+  )
+}
+
+function listWorkers(sql: Sql): Promise<WorkerRecord[]> {
+  return sql.all<WorkerRecord>(
+    `SELECT w.id, w.name, w.version, w.is_server AS "isServer", w.slots, w.state, w.jobs, w.holders, w.visits, w.bytes,
+       w.visits_per_sec AS "visitsPerSec", w.started_at AS "startedAt", greatest(0, (${NOW} - w.seen_at)::bigint) AS "silentMs",
+       -- Who has a host is called as its process, '#' and something more.
+       (SELECT count(*) FROM unnest(w.holders) AS r (name) JOIN hosts h ON h.holder >= r.name || '#' AND h.holder < r.name || '$'
+         WHERE h.leased_until > 0 AND h.leased_until > ${NOW}) AS leases
+     FROM workers w WHERE w.seen_at > ${NOW} - $1 ORDER BY w.name, w.id`,
+    [KEPT_MS],
+  )
+}
+
+async function readOccupation(sql: Sql): Promise<Occupation> {
+  const open = await sql.all<SharedColumns>(
+    `${SHARED} WHERE status IN ('queued', 'running') ORDER BY created_at, number`,
+  )
+  const counted = await sql.get<{ slots: number }>(
+    `SELECT coalesce(sum(slots), 0)::bigint AS slots FROM workers WHERE state = 'working' AND ${IS_THERE}`,
+  )
+  const begun = new Set(open.filter(({ isBegun }) => isBegun).map(({ id }) => id))
+  return { open: open.map(toShared), begun, slots: counted?.slots ?? 0 }
+}
+
+async function take(sql: Sql, jobId: string, worker: string): Promise<TakenJob | undefined> {
+  const found = await sql.get<SharedColumns>(`${SHARED} WHERE id = $1 AND status IN ('queued', 'running') FOR UPDATE`, [
+    jobId,
+  ])
+  if (found === undefined) return undefined
+  await sql.run(`UPDATE crawl_jobs SET status = 'running', worker = $2 WHERE id = $1`, [jobId, worker])
+  return { ...toShared(found), end: found.askedEnd, lastHolder: found.holder }
+}
+
+async function askEnd(
+  sql: Sql,
+  jobId: string,
+  end: 'stopped' | 'cancelled',
+  now: number,
+): Promise<'over' | 'ended' | 'asked' | undefined> {
+  const found = await sql.get<{ status: JobRecord['status']; hasWorker: boolean }>(
+    `SELECT status, EXISTS (SELECT 1 FROM workers w WHERE w.id = j.worker AND ${IS_THERE}) AS "hasWorker"
+     FROM crawl_jobs j WHERE id = $1 FOR UPDATE OF j`,
+    [jobId],
+  )
+  if (found === undefined) return undefined
+  const { status, hasWorker } = found
+  if (status !== 'queued' && status !== 'running') return 'over'
+  if (status === 'running' && hasWorker) {
+    await sql.run('UPDATE crawl_jobs SET asked_end = coalesce(asked_end, $2) WHERE id = $1', [jobId, end])
+    return 'asked'
+  }
+  const ended = status === 'queued' ? 'cancelled' : end
+  await sql.run('UPDATE crawl_jobs SET status = $2, ended_at = $3 WHERE id = $1', [jobId, ended, now])
+  return 'ended'
+}
+
+async function listPassedOn(sql: Sql, after: number | undefined): Promise<PassedOn[]> {
+  const select = 'SELECT id AS number, worker, body FROM passed_on'
+  if (after === undefined) return (await sql.all<PassedOn>(`${select} ORDER BY id DESC LIMIT ${AT_ONCE}`)).reverse()
+  return sql.all<PassedOn>(
+    // After a crash of the server its table is empty, and numbers may begin anew.
+    `${select} WHERE id > CASE WHEN $1 > coalesce((SELECT max(id) FROM passed_on), 0) THEN 0 ELSE $1 END
+     ORDER BY id LIMIT ${AT_ONCE}`,
+    [after],
+  )
+}
+
+/** So much of what was passed on is read at once. */
+const AT_ONCE = 500
+
+/** Nobody passes anything on at the same moment, so that numbers are seen in their order. */
+async function passOn(db: Database, worker: string, body: string): Promise<void> {
+  await db.all(
+    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock($1, 0)),
+       added AS (INSERT INTO passed_on (worker, at, body) SELECT $2, ${NOW}, $3 FROM turn RETURNING id)
+     SELECT pg_notify($4, 'passed') FROM added`,
+    [PASSING_ON, worker, body, db.channel],
+  )
+}

@@ -1,0 +1,150 @@
+import { shiftRows } from '../../library/held-rows.ts'
+import { type HeldTable, SOURCES } from '../../library/held-tables.ts'
+import type { ArrivalClaim, ArrivalPlan, ArrivalRequest, Arrivals } from '../../library/holdings.ts'
+import {
+  type ArrivalColumns,
+  bringsPlaces,
+  CLEAR_SPACE,
+  extendPlan,
+  OWN_HISTORY,
+  PLACE_TABLES,
+  planNumbers,
+  refuseBegun,
+  toArrival,
+} from '../common/arrival-plan.ts'
+import { type ArrivingRows, createArrivingRows, type NotedIndex } from './arriving-rows.ts'
+import { createArrivingSources } from './arriving-sources.ts'
+import type { Database, Write } from './database.ts'
+import { createNumbers } from './row-numbers.ts'
+
+/** What an arrival needs of the store. */
+export interface ArrivalParts {
+  readonly db: Database
+  readonly write: Write
+  readonly index: NotedIndex
+  /** Deletes what hidden sources had. */
+  readonly clear: () => Promise<void>
+}
+
+/** Indexes are written all over; what readers have is far too little for them. In KiB. */
+const ARRIVAL_CACHE_KIB = 128 * 1024
+
+/** Makes what takes in another library. */
+export function createArrivals({ db, write, index, clear }: ArrivalParts): Arrivals {
+  const select = db.prepare<[string], ArrivalColumns>(
+    `SELECT origin, plan, began_at AS beganAt, ended_at AS endedAt, holder, touched_at AS touchedAt FROM arrivals WHERE origin = ?`,
+  )
+  const upsert = db.prepare<[string, string, string, number, number]>(
+    `INSERT INTO arrivals (origin, plan, holder, began_at, touched_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       plan = excluded.plan, holder = excluded.holder, began_at = excluded.began_at, touched_at = excluded.touched_at, ended_at = NULL`,
+  )
+  const takeOver = db.prepare<[string, string, number, string]>(
+    'UPDATE arrivals SET plan = ?, holder = ?, touched_at = ? WHERE origin = ?',
+  )
+  const touch = db.prepare<[number, string, string]>(
+    'UPDATE arrivals SET touched_at = ? WHERE origin = ? AND holder = ? AND ended_at IS NULL',
+  )
+  const endOne = db.prepare<[number, string]>('UPDATE arrivals SET ended_at = ? WHERE origin = ?')
+  const forgetOne = db.prepare<[string]>('DELETE FROM arrivals WHERE origin = ?')
+  const find = (origin: string) => {
+    const found = select.get(origin)
+    return found && toArrival(found)
+  }
+  const mustFind = (origin: string) => {
+    const found = find(origin)
+    if (found === undefined) throw new TypeError(`expected an arrival from ${origin}, got none`)
+    return found
+  }
+  const sources = createArrivingSources(db)
+  const numbers = createNumbers(db)
+  const rows = createArrivingRows(db, index)
+  const holds = ({ now, origin, holder }: ArrivalClaim): boolean => touch.run(now, origin, holder).changes > 0
+  const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
+  /** Sources first, because the last rows are of some of them. */
+  const settleIn = (request: ArrivalRequest, plan: ArrivalPlan): void => {
+    db.pragma(`cache_size = -${ARRIVAL_CACHE_KIB}`)
+    sources.hide(shiftRows(SOURCES, request.sources, plan.offsets))
+    numbers.keep(plan)
+    writeLast(rows, request, plan)
+  }
+
+  return {
+    find: async (origin) => find(origin),
+    begin: (arrival) =>
+      write(() => {
+        refuseBegun(find(arrival.origin), db.name)
+        const plan = planNumbers(arrival, numbers.taken())
+        upsert.run(arrival.origin, JSON.stringify(plan), arrival.holder, arrival.now, arrival.now)
+        settleIn(arrival, plan)
+        return mustFind(arrival.origin)
+      }),
+    takeUp: async (request) => {
+      const { origin, highest, holder, now } = request
+      const taken = await write(() => {
+        const before = mustFind(origin).plan
+        const plan = extendPlan(before, highest, numbers.taken())
+        if (plan === undefined) return undefined
+        takeOver.run(JSON.stringify(plan), holder, now, origin)
+        sources.drop(before, shiftRows(SOURCES, request.sources, plan.offsets))
+        settleIn(request, plan)
+        return mustFind(origin)
+      })
+      await clear()
+      return taken
+    },
+    forget: async (origin) => {
+      await write(() => {
+        const { plan } = mustFind(origin)
+        sources.drop(plan, [])
+        clearBrought(db, plan)
+        forgetOne.run(origin)
+      })
+      await clear()
+      await write(() => db.prepare(CLEAR_SPACE).run())
+    },
+    write: (claim, table, changes) =>
+      write(() => {
+        if (!holds(claim)) return false
+        rows.write(table, changes)
+        return true
+      }),
+    touch: (claim) => write(() => holds(claim)),
+    end: (claim, shown) =>
+      write(() => {
+        if (!holds(claim)) return false
+        sources.show(shown)
+        endOne.run(claim.now, claim.origin)
+        db.pragma(`cache_size = ${cacheBefore}`)
+        return true
+      }),
+  }
+}
+
+/** Tables whose next row gets the number after the highest there is, unless a column says otherwise. */
+const NUMBERED_BY_HIGHEST: ReadonlySet<string> = new Set([
+  'ledger',
+  'crawl_jobs',
+  'analysis_runs',
+  'place_hubs',
+  'place_sources',
+])
+
+/** Writes the rows with the highest numbers, so that nobody else gets those before them. */
+function writeLast(rows: ArrivingRows, { last }: ArrivalRequest, { isAlone, offsets }: ArrivalPlan): void {
+  const mustHold = ({ name }: HeldTable) => NUMBERED_BY_HIGHEST.has(name) && (isAlone || name === 'ledger')
+  for (const [table, row] of last) {
+    if (mustHold(table)) rows.writeMissing(table, shiftRows(table, [row], offsets))
+  }
+}
+
+/** Deletes what an arrival brought that goes with no source: events of jobs, and places that are not all there. */
+function clearBrought(db: Database, plan: ArrivalPlan): void {
+  for (const { name, number } of OWN_HISTORY) {
+    const after = plan.offsets[name] ?? 0
+    const remove = db.prepare<[number, number]>(`DELETE FROM ${name} WHERE ${number} > ? AND ${number} <= ?`)
+    remove.run(after, after + (plan.kept[name] ?? 0))
+  }
+  const isUnfinished = db.prepare(`SELECT 1 FROM gazetteer_state WHERE revision = ''`).get() !== undefined
+  if (!bringsPlaces(plan) || !isUnfinished) return
+  for (const table of PLACE_TABLES) db.prepare(`DELETE FROM ${table}`).run()
+}

@@ -1,0 +1,120 @@
+import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import { type HeldRow, type HeldTable, placesOf } from '../../library/held-tables.ts'
+import type { RowChanges } from '../../library/holdings.ts'
+import { runsOf } from '../common/arrival-plan.ts'
+import type { Database } from './database.ts'
+import { columnName, packCell, type SqliteValue, tableName } from './held-rows.ts'
+
+/** The index over chunks, which has to know what came and went. */
+export type NotedIndex = Pick<ChunkIndex, 'rewrite' | 'remove'>
+
+/** Rows of another library, inside the transaction of the caller. */
+export interface ArrivingRows {
+  write(table: HeldTable, changes: RowChanges): void
+  /** Writes those that are not there yet. */
+  writeMissing(table: HeldTable, rows: readonly HeldRow[]): void
+}
+
+/** Writes the rows of one table. */
+interface TableWriter {
+  has(row: HeldRow): boolean
+  insert(row: HeldRow): void
+  update(row: HeldRow): void
+  delete(row: HeldRow): void
+}
+
+/** Prepares writing to tables as they are needed. */
+export function createArrivingRows(db: Database, index: NotedIndex): ArrivingRows {
+  const writers = new Map<string, TableWriter>()
+  const writerOf = (table: HeldTable): TableWriter => {
+    // The same table may be written with and without the numbers of its rows.
+    const name = `${table.name} ${table.columns.length}`
+    const writer = writers.get(name) ?? createTableWriter(db, table)
+    writers.set(name, writer)
+    return writer
+  }
+  return {
+    write: (table, changes) => {
+      const writer = writerOf(table)
+      for (const row of changes.removed) writer.delete(row)
+      for (const row of changes.added) writer.insert(row)
+      for (const row of changes.changed) writer.update(row)
+      noteChunks(index, table, changes)
+    },
+    writeMissing: (table, rows) => {
+      const writer = writerOf(table)
+      for (const row of rows) if (!writer.has(row)) writer.insert(row)
+    },
+  }
+}
+
+/** Tells the index which chunks came or went, and of pages that are called otherwise. */
+function noteChunks(index: NotedIndex, table: HeldTable, { added, changed, removed }: RowChanges): void {
+  if (table.name === 'pages') {
+    const [first = 0, count = 0] = placesOf(table, ['first_chunk', 'chunk_count'])
+    for (const row of changed) if (row[count] !== 0) index.rewrite(Number(row[first]), Number(row[count]))
+  }
+  if (table.name !== 'chunks') return
+  const runs = (rows: readonly HeldRow[]) => runsOf(rows.map(([id]) => Number(id)))
+  for (const { first, last } of runs(removed)) index.remove(first, last - first + 1)
+  for (const { first, last } of [...runs(added), ...runs(changed)]) index.rewrite(first, last - first + 1)
+}
+
+function createTableWriter(db: Database, table: HeldTable): TableWriter {
+  return table.name === 'pages' ? createPageWriter(db, table) : createPlainWriter(db, table)
+}
+
+function createPlainWriter(db: Database, table: HeldTable): TableWriter {
+  const { columns, key } = table
+  const nameOf = ({ name }: { readonly name: string }) => columnName(table, name)
+  const others = columns.filter(({ name }) => !key.includes(name))
+  const isKey = key.map((name) => `${columnName(table, name)} = ?`).join(' AND ')
+  const into = tableName(table)
+  const select = db.prepare(`SELECT 1 FROM ${into} WHERE ${isKey}`)
+  const insert = db.prepare(
+    `INSERT INTO ${into} (${columns.map(nameOf).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+  )
+  const sets = others.map((column) => `${nameOf(column)} = ?`).join(', ')
+  // Where everything is part of the key, nothing can change.
+  const update = sets === '' ? undefined : db.prepare(`UPDATE ${into} SET ${sets} WHERE ${isKey}`)
+  const remove = db.prepare(`DELETE FROM ${into} WHERE ${isKey}`)
+  const pick = (names: readonly string[]) => {
+    const picked = placesOf(table, names).map((place) => ({ place, type: columns[place]?.type ?? 'text' }))
+    return (row: HeldRow): SqliteValue[] => picked.map(({ place, type }) => packCell(row[place] ?? null, type))
+  }
+  const valuesOf = pick(columns.map(({ name }) => name))
+  const factsOf = pick(others.map(({ name }) => name))
+  const keyOf = pick(key)
+  return {
+    has: (row) => select.get(...keyOf(row)) !== undefined,
+    insert: (row) => void insert.run(...valuesOf(row)),
+    update: (row) => void update?.run(...factsOf(row), ...keyOf(row)),
+    delete: (row) => void remove.run(...keyOf(row)),
+  }
+}
+
+/** Layouts are in a table of their own here, and go with their page. */
+function createPageWriter(db: Database, table: HeldTable): TableWriter {
+  const [id = 0, layout = 0] = placesOf(table, ['id', 'layout'])
+  const {
+    has,
+    insert,
+    update,
+    delete: remove,
+  } = createPlainWriter(db, {
+    ...table,
+    columns: table.columns.filter((_, place) => place !== layout),
+  })
+  const writeLayout = db.prepare('INSERT OR REPLACE INTO layouts (id, layout) VALUES (?, ?)')
+  const without = (row: HeldRow) => row.filter((_, place) => place !== layout)
+  const alsoLayout = (write: (row: HeldRow) => void) => (row: HeldRow) => {
+    write(without(row))
+    writeLayout.run(row[id], row[layout])
+  }
+  return {
+    has: (row) => has(without(row)),
+    insert: alsoLayout(insert),
+    update: alsoLayout(update),
+    delete: (row) => remove(without(row)),
+  }
+}

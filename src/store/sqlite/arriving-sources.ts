@@ -1,0 +1,71 @@
+import { PharosError } from '../../core/errors.ts'
+import { type HeldRow, placesOf, SOURCES } from '../../library/held-tables.ts'
+import type { ArrivalPlan } from '../../library/holdings.ts'
+import { labelOf } from '../../library/source.ts'
+import { nameArriving } from '../common/arrival-plan.ts'
+import type { Database } from './database.ts'
+import { packCell } from './held-rows.ts'
+
+/** Sources of another library, inside the transaction of the caller. */
+export interface ArrivingSources {
+  /** Writes those that are not there yet, out of sight. */
+  hide(rows: readonly HeldRow[]): void
+  /** Leaves those of an arrival that are not among these to whoever deletes what removed sources had. */
+  drop(plan: ArrivalPlan, but: readonly HeldRow[]): void
+  /** Writes all that is known of them, and lets everybody see them. */
+  show(rows: readonly HeldRow[]): void
+}
+
+/** Prepares what is done with them. */
+export function createArrivingSources(db: Database): ArrivingSources {
+  const names = SOURCES.columns.map(({ name }) => name)
+  const insert = db.prepare(
+    `INSERT INTO sources (${names.join(', ')}, is_removed) VALUES (${names.map(() => '?').join(', ')}, 1) ON CONFLICT (id) DO NOTHING`,
+  )
+  const update = db.prepare(
+    `UPDATE sources SET ${names.map((name) => `${name} = ?`).join(', ')}, is_removed = 0 WHERE id = ?`,
+  )
+  const selectSame = db.prepare<[string, string | null, string, number]>(
+    'SELECT 1 FROM sources WHERE (name = ? AND version IS ? OR uuid = ?) AND id <> ?',
+  )
+  const selectHidden = db
+    .prepare<[number, number], number>(
+      `SELECT id FROM sources WHERE id > ? AND id <= ? AND is_removed = 1 AND name = 'arriving ' || id`,
+    )
+    .pluck()
+  const dropOne = db.prepare<[number]>(
+    `UPDATE sources SET name = 'removed ' || id, uuid = 'removed ' || id WHERE id = ?`,
+  )
+  const dropCrawls = db.prepare<[number]>(`UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source = ?`)
+  const [idPlace = 0, uuidPlace = 0, namePlace = 0, versionPlace = 0] = placesOf(SOURCES, [
+    'id',
+    'uuid',
+    'name',
+    'version',
+  ])
+  const valuesOf = (row: HeldRow) => row.map((cell) => packCell(cell, 'text'))
+  return {
+    hide: (rows) => {
+      for (const row of rows) insert.run(...valuesOf(nameArriving(row)))
+    },
+    drop: ({ offsets, kept }, but) => {
+      const after = offsets['sources'] ?? 0
+      const stay = new Set(but.map((row) => row[idPlace]))
+      for (const id of selectHidden.all(after, after + (kept['sources'] ?? 0))) {
+        if (stay.has(id)) continue
+        dropOne.run(id)
+        dropCrawls.run(id)
+      }
+    },
+    show: (rows) => {
+      for (const row of rows) {
+        const [id, uuid, name] = [Number(row[idPlace]), String(row[uuidPlace]), String(row[namePlace])]
+        const version = row[versionPlace] === null ? null : String(row[versionPlace])
+        if (selectSame.get(name, version, uuid, id) !== undefined) {
+          throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
+        }
+        if (update.run(...valuesOf(row), id).changes === 0) throw new TypeError(`expected source ${id} to be there`)
+      }
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { Page } from '../../core/model.ts'
+import { writeLayout } from '../../core/retrieval/page-layout.ts'
+import { type Cell, type HeldRow, type HeldTable, placesOf } from '../../library/held-tables.ts'
+import type { NumberRange } from '../../library/holdings.ts'
+import type { Database } from './database.ts'
+import { packHash, type StoredHash, unpackHash } from './hash.ts'
+import { createLayouts } from './layouts.ts'
+
+/* How the rows of a library are named and packed here. */
+
+/** A value as SQLite has it. */
+export type SqliteValue = string | number | Uint8Array | null
+
+/** Tables and columns that are called otherwise here. */
+const TABLE_NAMES: Readonly<Record<string, string>> = { canonical_names: 'places' }
+const COLUMN_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  url_aliases: { is_there: '"exists"' },
+  analysis_runs: { is_verbose: 'verbose', number: 'rowid' },
+  crawl_jobs: { number: 'rowid' },
+  place_sources: { number: 'rowid' },
+  pages: { layout: '(SELECT y.layout FROM layouts y WHERE y.id = pages.id)' },
+}
+
+export function tableName({ name }: HeldTable): string {
+  return TABLE_NAMES[name] ?? name
+}
+
+export function columnName({ name }: HeldTable, column: string): string {
+  return COLUMN_NAMES[name]?.[column] ?? column
+}
+
+/** The sources that nobody sees. */
+const HIDDEN = 'SELECT id FROM sources WHERE is_removed = 1'
+
+/** Rows that are of sources which nobody sees are left out, unless they are asked for by their numbers. */
+export function conditionsOf(table: HeldTable, range: NumberRange | undefined, hasHidden: boolean): string[] {
+  const [first = ''] = table.key
+  if (range !== undefined)
+    return [`${columnName(table, first)} > ${range.after}`, `${columnName(table, first)} <= ${range.upTo}`]
+  const { owner } = table
+  if (owner === undefined || !hasHidden) return []
+  const hidden = owner.of === 'sources' ? HIDDEN : `SELECT id FROM ledger WHERE source IN (${HIDDEN})`
+  return [`${columnName(table, owner.column)} NOT IN (${hidden})`]
+}
+
+/** Turns rows as SQLite gives them into what they are everywhere. */
+export function createRowReader(db: Database, table: HeldTable): (values: readonly unknown[]) => HeldRow {
+  const readers = table.columns.map(({ type }) => CELL_READERS[type])
+  const complete = table.name === 'pages' ? createPageReader(db, table) : (row: HeldRow) => row
+  return (values) => complete(values.map((value, place) => (value === null ? null : (readers[place] ?? asItIs)(value))))
+}
+
+const asItIs = (value: unknown): Cell => value as Cell
+
+const CELL_READERS: Readonly<Partial<Record<string, (value: unknown) => Cell>>> = {
+  boolean: (value) => value === 1,
+  hash: (value) => unpackHash(value as StoredHash),
+}
+
+/** Pages that were stored before there were layouts get theirs. */
+function createPageReader(db: Database, table: HeldTable): (row: HeldRow) => HeldRow {
+  const layouts = createLayouts(db)
+  const [layout = 0, meta = 0, markdown = 0, first = 0, count = 0] = placesOf(table, [
+    'layout',
+    'meta',
+    'markdown',
+    'first_chunk',
+    'chunk_count',
+  ])
+  return (row) => {
+    if (row[layout] !== null) return row
+    // Written by content.ts.
+    const { sections } = JSON.parse(String(row[meta])) as Page
+    const spans = layouts.listSpans(Number(row[first]), Number(row[count]))
+    return row.with(layout, writeLayout({ markdown: String(row[markdown]), sections }, spans))
+  }
+}
+
+/** A value as it is kept here. */
+export function packCell(cell: Cell, type: string): SqliteValue {
+  if (typeof cell === 'boolean') return cell ? 1 : 0
+  return type === 'hash' && typeof cell === 'string' ? packHash(cell) : cell
+}

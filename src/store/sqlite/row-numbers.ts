@@ -1,0 +1,34 @@
+import type { ArrivalPlan } from '../../library/holdings.ts'
+import { NUMBERED_TABLES } from '../common/arrival-plan.ts'
+import type { Database } from './database.ts'
+
+/** The numbers that rows are given, inside the transaction of the caller. */
+export interface RowNumbers {
+  /** The highest that was ever given, of each table. */
+  taken(): Readonly<Record<string, number>>
+  /** Gives none of those to others that an arrival needs, where numbers are never used again. */
+  keep(plan: ArrivalPlan): void
+}
+
+/** Prepares what is asked about them. */
+export function createNumbers(db: Database): RowNumbers {
+  const selectSequence = db.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck()
+  const insertSequence = db.prepare<[string, number]>('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)')
+  const updateSequence = db.prepare<[number, string]>('UPDATE sqlite_sequence SET seq = ? WHERE name = ?')
+  const isCounted = db.prepare<[string]>(
+    `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ? AND sql LIKE '%AUTOINCREMENT%'`,
+  )
+  const highestOf = (table: string) =>
+    db.prepare<[], number>(`SELECT ifnull(max(rowid), 0) FROM ${table}`).pluck().get() ?? 0
+  const takenOf = (table: string) => Math.max(highestOf(table), selectSequence.get(table) ?? 0)
+  return {
+    taken: () => Object.fromEntries(NUMBERED_TABLES.map(({ name }) => [name, takenOf(name)])),
+    keep: ({ offsets, kept }) => {
+      for (const { name } of NUMBERED_TABLES) {
+        const last = (offsets[name] ?? 0) + (kept[name] ?? 0)
+        if (isCounted.get(name) === undefined || takenOf(name) >= last) continue
+        if (updateSequence.run(last, name).changes === 0) insertSequence.run(name, last)
+      }
+    },
+  }
+}

@@ -1,0 +1,627 @@
+import { createHash } from 'node:crypto'
+import { afterEach, describe, expect, test } from 'vitest'
+import { analysePage } from '../../src/analysis/analyse-page.ts'
+import { CLASSIFIER_VERSION } from '../../src/analysis/classify-page.ts'
+import { ANALYSIS_VERSION, type AnalysePage } from '../../src/analysis/page-analysis.ts'
+import type { AnalysisRun, PendingBy } from '../../src/library/analyses.ts'
+import { judgeDomain, judgeLocale } from '../../src/library/judge-domain.ts'
+import { type AnalyseInput, type AnalysisEvent, analyseLibrary } from '../../src/library/operations/analyse-library.ts'
+import { listReached } from '../../src/library/operations/reached-milestones.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { importPlaces } from './some-places.ts'
+import { COUNTRIES, storeNews } from './stored-news.ts'
+
+const HOST = 'news.example.uk'
+/** Articles in the news that are stored. */
+export const ARTICLES: number = 20
+const PAGES = 15 + ARTICLES
+
+/** What a run came to. */
+export interface Ran {
+  readonly run: AnalysisRun
+  readonly events: readonly AnalysisEvent[]
+  readonly isResumed: boolean
+}
+
+/** Goes through a run to its end, or until it is told to stop. */
+export async function analyse(library: OpenLibrary, input: AnalyseInput = {}, signal?: AbortSignal): Promise<Ran> {
+  const events: AnalysisEvent[] = []
+  for await (const event of analyseLibrary(library, input, signal)) events.push(event)
+  const first = events[0]
+  const last = events.at(-1)
+  if (first?.type !== 'started' || last?.type !== 'ended') throw new Error(`it ended with ${last?.type}`)
+  return { run: last.run, events, isResumed: first.isResumed }
+}
+
+async function pendingOf(library: OpenLibrary, version = ANALYSIS_VERSION): Promise<number> {
+  return library.analyses.countPending(await byOf(library, { version }))
+}
+
+/** What pages are analysed by today, or by something else. */
+async function byOf(library: OpenLibrary, other: Partial<PendingBy> = {}): Promise<PendingBy> {
+  const revision = await library.gazetteer.revision()
+  return { version: ANALYSIS_VERSION, revision, classifierVersion: CLASSIFIER_VERSION, ...other }
+}
+
+function keyOf(path: string): [string, string] {
+  return [`source of ${HOST}`, `https://${HOST}${path}`]
+}
+
+/** Stores a page again, as a crawl that comes by. */
+async function visit(library: OpenLibrary, path: string, more = ''): Promise<void> {
+  const [sourceId, key] = keyOf(path)
+  const stored = await library.store.readPage(sourceId, key)
+  if (stored === undefined) throw new Error(`${path} was stored`)
+  const { markdown, contentHash } = stored.page
+  const changed = { markdown: markdown + more, contentHash: more === '' ? contentHash : 'f'.repeat(64) }
+  const find = { key, url: key, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+  const record = { page: { ...stored.page, ...changed }, chunks: [], links: [] }
+  await library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
+}
+
+/** What runs leave in a library, and how they go on. */
+export function describeRuns(openEmptyLibrary: () => Promise<OpenLibrary>): void {
+  const opened: OpenLibrary[] = []
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((library) => library.close()))
+  })
+  const openEmpty = async (): Promise<OpenLibrary> => {
+    const library = await openEmptyLibrary()
+    opened.push(library)
+    return library
+  }
+  /** A library with news in it, and the places that they are about. */
+  const open = async ({ hasPlaces = false } = {}): Promise<OpenLibrary> => {
+    const library = await openEmpty()
+    expect(await storeNews(library.store, { articles: ARTICLES })).toBe(PAGES)
+    if (hasPlaces) await importPlaces(library.gazetteer)
+    return library
+  }
+
+  describe('a run', () => {
+    test('analyses every page, hubs too, hosts and milestones, and keeps what happened', async () => {
+      const library = await open({ hasPlaces: true })
+      const { run } = await analyse(library)
+      expect(run).toMatchObject({ status: 'completed', stage: 'done', error: null })
+      expect(run.progress).toMatchObject({ pages: PAGES, totalPages: PAGES, articles: ARTICLES, failed: 0, domains: 1 })
+      expect(run.progress.places).toBeGreaterThan(ARTICLES)
+      expect(run.progress.hubs).toBeGreaterThanOrEqual(COUNTRIES.length)
+      expect(await library.analyses.findRun(run.id)).toEqual(run)
+      expect(await pendingOf(library)).toBe(0)
+
+      const hub = await library.analyses.read(...keyOf('/world/france'))
+      expect(hub?.classification.kind).toBe('nav')
+      expect(hub?.analysis?.analysis_version).toBe(ANALYSIS_VERSION)
+      expect(await library.placeHubs.find(`https://${HOST}/world/france`)).toMatchObject({ placeSlug: 'france' })
+      const [france] = await library.gazetteer.resolve('France', 1)
+      expect((await library.gazetteer.listArticles(france?.id ?? 0, 5)).length).toBeGreaterThan(0)
+
+      const events = await library.analyses.listEvents(run.id, 100)
+      const stages = events.map(({ stage }) => stage).reverse()
+      expect([...new Set(stages)]).toEqual(['db-setup', 'pages', 'domains', 'milestones', 'done'])
+      expect(stages.filter((stage) => stage === 'db-setup')).toHaveLength(2)
+      expect(run.summary).toMatchObject({ pages: PAGES, articles: ARTICLES, domains: 1, news: 1, milestones: 1 })
+    })
+
+    test('finds no places without a gazetteer, and everything else', async () => {
+      const library = await open()
+      const { run } = await analyse(library)
+      expect(run.progress).toMatchObject({ pages: PAGES, articles: ARTICLES, places: 0, hubs: 0 })
+      expect(run.summary).toMatchObject({ gazetteerRevision: '' })
+    })
+
+    test('does nothing in a library without pages', async () => {
+      const library = await openEmpty()
+      const { run } = await analyse(library)
+      expect(run).toMatchObject({ status: 'completed', progress: { pages: 0, domains: 0, milestones: 0 } })
+    })
+
+    test('notes a page that cannot be analysed, goes on, and tries it again the next time only', async () => {
+      const library = await open()
+      const asked: string[] = []
+      const { run, events } = await analyse(library, {
+        analyse: (page, places) => {
+          asked.push(page.url)
+          if (page.url.endsWith('/world/kenya')) throw new Error('nobody foresaw this')
+          return analysePage(page, places)
+        },
+      })
+      expect(run).toMatchObject({ status: 'completed', progress: { pages: PAGES, failed: 1 } })
+      expect(new Set(asked).size).toBe(asked.length)
+      const told = events.filter((event) => event.type === 'stage' && event.message === 'a page could not be analysed')
+      expect(told).toMatchObject([{ details: { url: `https://${HOST}/world/kenya`, problem: 'nobody foresaw this' } }])
+      expect(await pendingOf(library)).toBe(1)
+      expect((await analyse(library)).run.progress).toMatchObject({ pages: 1, navs: 1, failed: 0 })
+    })
+
+    test('that fails says why, and is not taken up', async () => {
+      const library = await open()
+      const openPlaces = async () => {
+        throw new Error('the names are broken')
+      }
+      await expect(analyse({ ...library, openPlaces })).rejects.toThrow('the names are broken')
+      const [failed] = (await library.analyses.listRuns({ limit: 1, offset: 0 })).items
+      expect(failed).toMatchObject({ status: 'failed', error: 'the names are broken' })
+      expect((await analyse(library)).run.id).not.toBe(failed?.id)
+    })
+  })
+
+  describe('only what must be is analysed again', () => {
+    test('nothing when nothing changed', async () => {
+      const library = await open()
+      await analyse(library)
+      const before = await library.analyses.read(...keyOf('/world'))
+      expect((await analyse(library)).run.progress).toMatchObject({
+        pages: 0,
+        totalPages: 0,
+        domains: 1,
+        milestones: 0,
+      })
+      expect(await library.analyses.read(...keyOf('/world'))).toEqual(before)
+    })
+
+    test('a page whose content changed, and none that was confirmed', async () => {
+      const library = await open()
+      await analyse(library)
+      await visit(library, '/world')
+      expect(await pendingOf(library)).toBe(0)
+      await visit(library, '/world', '\n\nMore.')
+      expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
+      expect((await analyse(library)).run.progress).toMatchObject({ pages: 1 })
+      expect(await library.analyses.readClass(...keyOf('/world'))).toBe('nav')
+    })
+
+    test('a page that changes while it is being analysed', async () => {
+      const library = await open()
+      const { listPending } = library.analyses
+      const analyses = {
+        ...library.analyses,
+        // Between being read and being written.
+        listPending: async (of: Parameters<typeof listPending>[0]) => {
+          const pages = await listPending(of)
+          if (pages.length > 0) await visit(library, '/world', '\n\nMore.')
+          return pages
+        },
+      }
+      await analyse({ ...library, analyses })
+      expect(await pendingOf(library)).toBe(1)
+      expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
+    })
+
+    test('everything when the gazetteer changed', async () => {
+      const library = await open({ hasPlaces: true })
+      const { run: first } = await analyse(library)
+      await importPlaces(library.gazetteer, ['Warsaw', 'Lima'])
+      const { run } = await analyse(library)
+      expect(run.progress.pages).toBe(PAGES)
+      expect(run.progress.places).toBeGreaterThan(first.progress.places)
+      expect(await pendingOf(library)).toBe(0)
+    })
+
+    test('what a newer version has left stays; what an older one has left is replaced', async () => {
+      const library = await open()
+      const analyseBy =
+        (version: number): AnalysePage =>
+        (page, places) => {
+          const analysed = analysePage(page, places)
+          return { ...analysed, analysis: { ...analysed.analysis, analysis_version: version } }
+        }
+      const versionOf = async () => (await library.analyses.read(...keyOf('/world')))?.analysis?.analysis_version
+      await analyse(library, { analyse: analyseBy(ANALYSIS_VERSION - 1) })
+      expect(await versionOf()).toBe(ANALYSIS_VERSION - 1)
+      expect((await analyse(library)).run.progress.pages).toBe(PAGES)
+      expect(await versionOf()).toBe(ANALYSIS_VERSION)
+      const next = ANALYSIS_VERSION + 1
+      await importPlaces(library.gazetteer)
+      await analyse(library, { analyse: analyseBy(next) })
+      expect(await versionOf()).toBe(next)
+      expect(await pendingOf(library)).toBe(0)
+      expect(await pendingOf(library, next + 1)).toBe(PAGES)
+      const revision = 'another gazetteer'
+      expect(await library.analyses.countPending(await byOf(library, { revision }))).toBe(0)
+      expect(await library.analyses.countPending(await byOf(library, { revision, version: next }))).toBe(PAGES)
+    })
+
+    test('everything when the rules that tell articles from hubs are newer', async () => {
+      const library = await open()
+      await analyse(library)
+      const classifierVersion = CLASSIFIER_VERSION + 1
+      expect(await library.analyses.countPending(await byOf(library, { classifierVersion }))).toBe(PAGES)
+      const by = { ...(await byOf(library, { classifierVersion })), after: 0, limit: 3 }
+      expect(await library.analyses.listPending(by)).toHaveLength(3)
+      expect(await pendingOf(library)).toBe(0)
+    })
+
+    test('what is known of a page goes with it', async () => {
+      const library = await open({ hasPlaces: true })
+      await analyse(library)
+      const [france] = await library.gazetteer.resolve('France', 1)
+      expect((await library.gazetteer.listArticles(france?.id ?? 0, 5)).length).toBeGreaterThan(0)
+      expect(await library.analyses.readLocale(HOST)).toEqual({ countryCode: 'GB', confidence: 1 })
+      await library.store.removeSource(`source of ${HOST}`)
+      expect(await library.analyses.readLocale(HOST)).toBeUndefined()
+      expect(await library.analyses.read(...keyOf('/world/france'))).toBeUndefined()
+      expect(await library.gazetteer.listArticles(france?.id ?? 0, 5)).toEqual([])
+      expect(await library.placeHubs.find(`https://${HOST}/world/france`)).toBeUndefined()
+    })
+  })
+
+  test('further pages of a hub add nothing to what its first one tells, and are no hubs of their own', async () => {
+    const library = await open({ hasPlaces: true })
+    const [sourceId, key] = keyOf('/world/france')
+    const stored = await library.store.readPage(sourceId, key)
+    if (stored === undefined) throw new Error('it was stored')
+    const store = async (path: string) => {
+      const url = `https://${HOST}${path}`
+      const page = {
+        ...stored.page,
+        url,
+        title: `France, ${path}`,
+        contentHash: createHash('sha256').update(url).digest('hex'),
+      }
+      const find = { key: url, url, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+      await library.store.adopt({
+        sourceId,
+        crawlId: 'again',
+        now: 5,
+        find,
+        record: { page, chunks: [], links: [] },
+        finds: [],
+      })
+    }
+    for (const path of ['/world/france?page=2', '/world/nigeria?page=2', '/world/nigeria?page=3']) await store(path)
+    const { run } = await analyse(library, { batch: 7 })
+    const { total } = await library.placeHubs.list({ offset: 0, limit: 1 })
+    expect(run.progress).toMatchObject({ pages: PAGES + 3, hubs: total })
+    expect(await library.placeHubs.find(key)).toMatchObject({ title: 'France' })
+    expect(await library.placeHubs.find(`https://${HOST}/world/nigeria`)).toMatchObject({
+      title: 'France, /world/nigeria?page=2',
+    })
+  })
+
+  describe('options', () => {
+    test('limit pages and hosts', async () => {
+      const library = await open()
+      await storeNews(library.store, { host: 'other.example.fr', articles: 2 })
+      const { run } = await analyse(library, { options: { pageLimit: 12, domainLimit: 1 }, batch: 5 })
+      expect(run.progress).toMatchObject({ pages: 12, totalPages: 12, domains: 1 })
+      expect(await library.analyses.readDomain('other.example.fr')).toBeUndefined()
+    })
+
+    test('leave pages or hosts out', async () => {
+      const library = await open()
+      const { run } = await analyse(library, { options: { skipPages: true } })
+      expect(run.progress).toMatchObject({ pages: 0, totalPages: 0, domains: 1 })
+      expect(await pendingOf(library)).toBe(PAGES)
+      const other = await open()
+      await analyse(other, { options: { skipDomains: true } })
+      expect(await pendingOf(other)).toBe(0)
+      expect(await other.analyses.readDomain(HOST)).toBeUndefined()
+    })
+
+    test('a dry run tells what would be, and keeps nothing but itself', async () => {
+      const library = await open({ hasPlaces: true })
+      const { run } = await analyse(library, { options: { dryRun: true } })
+      expect(run.progress).toMatchObject({ pages: PAGES, articles: ARTICLES, domains: 1 })
+      expect(run.progress.places).toBeGreaterThan(0)
+      expect(await pendingOf(library)).toBe(PAGES)
+      expect((await library.analyses.read(...keyOf('/world/france')))?.analysis ?? null).toBeNull()
+      expect(await library.placeHubs.find(`https://${HOST}/world/france`)).toBeUndefined()
+      expect(await library.analyses.readDomain(HOST)).toBeUndefined()
+      expect(await library.jobLog.listMilestones({ limit: 10 })).toEqual([])
+      expect(await library.analyses.findRun(run.id)).toMatchObject({ status: 'completed', options: { dryRun: true } })
+    })
+
+    test('verbose tells every batch and host', async () => {
+      const library = await open()
+      const quiet = await analyse(library, { options: { dryRun: false, pageLimit: 10 }, batch: 5 })
+      const verbose = await analyse(library, { options: { verbose: true, pageLimit: 10 }, batch: 5 })
+      const count = ({ events }: Ran) => events.filter(({ type }) => type === 'stage').length
+      expect(count(verbose) - count(quiet)).toBe(3)
+    })
+
+    test.each([
+      [{ analysisVersion: ANALYSIS_VERSION + 1 }, `this program analyses by version ${ANALYSIS_VERSION}`],
+      [{ analysisVersion: 0 }, 'analysisVersion: expected a whole number from 1 up, got 0'],
+      [{ pageLimit: 0 }, 'pageLimit: expected a whole number from 1 up, got 0'],
+      [{ domainLimit: 1.5 }, 'domainLimit: expected a whole number from 1 up, got 1.5'],
+    ])('%j is refused', async (options, message) => {
+      const library = await open()
+      await expect(analyse(library, { options })).rejects.toThrow(message)
+      expect((await library.analyses.listRuns({ limit: 1, offset: 0 })).total).toBe(0)
+    })
+  })
+
+  async function drain(events: AsyncIterable<AnalysisEvent>): Promise<void> {
+    for await (const _ of events);
+  }
+
+  describe('one at a time', () => {
+    test('a second one is refused while the first goes on, and may begin after it', async () => {
+      const library = await open()
+      const first = analyseLibrary(library)
+      await first.next()
+      await expect(analyse(library)).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
+      await drain(first)
+      expect((await analyse(library)).run.status).toBe('completed')
+    })
+
+    test('one that has given no sign of life for long is taken over, and what the first writes then does not count', async () => {
+      const library = await open()
+      const first = analyseLibrary(library, { batch: 5 })
+      for (let event = await first.next(); event.value?.type !== 'progress'; event = await first.next());
+      const later = { ...library.clock, now: () => Date.now() + 120_000 }
+      const { run, isResumed } = await analyse({
+        ...library,
+        clock: later,
+        runner: { ...library.runner, id: 'another' },
+      })
+      expect(isResumed).toBe(true)
+      expect(run.progress).toMatchObject({ pages: PAGES, articles: ARTICLES })
+      await expect(drain(first)).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
+      expect(await library.analyses.findRun(run.id)).toEqual(run)
+    })
+  })
+
+  describe('a run that was broken off', () => {
+    /** Stops a run after so many batches of five. */
+    async function breakOff(library: OpenLibrary, input: AnalyseInput, batches: number): Promise<Ran['run']> {
+      const stop = new AbortController()
+      let seen = 0
+      let last: AnalysisRun | undefined
+      for await (const event of analyseLibrary(library, { ...input, batch: 5 }, stop.signal)) {
+        if (event.type === 'progress' && ++seen === batches) stop.abort()
+        if (event.type === 'started' || event.type === 'ended') last = event.run
+      }
+      if (last === undefined) throw new Error('it never began')
+      return last
+    }
+
+    test('is cancelled, and goes on with its id and counters when it is asked for again', async () => {
+      const library = await open({ hasPlaces: true })
+      const broken = await breakOff(library, {}, 2)
+      expect(broken).toMatchObject({ status: 'cancelled', stage: 'pages', progress: { pages: 10 } })
+      const { run, isResumed } = await analyse(library)
+      expect(isResumed).toBe(true)
+      const other = await open({ hasPlaces: true })
+      const whole = await analyse(other)
+      expect(run).toMatchObject({ id: broken.id, status: 'completed', error: null })
+      expect(run.summary).toEqual(whole.run.summary)
+      expect(run.progress).toEqual(whole.run.progress)
+    })
+
+    test('begins with the first page again where the gazetteer is another', async () => {
+      const library = await open({ hasPlaces: true })
+      const broken = await breakOff(library, {}, 2)
+      await importPlaces(library.gazetteer, ['Warsaw', 'Lima'])
+      const { run } = await analyse(library)
+      expect(run).toMatchObject({ id: broken.id, progress: { pages: 10 + PAGES, totalPages: 10 + PAGES } })
+      expect(await pendingOf(library)).toBe(0)
+      expect(run.summary).toMatchObject({ gazetteerRevision: await library.gazetteer.revision() })
+    })
+
+    test('begins with the first page again after a while: what it has passed may be pending by now', async () => {
+      const library = await open()
+      const later = { ...library.clock, now: () => Date.now() + 7_200_000 }
+      const broken = await breakOff(library, {}, 2)
+      await visit(library, '/world', '\n\nMore.')
+      const { run } = await analyse({ ...library, clock: later })
+      expect(run).toMatchObject({ id: broken.id, progress: { pages: PAGES + 1, totalPages: PAGES + 1 } })
+      expect(await pendingOf(library)).toBe(0)
+      // Of a dry run nothing was kept: it begins anew.
+      const other = await open()
+      const options = { dryRun: true }
+      await breakOff(other, { options }, 2)
+      const dry = await analyse({ ...other, clock: later }, { options })
+      expect(dry.run.progress).toMatchObject({ pages: PAGES, totalPages: PAGES, articles: ARTICLES })
+    })
+
+    test.each([
+      ['hosts', (event: AnalysisEvent) => event.type === 'progress' && event.stage === 'domains'],
+      ['milestones, with one noted', (event: AnalysisEvent) => event.type === 'milestone'],
+      ['its last step', (event: AnalysisEvent) => event.type === 'stage' && event.stage === 'done'],
+    ])('among %s ends as one that was not', async (_, isMoment) => {
+      const [library, other] = [await open(), await open()]
+      for (const { store } of [library, other]) await storeNews(store, { host: 'other.example.fr', articles: 10 })
+      const whole = await analyse(other)
+      // Whoever stops reading leaves the run as it is, without another word.
+      for await (const event of analyseLibrary(library)) if (isMoment(event)) break
+      const { run, isResumed } = await analyse(library)
+      expect(isResumed).toBe(true)
+      expect(run.summary).toEqual(whole.run.summary)
+      expect(run.summary).toMatchObject({ domains: 2, milestones: 2 })
+      expect(await library.jobLog.listMilestones({ limit: 10 })).toHaveLength(2)
+    })
+
+    test('goes on only where the same is asked for, or nothing', async () => {
+      const library = await open()
+      const broken = await breakOff(library, { options: { pageLimit: 20 } }, 1)
+      const other = await analyse(library, { options: { pageLimit: 3 } })
+      expect(other.run.id).not.toBe(broken.id)
+      expect(other.run.progress.pages).toBe(3)
+      const next = await breakOff(library, { options: { pageLimit: 20 } }, 1)
+      const same = await analyse(library, { options: { pageLimit: 20, verbose: true } })
+      expect(same.run).toMatchObject({ id: next.id, progress: { pages: 20 } })
+    })
+
+    test('a dry run is not what is meant by nothing', async () => {
+      const library = await open()
+      const dry = await breakOff(library, { options: { dryRun: true } }, 1)
+      const { run } = await analyse(library)
+      expect(run.id).not.toBe(dry.id)
+      expect(run.progress.pages).toBe(PAGES)
+    })
+
+    test('waits for the next process where it was left', async () => {
+      const library = await open()
+      const left = await breakOff(library, { isLeft: true }, 2)
+      expect(await library.analyses.findRun(left.id)).toMatchObject({
+        status: 'running',
+        runner: null,
+        progress: { pages: 10 },
+      })
+      expect((await analyse(library)).run).toMatchObject({
+        id: left.id,
+        status: 'completed',
+        progress: { pages: PAGES },
+      })
+    })
+  })
+
+  describe('hosts', () => {
+    test('that have much to read, with dates, in sections, are news', async () => {
+      const library = await open()
+      const { run } = await analyse(library)
+      expect(await library.analyses.readDomain(HOST)).toMatchObject({
+        pages: PAGES,
+        articles: ARTICLES,
+        sections: 6,
+        datedRatio: 1,
+        score: 0.2 + 0.2 + 0.3,
+        isNews: true,
+        rateLimited15: 0,
+        countryCode: 'GB',
+        languages: ['en'],
+      })
+      expect(run.progress.news).toBe(1)
+    })
+
+    const NOTHING = { host: 'a.example', pages: 9, articles: 0, sections: 0, datedRatio: 0, analysedAt: 1 }
+    const FIGURES = { ...NOTHING, rateLimited15: 0, rateLimited60: 0, languages: [] }
+
+    test.each([
+      [{ articles: 40 }, 0.4, true],
+      [{ articles: 39 }, 0.39, false],
+      [{ articles: 1000, sections: 100, datedRatio: 1 }, 1, true],
+      [{ articles: 5, sections: 2, datedRatio: 0.2 }, 0.33, false],
+    ])('%j score %d', (given, score, isNews) => {
+      const judged = judgeDomain({ ...FIGURES, ...given }, null)
+      expect(judged.score).toBeCloseTo(score, 10)
+      expect(judged.isNews).toBe(isNews)
+    })
+
+    test.each([
+      ['www.bbc.co.uk', 'GB'],
+      ['lemonde.fr:8080', 'FR'],
+      ['example.com', null],
+      ['startup.io', null],
+      ['127.0.0.1', null],
+      ['europa.eu', null],
+    ])('%s is of %s', (host, country) => {
+      expect(judgeLocale(host, [])).toEqual({ countryCode: country, confidence: country === null ? 0 : 1 })
+    })
+
+    test.each([
+      ['example.com', { CA: 15, US: 5 }, 'CA', 0.75],
+      ['example.com', { CA: 11, US: 9 }, null, 0],
+      ['example.com', { CA: 19 }, null, 0],
+      ['example.fr', { CA: 99 }, 'FR', 1],
+    ])('%s with titles of %j is of %s', (host, titles, countryCode, confidence) => {
+      const mentions = Object.entries(titles).map(([code, pages]) => ({ countryCode: code, pages }))
+      expect(judgeLocale(host, mentions)).toEqual({ countryCode, confidence })
+    })
+
+    test('tell where they are at home before their pages are looked at', async () => {
+      const library = await open({ hasPlaces: true })
+      await storeNews(library.store, { host: 'news.example.com', articles: 30 })
+      const told = new Map<string, Set<string | undefined>>()
+      await analyse(library, {
+        analyse: (page, places, context) => {
+          const { host } = new URL(page.url)
+          told.set(host, (told.get(host) ?? new Set()).add(context?.hostCountry))
+          return analysePage(page, places, context)
+        },
+      })
+      expect(told.get(HOST)).toEqual(new Set(['GB']))
+      expect(told.get('news.example.com')).toEqual(new Set([undefined]))
+      const found = await library.analyses.listTitleCountries('news.example.com')
+      expect(found.length).toBeGreaterThan(1)
+      expect(found.map(({ pages }) => pages)).toEqual(found.map(({ pages }) => pages).sort((a, b) => b - a))
+    })
+
+    test('remember answers that asked for patience', async () => {
+      const library = await open()
+      const [sourceId] = keyOf('/')
+      const urls = ['a', 'b'].map((name) => `https://${HOST}/${name}`)
+      const now = library.clock.now()
+      for (const [i, url] of urls.entries()) {
+        const at = now - (i === 0 ? 60_000 : 40 * 60_000)
+        const find = { key: url, url, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+        await library.store.offer(sourceId, 'crawl', [find], at)
+        const [visit] = await library.store.lease({
+          sourceId,
+          limit: 1,
+          now: at,
+          until: at + 1,
+          horizon: at * 2,
+          isLevelled: false,
+        })
+        if (visit === undefined) throw new Error('it was offered')
+        await library.store.settle({
+          visit,
+          crawlId: 'crawl',
+          now: at,
+          state: 'failed',
+          reason: 'rate-limited',
+          status: 429,
+        })
+      }
+      expect(await library.analyses.measureDomain(HOST, now)).toMatchObject({ rateLimited15: 1, rateLimited60: 2 })
+    })
+  })
+
+  describe('milestones', () => {
+    test('are noted once, whoever came first', async () => {
+      const library = await open()
+      const { run } = await analyse(library)
+      expect(await library.jobLog.listMilestones({ limit: 10 })).toMatchObject([
+        {
+          jobId: 'analysis-run',
+          kind: 'depth2-coverage',
+          scope: HOST,
+          details: { source: 'analysis-run', runId: run.id, depth2: ARTICLES },
+        },
+      ])
+      await analyse(library)
+      expect(await library.jobLog.listMilestones({ limit: 10 })).toHaveLength(1)
+      const other = await open()
+      const data = { kind: 'depth2-coverage', scope: HOST, target: null, message: null, details: null }
+      await other.jobLog.append([{ jobId: 'a crawl', at: 1, type: 'milestone', data }])
+      expect((await analyse(other)).run.progress.milestones).toBe(0)
+      expect(await other.jobLog.listMilestones({ limit: 10 })).toMatchObject([{ jobId: 'a crawl' }])
+    })
+
+    test('are noted again for a site that was removed and added again', async () => {
+      const library = await open()
+      await analyse(library)
+      await library.store.removeSource(`source of ${HOST}`)
+      expect(await library.jobLog.listMilestones({ limit: 10 })).toEqual([])
+      const data = { kind: 'depth2-coverage', scope: HOST, target: null, message: null, details: null }
+      await library.jobLog.append([{ jobId: 'a crawl', at: 0, type: 'milestone', data }])
+      await storeNews(library.store, { articles: ARTICLES })
+      expect((await analyse(library)).run.progress.milestones).toBe(1)
+      expect(await library.jobLog.listMilestones({ limit: 10 })).toHaveLength(2)
+      expect((await analyse(library)).run.progress.milestones).toBe(0)
+    })
+
+    test('hold from their figures on', () => {
+      const kindsOf = (counts: { downloads?: number; depth2?: number; articles?: number }) =>
+        listReached([{ host: HOST, downloads: 0, depth2: 0, articles: 0, ...counts }], 'run').map(({ kind }) => kind)
+      expect(kindsOf({ downloads: 999, depth2: 9, articles: 999 })).toEqual([])
+      expect(kindsOf({ downloads: 1000, depth2: 10, articles: 1000 })).toEqual([
+        'downloads-1k',
+        'depth2-coverage',
+        'articles-identified-1k',
+      ])
+      expect(kindsOf({ articles: 10_000 })).toEqual(['articles-identified-1k', 'articles-identified-10k'])
+    })
+
+    test('go by what is stored of each host', async () => {
+      const library = await open()
+      await analyse(library)
+      expect(await library.analyses.listAchievements()).toEqual([
+        { host: HOST, downloads: PAGES, depth2: ARTICLES, articles: ARTICLES },
+      ])
+    })
+  })
+}

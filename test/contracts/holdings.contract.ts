@@ -1,0 +1,267 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { HELD_TABLES, type HeldRow, type HeldTable, placesOf, SOURCES } from '../../src/library/held-tables.ts'
+import type { ArrivalRequest, HeldView, NumberRange } from '../../src/library/holdings.ts'
+import type { LibraryStore, UnderstandingStore } from '../../src/library/library-store.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import type { Look } from './understanding.contract.ts'
+
+/** A library of its own, a look into it, and which columns its tables have. */
+export interface Held {
+  readonly store: LibraryStore & UnderstandingStore
+  readonly look: Look
+  /** `table.column` */
+  listColumns(): Promise<readonly string[]>
+}
+
+/** What is no part of what a library holds, and why. */
+const LEFT_OUT: readonly RegExp[] = [
+  // Made of the rest.
+  /^(?:ledger_counts|open_hosts|host_counts|index_\w+)\./,
+  /^(?:ledger\.at|pages\.(?:language|sections))$/,
+  // Of this place alone: who it is, what it takes in, what a service has a copy of.
+  /^(?:schema_version|library_identity|arrivals|copied_vectors)\./,
+  // Who is at work just now, and what they tell each other.
+  /^(?:embedding_lease|workers|crawl_helpers|passed_on)\./,
+  /^hosts\.(?:holder|token|leased_until|taken_at|wanted_at)$/,
+  /^ledger\.(?:lease|leased_until)$/,
+  /^crawls\.shared$/,
+  /^crawl_jobs\.(?:worker|holder|asked_end|wants_pause|is_begun)$/,
+  // Says only in which order they came.
+  /^crawl_types\.id$/,
+  // Said where a library is copied to.
+  /^sources\.is_removed$/,
+]
+
+/** What every library that can be copied as a whole does. */
+export function describeHoldings(open: () => Promise<Held>): void {
+  let held: Held
+  let store: LibraryStore & UnderstandingStore
+  beforeEach(async () => {
+    held = await open()
+    ;({ store } = held)
+  })
+  afterEach(async () => {
+    await held.look.close()
+    await store.close()
+  })
+
+  const read = async (view: HeldView, table: HeldTable, range?: NumberRange): Promise<HeldRow[]> => {
+    const rows: HeldRow[] = []
+    for await (const some of view.read(table, range)) rows.push(...some)
+    return rows
+  }
+  const readNow = (table: HeldTable, range?: NumberRange) => store.holdings.view((view) => read(view, table, range))
+  const names = async () => (await store.listSources()).map(({ name }) => name)
+  const requestOf = (more: Partial<ArrivalRequest> = {}): ArrivalRequest => ({
+    origin: 'origin',
+    holder: 'me',
+    now: 100,
+    highest: { sources: 2, ledger: 10, chunks: 20 },
+    last: new Map(),
+    sources: [sourceRow(1, 'one'), sourceRow(2, 'two')],
+    ...more,
+  })
+  const begin = (more: Partial<ArrivalRequest> = {}) =>
+    store.holdings.arrivals.begin({ ...requestOf(more), isAlone: true, skipped: [] })
+  const CLAIM = { origin: 'origin', holder: 'me', now: 200 }
+
+  test('knows every column there is, or why it is left out', async () => {
+    const told = new Set(
+      [...HELD_TABLES, SOURCES].flatMap(({ name, columns }) => columns.map((c) => `${name}.${c.name}`)),
+    )
+    const columns = await held.listColumns()
+    expect(columns.filter((column) => !told.has(column) && !LEFT_OUT.some((rule) => rule.test(column)))).toEqual([])
+    expect([...told].filter((column) => !columns.includes(column))).toEqual(['canonical_names.id'])
+  })
+
+  test('tells itself from others', async () => {
+    expect(await store.holdings.readLibraryId()).toBe(await store.vectors.readLibraryId())
+  })
+
+  describe('a view', () => {
+    test('gives rows in the order of their keys, some at a time, and knows the last one', async () => {
+      await addSourceTo(store, 'docs')
+      for (const path of ['/b', '/a', '/c']) await writePage(store, 'docs', path, `text of ${path}`)
+      await store.holdings.view(async (view) => {
+        const few = { ...tableOf('ledger'), atOnce: 2 }
+        const batches: number[] = []
+        for await (const rows of view.read(few)) batches.push(rows.length)
+        expect(batches).toEqual([2, 1])
+        const rows = await read(view, few)
+        expect(rows.map((row) => cell(few, row, 'url'))).toEqual(
+          ['/b', '/a', '/c'].map((path) => `https://docs.test${path}`),
+        )
+        expect(await view.count(few)).toBe(3)
+        expect(await view.readLast(few)).toEqual(rows.at(-1))
+        expect(await view.has(few)).toBe(true)
+        const [first] = rows
+        const id = Number(first?.[0])
+        expect(await read(view, few, { after: id, upTo: id + 1 })).toEqual([rows[1]])
+        expect(await view.has(few, { after: id + 100, upTo: id + 200 })).toBe(false)
+      })
+    })
+
+    test('gives texts in the order of their bytes, and types that are the same everywhere', async () => {
+      const hosts = ['z.test', 'a.test', 'ß.test', '😀.test', '！.test', 'B.test']
+      for (const host of hosts) await store.changeClock(host, 5, (clock) => ({ ...clock, nextAt: 1.5 }))
+      const rows = await readNow({ ...tableOf('hosts'), atOnce: 2 })
+      expect(rows.map(([host]) => host)).toEqual(['B.test', 'a.test', 'z.test', 'ß.test', '！.test', '😀.test'])
+      expect(rows[0]?.slice(0, 2)).toEqual(['B.test', 1.5])
+      await addSourceTo(store, 'docs')
+      const [id] = await writePage(store, 'docs', '/a', 'text')
+      const [row] = await readNow(tableOf('ledger'))
+      expect(cell(tableOf('ledger'), row, 'page_hash')).toMatch(/^[0-9a-f]{64}$/)
+      expect(cell(tableOf('ledger'), row, 'is_shell')).toBe(false)
+      const [chunk] = await readNow(tableOf('chunks'))
+      expect(cell(tableOf('chunks'), chunk, 'chunk_id')).toBe(id)
+    })
+
+    test('shows the library as it was, whatever is written meanwhile', async () => {
+      await addSourceTo(store, 'docs')
+      await store.holdings.view(async (view) => {
+        expect(await view.count(SOURCES)).toBe(1)
+        await addSourceTo(store, 'more')
+        expect(await view.count(SOURCES)).toBe(1)
+      })
+      expect((await readNow(SOURCES)).length).toBe(2)
+    })
+  })
+
+  describe('an arrival', () => {
+    test('gets numbers after those that were ever given, and others get those after it', async () => {
+      await addSourceTo(store, 'docs')
+      await writePage(store, 'docs', '/a', 'text')
+      const taken = Number((await readNow(tableOf('ledger'))).at(-1)?.[0])
+      const ledger = tableOf('ledger')
+      const arrival = await begin({ last: new Map([[ledger, ledgerRow(10, 1, '/last')]]) })
+      expect(arrival).toMatchObject({ origin: 'origin', endedAt: null, holder: 'me', beganAt: 100, touchedAt: 100 })
+      expect(arrival.plan.offsets['ledger']).toBe(taken)
+      expect(arrival.plan.kept['ledger']).toBe(10)
+      await writePage(store, 'docs', '/b', 'text')
+      const numbers = (await readNow(ledger)).map(([id]) => Number(id))
+      expect(numbers).toEqual([taken, taken + 11])
+      expect(await store.holdings.arrivals.find('origin')).toEqual(arrival)
+      expect(await store.holdings.arrivals.find('nobody')).toBeUndefined()
+    })
+
+    test('is begun by one of two who want to at once, and anew when it has ended', async () => {
+      const [one, other] = await Promise.allSettled([begin(), begin({ holder: 'you' })])
+      expect(new Set([one?.status, other?.status])).toEqual(new Set(['fulfilled', 'rejected']))
+      const begun = await store.holdings.arrivals.find('origin')
+      await expect(begin()).rejects.toMatchObject({ code: 'COPY_RUNNING' })
+      const offset = begun?.plan.offsets['sources'] ?? 0
+      const rows = [sourceRow(offset + 1, 'one'), sourceRow(offset + 2, 'two')]
+      expect(await store.holdings.arrivals.end({ ...CLAIM, holder: begun?.holder ?? '' }, rows)).toBe(true)
+      expect((await begin()).plan.offsets['sources']).toBe(offset + 2)
+    })
+
+    test('is seen by nobody before it ends, not even by who deletes what was removed, and then by all', async () => {
+      await addSourceTo(store, 'docs')
+      const { plan } = await begin()
+      const offset = plan.offsets['sources'] ?? 0
+      await addSourceTo(store, 'other')
+      await store.removeSource('other')
+      expect(await names()).toEqual(['docs'])
+      expect(await store.stats()).toMatchObject({ sources: 1 })
+      const rows = [sourceRow(offset + 1, 'one'), sourceRow(offset + 2, 'two')]
+      expect(await store.holdings.arrivals.end(CLAIM, rows)).toBe(true)
+      expect(new Set(await names())).toEqual(new Set(['docs', 'one', 'two']))
+      expect(await store.holdings.arrivals.find('origin')).toMatchObject({ endedAt: 200 })
+      expect(await store.holdings.arrivals.write(CLAIM, SOURCES, { added: [], changed: [], removed: [] })).toBe(false)
+    })
+
+    test('does not end while another source has a name of it', async () => {
+      const { plan } = await begin()
+      const offset = plan.offsets['sources'] ?? 0
+      await addSourceTo(store, 'two')
+      const rows = [sourceRow(offset + 1, 'one'), sourceRow(offset + 2, 'two')]
+      await expect(store.holdings.arrivals.end(CLAIM, rows)).rejects.toMatchObject({
+        code: 'SOURCE_EXISTS',
+        details: { source: 'two' },
+      })
+      expect(await names()).toEqual(['two'])
+    })
+
+    test('adds, changes and removes rows, and only for who has it', async () => {
+      const { plan } = await begin()
+      const table = tableOf('url_aliases')
+      const source = (plan.offsets['sources'] ?? 0) + 1
+      const rowOf = (url: string, isThere: boolean | null): HeldRow => [
+        source,
+        url,
+        'x',
+        'redirect',
+        null,
+        isThere,
+        7,
+        null,
+      ]
+      const { arrivals } = store.holdings
+      const range = { after: source - 1, upTo: source }
+      const none = { added: [], changed: [], removed: [] }
+      expect(await arrivals.write(CLAIM, table, { ...none, added: [rowOf('a', true), rowOf('b', null)] })).toBe(true)
+      expect(await readNow(table, range)).toEqual([rowOf('a', true), rowOf('b', null)])
+      expect(await readNow(table)).toEqual([])
+      const change = { added: [rowOf('c', false)], changed: [rowOf('a', false)], removed: [rowOf('b', null)] }
+      expect(await arrivals.write({ ...CLAIM, holder: 'other' }, table, change)).toBe(false)
+      expect(await arrivals.touch({ ...CLAIM, holder: 'other' })).toBe(false)
+      expect(await arrivals.write(CLAIM, table, change)).toBe(true)
+      expect(await readNow(table, range)).toEqual([rowOf('a', false), rowOf('c', false)])
+    })
+
+    test('is taken over with what has come to it since, and loses the sources that are gone', async () => {
+      const { plan } = await begin()
+      const offset = plan.offsets['sources'] ?? 0
+      const { arrivals } = store.holdings
+      const request = requestOf({ holder: 'you', now: 300, highest: { sources: 3, ledger: 12, chunks: 20 } })
+      const taken = await arrivals.takeUp({ ...request, sources: [sourceRow(1, 'one'), sourceRow(3, 'three')] })
+      expect(taken).toMatchObject({ holder: 'you', touchedAt: 300, plan: { kept: { sources: 3, ledger: 12 } } })
+      expect(await arrivals.touch(CLAIM)).toBe(false)
+      const hidden = await readNow(SOURCES, { after: offset, upTo: offset + 3 })
+      expect(hidden.map(([id]) => id)).toEqual([offset + 1, offset + 3])
+    })
+
+    test('is not taken over where others have the numbers that it needs, and is given up without a trace', async () => {
+      const { plan } = await begin()
+      const { arrivals } = store.holdings
+      const events = tableOf('queue_events')
+      await arrivals.takeUp(requestOf({ highest: { ...plan.kept, queue_events: 3 } }))
+      const event = (plan.offsets['queue_events'] ?? 0) + 3
+      const added: HeldRow[] = [[event, 'job', 1, 'drop', 'https://a.test/', null, null, null, 0, null]]
+      expect(await arrivals.write(CLAIM, events, { added, changed: [], removed: [] })).toBe(true)
+      await addSourceTo(store, 'docs')
+      const request = requestOf({ highest: { ...plan.kept, sources: 3 } })
+      expect(await arrivals.takeUp(request)).toBeUndefined()
+      await arrivals.forget('origin')
+      expect(await arrivals.find('origin')).toBeUndefined()
+      expect(await readNow(events)).toEqual([])
+      const all = (await held.look.all('SELECT name FROM sources')) as { name: string }[]
+      expect(all.map(({ name }) => name)).toEqual(['docs'])
+    })
+  })
+}
+
+function tableOf(name: string): HeldTable {
+  const found = HELD_TABLES.find((table) => table.name === name)
+  if (found === undefined) throw new Error(`there is no table ${name}`)
+  return found
+}
+
+function cell(table: HeldTable, row: HeldRow | undefined, name: string): unknown {
+  const [place = -1] = placesOf(table, [name])
+  return row?.[place]
+}
+
+function sourceRow(id: number, name: string): HeldRow {
+  return [id, name, name, null, `https://${name}.test/`, `https://${name}.test/`, '{}', '{}', 1]
+}
+
+/** A row of a ledger with as little in it as there can be. */
+function ledgerRow(id: number, source: number, path: string): HeldRow {
+  const url = `https://one.test${path}`
+  const facts: Readonly<Record<string, HeldRow[number]>> = {
+    ...{ id, source, state: 'pending', depth: 1, weight: 0, key: url, url, host: 'one.test', discovery: 'link' },
+    ...{ attempts: 0, first_seen_at: 1, is_shell: false, is_final: false, awaits_confirmation: false },
+  }
+  return tableOf('ledger').columns.map(({ name }) => facts[name] ?? null)
+}

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { describeHoldings } from './holdings.contract.ts'
+import { lookAt } from './sqlite-look.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-holdings-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+
+/** Columns that have another name everywhere else, or are a table of their own here. */
+const NAMES: Readonly<Record<string, string>> = {
+  'url_aliases.exists': 'url_aliases.is_there',
+  'analysis_runs.verbose': 'analysis_runs.is_verbose',
+  'places.canonical_name_id': 'canonical_names.canonical_name_id',
+  'layouts.id': 'pages.id',
+  'layouts.layout': 'pages.layout',
+}
+/** What counts rows is no column here. */
+const ROW_IDS = ['crawl_jobs.number', 'analysis_runs.number', 'place_sources.number']
+
+describe('the SQLite store', () => {
+  describeHoldings(async () => {
+    const path = join(folder, `${files++}.db`)
+    const store = await openSqliteStore(path)
+    const look = lookAt(path)
+    return {
+      store,
+      look,
+      listColumns: async () => {
+        const found = (await look.all(
+          `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+           WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+        )) as { name: string }[]
+        return [...found.map(({ name }) => NAMES[name] ?? name), ...ROW_IDS]
+      },
+    }
+  })
+})

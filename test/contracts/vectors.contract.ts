@@ -1,0 +1,471 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Page } from '../../src/core/model.ts'
+import { searchHits } from '../../src/library/hits.ts'
+import type { ChunkFilter } from '../../src/library/store.ts'
+import type { ChunkName, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
+
+const SPACE: VectorSpace = { model: 'four', fingerprint: 'f'.repeat(64), dimensions: 4 }
+const OTHER: VectorSpace = { model: 'other', fingerprint: '0'.repeat(64), dimensions: 4 }
+const NORTH = Float32Array.of(1, 0, 0, 0)
+const EAST = Float32Array.of(0, 1, 0, 0)
+/** Between both, nearer to the north. */
+const NORTH_EAST = Float32Array.of(0.8, 0.6, 0, 0)
+
+/** Reads a page of `docs` again: its text is as it was, but these things are said about it now. */
+async function readAgain(store: VectorStore, path: string, text: string, said: Partial<Page>): Promise<void> {
+  const url = `https://docs.test${path}`
+  const crawlId = `crawl after ${path}, ${JSON.stringify(said)}`
+  const find = { key: url, url, host: 'docs.test', depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+  await store.offer('docs', crawlId, [find], 10)
+  const request = { sourceId: 'docs', limit: 1, now: 20, until: 1000, horizon: 1_000_000, isLevelled: false }
+  const [visit] = await store.lease(request)
+  if (visit === undefined) throw new Error(`${url} is not to be visited`)
+  const { page, ...record } = recordOf(url, text, {})
+  const settled = {
+    visit,
+    crawlId,
+    now: 30,
+    state: 'unchanged',
+    record: { ...record, page: { ...page, ...said } },
+  } as const
+  expect(await store.settle(settled)).toMatchObject({ state: 'unchanged' })
+}
+
+/** What a copy repeats of what a page says about itself. */
+const COPIED_FACTS: Readonly<Record<string, Partial<Page>>> = {
+  title: { title: 'Another' },
+  description: { description: 'New' },
+  language: { language: 'de' },
+  date: { modifiedAt: '2026-01-01T00:00:00.000Z' },
+  'number of links': linkTo('/b'),
+}
+
+function linkTo(path: string): Pick<Page, 'links'> {
+  return { links: [{ url: `https://docs.test${path}`, text: path, rel: [], isContent: true }] }
+}
+
+/** What holds for the vectors of every store; each test opens a library of its own. */
+export function describeVectors(open: () => Promise<VectorStore>): void {
+  let store: VectorStore
+
+  beforeEach(async () => {
+    store = await open()
+    await addSourceTo(store, 'docs')
+  })
+  afterEach(() => store.close())
+
+  const write = (sourceId: string, chunkId: string | undefined, vector: Float32Array, space = SPACE) =>
+    store.vectors.write(space, [{ sourceId, chunkId: chunkId ?? '', vector }])
+  const missing = async (limit = 100, sourceIds?: readonly string[]) =>
+    new Set((await store.vectors.listMissing(limit, sourceIds)).map(({ chunkId }) => chunkId))
+
+  test('are missing at first, with the text that is to get them: title, headings, and content without addresses', async () => {
+    const content = '# Lights\n\nSee [the tower](https://docs.test/tower "Tower") and ![it](a(b).png).'
+    const [id] = await writePage(store, 'docs', '/a', content, { title: 'Guide', headingPath: ['Guide', 'Lights'] })
+    expect(await store.vectors.readSpace()).toBeUndefined()
+    expect(await store.vectors.listMissing(10)).toEqual([
+      { sourceId: 'docs', chunkId: id, text: 'Guide\nLights\n# Lights\n\nSee [the tower] and ![it].' },
+    ])
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+  })
+
+  test('are known to be copied or not, by the place of the copy, until they are written anew or go', async () => {
+    await addSourceTo(store, 'more')
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    const [third] = await writePage(store, 'more', '/b', 'three')
+    const name = (chunkId: string | undefined, sourceId = 'docs') => ({ sourceId, chunkId: chunkId ?? '' })
+    const count = (place = 'here') => store.vectors.countUncopied(place)
+    expect(await count()).toBe(0)
+    await write('docs', first, NORTH)
+    await write('docs', second, EAST)
+    await write('more', third, EAST)
+    expect(await count()).toBe(3)
+    await store.vectors.markCopied('here', SPACE, [name(first), name(third, 'more'), name(first, 'nobody')])
+    expect(await count()).toBe(1)
+    expect(await count('there')).toBe(3)
+    // Neither what has no vector nor what is of another space can have been copied.
+    const [bare] = await writePage(store, 'docs', '/bare', 'four')
+    await store.vectors.markCopied('here', SPACE, [name(bare)])
+    await store.vectors.markCopied('here', OTHER, [name(second)])
+    expect(await count()).toBe(1)
+    await write('docs', first, EAST)
+    expect(await count()).toBe(2)
+    await store.vectors.markCopied('here', SPACE, [name(first), name(second)])
+    expect(await count()).toBe(0)
+    await store.removeSource('more')
+    expect(await count()).toBe(0)
+    await store.vectors.markCopied('there', SPACE, [name(second)])
+    expect([await count('there'), await count()]).toEqual([1, 2])
+    await store.vectors.replaceSpace(OTHER)
+    await write('docs', second, EAST, OTHER)
+    expect(await count('there')).toBe(1)
+  })
+
+  test.each(Object.entries(COPIED_FACTS))(
+    'are not known to be copied once their page has another %s',
+    async (_fact, said) => {
+      const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+      const [other = ''] = await writePage(store, 'docs', '/b', 'three')
+      for (const id of [first, second, other]) await write('docs', id, NORTH)
+      const names = [first, second, other].map((chunkId) => ({ sourceId: 'docs', chunkId }))
+      await store.vectors.markCopied('here', SPACE, names)
+      await readAgain(store, '/a', 'one\n---\ntwo', said)
+      const { embedded } = await store.vectors.count()
+      expect(embedded - (await store.vectors.countUncopied('here'))).toBe(1)
+    },
+  )
+
+  test('know their library from all others', async () => {
+    const other = await open()
+    const ids = [await store.vectors.readLibraryId(), await other.vectors.readLibraryId()]
+    await other.close()
+    expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)])
+    expect(new Set(ids).size).toBe(2)
+    expect(await store.vectors.readLibraryId()).toBe(ids[0])
+  })
+
+  test('are listed as missing up to a limit, and by source', async () => {
+    await addSourceTo(store, 'more')
+    const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree')
+    const more = await writePage(store, 'more', '/b', 'four')
+    expect(await missing()).toEqual(new Set([...docs, ...more]))
+    expect((await missing(2)).size).toBe(2)
+    expect(await missing(100, ['more'])).toEqual(new Set(more))
+    expect(await missing(100, [])).toEqual(new Set())
+    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 0, chunks: 3, refused: 0 })
+  })
+
+  test('are listed as missing from one on, so that all of them are seen once', async () => {
+    await addSourceTo(store, 'more')
+    const parts = Array.from({ length: 9 }, (_, i) => `part ${i}`)
+    const docs = await writePage(store, 'docs', '/a', parts.join('\n---\n'))
+    const more = await writePage(store, 'more', '/b', 'four\n---\nfive')
+    const seen: string[] = []
+    let after: ChunkName | undefined
+    do {
+      const some = await store.vectors.listMissing(2, undefined, after)
+      // Whether one got its vector meanwhile, or was removed, changes nothing for those behind it.
+      if (seen.length === 4) await write('docs', some[0]?.chunkId, NORTH)
+      seen.push(...some.map(({ chunkId }) => chunkId))
+      after = some.at(-1)
+    } while (after !== undefined)
+    expect(seen).toHaveLength(11)
+    expect(new Set(seen)).toEqual(new Set([...docs, ...more]))
+    expect(await store.vectors.listMissing(9, ['nobody'], { sourceId: 'docs', chunkId: docs[0] ?? '' })).toEqual([])
+  })
+
+  test('are made by one at a time, as long as that one says so', async () => {
+    const { vectors } = store
+    expect(await vectors.lease('one', 1000, 500)).toBe(true)
+    expect(await vectors.lease('two', 1100, 500)).toBe(false)
+    expect(await vectors.lease('one', 1400, 500)).toBe(true)
+    expect(await vectors.lease('two', 1899, 500)).toBe(false)
+    expect(await vectors.lease('two', 1900, 500)).toBe(true)
+    expect(await vectors.lease('one', 2000, 500)).toBe(false)
+    expect(await vectors.lease('two', 2000, 0)).toBe(true)
+    expect(await vectors.lease('one', 2000, 500)).toBe(true)
+  })
+
+  test('are there once they are written, and bring their space with them', async () => {
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    await write('docs', first, NORTH)
+    expect(await missing()).toEqual(new Set([second]))
+    expect(await store.vectors.readSpace()).toEqual(SPACE)
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2, refused: 0 })
+    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 1, chunks: 2, refused: 0 })
+  })
+
+  test('are compared with a query, those that are not there not at all', async () => {
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    await write('docs', first, NORTH_EAST)
+    const names = [second, first, 'nobody'].map((chunkId) => ({ sourceId: 'docs', chunkId: chunkId ?? '' }))
+    const unknown = { sourceId: 'nobody', chunkId: first ?? '' }
+    const [none, near, ...others] = await store.vectors.compare(NORTH, [...names, unknown])
+    expect([none, ...others]).toEqual([null, null, null])
+    expect(near).toBeCloseTo(0.8, 2)
+  })
+
+  test('are replaced when they are written again', async () => {
+    const [id = ''] = await writePage(store, 'docs', '/a', 'one')
+    await write('docs', id, NORTH)
+    await write('docs', id, EAST)
+    expect(await store.vectors.compare(NORTH, [{ sourceId: 'docs', chunkId: id }])).toEqual([0])
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
+  })
+
+  test('of a batch are all refused when one of them is not fit to be kept', async () => {
+    const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    const bad = [Float32Array.of(0, 0, 0, 0), Float32Array.of(1, 0, 0), Float32Array.of(Number.NaN, 1, 0, 0)]
+    for (const vector of [...bad, Float32Array.of(2, 0, 0, 0), Float32Array.of(0.5, 0.5, 0.5, 0.5)]) {
+      const batch = [
+        { sourceId: 'docs', chunkId: first, vector: NORTH },
+        { sourceId: 'docs', chunkId: second, vector },
+      ]
+      await expect(store.vectors.write(SPACE, batch)).rejects.toMatchObject({
+        code: 'VECTOR_INVALID',
+        details: { chunk: second },
+      })
+    }
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 0 })
+    expect(await store.vectors.readSpace()).toBeUndefined()
+  })
+
+  test('of another space are refused, and take the place of all others where that is wanted', async () => {
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    await write('docs', first, NORTH)
+    await expect(write('docs', second, EAST, OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2, refused: 0 })
+    await store.vectors.replaceSpace(OTHER)
+    expect(await store.vectors.readSpace()).toEqual(OTHER)
+    expect(await missing()).toEqual(new Set([first, second]))
+    await write('docs', second, EAST, OTHER)
+    await expect(write('docs', first, NORTH)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+    // What was crawled is as it was.
+    expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
+  })
+
+  test('go with their chunk when its page is written anew', async () => {
+    const [id] = await writePage(store, 'docs', '/a', 'one')
+    await write('docs', id, NORTH)
+    const [changed] = await writePage(store, 'docs', '/a', 'other words')
+    expect(await missing()).toEqual(new Set([changed]))
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+    expect(await store.vectors.nearest(NORTH, 10)).toEqual([])
+  })
+
+  test('go with their source, those of others stay', async () => {
+    await addSourceTo(store, 'more')
+    const [gone] = await writePage(store, 'docs', '/a', 'one')
+    const [kept] = await writePage(store, 'more', '/b', 'two')
+    await write('docs', gone, NORTH)
+    await write('more', kept, EAST)
+    await store.removeSource('docs')
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
+    expect((await store.vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)).toEqual([kept])
+  })
+
+  test('of chunks that are gone meanwhile are not kept', async () => {
+    await writePage(store, 'docs', '/a', 'one')
+    await write('docs', 'nobody', NORTH)
+    await write('nobody', 'nobody', NORTH)
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+  })
+
+  describe('that the model does not make', () => {
+    const refuse = (sourceId: string, chunkId = '', problem = 'too long', space = SPACE) =>
+      store.vectors.refuse(space, [{ sourceId, chunkId, problem }])
+    const refused = async (limit = 100, sourceIds?: readonly string[]) =>
+      new Map((await store.vectors.listRefused(limit, sourceIds)).map(({ chunkId, problem }) => [chunkId, problem]))
+
+    test('are not missing any more, and the reason is known', async () => {
+      const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+      await refuse('docs', first)
+      expect(await missing()).toEqual(new Set([second]))
+      expect(await store.vectors.listRefused(10)).toEqual([{ sourceId: 'docs', chunkId: first, problem: 'too long' }])
+      expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 1 })
+      expect(await store.vectors.readSpace()).toEqual(SPACE)
+      await refuse('docs', first, 'no words')
+      expect(await refused()).toEqual(new Map([[first, 'no words']]))
+    })
+
+    test('are listed up to a limit and by source, and forgotten by source', async () => {
+      await addSourceTo(store, 'more')
+      const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree')
+      const [more = ''] = await writePage(store, 'more', '/b', 'four')
+      for (const id of docs) await refuse('docs', id)
+      await refuse('more', more)
+      expect((await refused(2)).size).toBe(2)
+      expect((await refused(100, ['docs'])).size).toBe(3)
+      expect(await refused(100, [])).toEqual(new Map())
+      expect(await store.vectors.count(['more'])).toEqual({ embedded: 0, chunks: 1, refused: 1 })
+      await store.vectors.forgetRefused(['docs'])
+      expect([...(await refused()).keys()]).toEqual([more])
+      expect(await missing()).toEqual(new Set(docs))
+      await store.vectors.forgetRefused()
+      expect(await missing()).toEqual(new Set([...docs, more]))
+    })
+
+    test('are there when somebody makes them after all', async () => {
+      const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+      await refuse('docs', first)
+      await write('docs', first, NORTH)
+      expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2, refused: 0 })
+      // By one who was slower, and found that it cannot be made.
+      await refuse('docs', first)
+      expect(await refused()).toEqual(new Map())
+      expect(await missing()).toEqual(new Set([second]))
+    })
+
+    test('are tried again with another model, and of another space are not noted', async () => {
+      const [id = ''] = await writePage(store, 'docs', '/a', 'one')
+      await refuse('docs', id)
+      await expect(refuse('docs', id, 'other', OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+      expect(await refused()).toEqual(new Map([[id, 'too long']]))
+      await store.vectors.replaceSpace(OTHER)
+      expect(await refused()).toEqual(new Map())
+      expect(await missing()).toEqual(new Set([id]))
+    })
+
+    test('are forgotten with their chunk, and with their source', async () => {
+      await addSourceTo(store, 'more')
+      const [id] = await writePage(store, 'docs', '/a', 'one')
+      const [more] = await writePage(store, 'more', '/b', 'two')
+      await refuse('docs', id)
+      await refuse('more', more)
+      await refuse('docs', 'nobody')
+      await refuse('nobody', 'nobody')
+      const [changed] = await writePage(store, 'docs', '/a', 'other words')
+      expect(await missing()).toEqual(new Set([changed]))
+      expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 1 })
+      await store.removeSource('more')
+      expect(await refused()).toEqual(new Map())
+    })
+
+    test('change nothing for words', async () => {
+      const [id = ''] = await writePage(store, 'docs', '/a', 'a quarantined lighthouse')
+      await refuse('docs', id)
+      const [hit] = await searchHits(store, { query: 'lighthouse', limit: 5 })
+      expect(hit).toMatchObject({ sourceId: 'docs', chunk: { id } })
+    })
+  })
+
+  test('are listed as they are kept, from one on, in the order of those that are missing', async () => {
+    await addSourceTo(store, 'more')
+    const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree\n---\nfour\n---\nfive')
+    const more = await writePage(store, 'more', '/b', 'six\n---\nseven')
+    const order = (await store.vectors.listMissing(100)).map(({ chunkId }) => chunkId)
+    for (const id of docs.slice(1)) await write('docs', id, NORTH_EAST)
+    for (const id of more) await write('more', id, EAST)
+    const seen: string[] = []
+    let after: ChunkName | undefined
+    for (;;) {
+      const some = await store.vectors.list(2, after)
+      if (some.length === 0) break
+      for (const { vector } of some) expect(Math.hypot(...vector)).toBeCloseTo(1, 2)
+      seen.push(...some.map(({ chunkId }) => chunkId))
+      after = some.at(-1)
+    }
+    expect(seen).toEqual(order.filter((id) => id !== docs[0]))
+    const [one] = await store.vectors.list(1, undefined, ['more'])
+    expect(one).toEqual({ sourceId: 'more', chunkId: expect.any(String), vector: expect.any(Float32Array) })
+    expect([...(one?.vector ?? [])]).toEqual([0, expect.closeTo(1, 5), 0, 0])
+    expect(await store.vectors.list(9, undefined, [])).toEqual([])
+    expect(await store.vectors.list(9, undefined, ['nobody'])).toEqual([])
+  })
+
+  describe('that are nearest', () => testNearest(() => store))
+}
+
+/** What holds for those that are nearest, of a library with an empty source; each test opens one of its own. */
+export function describeNearest(open: () => Promise<VectorStore>): void {
+  let store: VectorStore
+
+  beforeEach(async () => {
+    store = await open()
+    await addSourceTo(store, 'docs')
+  })
+  afterEach(() => store.close())
+  testNearest(() => store)
+}
+
+function testNearest(store: () => VectorStore): void {
+  const write = (sourceId: string, chunkId: string | undefined, vector: Float32Array) =>
+    store().vectors.write(SPACE, [{ sourceId, chunkId: chunkId ?? '', vector }])
+
+  test('come first, up to a limit', async () => {
+    const [a, b, c, d] = await writePage(store(), 'docs', '/a', 'one\n---\ntwo\n---\nthree\n---\nfour')
+    await write('docs', a, EAST)
+    await write('docs', b, NORTH)
+    await write('docs', c, NORTH_EAST)
+    const found = await store().vectors.nearest(NORTH, 2)
+    expect(found.map(({ chunkId }) => chunkId)).toEqual([b, c])
+    expect(found.map(({ similarity }) => similarity)).toEqual([expect.closeTo(1, 2), expect.closeTo(0.8, 2)])
+    expect((await store().vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)).toEqual([b, c, a])
+    expect(d).toBeDefined()
+  })
+
+  test('are those that are there now, however often it is asked', async () => {
+    const nearest = async () => (await store().vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)
+    expect(await nearest()).toEqual([])
+    const [first] = await writePage(store(), 'docs', '/a', 'one')
+    const [second] = await writePage(store(), 'docs', '/b', 'two')
+    await write('docs', second, EAST)
+    expect(await nearest()).toEqual([second])
+    await write('docs', first, NORTH)
+    expect(await nearest()).toEqual([first, second])
+    await write('docs', second, NORTH)
+    await write('docs', first, EAST)
+    expect(await nearest()).toEqual([second, first])
+    await writePage(store(), 'docs', '/b', 'other words')
+    expect(await nearest()).toEqual([first])
+    await store().vectors.replaceSpace({ ...OTHER, dimensions: 3 })
+    expect(await nearest()).toEqual([])
+    const three = [{ sourceId: 'docs', chunkId: first ?? '', vector: Float32Array.of(0, 1, 0) }]
+    await store().vectors.write({ ...OTHER, dimensions: 3 }, three)
+    const [found] = await store().vectors.nearest(Float32Array.of(0, 0.6, 0.8), 10)
+    expect(found).toMatchObject({ chunkId: first, similarity: expect.closeTo(0.6, 2) })
+  })
+
+  test('hold every filter', async () => {
+    await addSourceTo(store(), 'more')
+    const [prose] = await writePage(store(), 'docs', '/guide/a', 'just words', { headingPath: ['Install', 'On Linux'] })
+    const [code] = await writePage(store(), 'docs', '/api/b', '```c\nint x;\nint y;\n```', { language: 'de' })
+    const [symbol] = await writePage(store(), 'more', '/api/c', '`json.dump(obj)`\n\nWrites it.')
+    const all = { docs: [prose, code], more: [symbol] }
+    for (const [sourceId, ids] of Object.entries(all)) for (const id of ids) await write(sourceId, id, NORTH)
+    const found = async (filter: ChunkFilter) =>
+      new Set((await store().vectors.nearest(NORTH, 10, filter)).map(({ chunkId }) => chunkId))
+    expect(await found({})).toEqual(new Set([prose, code, symbol]))
+    expect(await found({ sourceIds: ['more'] })).toEqual(new Set([symbol]))
+    expect(await found({ sourceIds: [] })).toEqual(new Set())
+    expect(await found({ path: '/api' })).toEqual(new Set([code, symbol]))
+    expect(await found({ path: '/api/**', sourceIds: ['docs'] })).toEqual(new Set([code]))
+    expect(await found({ heading: 'install/on-linux' })).toEqual(new Set([prose]))
+    expect(await found({ symbol: 'json.d' })).toEqual(new Set([symbol]))
+    expect(await found({ contentType: 'code' })).toEqual(new Set([code]))
+    expect(await found({ language: 'de' })).toEqual(new Set([code]))
+    expect(await found({ kind: 'json' })).toEqual(new Set())
+  })
+}
+
+/** What holds for those of stores that keep a library where others find it too. */
+export function describeKeptVectors(
+  makePlace: () => Promise<string>,
+  openAt: (place: string) => Promise<VectorStore>,
+): void {
+  test('are as they were when the library is opened again, and are seen by others at once', async () => {
+    const place = await makePlace()
+    const first = await openAt(place)
+    const second = await openAt(place)
+    await addSourceTo(first, 'docs')
+    const [id = ''] = await writePage(first, 'docs', '/a', 'one')
+    expect(await second.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+    await first.vectors.refuse(SPACE, [{ sourceId: 'docs', chunkId: id, problem: 'no words' }])
+    expect(await second.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 1 })
+    await first.vectors.write(SPACE, [{ sourceId: 'docs', chunkId: id, vector: NORTH }])
+    expect(await second.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
+    await first.close()
+    await second.close()
+    const third = await openAt(place)
+    expect(await third.vectors.readSpace()).toEqual(SPACE)
+    expect(await third.vectors.compare(NORTH, [{ sourceId: 'docs', chunkId: id }])).toEqual([expect.closeTo(1, 2)])
+    await third.close()
+  })
+
+  test('stay copied when nothing is said of their page that a copy repeats', async () => {
+    const store = await openAt(await makePlace())
+    await addSourceTo(store, 'docs')
+    const [id = ''] = await writePage(store, 'docs', '/a', 'one')
+    await store.vectors.write(SPACE, [{ sourceId: 'docs', chunkId: id, vector: NORTH }])
+    await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
+    await readAgain(store, '/a', 'one', { generator: 'another' })
+    expect(await store.vectors.countUncopied('here')).toBe(0)
+    await readAgain(store, '/a', 'one', linkTo('/b'))
+    await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
+    // It tells how many there are, not which.
+    await readAgain(store, '/a', 'one', linkTo('/c'))
+    expect(await store.vectors.countUncopied('here')).toBe(0)
+    await store.close()
+  })
+}

@@ -1,0 +1,70 @@
+import Sqlite from 'better-sqlite3'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+
+/* Everything that is in a library, read by its own SQL: what is compared here does not go through what copies. */
+
+/** What is of one place alone, or is made of the rest. */
+const LEFT_OUT =
+  /^(?:sqlite_|index_|library_identity|arrivals|copied_vectors|embedding_lease|schema_version|workers|crawl_helpers|passed_on)/
+
+/** The rows of each table, in their order. */
+export type Dump = Readonly<Record<string, readonly unknown[]>>
+
+export function dumpFile(path: string): Dump {
+  const db = new Sqlite(path, { readonly: true })
+  try {
+    const tables = db
+      .prepare<[], { name: string; sql: string }>(
+        `SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name`,
+      )
+      .all()
+      .filter(({ name }) => !LEFT_OUT.test(name))
+    return Object.fromEntries(
+      tables.map(({ name, sql }) => {
+        const isRowid = !/WITHOUT ROWID/.test(sql)
+        // Tables without row ids are read in the order of their keys.
+        const rows = db.prepare<[], Record<string, unknown>>(
+          isRowid ? `SELECT rowid AS row, * FROM ${name} ORDER BY rowid` : `SELECT * FROM ${name}`,
+        )
+        return [name, rows.all().filter(isCounted).map(writeRow)]
+      }),
+    )
+  } finally {
+    db.close()
+  }
+}
+
+export async function dumpDatabase(address: string): Promise<Dump> {
+  const db = await openDatabase(address)
+  try {
+    const tables = await db.all<{ name: string }>(
+      'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1',
+    )
+    const dump: Record<string, readonly unknown[]> = {}
+    for (const { name } of tables) {
+      if (LEFT_OUT.test(name)) continue
+      const rows = await db.all<Record<string, unknown>>(`SELECT * FROM ${name}`)
+      dump[name] = rows.filter(isCounted).map(writeRow).sort(compareUtf8)
+    }
+    return dump
+  } finally {
+    await db.close()
+  }
+}
+
+/** Of what is counted, nothing and no row are the same. */
+function isCounted(row: Readonly<Record<string, unknown>>): boolean {
+  return !('rows' in row) || Number(row['rows']) > 0
+}
+
+/** Who has a host or a row just now. */
+const LEASES: ReadonlySet<string> = new Set(['holder', 'token', 'leased_until', 'taken_at', 'wanted_at', 'lease'])
+
+function writeRow(row: Readonly<Record<string, unknown>>): string {
+  const kept = Object.fromEntries(Object.entries(row).filter(([name]) => !LEASES.has(name)))
+  return JSON.stringify(kept, (_, value: unknown) => {
+    const isBytes = typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer'
+    return isBytes ? Buffer.from((value as { data?: number[] }).data ?? []).toString('hex') : value
+  })
+}

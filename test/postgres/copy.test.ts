@@ -1,0 +1,392 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { CopyInput, CopyProgress } from '../../src/library/copy-input.ts'
+import { HELD_TABLES } from '../../src/library/held-tables.ts'
+import { searchHits } from '../../src/library/hits.ts'
+import { type CopyResult, copyLibrary } from '../../src/library/operations/copy-library.ts'
+import { discardCopy } from '../../src/library/operations/plan-arrival.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { importPlaces } from '../analysis/some-places.ts'
+import { type Dump, dumpDatabase, dumpFile } from '../copy/dump.ts'
+import { type Filling, fillLibrary } from '../copy/filled-library.ts'
+import { Workshop } from '../e2e/program.ts'
+import { writePage } from '../embed/filled-store.ts'
+import { createLibrary } from './databases.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-copies-'))
+let files = 0
+const opened: OpenLibrary[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((library) => library.close()))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const newFile = () => join(folder, `${files++}.db`)
+/** Those of the tests are copies of one, and so are called the same. */
+async function newDatabase(): Promise<string> {
+  const address = await createLibrary()
+  const db = await openDatabase(address)
+  await db.run('UPDATE library_identity SET library = $1', [randomUUID()])
+  await db.close()
+  return address
+}
+
+const dump = (path: string): Promise<Dump> => (isFile(path) ? Promise.resolve(dumpFile(path)) : dumpDatabase(path))
+const isFile = (path: string) => path.startsWith('/')
+
+async function open(path: string): Promise<OpenLibrary> {
+  const library = await openLibrary({ path, version: '0.0.0' })
+  opened.push(library)
+  return library
+}
+
+/** A library with something in it. */
+async function filled(path: string, filling?: Filling): Promise<string> {
+  const library = await openLibrary({ path, version: '0.0.0' })
+  await fillLibrary(library, filling)
+  await library.close()
+  return path
+}
+
+/** Copies one library into another. */
+async function copy(from: string, to: string, more: Partial<CopyInput> = {}): Promise<CopyResult> {
+  return copyLibrary({ from: await open(from), to: await open(to), ...more })
+}
+
+/** Compares all that is in two libraries, table by table. */
+async function expectSame(one: string, other: string): Promise<void> {
+  const [found, expected] = [await dump(one), await dump(other)]
+  expect(Object.keys(found)).toEqual(Object.keys(expected))
+  for (const [table, rows] of Object.entries(expected)) expect([table, found[table]]).toEqual([table, rows])
+}
+
+/** What is found by words, with scores. */
+async function search(path: string): Promise<unknown> {
+  const hits = await searchHits((await open(path)).store, { query: 'kiln tower nobody', limit: 10 })
+  return hits.map(({ chunk, score }) => [chunk.id, score])
+}
+
+describe('a copy', () => {
+  let file: string
+  let database: string
+  beforeAll(async () => {
+    file = await filled(newFile(), { isWhole: true })
+    database = await filled(await newDatabase(), { isWhole: true })
+  })
+
+  test('is of libraries with rows in every table', async () => {
+    for (const path of [file, database]) {
+      const { holdings } = await open(path)
+      const empty = await holdings.view(async (view) => {
+        const names: string[] = []
+        for (const table of HELD_TABLES) if ((await view.count(table)) === 0) names.push(table.name)
+        return names
+      })
+      expect(empty).toEqual([])
+    }
+  })
+
+  test.each([
+    ['a file into a database and back', () => file, newDatabase, async () => newFile()],
+    ['a database into a file and back', () => database, async () => newFile(), newDatabase],
+    ['a file into a file', () => file, async () => newFile(), async () => newFile()],
+    ['a database into a database', () => database, newDatabase, newDatabase],
+  ])('of %s is the same to the byte, and finds the same', async (_name, from, openMiddle, openEnd) => {
+    const [middle, end] = [await openMiddle(), await openEnd()]
+    const there = await copy(from(), middle)
+    const back = await copy(middle, end)
+    await expectSame(end, from())
+    expect(there.verified.map(({ digest }) => digest)).toEqual(back.verified.map(({ digest }) => digest))
+    expect(there.verified.find(({ table }) => table.name === 'chunks')?.hashed).toBeGreaterThan(50)
+    expect(there).toMatchObject({ isOld: false, isResumed: false, skipped: [] })
+    const found = await search(from())
+    expect(found).toHaveLength(10)
+    expect(await search(middle)).toEqual(found)
+    expect(await search(end)).toEqual(found)
+  })
+
+  test('goes on as a library of its own: what is written to it gets numbers of its own', async () => {
+    const target = await newDatabase()
+    await copy(file, target)
+    const before = await dump(file)
+    await filled(target, { name: 'later', pages: 3 })
+    const { store } = await open(target)
+    expect((await store.countContent('later')).pages).toBe(3)
+    expect(await search(target)).toHaveLength(10)
+    expect(await dump(file)).toEqual(before)
+  })
+
+  test('that is complete is only compared when it is asked for again, and refused once something has changed', async () => {
+    const from = await filled(newFile())
+    const to = await newDatabase()
+    const first = await copy(from, to)
+    const again = await copy(from, to)
+    expect(again).toMatchObject({ isOld: true, written: 0 })
+    expect(again.verified).toEqual(first.verified)
+    await filled(from, { name: 'more', pages: 1 })
+    await expect(copy(from, to)).rejects.toMatchObject({ code: 'COPY_REFUSED' })
+  })
+
+  test('replaces a NUL, which PostgreSQL cannot hold, and says whose hash is another then', async () => {
+    const from = newFile()
+    const library = await open(from)
+    await fillLibrary(library, { pages: 1 })
+    await writePage(library.store, 'docs', '/nul', 'one\0two')
+    const chunksOf = ({ verified }: CopyResult) => verified.find(({ table }) => table.name === 'chunks')
+    expect(chunksOf(await copy(from, await newDatabase()))).toMatchObject({ rows: 3, hashed: 2, different: 0 })
+    expect(chunksOf(await copy(from, newFile()))).toMatchObject({ rows: 3, hashed: 3, different: 0 })
+  })
+
+  test('of a library that is being crawled has what was visited as due, and the crawl as one that can go on', async () => {
+    const from = newFile()
+    const library = await open(from)
+    await fillLibrary(library, { isWhole: true, pages: 3 })
+    const many = (await library.store.listSources()).find(({ name }) => name === 'many')?.id ?? ''
+    const [last] = await library.store.listCrawls(many, 1)
+    if (last === undefined) throw new Error('nothing was crawled')
+    const now = 1_900_000_000_000
+    const running = { ...last, id: randomUUID(), state: 'running', startedAt: now, heartbeatAt: now } as const
+    await library.store.beginCrawl({ ...running, endedAt: null, summary: null }, 1000)
+    const request = { sourceId: many, limit: 5, now, until: now + 60_000, horizon: now * 2, isLevelled: false }
+    expect(await library.store.lease(request)).toHaveLength(5)
+    const to = await newDatabase()
+    expect((await copy(from, to)).running).toBe(1)
+    const { store } = await open(to)
+    expect(await store.countOpen(many, now)).toMatchObject({ leased: 0, pending: 800 })
+    expect(await store.listCrawls(many, 1)).toMatchObject([{ id: running.id, state: 'running' }])
+  })
+})
+
+describe('a library that is not empty', () => {
+  test('is left alone unless that was asked for', async () => {
+    const from = await filled(newFile())
+    for (const to of [
+      await filled(await newDatabase(), { name: 'other' }),
+      await filled(newFile(), { name: 'other' }),
+    ]) {
+      const before = await dump(to)
+      await expect(copy(from, to)).rejects.toMatchObject({
+        code: 'COPY_REFUSED',
+        details: { problem: 'it has 1 source already', advice: expect.stringContaining('--add') },
+      })
+      expect(await dump(to)).toEqual(before)
+    }
+  })
+
+  test('is not added to where a name would mean two sources', async () => {
+    const from = await filled(newFile())
+    const to = await filled(await newDatabase())
+    const before = await dump(to)
+    await expect(copy(from, to, { add: true })).rejects.toMatchObject({
+      code: 'COPY_REFUSED',
+      details: { problem: 'it has a source docs too' },
+    })
+    expect(await dump(to)).toEqual(before)
+  })
+
+  test('has both afterwards, and what it had is as it was', async () => {
+    const from = await filled(newFile(), { isWhole: true })
+    for (const to of [
+      await filled(await newDatabase(), { name: 'other' }),
+      await filled(newFile(), { name: 'other' }),
+    ]) {
+      const { store } = await open(to)
+      const pages = async (sourceId: string, library = store) => {
+        const found = []
+        for await (const { page, key } of library.listPages(sourceId)) found.push({ key, page })
+        return found
+      }
+      const before = await pages('other')
+      const { skipped } = await copy(from, to, { add: true })
+      expect(skipped).toEqual([])
+      expect(await pages('other')).toEqual(before)
+      const origin = await open(from)
+      const ids = async (library: OpenLibrary) => (await library.store.listSources()).map(({ id }) => id)
+      expect(new Set(await ids(await open(to)))).toEqual(new Set([...(await ids(origin)), 'other']))
+      for (const id of await ids(origin)) expect(await pages(id)).toEqual(await pages(id, origin.store))
+      expect(await store.countLedger('docs')).toEqual(await origin.store.countLedger('docs'))
+      expect(await (await open(to)).gazetteer.summary()).toEqual(await origin.gazetteer.summary())
+      expect((await (await open(to)).vectors?.count())?.embedded).toBe((await origin.vectors?.count())?.embedded)
+      const hits = await searchHits(store, { query: 'kiln lantern', limit: 100 })
+      expect(new Set(hits.map(({ sourceId }) => sourceId))).toEqual(new Set(['docs', 'other']))
+    }
+  })
+
+  test('keeps the places and vectors it has, and says what is left out', async () => {
+    const from = await filled(newFile(), { isWhole: true })
+    const to = await filled(await newDatabase(), { isWhole: true })
+    const origin = await open(from)
+    for (const { id, name } of await origin.store.listSources())
+      await origin.store.updateSource(id, { name: `old ${name}` })
+    await expect(copy(from, to, { add: true })).rejects.toMatchObject({ code: 'COPY_REFUSED' })
+    const plain = await copy(await filled(newFile(), { name: 'plain' }), to, { add: true })
+    expect(plain.skipped).toEqual([{ group: 'places', problem: null }])
+    expect((await (await open(to)).vectors?.readSpace())?.model).toBe('four')
+    const other = await filled(newFile(), { name: 'more' })
+    const space = { model: 'other', fingerprint: '0'.repeat(64), dimensions: 4 }
+    const library = await open(other)
+    const [missing] = (await library.vectors?.listMissing(1)) ?? []
+    await library.vectors?.write(space, [
+      { sourceId: 'more', chunkId: missing?.chunkId ?? '', vector: Float32Array.of(1, 0, 0, 0) },
+    ])
+    await importPlaces(library.gazetteer)
+    const { skipped } = await copy(other, to, { add: true })
+    expect(skipped.map(({ group }) => group)).toEqual(['places', 'placed', 'vectors'])
+    expect((await (await open(to)).vectors?.readSpace())?.model).toBe('four')
+  })
+
+  test('is never the library itself', async () => {
+    const from = await filled(newFile())
+    await expect(copy(from, from)).rejects.toMatchObject({ code: 'COPY_REFUSED' })
+  })
+})
+
+describe('a copy that is broken off', () => {
+  test.each([
+    ['into a database', newDatabase],
+    ['into a file', async () => newFile()],
+  ])('%s at any moment goes on, and ends as if nothing had been', async (_name, openTarget) => {
+    const from = await filled(newFile(), { isWhole: true, pages: 60 })
+    const [to, whole] = [await openTarget(), await openTarget()]
+    let kills = 0
+    // Among the first rows, further on, and while all is compared.
+    for (const after of [1, 8, 20, 36, 50]) {
+      if (!(await isKilledAfter(from, to, after))) break
+      kills++
+      // Nobody sees a part of it.
+      const sources = await (await open(to)).store.listSources()
+      expect([0, 3]).toContain(sources.length)
+    }
+    expect(kills).toBeGreaterThan(2)
+    await copy(from, to)
+    await copy(from, whole)
+    await expectSame(to, whole)
+    expect(await search(to)).toEqual(await search(from))
+  })
+
+  test('goes on with what has changed in the origin since', async () => {
+    const from = await filled(newFile(), { isWhole: true })
+    const [to, whole] = [await newDatabase(), await newDatabase()]
+    await breakOff(from, to, 'vector')
+    const { store } = await open(from)
+    await store.removeSource('docs')
+    await filled(from, { name: 'new', pages: 5 })
+    const { isResumed } = await copy(from, to)
+    expect(isResumed).toBe(true)
+    await copy(from, whole)
+    const [dumped, expected] = [await dump(to), await dump(whole)]
+    for (const table of ['sources', 'ledger', 'pages', 'chunks', 'vectors', 'url_aliases', 'ledger_counts', 'lists']) {
+      expect(dumped[table]).toEqual(expected[table])
+    }
+    expect(await search(to)).toEqual(await search(whole))
+  })
+
+  test('is not taken over while somebody is at it', async () => {
+    const from = await filled(newFile())
+    const to = await newDatabase()
+    await breakOff(from, to, 'chunk')
+    const library = await open(to)
+    const busy = { ...library, runner: { id: 'somebody else', isGone: () => false } }
+    await expect(copyLibrary({ from: await open(from), to: busy })).rejects.toMatchObject({ code: 'COPY_RUNNING' })
+    const gone = { ...library, runner: { id: 'somebody else', isGone: () => true } }
+    expect((await copyLibrary({ from: await open(from), to: gone })).isResumed).toBe(true)
+  })
+
+  test.each([
+    ['a database', newDatabase],
+    ['a file', async () => newFile()],
+  ])('is given up in %s without a trace of what it brought', async (_name, openTarget) => {
+    const from = await filled(newFile(), { isWhole: true })
+    const to = await filled(await openTarget(), { name: 'other', pages: 2 })
+    const before = await dump(to)
+    expect(await discardCopy({ from: await open(from), to: await open(to) })).toBe(false)
+    await breakOff(from, to, 'canonical name', true)
+    expect(await dump(to)).not.toEqual(before)
+    expect(await discardCopy({ from: await open(from), to: await open(to) })).toBe(true)
+    const after = await dump(to)
+    const known = new Set([
+      'hosts',
+      'robots',
+      'crawl_jobs',
+      'analysis_runs',
+      'reached_milestones',
+      'domains',
+      'url_patterns',
+    ])
+    for (const [table, rows] of Object.entries(before))
+      if (!known.has(table)) expect([table, after[table]]).toEqual([table, rows])
+    expect((await copy(from, to, { add: true })).isResumed).toBe(false)
+  })
+
+  /** Stops when rows that are called so are about to be written. */
+  async function breakOff(from: string, to: string, label: string, add = false): Promise<void> {
+    const stop = new AbortController()
+    const onProgress = (progress: CopyProgress) => {
+      if (progress.label === label) stop.abort(new Error('enough'))
+    }
+    await expect(copy(from, to, { onProgress, signal: stop.signal, add })).rejects.toThrow('enough')
+  }
+
+  /** Copies in a process of its own, which is killed when it has told of so many steps; false when it came to its end before. */
+  async function isKilledAfter(from: string, to: string, after: number): Promise<boolean> {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../copy/copy-child.ts'), from, to], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = new Promise<boolean>((resolve) =>
+      child.on('close', (code, signal) => {
+        expect(signal ?? code).toBe(signal === null ? 0 : 'SIGKILL')
+        resolve(signal !== null)
+      }),
+    )
+    let steps = 0
+    for await (const _line of createInterface(child.stdout)) if (++steps === after) child.kill('SIGKILL')
+    return ended
+  }
+})
+
+describe('pharos copy', () => {
+  let shop: Workshop
+  beforeAll(() => {
+    shop = new Workshop()
+  })
+  afterAll(() => shop.remove())
+
+  test('says what was copied and verified, and where to', async () => {
+    const from = await filled(newFile())
+    const to = await newDatabase()
+    const { code, stdout } = await shop.runHere(['copy', from, to.replace('//pharos@', '//pharos:wintergreen@')])
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^copied .*\.db to postgres:.*: \d+ rows in .*\nverified: 0 pages and 60 chunks by their content hashes, all \d+ rows of \d+ tables and 1 source one by one\n/,
+      ),
+    ])
+    expect(stdout).not.toContain('wintergreen')
+    const again = await shop.runHere(['copy', from, '--json'], { PHAROS_LIBRARY: to })
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      copied_before: true,
+      rows_written: 0,
+      left_out: [],
+      verified: { chunks_by_hash: 60, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    })
+  })
+
+  test('refuses what is not there, and what it was not asked to add to', async () => {
+    const missing = await shop.runHere(['copy', shop.path('nothing.db'), shop.path('new.db')])
+    expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('there is no file at')])
+    const to = await filled(newFile(), { name: 'other' })
+    const refused = await shop.runHere(['copy', await filled(newFile()), to])
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('it has 1 source already – name an empty one, or give --add'),
+    ])
+    const added = await shop.runHere(['copy', await filled(newFile()), to, '--add'])
+    expect(added.code).toBe(0)
+  })
+})

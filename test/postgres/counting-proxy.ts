@@ -1,0 +1,68 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { inject } from 'vitest'
+import { closeLater } from '../close-later.ts'
+
+/** Where a library is reached through somebody who counts the statements on their way. */
+export interface CountedLibrary {
+  readonly address: string
+  /** Statements that a piece of work has sent. */
+  count(work: () => Promise<unknown>): Promise<number>
+}
+
+/** Puts somebody who counts between a program and the PostgreSQL of this run. */
+export async function countStatements(address: string): Promise<CountedLibrary> {
+  let statements = 0
+  const server = createServer((client) => {
+    const database = connect(`${inject('postgres')}/.s.PGSQL.5432`)
+    const reader = new StatementReader(() => statements++)
+    client.on('data', (bytes) => reader.read(bytes))
+    for (const [from, to] of [
+      [client, database],
+      [database, client],
+    ] as const satisfies readonly (readonly [Socket, Socket])[]) {
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closeLater(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const at = server.address()
+  if (at === null || typeof at === 'string') throw new TypeError('it listens at no port')
+  const { pathname } = new URL(address.replace('@/', '@x/'))
+  return {
+    address: `postgres://pharos@127.0.0.1:${at.port}${pathname}`,
+    async count(work) {
+      const before = statements
+      await work()
+      return statements - before
+    },
+  }
+}
+
+/** Messages that run a statement, by their first byte: Query, and Execute of one that was prepared. */
+const RUNS: ReadonlySet<number> = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)])
+
+/** Reads what a client of PostgreSQL sends (Frontend/Backend Protocol 3.0: a byte of type, four of length, and so many less four). */
+class StatementReader {
+  readonly #tell: () => void
+  #unread: Buffer = Buffer.alloc(0)
+  /** The first message has no type. */
+  #isOpened = false
+
+  constructor(tell: () => void) {
+    this.#tell = tell
+  }
+
+  read(bytes: Buffer): void {
+    this.#unread = Buffer.concat([this.#unread, bytes])
+    for (;;) {
+      const head = this.#isOpened ? 1 : 0
+      if (this.#unread.length < head + 4) return
+      const end = head + this.#unread.readUInt32BE(head)
+      if (this.#unread.length < end) return
+      if (this.#isOpened && RUNS.has(this.#unread[0] ?? 0)) this.#tell()
+      this.#unread = this.#unread.subarray(end)
+      this.#isOpened = true
+    }
+  }
+}

@@ -1,0 +1,354 @@
+import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { systemClock } from '../../src/fetch/clock.ts'
+import { openQueue } from '../../src/jobs/open-queue.ts'
+import { createSpawnRunner } from '../../src/jobs/spawn-crawl.ts'
+import { createFeed } from '../../src/library/dispatch/create-feed.ts'
+import { createSharedDispatcher } from '../../src/library/dispatch/create-shared-dispatcher.ts'
+import { createWorker, type WorkerOptions } from '../../src/library/dispatch/create-worker.ts'
+import type { CrawlOrder, Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
+import type { FeedEvent } from '../../src/library/dispatch/feed.ts'
+import { NO_PROGRESS } from '../../src/library/dispatch/frames.ts'
+import type { JobQueue, QueuedWork } from '../../src/library/dispatch/queue.ts'
+import type { Workers } from '../../src/library/workers.ts'
+import { parsePlace } from '../../src/store/postgres/place.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { createLibrary } from './databases.ts'
+
+const SCRIPT = fileURLToPath(new URL('../dispatch/scripted-crawl.ts', import.meta.url))
+const runner = createSpawnRunner({
+  command: process.execPath,
+  args: [SCRIPT],
+  env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
+})
+
+const closing: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** A connection of its own to a library, as every process has one. */
+async function connect(address: string): Promise<{ workers: Workers; queue: JobQueue }> {
+  const store = await openPostgresStore(address, { connections: 4 })
+  closing.push(() => store.close())
+  const place = parsePlace(address)
+  const queue = await openQueue({ ...place, warn: () => undefined })
+  closing.push(() => queue.close())
+  const { workers } = store
+  if (workers === undefined) throw new Error('there are no workers')
+  return { workers, queue }
+}
+
+interface Server {
+  readonly dispatcher: Dispatcher
+  /** All events of one name so far, as they are told. */
+  told(name: FeedEvent['name']): Record<string, unknown>[]
+}
+
+async function openServer(address: string, hears = true): Promise<Server> {
+  const { workers: all, queue } = await connect(address)
+  const workers = hears ? all : { ...all, ...DEAF }
+  const feed = createFeed({ epoch: 'e1', clock: systemClock })
+  const dispatcher = createSharedDispatcher({
+    ...{ feed, clock: systemClock, newId: randomUUID },
+    jobLog: async () => workers.logOf('server'),
+    workers: async () => workers,
+    queue: async () => queue,
+  })
+  closing.push(() => dispatcher.close())
+  await dispatcher.recover()
+  const told = (name: FeedEvent['name']) =>
+    feed
+      .read(0, { logs: true, jobId: null }, 5000)
+      .events.filter((event) => event.name === name)
+      .map(({ json }) => JSON.parse(json))
+  return { dispatcher, told }
+}
+
+/** As behind a pooler that passes no notifications on. */
+const DEAF: Pick<Workers, 'listen'> = { listen: () => async () => undefined }
+
+/** A worker that takes jobs; gives what makes it go. */
+async function openWorker(
+  address: string,
+  slots = 1,
+  further: Partial<WorkerOptions> = {},
+): Promise<() => Promise<void>> {
+  const { workers, queue } = await connect(address)
+  const id = randomUUID()
+  const worker = createWorker({
+    ...{ workers, queue, runner, clock: systemClock, newId: randomUUID, random: Math.random },
+    about: { id, name: `test/${id.slice(0, 4)}`, version: '0', isServer: false, slots },
+    runnerOf: (pid) => `test/${pid}`,
+    libraryPath: 'postgres://db/library',
+    maxRequests: 8,
+    restartPausesMs: [10, 20, 30],
+    ...further,
+  })
+  let isGone = false
+  const leave = async () => {
+    if (!isGone) await worker.drain(0)
+    isGone = true
+  }
+  closing.push(leave)
+  await worker.start()
+  return leave
+}
+
+let orders = 0
+
+/** What is to be crawled by a process that behaves so; each starts elsewhere. */
+function order(behaviour: string, ...args: string[]): CrawlOrder {
+  return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
+}
+
+async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+  const end = Date.now() + 30_000
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > end) throw new Error('it did not happen')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Resolves when the process of a job has said where it stands. */
+function untilRunning({ dispatcher }: Server, id: string) {
+  return until(() => dispatcher.find(id)?.stage === 'running' && dispatcher.find(id))
+}
+
+function linesOf({ told }: Server): unknown[] {
+  return told('log').map(({ line }) => line)
+}
+
+test('what a process of a worker says is told by every server, up to its good end', async () => {
+  const address = await createLibrary()
+  const [server, other] = [await openServer(address), await openServer(address)]
+  await openWorker(address)
+  const begun = await server.dispatcher.begin(order('finish'))
+  // It runs, and may be over already.
+  expect(begun).toMatchObject({ args: ['finish'], status: expect.stringMatching(/^(?:running|done)$/) })
+  expect(begun.pid).toBeGreaterThan(0)
+  const { id } = begun
+  const ended = await server.dispatcher.wait(id)
+  expect(ended).toMatchObject({ id, status: 'done', stage: 'ended', problem: null, restarts: 0 })
+  expect(ended).toMatchObject({ crawlId: 'crawl-1', sourceId: 'source-1', progress: { visited: 5, saved: 4 } })
+  for (const { told } of [server, other]) {
+    await until(() => told('done').length > 0)
+    expect(told('done')).toMatchObject([{ jobId: id, status: 'done' }])
+    expect(told('queue').map(({ action, reason, jobId }) => [action, reason, jobId])).toEqual([
+      ['enqueued', null, id],
+      ['drop', 'off-domain', id],
+    ])
+    expect(told('milestone')).toMatchObject([{ kind: 'patterns-learned', jobId: id }])
+    expect(told('log')).toContainEqual(expect.objectContaining({ stream: 'stderr', line: 'a word of warning' }))
+    expect(told('progress').at(-1)).toMatchObject({ visited: 5, jobId: id })
+  }
+})
+
+test('pause, resume and stop reach the process of a worker, from whichever server', async () => {
+  const address = await createLibrary()
+  const [server, other] = [await openServer(address), await openServer(address)]
+  await openWorker(address)
+  const { id } = await server.dispatcher.begin(order('run'))
+  await untilRunning(other, id)
+  expect(await other.dispatcher.pause(id)).toBe(true)
+  await until(() => linesOf(server).includes('told PAUSE'))
+  await until(() => server.dispatcher.find(id)?.progress?.paused)
+  expect(server.dispatcher.find(id)).toMatchObject({ paused: true })
+  expect(await server.dispatcher.resume(id)).toBe(true)
+  await until(() => linesOf(other).includes('told RESUME'))
+  expect(await other.dispatcher.stop(id)).toMatchObject({ stopped: true })
+  expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'stopped', stage: 'ended' })
+  expect(await server.dispatcher.stop(id)).toEqual({ stopped: false, escalatesInMs: 0 })
+  expect(await server.dispatcher.pause(id)).toBe(false)
+  await expect(server.dispatcher.stop(randomUUID())).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
+})
+
+test('one that does not stop when it is asked to is ended', async () => {
+  const address = await createLibrary()
+  const server = await openServer(address)
+  await openWorker(address)
+  const { id } = await server.dispatcher.begin(order('stubborn'))
+  await untilRunning(server, id)
+  await server.dispatcher.stop(id, 'cancelled')
+  expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'cancelled' })
+})
+
+test('what is to begin at once is refused without room, and what crawls the same waits for its turn', async () => {
+  const address = await createLibrary()
+  const server = await openServer(address)
+  const { dispatcher } = server
+  await expect(dispatcher.begin(order('finish'))).rejects.toMatchObject({ code: 'WORKERS_MISSING' })
+  await openWorker(address)
+  await openWorker(address)
+  const first = order('run')
+  const { id } = await dispatcher.begin(first)
+  await expect(dispatcher.begin(first)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
+  const same = await dispatcher.enqueue({ ...first, args: ['finish'] })
+  const another = await dispatcher.begin(order('run'))
+  await expect(dispatcher.begin(order('finish'))).rejects.toMatchObject({
+    code: 'JOBS_FULL',
+    message: expect.stringContaining('2 crawls are under way'),
+  })
+  await untilRunning(server, another.id)
+  expect(dispatcher.find(same.id)).toMatchObject({ status: 'queued', pid: null })
+  await dispatcher.stop(id)
+  expect(await dispatcher.wait(same.id)).toMatchObject({ status: 'done' })
+  const waiting = await dispatcher.enqueue({ ...first, url: another.url })
+  expect(await dispatcher.stop(waiting.id)).toEqual({ stopped: true, escalatesInMs: 0 })
+  expect(await dispatcher.wait(waiting.id)).toMatchObject({ status: 'cancelled', pid: null })
+  await dispatcher.stop(another.id)
+  expect(await dispatcher.wait(another.id)).toMatchObject({ status: 'stopped' })
+})
+
+test('each job is run once, however many take them and ask for them at the same moment', async () => {
+  const address = await createLibrary()
+  // All of them make the queue at once.
+  const servers = await Promise.all([openServer(address), openServer(address), openServer(address)])
+  const leave = await Promise.all([1, 2, 3, 4].map(() => openWorker(address, 2)))
+  const asked = await Promise.all(
+    servers.flatMap(({ dispatcher }) => [1, 2, 3, 4].map(() => dispatcher.enqueue(order('finish')))),
+  )
+  const [server] = servers
+  if (server === undefined) throw new Error('no server')
+  const { workers } = await connect(address)
+  const log = workers.logOf('nobody')
+  for (const { id } of asked) {
+    const ended = await until(async () => (await log.find(id))?.endedAt != null && log.find(id))
+    expect(ended).toMatchObject({ status: 'done', restarts: 0 })
+  }
+  const isStart = ({ line }: Record<string, unknown>) => /was started as process/.test(String(line))
+  await until(() => server.told('log').filter(isStart).length >= asked.length)
+  const starts = server.told('log').filter(isStart)
+  expect(starts.map(({ jobId }) => jobId).sort()).toEqual(asked.map(({ id }) => id).sort())
+  for (const go of leave) await go()
+})
+
+test('what a worker that goes has not ended goes on with another, and a server that comes disturbs nothing', async () => {
+  const address = await createLibrary()
+  const server = await openServer(address)
+  const go = await openWorker(address)
+  const { id } = await server.dispatcher.begin(order('run'))
+  const before = await untilRunning(server, id)
+  const other = await openServer(address)
+  const same = await untilRunning(other, id)
+  expect(same).toMatchObject({ pid: before.pid, restarts: 0 })
+  await server.dispatcher.pause(id)
+  await go()
+  await until(() => other.dispatcher.find(id)?.status === 'queued')
+  await openWorker(address)
+  const after = await until(() => {
+    const job = other.dispatcher.find(id)
+    return job?.stage === 'running' && job.pid !== before.pid && job
+  })
+  expect(after).toMatchObject({ restarts: 1, paused: true, status: 'running', crawlId: 'crawl-1' })
+  await until(() => linesOf(other).includes('told PAUSE'))
+  await other.dispatcher.stop(id)
+  expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'stopped' })
+})
+
+test('a worker that has lost a job changes it no more, and is not believed', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const server = await openServer(address)
+  const { id } = await server.dispatcher.enqueue(order('run'))
+  expect(await workers.take(id, 'slow')).toMatchObject({ worker: null, lastHolder: null, end: null })
+  await workers.hold(id, 'slow', 'machine/1')
+  expect(await workers.take(id, 'quick')).toMatchObject({ worker: 'slow', lastHolder: 'machine/1' })
+  await workers.logOf('slow').change(id, { status: 'failed', endedAt: 1, problem: 'late' })
+  await workers.hold(id, 'slow', 'machine/2')
+  await workers.giveBack(id, 'slow')
+  await workers.logOf('quick').change(id, { restarts: 7 })
+  const [job] = await workers.listJobs(0)
+  expect(job).toMatchObject({ worker: 'quick', record: { status: 'running', restarts: 7, problem: null } })
+  const seen = await until(() => server.dispatcher.find(id)?.restarts === 7 && server.dispatcher.find(id))
+  await workers.passOn('slow', JSON.stringify({ views: [{ ...seen, restarts: 8 }], events: [] }))
+  await workers.passOn('quick', JSON.stringify({ views: [{ ...seen, pid: 9 }], events: [] }))
+  await until(() => server.dispatcher.find(id)?.pid === 9)
+  expect(server.dispatcher.find(id)?.restarts).toBe(7)
+  // Neither worker is there: whoever stops it need not wait for one.
+  expect(await server.dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
+  expect(await workers.take(id, 'quick')).toBeUndefined()
+})
+
+test('workers are listed with what they do, and those that are gone for a while', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const server = await openServer(address)
+  const go = await openWorker(address, 3)
+  const { id } = await server.dispatcher.begin(order('run'))
+  await untilRunning(server, id)
+  const worker = await until(async () => (await workers.list()).find(({ jobs }) => jobs.includes(id)))
+  expect(worker).toMatchObject({ slots: 3, state: 'working', isServer: false, version: '0', leases: 0 })
+  expect(worker.holders).toEqual([`test/${server.dispatcher.find(id)?.pid}`])
+  const counted = await until(async () => (await workers.list()).find(({ visits }) => visits === 2))
+  expect(counted.id).toBe(worker.id)
+  expect(server.dispatcher.allowsSeveral).toBe(true)
+  await go()
+  expect(await workers.list()).toEqual([])
+})
+
+test('where no notification comes through, all of it is found by looking', async () => {
+  const address = await createLibrary()
+  const server = await openServer(address, false)
+  const { workers } = await connect(address)
+  await openWorker(address, 1, { workers: { ...workers, ...DEAF } })
+  const { id } = await server.dispatcher.enqueue(order('run'))
+  await untilRunning(server, id)
+  await server.dispatcher.pause(id)
+  await until(() => linesOf(server).includes('told PAUSE'))
+  await server.dispatcher.stop(id)
+  expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'stopped' })
+  await until(() => server.told('done').length > 0)
+})
+
+test('a job that no queue knows is found, and run', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const { url, args } = order('finish')
+  const id = randomUUID()
+  const nothing = { process: null, startedAt: null, endedAt: null, crawlId: null, sourceId: null, progress: null }
+  const job = { ...nothing, id, url, args, status: 'queued', createdAt: 1, restarts: 0, problem: null } as const
+  await workers.logOf('copy').add(job)
+  await openWorker(address)
+  const log = workers.logOf('nobody')
+  expect(await until(async () => (await log.find(id))?.status === 'done' && log.find(id))).toMatchObject({ id })
+})
+
+test('what crawls bring is given vectors by whoever can, once for all that waits', async () => {
+  const address = await createLibrary()
+  const server = await openServer(address)
+  await openWorker(address)
+  let embedded = 0
+  await openWorker(address, 1, {
+    embed: async () => {
+      embedded++
+    },
+  })
+  const { id } = await server.dispatcher.begin(order('finish'))
+  expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'done' })
+  await until(() => embedded > 0)
+  expect(embedded).toBe(1)
+})
+
+test('one that is taken again and again and comes to nothing is given up', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const server = await openServer(address)
+  const { id } = await server.dispatcher.enqueue(order('run'))
+  const taken: ((work: QueuedWork) => Promise<boolean>)[] = []
+  const queue: Partial<JobQueue> = {
+    take: async (_, __, work) => void taken.push(work),
+    stopTaking: async () => undefined,
+    isOpen: async () => true,
+    close: async () => undefined,
+  }
+  // This queue gives what it is told to.
+  await openWorker(address, 1, { queue: queue as JobQueue })
+  const { signal } = new AbortController()
+  expect(await taken[0]?.({ id, attempt: 8, signal })).toBe(true)
+  expect((await workers.logOf('nobody').find(id))?.problem).toContain('taken 9 times')
+})

@@ -1,0 +1,431 @@
+import { describe, expect, test } from 'vitest'
+import { setFloor } from '../../src/crawl/host-clock.ts'
+import type { Find } from '../../src/crawl/ledger.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import type { Database } from '../../src/store/postgres/database.ts'
+import { offer } from '../../src/store/postgres/finds.ts'
+import { countOpen, failPending, lease, listHeldHosts, release } from '../../src/store/postgres/frontier.ts'
+import { lockHosts, readHosts, writeHosts } from '../../src/store/postgres/hosts.ts'
+import { adopt, settle } from '../../src/store/postgres/settle.ts'
+import { createLibrary } from './databases.ts'
+import {
+  addLedger,
+  askingOf,
+  connect,
+  findOf,
+  ledgerOver,
+  listMiscounts,
+  recordOf,
+  type TestLedger,
+} from './ledgers.ts'
+import { recordPlans } from './query-plans.ts'
+
+/** However many hosts, addresses and links there are. */
+const MOST_STATEMENTS = {
+  lease: 6,
+  'lease by level': 7,
+  'lease from many hosts': 8,
+  'lease from many hosts by level': 9,
+  'lease of the first': 7,
+  'lease of the first by level': 8,
+  offer: 3,
+  settle: 9,
+  'settle for another': 9,
+  'settle the same': 6,
+  'settle nothing': 2,
+  adopt: 9,
+  release: 1,
+  count: 1,
+  held: 1,
+  fail: 1,
+}
+
+const INDEXES = [
+  'hosts_pkey',
+  'ledger_by_content',
+  'ledger_by_key',
+  'ledger_by_weight',
+  'ledger_leased',
+  'ledger_pkey',
+  'ledger_ready',
+  'ledger_waiting',
+  'links_pkey',
+  'open_hosts_pkey',
+]
+
+const PATHS = Array.from({ length: 40 }, (_, number) => `/${number}`)
+
+describe('two connections', () => {
+  test('that lease from one source at once never get the same row', async () => {
+    const { one, two } = await open()
+    await one.offer(PATHS)
+    const visits = (
+      await Promise.all([one, two, one, two, one, two].map((ledger) => ledger.lease({ limit: 8 })))
+    ).flat()
+    expect(new Set(visits.map(({ key }) => key)).size).toBe(PATHS.length)
+    expect(visits).toHaveLength(PATHS.length)
+  })
+
+  test('that settle one visit at once: the first does, and the other has lost it', async () => {
+    const { db, one, two } = await open()
+    await one.offer(['/a'])
+    const [visit] = await one.lease()
+    if (visit === undefined) throw new Error('nothing was leased')
+    const record = recordOf(visit.url, 'words')
+    const settled = await Promise.all([one, two].map((ledger) => ledger.settle(visit, { state: 'indexed', record })))
+    expect(settled.map(({ type }) => type).sort()).toEqual(['lost', 'settled'])
+    expect(await db.get('SELECT count(*) AS n FROM chunks')).toEqual({ n: 1 })
+  })
+
+  test('that settle the same content at once keep it once, under the better address', async () => {
+    const { db, one, two } = await open()
+    await one.offer(['/b', '/a?q=1', '/longer/path', '/c/d/e'])
+    const visits = await one.lease()
+    await Promise.all(
+      visits.map((visit, place) =>
+        [one, two][place % 2]?.settle(visit, { state: 'indexed', record: recordOf(visit.url, 'the same') }),
+      ),
+    )
+    const rows = await db.all(`SELECT key, state, target, page_hash IS NOT NULL AS "hasPage" FROM ledger ORDER BY key`)
+    const repeated = { state: 'skipped', target: 'https://x.test/b', hasPage: false }
+    expect(rows).toEqual([
+      { key: 'https://x.test/a?q=1', ...repeated },
+      { key: 'https://x.test/b', state: 'indexed', target: null, hasPage: true },
+      { key: 'https://x.test/c/d/e', ...repeated },
+      { key: 'https://x.test/longer/path', ...repeated },
+    ])
+    expect(await db.get('SELECT count(*) AS n FROM pages')).toEqual({ n: 1 })
+    expect(await listMiscounts(db)).toEqual([])
+  })
+
+  test('that offer the same addresses at once make one row of each', async () => {
+    const { db, one, two } = await open()
+    const offered = await Promise.all([one, two, one, two].map((ledger) => ledger.offer(PATHS)))
+    expect(offered.flat().filter((result) => result === 'admitted')).toHaveLength(PATHS.length)
+    expect(await db.get('SELECT count(*) AS n FROM ledger')).toEqual({ n: PATHS.length })
+  })
+
+  test('do not make one source wait for another', async () => {
+    const { db, one } = await open()
+    const other = await addLedger(db, 'other')
+    await one.offer(['/a'])
+    await one.write(async () => {
+      await other.offer(['/b'])
+      const [visit] = await other.lease()
+      if (visit === undefined) throw new Error('nothing was leased')
+      expect(await other.settle(visit, { state: 'failed', reason: 'not-found' })).toMatchObject({ type: 'settled' })
+    })
+  })
+
+  test('give no slot of a host twice that two sources share', async () => {
+    const { db, one } = await open()
+    const other = await addLedger(db, 'other')
+    await changeClock(db, 'x.test', 50)
+    await Promise.all([one.offer(PATHS), other.offer(PATHS)])
+    const leased = await Promise.all([one, other, one, other, one, other].map((ledger) => ledger.lease({ limit: 5 })))
+    const slots = leased.flat().map(({ notBefore }) => notBefore)
+    expect(slots.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, number) => 200 + number * 50))
+    expect((await readHosts(db, ['x.test'], 200)).get('x.test')?.clock.nextAt).toBe(200 + 30 * 50)
+  })
+})
+
+test('eight who write at once to three sources with common hosts never stand in each other’s way', async () => {
+  const address = await createLibrary()
+  const db = await connect(address)
+  const ledgers = await Promise.all(['a', 'b', 'c'].map((name) => addLedger(db, name)))
+  const hosts = Array.from({ length: 12 }, (_, number) => `h${number}.test`)
+  for (const host of hosts.slice(0, 6)) await changeClock(db, host, 1)
+  await Promise.all(ledgers.map((ledger) => ledger.write((sql) => offerAll(sql, ledger, hosts, 0))))
+  const work = async (writer: number) => {
+    const own = await connect(address)
+    const mine = ledgers.map(({ source, crawl }) => ledgerOver(own, source, crawl))
+    for (let round = 0; round < 60; round++) {
+      const ledger = mine[(writer + round) % mine.length]
+      if (ledger === undefined) continue
+      // In another order each time: whoever takes clocks one by one as they come would wait for somebody who waits for them.
+      const visits = await ledger.lease({ limit: 4, jitter: () => Math.random() })
+      await changeClock(own, hosts[(writer * 5 + round) % hosts.length] ?? '', 1)
+      for (const [place, visit] of visits.entries()) {
+        if (place === 3) await ledger.release([visit])
+        else await ledger.settle(visit, settlementOf(visit.url, place))
+      }
+    }
+    return mine.map(({ runs }) => runs)
+  }
+  const runs = (await Promise.all(Array.from({ length: 8 }, (_, writer) => work(writer)))).flat()
+  // Nothing had to be done again.
+  expect(runs.reduce((sum, { begun }) => sum + begun, 0)).toBe(runs.reduce((sum, { done }) => sum + done, 0))
+  expect(await listMiscounts(db)).toEqual([])
+  expect(await Promise.all(ledgers.map((ledger) => ledger.isDone()))).toEqual([true, true, true])
+  const pages = await db.get(
+    `SELECT count(*) AS pages, count(DISTINCT (source, page_hash)) AS contents FROM ledger WHERE page_hash IS NOT NULL`,
+  )
+  const stored = await db.get('SELECT count(*) AS pages, count(DISTINCT first_chunk) AS contents FROM pages')
+  expect(stored).toEqual(pages)
+})
+
+test('a connection that is killed in the middle of a settlement leaves nothing', async () => {
+  const { db, one, two } = await open()
+  await one.offer(['/a', '/b'])
+  const [first, visit] = await one.lease()
+  if (first === undefined || visit === undefined) throw new Error('nothing was leased')
+  await one.settle(first, { state: 'indexed', record: recordOf(first.url, 'the same') })
+  const before = await dump(db)
+  const settlement = {
+    visit,
+    crawlId: one.crawl.id,
+    now: 400,
+    state: 'indexed',
+    record: recordOf(visit.url, 'new words', ['https://x.test/l']),
+    aliases: [{ url: visit.url, aliasUrl: 'https://x.test/z', classification: 'redirect', reason: null }],
+    finds: [findOf('/c'), findOf('/a')],
+  } as const
+  const killed = two.write(async (sql) => {
+    const { pid } = (await sql.get<{ pid: number }>('SELECT pg_backend_pid() AS pid')) ?? { pid: 0 }
+    const settled = await settle(sql, two.source, two.crawl, settlement)
+    await db.run('SELECT pg_terminate_backend($1, 5000)', [pid])
+    return settled
+  })
+  await expect(killed).rejects.toMatchObject({ code: 'LIBRARY_UNREACHABLE' })
+  expect(await dump(db)).toEqual(before)
+  // Neither the lock nor the lease is lost.
+  expect(await two.settle(visit, settlement)).toMatchObject({ type: 'settled', finds: ['admitted', 'known'] })
+  expect(await listMiscounts(db)).toEqual([])
+})
+
+test('a NUL in what others say is kept as the sign for what cannot be written', async () => {
+  const { db, one } = await open()
+  await one.offer(['/a'])
+  const [visit] = await one.lease()
+  if (visit === undefined) throw new Error('nothing was leased')
+  const record = recordOf(visit.url, 'a\0b', ['https://x.test/\0'])
+  expect(await one.settle(visit, { state: 'indexed', record, detail: '\0' })).toMatchObject({ type: 'settled' })
+  expect(await db.get('SELECT l.detail, p.markdown FROM ledger l JOIN pages p ON p.id = l.id')).toEqual({
+    detail: '\uFFFD',
+    markdown: 'a\uFFFDb',
+  })
+})
+
+test('finds of one address in one go do what they would one after the other', async () => {
+  const { db, one } = await open()
+  const store = createMemoryStore()
+  await store.addSource({ id: 's' } as Parameters<typeof store.addSource>[0])
+  const refusal = { reason: 'blocked', pattern: '/x', target: null } as const
+  const finds: Find[] = [
+    findOf('/a', { refusal }),
+    findOf('/b', { depth: 5, weight: 7 }),
+    findOf('/a', { discovery: 'sitemap', foundOn: 'https://x.test/map' }),
+    findOf('/b', { depth: 2, weight: 9 }),
+    findOf('/a', { depth: 0 }),
+    findOf('/b', { refusal: { ...refusal, reason: 'covered', target: 'https://x.test/a' } }),
+    findOf('/c', { refusal }),
+    findOf('/c', { refusal: { ...refusal, reason: 'max-depth' } }),
+    findOf('/d'),
+    findOf('/c'),
+    findOf('/b'),
+  ]
+  const offered = await one.write((sql) => offer(sql, one.source, one.crawl, finds, 100, 3))
+  expect(offered).toEqual(await store.offer('s', one.crawl.id, finds, 100, [], 3))
+  const expected = await store.listRows('s', { limit: 10 })
+  const rows = await db.all(
+    `SELECT key, url, state, reason, pattern, target, depth, discovery, found_on AS "foundOn" FROM ledger ORDER BY key`,
+  )
+  expect(rows).toEqual(
+    expected.map(({ key, url, state, reason, pattern, target, depth, discovery, foundOn }) => ({
+      key,
+      url,
+      state,
+      reason,
+      pattern,
+      target,
+      depth,
+      discovery,
+      foundOn,
+    })),
+  )
+  expect(await listMiscounts(db)).toEqual([])
+})
+
+test('leases from more hosts than visits are wanted go by weight, depth and age, past hosts that are busy', async () => {
+  const { db, one } = await open()
+  const hosts = Array.from({ length: 30 }, (_, number) => `h${number}.test`)
+  await one.write((sql) => offerAll(sql, one, hosts, 3))
+  const keysOf = async (limit: number, isLevelled: boolean, now = 200) => {
+    const visits = await one.lease({ limit, isLevelled, now, horizon: now })
+    await one.release(visits)
+    return visits.map(({ key }) => key.slice('https://'.length))
+  }
+  const firsts = (from: number, to: number, path: string) => hosts.slice(from, to).map((host) => `${host}${path}`)
+  // All are free, and depth counts more than age.
+  expect(await keysOf(4, false)).toEqual(firsts(0, 4, '/0'))
+  // Those that come first are busy, too many of them to see the next among the first rows.
+  for (const host of hosts.slice(0, 25)) await changeClock(db, host, 1000, 100_000)
+  expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
+  expect(await keysOf(2, true)).toEqual(firsts(25, 27, '/0'))
+  // A row comes by its own weight, once it is due.
+  await db.run(`UPDATE ledger SET due_at = 250, weight = -1 WHERE key = 'https://h29.test/2'`)
+  expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
+  expect(await keysOf(2, false, 250)).toEqual(['h29.test/2', 'h25.test/0'])
+  expect(await keysOf(2, true, 250)).toEqual(firsts(25, 27, '/0'))
+  expect(await listMiscounts(db)).toEqual([])
+})
+
+describe('with many rows', () => {
+  test('everything that is done at every visit is done by indexes, in few statements', async () => {
+    const { db, one } = await open()
+    const others = await Promise.all(['2', '3', '4', '5', '6', '7', '8'].map((name) => addLedger(db, name)))
+    await fill(db, one, 250)
+    for (const ledger of others) await fill(db, ledger, 2500)
+    const few = await addLedger(db, 'few')
+    await fill(db, few, 20)
+    await db.run(`INSERT INTO hosts (host, next_at, interval_ms, floor_ms)
+      SELECT 'h' || n || '.test', CASE WHEN n < 200 THEN 5000 ELSE 0 END, 10, 10 FROM generate_series(0, 99999) AS n`)
+    await db.run('ANALYZE')
+    const now = 1_000
+    const request = { sourceId: 'any', limit: 4, now, until: 10_000, horizon: now + 100, isLevelled: false }
+    const finds = Array.from({ length: 100 }, (_, number) => findOf(number < 50 ? `/${number}` : `/new/${number}`))
+    await one.write(async (sql) => {
+      const plans = recordPlans(sql)
+      const counts: Record<string, number> = {}
+      const counted = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+        const before = plans.count()
+        const result = await work()
+        counts[name] = plans.count() - before
+        return result
+      }
+      const free = { ...request, limit: 40, now: 6_000, horizon: 6_100 }
+      await counted('lease', () => lease(plans.sql, few.source, askingOf(free)))
+      await counted('lease by level', () => lease(plans.sql, few.source, askingOf({ ...free, isLevelled: true })))
+      const first = await counted('lease from many hosts', () => lease(plans.sql, one.source, askingOf(request)))
+      await counted('lease from many hosts by level', () =>
+        lease(plans.sql, one.source, askingOf({ ...request, isLevelled: true })),
+      )
+      await sql.run('UPDATE ledger SET due_at = NULL WHERE source = $1 AND due_at IS NOT NULL', [one.source])
+      await sql.run('UPDATE hosts SET next_at = 0')
+      await counted('lease of the first', () => lease(plans.sql, one.source, askingOf(request)))
+      await counted('lease of the first by level', () =>
+        lease(plans.sql, one.source, askingOf({ ...request, isLevelled: true })),
+      )
+      await counted('offer', () => offer(plans.sql, one.source, one.crawl, finds, now, 1_000_000))
+      const [visit, second, third, fourth] = first.visits
+      if (visit === undefined || second === undefined || third === undefined || fourth === undefined) {
+        throw new Error('nothing was leased')
+      }
+      const settlement = { crawlId: one.crawl.id, now, maxRows: 1_000_000 } as const
+      const record = recordOf(visit.url, 'words', ['https://x.test/l'])
+      await counted('settle', () =>
+        settle(plans.sql, one.source, one.crawl, {
+          ...settlement,
+          visit,
+          state: 'indexed',
+          record,
+          finds: finds.map((find) => ({ ...find, key: `${find.key}/more` })),
+        }),
+      )
+      const further = finds.map((find) => ({ ...find, key: `${find.key}/and/more` }))
+      const helper = { crawl: one.crawl.number, name: 'helper' }
+      const own = recordOf(fourth.url, 'other words', ['https://x.test/l'])
+      await counted('settle for another', () =>
+        settle(
+          plans.sql,
+          one.source,
+          one.crawl,
+          { ...settlement, visit: fourth, state: 'indexed', record: own, finds: further },
+          helper,
+        ),
+      )
+      await counted('settle the same', () =>
+        settle(plans.sql, one.source, one.crawl, { ...settlement, visit: second, state: 'indexed', record, finds }),
+      )
+      await counted('settle nothing', () =>
+        settle(plans.sql, one.source, one.crawl, { ...settlement, visit: third, state: 'failed', reason: 'timeout' }),
+      )
+      await counted('adopt', () =>
+        adopt(plans.sql, one.source, one.crawl, {
+          sourceId: 'any',
+          crawlId: one.crawl.id,
+          now,
+          find: findOf('/adopted'),
+          record: recordOf('https://x.test/adopted', 'others'),
+          finds: [],
+          maxRows: 1_000_000,
+        }),
+      )
+      await counted('release', () => release(plans.sql, one.source, first.visits.slice(3)))
+      await counted('count', () => countOpen(plans.sql, one.source, now, askingOf(request).holder))
+      await counted('held', () => listHeldHosts(plans.sql, one.source, now, now))
+      await counted('fail', () => failPending(plans.sql, one.source, 'h1.test', 'host-parked', null))
+      for (const [name, most] of Object.entries(MOST_STATEMENTS)) expect(counts[name], name).toBeLessThanOrEqual(most)
+      expect(await plans.listWalks()).toEqual([])
+      expect(await plans.listIndexes()).toEqual(expect.arrayContaining(INDEXES))
+    })
+  })
+})
+
+/** A library with one source, over two connections. */
+async function open(): Promise<{ db: Database; one: TestLedger; two: TestLedger }> {
+  const address = await createLibrary()
+  const [db, other] = await Promise.all([connect(address), connect(address)])
+  const one = await addLedger(db, 'one')
+  return { db, one, two: ledgerOver(other, one.source, one.crawl) }
+}
+
+/** Gives a host a pause, and keeps it busy until a moment. */
+async function changeClock(db: Database, host: string, pauseMs: number, nextAt = 0): Promise<void> {
+  await db.transaction(async (sql) => {
+    const state = (await lockHosts(sql, [host], 0)).get(host)
+    if (state === undefined) throw new Error(`${host} has no clock`)
+    const clock = { ...setFloor(state.clock, pauseMs, 0, 0), nextAt: Math.max(nextAt, state.clock.nextAt) }
+    await writeHosts(sql, new Map([[host, { ...state, clock }]]))
+  })
+}
+
+/** Five addresses on each host; the depth of each is its path, unless all are of one. */
+function offerAll(
+  sql: Parameters<typeof offer>[0],
+  { source, crawl }: TestLedger,
+  hosts: readonly string[],
+  perHost: number,
+): Promise<unknown> {
+  const paths = Array.from({ length: perHost === 0 ? 5 : perHost }, (_, number) => number)
+  const finds = hosts.flatMap((host) =>
+    paths.map((number) => findOf(`/${number}`, { host, depth: perHost === 0 ? 1 : number })),
+  )
+  return offer(sql, source, crawl, finds, 100)
+}
+
+/** Some pages have the content of others, some lead further, and some fail. */
+function settlementOf(url: string, place: number) {
+  if (place === 0) return { state: 'failed', reason: 'timeout' } as const
+  const { host } = new URL(url)
+  const finds =
+    url.length < 'https://h10.test/0/more/more'.length ? [findOf(`${new URL(url).pathname}/more`, { host })] : []
+  return { state: 'indexed', record: recordOf(url, `content ${url.length * place}`), finds } as const
+}
+
+/** 2,500 rows of all kinds on so many hosts. */
+async function fill(db: Database, { source, crawl }: TestLedger, hosts: number): Promise<void> {
+  await db.run(
+    `INSERT INTO ledger (source, crawl, key, url, host, discovery, first_seen_at, checked_at, depth, weight, state, reason,
+       page_hash, content_hash, due_at, awaits_confirmation, target)
+     SELECT $1, $2, 'https://x.test/' || n, 'https://x.test/' || n, 'h' || n % $3 || '.test', 'link', n, n, n % 7, n % 3,
+       (ARRAY['pending', 'pending', 'indexed', 'skipped', 'failed'])[n % 5 + 1],
+       CASE n % 5 WHEN 3 THEN 'duplicate' WHEN 4 THEN 'timeout' END,
+       CASE n % 5 WHEN 2 THEN sha256(convert_to(n::text, 'UTF8')) END, sha256(convert_to((n / 5)::text, 'UTF8')),
+       CASE WHEN n % 25 = 1 THEN n END, n % 50 = 0, CASE n % 5 WHEN 3 THEN 'https://x.test/' || n - 1 END
+     FROM generate_series(1, 2500) AS n`,
+    [source, crawl.number, hosts],
+  )
+  await db.run('INSERT INTO links SELECT id, $2 FROM ledger WHERE source = $1 AND page_hash IS NOT NULL', [
+    source,
+    '[]',
+  ])
+}
+
+/** All that settlements write. */
+async function dump(db: Database): Promise<unknown> {
+  const tables = ['ledger', 'pages', 'chunks', 'links', 'url_aliases', 'ledger_counts', 'open_hosts', 'host_counts']
+  return Promise.all(
+    [...tables, 'index_stale', 'index_gone'].map((table) => db.all(`SELECT t::text AS row FROM ${table} t ORDER BY 1`)),
+  )
+}

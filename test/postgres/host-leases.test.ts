@@ -1,0 +1,372 @@
+import { describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
+import { setFloor } from '../../src/crawl/host-clock.ts'
+import { TURN_MS } from '../../src/crawl/host-lease.ts'
+import type { LeaseRequest, Settlement, Visit } from '../../src/crawl/ledger.ts'
+import { Pacer } from '../../src/crawl/pacer.ts'
+import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
+import type { Crawl } from '../../src/library/store.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { closeLater } from '../close-later.ts'
+import { createLibrary } from './databases.ts'
+import { connect, findOf, recordOf } from './ledgers.ts'
+import { openLossyWay } from './lossy-way.ts'
+
+type Store = Awaited<ReturnType<typeof openPostgresStore>>
+
+const NOW = 1_700_000_000_000
+const ALIVE_MS = 30_000
+
+async function openStore(address: string, runner: string): Promise<Store> {
+  const store = await openPostgresStore(address, { runner })
+  closeLater(() => store.close())
+  return store
+}
+
+/** Two processes on one library, with sources of the given names. */
+async function openTwo(...sources: readonly string[]) {
+  const address = await createLibrary()
+  const [one, two] = [await openStore(address, 'one'), await openStore(address, 'two')]
+  for (const id of sources) await addSource(one, id)
+  return { address, one, two, db: await connect(address) }
+}
+
+async function addSource(store: Store, id: string): Promise<void> {
+  await store.addSource({
+    id,
+    name: id,
+    version: null,
+    url: 'https://x.test/',
+    siteUrl: 'https://x.test/',
+    scope: DEFAULT_SCOPE,
+    settings: DEFAULT_SETTINGS,
+    createdAt: NOW,
+  })
+}
+
+function crawlOf(sourceId: string, more: Partial<Crawl> = {}): Crawl {
+  return {
+    id: `crawl of ${sourceId}`,
+    sourceId,
+    kind: 'add',
+    state: 'running',
+    options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
+    runner: 'one',
+    startedAt: NOW,
+    heartbeatAt: NOW,
+    endedAt: null,
+    summary: null,
+    ...more,
+  }
+}
+
+/** Offers some addresses of each host. */
+async function offer(store: Store, source: string, hosts: readonly string[], count = 3): Promise<void> {
+  const finds = hosts.flatMap((host) => Array.from({ length: count }, (_, at) => findOf(`/${at}`, { host })))
+  await store.offer(source, `crawl of ${source}`, finds, NOW)
+}
+
+function lease(store: Store, source: string, now: number, more: Partial<LeaseRequest> = {}): Promise<Visit[]> {
+  return store.lease({
+    sourceId: source,
+    crawlId: `crawl of ${source}`,
+    limit: 100,
+    now,
+    until: now + 120_000,
+    horizon: now + 1000,
+    isLevelled: false,
+    hostsUntil: now + ALIVE_MS,
+    ...more,
+  })
+}
+
+function settle(store: Store, visit: Visit, more: Partial<Settlement> = {}) {
+  const record = recordOf(visit.url, `words of ${visit.url}`)
+  return store.settle({
+    visit,
+    crawlId: `crawl of ${visit.sourceId}`,
+    now: NOW,
+    state: 'indexed',
+    record,
+    ...more,
+  })
+}
+
+const hostsOf = (visits: readonly Visit[]) => [...new Set(visits.map(({ host }) => host))].sort(compareUtf8)
+
+const SIX = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test', 'f.test']
+
+describe('two processes on one library', () => {
+  test('never have a host at once, and what one has the other passes over', async () => {
+    const { one, two } = await openTwo('docs')
+    await offer(one, 'docs', SIX)
+    const first = await lease(one, 'docs', NOW, { maxHosts: 2 })
+    const second = await lease(two, 'docs', NOW)
+    expect(hostsOf(first)).toEqual(['a.test', 'b.test'])
+    expect(hostsOf(second)).toEqual(['c.test', 'd.test', 'e.test', 'f.test'])
+    expect(await lease(one, 'docs', NOW + 1)).toEqual([])
+    for (const visit of [...first, ...second]) {
+      expect(await settle(visit.host < 'c' ? one : two, visit)).toMatchObject({ type: 'settled' })
+    }
+    expect(await one.countOpen('docs', NOW)).toMatchObject({ pending: 0, leased: 0 })
+  })
+
+  test('that ask at once share all hosts of very many between them', async () => {
+    const { one, two, db } = await openTwo('docs')
+    const many = Array.from({ length: 80 }, (_, at) => `h${at}.test`)
+    await offer(one, 'docs', many, 2)
+    const taken = await Promise.all(
+      [one, two, one, two, one, two].map((store) => lease(store, 'docs', NOW, { limit: 20 })),
+    )
+    const [of1, of2] = [taken.filter((_, at) => at % 2 === 0).flat(), taken.filter((_, at) => at % 2 === 1).flat()]
+    expect(hostsOf(of1).filter((host) => hostsOf(of2).includes(host))).toEqual([])
+    expect(of1.length + of2.length).toBe(120)
+    const held = await db.all<{ holder: string; hosts: number }>(
+      `SELECT split_part(holder, '#', 1) AS holder, count(*) AS hosts FROM hosts WHERE leased_until > 0 GROUP BY 1 ORDER BY 1`,
+    )
+    expect(held).toEqual([
+      { holder: 'one', hosts: hostsOf(of1).length },
+      { holder: 'two', hosts: hostsOf(of2).length },
+    ])
+  })
+
+  test('move on within the lease of one that has died, and refuse what it brings later', async () => {
+    const { one, two, db } = await openTwo('docs')
+    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await offer(one, 'docs', ['a.test'], 2)
+    const visits = await lease(one, 'docs', NOW)
+    const [visit] = visits
+    if (visit === undefined) throw new Error('nothing was leased')
+    expect(visits).toHaveLength(2)
+    expect(await lease(two, 'docs', NOW + ALIVE_MS - 1)).toEqual([])
+    const again = await lease(two, 'docs', NOW + ALIVE_MS)
+    expect(again.map(({ key }) => key)).toEqual(visits.map(({ key }) => key))
+    // It has been frozen, and wakes up.
+    const before = await db.all('SELECT * FROM ledger ORDER BY id')
+    const late = await settle(one, visit, { finds: [findOf('/late')] })
+    expect(late).toMatchObject({ type: 'lost', finds: [] })
+    await one.release(visits)
+    expect(await db.all('SELECT * FROM ledger ORDER BY id')).toEqual(before)
+    expect(await db.get('SELECT count(*) AS pages FROM pages')).toEqual({ pages: 0 })
+    for (const one of again) expect(await settle(two, one)).toMatchObject({ type: 'settled', state: 'indexed' })
+  })
+
+  test('refuse what comes late of a host that another source has got meanwhile', async () => {
+    const { one, two } = await openTwo('docs', 'blog')
+    await offer(one, 'docs', ['a.test'], 1)
+    await offer(one, 'blog', ['a.test'], 1)
+    const [visit] = await lease(one, 'docs', NOW)
+    if (visit === undefined) throw new Error('nothing was leased')
+    expect(await lease(two, 'blog', NOW + ALIVE_MS)).toHaveLength(1)
+    expect(await settle(one, visit)).toMatchObject({ type: 'lost' })
+    // Its address waits again, for whoever gets the host next.
+    expect(await lease(one, 'docs', NOW + ALIVE_MS + 1)).toEqual([])
+    expect(await one.countOpen('docs', NOW + ALIVE_MS + 2)).toMatchObject({ pending: 1, leased: 0 })
+  })
+
+  test('keep a host as long as they give a sign of life, and lose none that they have something under way at', async () => {
+    const { one, two } = await openTwo('docs', 'blog')
+    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await offer(one, 'docs', ['a.test'], 1)
+    await offer(one, 'blog', ['a.test'], 1)
+    const [visit] = await lease(one, 'docs', NOW)
+    if (visit === undefined) throw new Error('nothing was leased')
+    for (let now = NOW; now < NOW + 3 * ALIVE_MS; now += ALIVE_MS / 6) {
+      expect(await one.touchCrawl('crawl of docs', now, 'one')).toBe(true)
+      expect(await lease(two, 'blog', now + 1)).toEqual([])
+    }
+    expect(await settle(one, visit)).toMatchObject({ type: 'settled' })
+    // With the next sign of life it has no use for it any more.
+    await one.touchCrawl('crawl of docs', NOW + 3 * ALIVE_MS, 'one')
+    expect(await lease(two, 'blog', NOW + 3 * ALIVE_MS)).toHaveLength(1)
+  })
+
+  test('take turns where both want one host', async () => {
+    const { one, two, db } = await openTwo('docs', 'blog')
+    await offer(one, 'docs', ['a.test'], 40)
+    await offer(one, 'blog', ['a.test'], 40)
+    const turns: string[] = []
+    for (let now = NOW; now < NOW + 12 * TURN_MS; now += 500) {
+      for (const [name, store, source] of [
+        ['one', one, 'docs'],
+        ['two', two, 'blog'],
+      ] as const) {
+        const visits = await lease(store, source, now, { limit: 1 })
+        if (visits.length > 0 && turns.at(-1) !== name) turns.push(name)
+        for (const visit of visits) await settle(store, visit, { state: 'skipped', reason: 'noindex' })
+      }
+    }
+    expect(turns.length).toBeGreaterThanOrEqual(6)
+    expect(turns.every((name, at) => name !== turns[at - 1])).toBe(true)
+    // Each turn is as long as a turn is: nobody is kept from a host for longer, nor is it passed around at every visit.
+    expect(turns.length).toBeLessThanOrEqual(13)
+    const [state] = await db.all<{ token: number }>('SELECT token FROM hosts')
+    expect(state?.token).toBe(turns.length)
+  })
+
+  test('begin nothing new at a host that others want, and give it back when nothing is under way any more', async () => {
+    const { one, two } = await openTwo('docs', 'blog')
+    await offer(one, 'docs', ['a.test'], 5)
+    await offer(one, 'blog', ['a.test'], 5)
+    const [first, second] = await lease(one, 'docs', NOW, { limit: 2 })
+    if (first === undefined || second === undefined) throw new Error('nothing was leased')
+    const later = NOW + TURN_MS
+    expect(await lease(two, 'blog', later)).toEqual([])
+    expect(await lease(one, 'docs', later)).toEqual([])
+    await settle(one, first)
+    expect(await lease(one, 'docs', later + 1)).toEqual([])
+    expect(await lease(two, 'blog', later + 1)).toEqual([])
+    // Nothing of it was lost.
+    expect(await settle(one, second)).toMatchObject({ type: 'settled' })
+    expect(await lease(one, 'docs', later + 2)).toEqual([])
+    expect(await lease(two, 'blog', later + 3)).toHaveLength(5)
+  })
+
+  test('of one crawl do not want each other’s hosts: the work is done by whoever has them', async () => {
+    const { one, two, db } = await openTwo('docs')
+    await offer(one, 'docs', ['a.test'], 5)
+    await lease(one, 'docs', NOW, { limit: 1 })
+    expect(await lease(two, 'docs', NOW + TURN_MS)).toEqual([])
+    expect(await db.get('SELECT wanted_at AS "wantedAt" FROM hosts')).toEqual({ wantedAt: 0 })
+    // Whoever has to wait does not ask without a pause.
+    const { nextAt } = await two.countOpen('docs', NOW + TURN_MS)
+    expect(nextAt).toBe(NOW + TURN_MS + 500)
+  })
+})
+
+describe('a process', () => {
+  test('has no more hosts at once than it may, and takes the next when it is done with one', async () => {
+    const { one } = await openTwo('docs')
+    await offer(one, 'docs', SIX, 2)
+    const capped = { maxHosts: 2 }
+    const first = await lease(one, 'docs', NOW, capped)
+    expect(hostsOf(first)).toEqual(['a.test', 'b.test'])
+    expect(await lease(one, 'docs', NOW + 1, capped)).toEqual([])
+    // It is as good as nothing until one of them is done.
+    expect(await one.countOpen('docs', NOW + 1)).toMatchObject({ nextAt: NOW + 501 })
+    for (const visit of first.filter(({ host }) => host === 'a.test')) await settle(one, visit)
+    expect(hostsOf(await lease(one, 'docs', NOW + 2, capped))).toEqual(['c.test'])
+  })
+
+  test('of very many hosts has no more than it may, and goes on with those it has', async () => {
+    const { one, db } = await openTwo('docs')
+    const many = Array.from({ length: 50 }, (_, at) => `h${at}.test`)
+    await offer(one, 'docs', many, 4)
+    const capped = { maxHosts: 3, limit: 6 }
+    const first = await lease(one, 'docs', NOW, capped)
+    expect(first).toHaveLength(6)
+    expect(hostsOf(first).length).toBeLessThanOrEqual(3)
+    for (const visit of first) await settle(one, visit)
+    for (let left = 200 - 6; left > 0; left -= 6) {
+      const visits = await lease(one, 'docs', NOW + 200 - left, capped)
+      expect(visits.length).toBe(Math.min(left, 6))
+      const held = await db.all<{ host: string }>('SELECT host FROM hosts WHERE leased_until > 0')
+      expect(held.length).toBeLessThanOrEqual(3)
+      expect(held.map(({ host }) => host)).toEqual(expect.arrayContaining(hostsOf(visits)))
+      for (const visit of visits) await settle(one, visit)
+    }
+    expect(await one.countOpen('docs', NOW)).toMatchObject({ pending: 0, leased: 0 })
+  })
+
+  test('gives back hosts that are left alone for long, and takes others instead', async () => {
+    const { one } = await openTwo('docs')
+    await offer(one, 'docs', ['a.test', 'b.test'], 2)
+    const capped = { maxHosts: 1 }
+    const [visit] = await lease(one, 'docs', NOW, { ...capped, limit: 1 })
+    if (visit === undefined) throw new Error('nothing was leased')
+    await settle(one, visit, { state: 'failed', reason: 'rate-limited' })
+    await one.changeClock('a.test', NOW, (clock) => ({ ...clock, heldUntil: NOW + 900_000 }))
+    expect(await lease(one, 'docs', NOW + 1, capped)).toEqual([])
+    expect(hostsOf(await lease(one, 'docs', NOW + 2, capped))).toEqual(['b.test'])
+  })
+
+  test.each(['ends its crawl', 'ends it with something under way', 'is closed'])(
+    'gives its hosts back when it %s',
+    async (how) => {
+      const { address, two } = await openTwo('docs', 'blog')
+      const store = await openPostgresStore(address)
+      await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+      await offer(store, 'docs', ['a.test'], 1)
+      await offer(store, 'blog', ['a.test'], 1)
+      const visits = await lease(store, 'docs', NOW)
+      expect(await lease(two, 'blog', NOW + 1)).toEqual([])
+      if (how !== 'ends it with something under way') await store.release(visits)
+      if (how === 'is closed') await store.close()
+      else await store.endCrawl('crawl of docs', null, NOW + 2, 'one')
+      expect(await lease(two, 'blog', NOW + 3)).toHaveLength(1)
+      if (how !== 'is closed') await store.close()
+    },
+  )
+
+  test('leaves nothing leased to nobody where the answer to its lease is lost', async () => {
+    const { address, db } = await openTwo('docs')
+    const way = await openLossyWay(address)
+    const store = await openStore(way.address, 'far')
+    await offer(store, 'docs', ['a.test'], 3)
+    way.loseCommit()
+    const visits = await lease(store, 'docs', NOW)
+    expect(way.lost()).toBe(1)
+    expect(visits).toHaveLength(3)
+    const leased = await db.all(`SELECT key, lease FROM ledger WHERE state = 'leased' ORDER BY id`)
+    expect(leased).toEqual(visits.map(({ key, lease }) => ({ key, lease })))
+    for (const visit of visits) expect(await settle(store, visit)).toMatchObject({ type: 'settled' })
+  })
+
+  test('knows a request again that is made once more by whoever waited for the library', async () => {
+    const { one, db } = await openTwo('docs')
+    await offer(one, 'docs', ['a.test'], 3)
+    const [lost] = await lease(one, 'docs', NOW, { id: 'the same' })
+    const visits = await lease(one, 'docs', NOW + 5000, { id: 'the same' })
+    expect(visits).toHaveLength(3)
+    expect(await db.get(`SELECT count(*) AS leased FROM ledger WHERE state = 'leased'`)).toEqual({ leased: 3 })
+    if (lost === undefined) throw new Error('nothing was leased')
+    expect(await settle(one, lost)).toMatchObject({ type: 'settled' })
+  })
+
+  test('that has stood still past its lease asks no host out of turn when it wakes up', async () => {
+    const { one, two } = await openTwo('docs')
+    await one.changeClock('a.test', NOW, (clock) => setFloor(clock, 1000, 0, NOW))
+    const asked: { readonly who: string; readonly at: number }[] = []
+    let now = NOW
+    let naps = 0
+    // Both have the clock of the library; the frozen one sleeps for as long as it is frozen.
+    const clock = (oversleepsMs: number) => ({
+      now: () => now,
+      sleep: async (ms: number) => {
+        now += ms + (naps++ === 0 ? oversleepsMs : 0)
+      },
+    })
+    const limits = { ...DEFAULT_CRAWL_LIMITS, intervalMs: 1000, startIntervalMs: 1000, jitterMs: [0, 0] as const }
+    const pacerOf = (ledger: Store, oversleepsMs = 0) =>
+      new Pacer({ ledger, clock: clock(oversleepsMs), random: () => 0, limits })
+    await offer(one, 'docs', ['a.test'], 10)
+    const [visit] = await lease(one, 'docs', now, { limit: 1 })
+    if (visit === undefined) throw new Error('nothing was leased')
+    const ask = async (who: string, pacer: Pacer, slot: number, lease?: string) => {
+      expect(await pacer.enter('a.test', slot, undefined, lease)).toBe('go')
+      asked.push({ who, at: now })
+    }
+    // The other takes the host over and goes on, second after second.
+    now = NOW + 4 * ALIVE_MS
+    const awake = pacerOf(two)
+    for (const next of await lease(two, 'docs', now, { limit: 3, horizon: now + 3000 })) {
+      await ask('two', awake, next.notBefore, next.lease)
+    }
+    // Now the first one wakes up, with a slot of long ago. For its visit it asks nothing: the host is another's.
+    const woken = pacerOf(one, 4 * ALIVE_MS)
+    expect(await woken.enter('a.test', visit.notBefore, undefined, visit.lease)).toBe('later')
+    // For a list, which is nobody's, it takes another slot; and is frozen once more while it waits for that.
+    naps = 0
+    const asking = ask('one', woken, visit.notBefore)
+    await asking
+    const [next] = await lease(two, 'docs', now, { limit: 1, horizon: now + 3000 })
+    if (next === undefined) throw new Error('nothing was leased')
+    await ask('two', awake, next.notBefore)
+    const gaps = asked.slice(1).map(({ at }, place) => at - (asked[place]?.at ?? 0))
+    expect(asked.map(({ who }) => who)).toEqual(['two', 'two', 'two', 'one', 'two'])
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000)
+    expect(await settle(one, visit)).toMatchObject({ type: 'lost' })
+  })
+})

@@ -1,0 +1,410 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { closeLater } from '../close-later.ts'
+import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { type ServerProcess, startServer, until } from '../e2e/server.ts'
+import { isLong, report } from '../faults/bounded.ts'
+import { createRandom } from '../seeded.ts'
+import { runCrawl } from '../sites/crawl.ts'
+import { comparable, type Dump, readHoldings } from '../sites/library-file.ts'
+import { messySite, sitemapOf } from '../sites/messy-site.ts'
+import { arrivals, expectPaced, gapsOf } from '../sites/polite.ts'
+import { quicken } from '../sites/quicken.ts'
+import { type Answer, openSite, page, redirect, type Site, text } from '../sites/site.ts'
+import { Fleet, type Victim } from './fleet.ts'
+import { OUTLIVES_KILLS, type PostgresServer, startPostgres } from './server.ts'
+
+/* Many sites at once, read by workers that are killed, or stand still, and on a database that is killed, at moments that nobody chose. */
+
+const WORKERS = 4
+const SITES = isLong ? 12 : 4
+/** Crawls that one worker runs at once: while others are gone, what they had finds room. */
+const SLOTS = isLong ? 4 : 2
+/** In each round, each fault happens once. */
+const ROUNDS = isLong ? 4 : 1
+/** The pause that each site asks for. */
+const PAUSE_MS = 1000
+/**
+ * How late a request may reach a site on a machine on which so many processes want to run; a new one has to connect first. Two that
+ * come in one pause are still told from one that is late.
+ */
+const TOLERANCE_MS = 900
+/** How long each answer takes, so that there is something under way. */
+const ANSWER_MS = 60
+/** Visits of a crawl at once. It takes as many more ahead. */
+const CONCURRENCY = 2
+/** How long what stands still does so at least: longer than a host is its holder's without a sign of life. */
+const STANDSTILL_MS = isLong ? 32_000 : 0
+const PATIENCE_MS = isLong ? 900_000 : 150_000
+
+const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 1e6))
+
+interface Known {
+  readonly site: Site
+  /** What a library holds that one process read it into. */
+  readonly dump: Dump
+  /** What it was asked for then, sorted. */
+  readonly asked: readonly string[]
+}
+
+let shop: Workshop
+let known: readonly Known[] = []
+
+beforeAll(async () => {
+  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
+  shop = new Workshop(2 * PATIENCE_MS)
+  const sites = await Promise.all(Array.from({ length: SITES }, (_, at) => openPacedSite(`127.0.0.${at + 1}`)))
+  known = await readAlone(sites)
+}, PATIENCE_MS)
+
+afterAll(async () => {
+  for (const { site } of known) await site.close()
+  shop?.remove()
+})
+
+beforeEach(() => {
+  for (const { site } of known) site.forget()
+})
+
+async function openPacedSite(address: string): Promise<Site> {
+  const site = await openSite({}, { address })
+  const pages: Record<string, Answer> = {
+    ...(isLong ? largeSite() : smallSite()),
+    '/robots.txt': text(`User-agent: *\nDisallow: /forbidden\nCrawl-delay: ${PAUSE_MS / 1000}\n`),
+    '/sitemap.xml': sitemapOf(site.origin),
+  }
+  for (const [path, answer] of Object.entries(pages)) site.pages.set(path, slowly(answer))
+  return site
+}
+
+function largeSite(): Record<string, Answer> {
+  // What fails for a while is asked for again, with pauses that a person would wait for.
+  const { '/broken': _, ...pages } = messySite(60)
+  return pages
+}
+
+/** A bit of everything that sites have. */
+function smallSite(): Record<string, Answer> {
+  return {
+    '/': page('Home heron', ['/guide/6', '/moved', '/missing', '/twin/b', '/forbidden/1']),
+    '/guide/6': page('Guide grebe', ['/', '/twin/deep/c']),
+    '/mapped': page('Mapped merlin', ['/moved/here', '/guide/6?utm_source=map']),
+    '/moved': redirect('/moved/here'),
+    '/moved/here': page('Moved magpie'),
+    '/twin/b': page('Twin tern'),
+    '/twin/deep/c': page('Twin tern'),
+  }
+}
+
+function slowly(answer: Answer): Answer {
+  return (request) => {
+    const given = typeof answer === 'function' ? answer(request) : answer
+    return { ...(typeof given === 'string' ? { body: given } : given), delayMs: ANSWER_MS }
+  }
+}
+
+/** Reads all sites in one process, into one library in a file. */
+async function readAlone(sites: readonly Site[]): Promise<Known[]> {
+  const path = shop.path('alone.db')
+  const allowPrivate = ['127.0.0.0/8']
+  const opened = await openLibrary({ path, version: '0', allowPrivate, limits: { memoryBytes: 4 * 2 ** 30 } })
+  try {
+    const library = quicken(opened, 25)
+    const read = async (site: Site): Promise<Known> => {
+      const source = await addSource(library, { url: `${site.origin}/` })
+      const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
+      expect(summary).toMatchObject({ end: 'completed', problem: null })
+      const dump = comparable(await readHoldings(path, library, source, site.origin), site.origin, false)
+      return { site, dump, asked: site.asked() }
+    }
+    return await Promise.all(sites.map(read))
+  } finally {
+    await opened.close()
+  }
+}
+
+/** A database with a server that runs nothing itself, and workers. */
+interface Works {
+  readonly postgres: PostgresServer
+  readonly address: string
+  readonly server: ServerProcess
+  readonly fleet: Fleet
+  /** Jobs, in the order of the sites. */
+  readonly jobs: readonly string[]
+}
+
+async function startWorks(): Promise<Works> {
+  const postgres = startPostgres([...OUTLIVES_KILLS, 'max_connections=400'])
+  closeLater(() => postgres.stop())
+  const address = postgres.addressOf('postgres')
+  const environment = {
+    PHAROS_LIBRARY: address,
+    PHAROS_ALLOW_PRIVATE: '127.0.0.0/8',
+    PHAROS_CONCURRENCY: String(CONCURRENCY),
+  }
+  const server = await startServer(shop, ['--library', address, '--workers', '0', '--quiet'], environment)
+  closeLater(async () => {
+    server.kill('SIGTERM')
+    await server.ended
+  })
+  const fleet = new Fleet(shop, ['--max-crawls', String(SLOTS)], environment)
+  closeLater(() => fleet.close('SIGKILL'))
+  for (let i = 0; i < WORKERS; i++) fleet.start()
+  const jobs: string[] = []
+  for (const { site } of known) {
+    // The answer of the route.
+    const { jobId } = (await server.post('/api/sources', { url: `${site.origin}/` })) as { jobId: string }
+    jobs.push(jobId)
+  }
+  return { postgres, address, server, fleet, jobs }
+}
+
+interface Job {
+  readonly id: string
+  readonly status: string
+  readonly problem: string | null
+}
+
+/** How jobs are; undefined while nobody can tell, as the database is away. */
+function jobOf({ server }: Works, id: string): Promise<Job | undefined> {
+  // The answer of the route.
+  return server.get(`/api/crawls/${id}`).then(
+    (job) => ({ id, status: String(job['status']), problem: job['problem'] as string | null }),
+    () => undefined,
+  )
+}
+
+function isOver(job: Job | undefined): boolean {
+  return job !== undefined && job.status !== 'queued' && job.status !== 'running'
+}
+
+async function untilDone(works: Works): Promise<void> {
+  for (const id of works.jobs) {
+    const job = await until(() => jobOf(works, id), isOver, PATIENCE_MS)
+    expect(job).toMatchObject({ status: 'done', problem: null })
+  }
+}
+
+/** What the library holds of each site is what one process has brought, and nothing is there twice. */
+async function expectSameContent({ address }: Works): Promise<void> {
+  const library = await openLibrary({ path: address, version: '0' })
+  try {
+    const sources = await library.store.listSources()
+    expect(sources).toHaveLength(SITES)
+    for (const { site, dump } of known) {
+      const source = sources.find(({ url }) => url === `${site.origin}/`)
+      if (source === undefined) throw new Error(`nothing is there of ${site.origin}`)
+      const found = comparable(await readHoldings(address, library, source, site.origin), site.origin, false)
+      expect(found.pages).toEqual(dump.pages)
+      expect(found.rows).toEqual(dump.rows)
+      expect((await library.store.countContent(source.id)).pages).toBe(dump.pages.length)
+      const crawls = await library.store.listCrawls(source.id, 10)
+      expect(crawls.map(({ state, summary }) => ({ state, end: summary?.end }))).toEqual([
+        { state: 'completed', end: 'completed' },
+      ])
+    }
+  } finally {
+    await library.close()
+  }
+}
+
+/** No site was asked more often than it wants to be, by whomever. */
+function expectPolite(): void {
+  for (const { site } of known) expectPaced(arrivals(site), PAUSE_MS, 25, TOLERANCE_MS)
+}
+
+/** Says how often sites were asked, and how soon after each other. */
+function reportRequests(): void {
+  const gaps = known.flatMap(({ site }) => gapsOf(arrivals(site)))
+  const repeated = known.flatMap(repeatedAt)
+  report([`${SITES} sites`, `${gaps.length + SITES} requests`, `${repeated.length} repeated`])
+  report([`shortest pause ${Math.min(...gaps)} ms of ${PAUSE_MS}`])
+}
+
+/** What a site was asked for more often than by one process that nobody disturbed. */
+function repeatedAt({ site, asked }: Known): string[] {
+  const left = [...asked]
+  return site.asked().filter((path) => {
+    const at = left.indexOf(path)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}
+
+test(`${WORKERS} workers read ${SITES} sites at once: every page once, each site at its own pace`, {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const works = await startWorks()
+  await untilDone(works)
+  reportRequests()
+  expectPolite()
+  for (const { site, asked } of known) expect(site.asked()).toEqual(asked)
+  await expectSameContent(works)
+})
+
+/** Kills, one after the other in each round. */
+const VICTIMS: readonly Victim[] = ['both', 'worker', 'crawls']
+
+/** Does everything to those works that can happen to them. */
+class Misfortune {
+  readonly #works: Works
+  readonly #random: () => number
+  readonly #began = performance.now()
+  /** What was done, and when. */
+  readonly told: string[] = []
+
+  constructor(works: Works, random: () => number) {
+    this.#works = works
+    this.#random = random
+  }
+
+  /** Each fault once, at moments that have nothing to do with each other. */
+  async befall(): Promise<void> {
+    await Promise.all([this.#freeze(), this.#kill(), this.#killDatabase()])
+  }
+
+  async #kill(): Promise<void> {
+    for (const victim of VICTIMS) {
+      await this.#wait(2500)
+      const pid = await this.#chooseBusy()
+      if (pid === undefined) return
+      this.#tell(`kill ${victim} ${pid}`)
+      await this.#works.fleet.kill(pid, victim)
+    }
+  }
+
+  async #killDatabase(): Promise<void> {
+    await this.#wait(5000)
+    this.#tell('kill the database')
+    await this.#works.postgres.killAndStart()
+    this.#tell('the database is back')
+  }
+
+  /** A worker and its crawls stand still until others have what they had. */
+  async #freeze(): Promise<void> {
+    await this.#wait(1500)
+    const pid = await this.#chooseBusy()
+    if (pid === undefined) return
+    const wake = this.#works.fleet.freeze(pid)
+    const jobs = await this.#jobsOf(pid)
+    this.#tell(`freeze ${pid} with ${jobs.length} jobs`)
+    await sleep(STANDSTILL_MS)
+    for (const id of jobs) await until(() => this.#isElsewhere(id, pid), Boolean, PATIENCE_MS)
+    await this.#wait(2000)
+    this.#tell(`wake ${pid}`)
+    wake()
+  }
+
+  /** A worker that crawls; undefined when all is over before there is one. */
+  async #chooseBusy(): Promise<number | undefined> {
+    const { fleet, jobs } = this.#works
+    const isAllOver = async () => (await Promise.all(jobs.map((id) => jobOf(this.#works, id)))).every(isOver)
+    const choose = async () => (fleet.busy.length > 0 || (await isAllOver()) ? fleet.busy : undefined)
+    const busy = (await until(choose, (found) => found !== undefined)) ?? []
+    return busy[Math.floor(this.#random() * busy.length)]
+  }
+
+  /** What a worker that stands still has told of its jobs, which it may not have got to; the database may be away. */
+  #jobsOf(pid: number): Promise<string[]> {
+    const list = async () => {
+      const worker = (await listWorkers(this.#works)).find(({ name }) => name.endsWith(`/${pid}`))
+      return worker?.jobs.map(({ id }) => id) ?? []
+    }
+    return until(list, ({ length }) => length > 0, 10_000).catch(() => [])
+  }
+
+  async #isElsewhere(id: string, pid: number): Promise<boolean> {
+    const others = (await listWorkers(this.#works)).filter(({ name }) => !name.endsWith(`/${pid}`))
+    return others.some(({ jobs }) => jobs.some((job) => job.id === id)) || isOver(await jobOf(this.#works, id))
+  }
+
+  #wait(mostMs: number): Promise<void> {
+    return sleep(this.#random() * mostMs)
+  }
+
+  #tell(what: string): void {
+    this.told.push(`${((performance.now() - this.#began) / 1000).toFixed(1)} s: ${what}`)
+  }
+}
+
+interface WorkerItem {
+  readonly name: string
+  readonly jobs: readonly { readonly id: string }[]
+}
+
+/** Workers, as the server tells; none while the database is away. */
+function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
+  // The answer of the route.
+  return server.get('/api/workers').then(
+    ({ items }) => items as readonly WorkerItem[],
+    () => [],
+  )
+}
+
+/** Visits are repeated only where a process was lost with them: what it was about to ask for, and nothing that it had brought. */
+function expectFewRepeats({ fleet }: Works): void {
+  for (const one of known) {
+    const { origin } = one.site
+    const processes = fleet.said.split(`the crawl of ${origin}/ was started`).length - 1
+    // Whoever makes a visit once more also looks once more whether there is Markdown of it.
+    const repeated = repeatedAt(one).filter((path) => !path.endsWith('.md'))
+    expect(repeated.length, `${origin} in ${processes} processes: ${repeated}`).toBeLessThanOrEqual(
+      2 * CONCURRENCY * (processes - 1),
+    )
+  }
+}
+
+test(`whatever happens to ${WORKERS} workers and their database, nothing is lost, and no site is asked too often`, {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const works = await startWorks()
+  const misfortune = new Misfortune(works, createRandom(seed))
+  const isUnderWay = async () => known.every(({ site }) => site.requests.length > 2)
+  await until(isUnderWay, Boolean)
+  try {
+    for (let round = 0; round < ROUNDS; round++) await misfortune.befall()
+    await untilDone(works)
+    reportRequests()
+    // Otherwise nothing was tried.
+    expect(misfortune.told.join()).toMatch(/(?=.*freeze \d+ with [1-9])(?=.*kill both)(?=.*kill the database)/)
+    expectPolite()
+    expectFewRepeats(works)
+    await expectSameContent(works)
+    await works.fleet.close('SIGTERM')
+  } catch (cause) {
+    throw new Error(`with TEST_SEED=${seed}: ${misfortune.told.join(', ')}\n${works.fleet.said}`, { cause })
+  }
+})
+
+test('a crawl that is begun while its database is away waits for it', { timeout: PATIENCE_MS }, async () => {
+  const postgres = startPostgres(OUTLIVES_KILLS)
+  closeLater(() => postgres.stop())
+  postgres.crash()
+  const args = [
+    'crawl-job',
+    `${known[0]?.site.origin}/`,
+    '--max-pages',
+    '1',
+    '--library',
+    postgres.addressOf('postgres'),
+  ]
+  // It stops when nobody is there any more whom it reads from.
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--allow-private=127.0.0.0/8'], { env: shop.environment })
+  closeLater(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (words: string) => {
+    said += words
+  })
+  await until(
+    async () => said,
+    (words) => words.includes('tried again every 2 s'),
+  )
+  postgres.start()
+  expect(await ended, said).toEqual([0, null])
+})

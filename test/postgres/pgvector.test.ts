@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ChunkName, VectorIndex, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import { connectDatabase, type Database } from '../../src/store/postgres/database.ts'
+import { openInspector } from '../../src/store/postgres/inspect.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { createNear } from '../../src/store/postgres/vectors-near.ts'
+import { describeNearest } from '../contracts/vectors.contract.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { type PgliteServer, startPglite } from './pglite.ts'
+import { recordPlans } from './query-plans.ts'
+
+let server: PgliteServer
+
+beforeAll(async () => {
+  server = await startPglite()
+})
+afterAll(() => server?.stop())
+
+/** Opens a library; the session of the server is one for all, so that one connection has to do. */
+async function open(address = server.addressOfNew()): Promise<VectorStore> {
+  await server.execute('SELECT 1')
+  return openPostgresStore(address, { connections: 1 })
+}
+
+/** Asks the database of a library that nobody else has open. */
+async function ask<T>(address: string, work: (db: Database) => Promise<T>): Promise<T> {
+  await server.execute('SELECT 1')
+  const db = await connectDatabase(address, { connections: 1 })
+  return work(db).finally(() => db.close())
+}
+
+/** The indexes of pgvector that can be asked. */
+function listIndexes(address: string): Promise<string[]> {
+  return ask(address, async (db) =>
+    (
+      await db.all<{ name: string }>(
+        `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+         WHERE a.amname = 'hnsw' AND i.indisvalid AND i.indrelid = to_regclass('vectors') ORDER BY 1`,
+      )
+    ).map(({ name }) => name),
+  )
+}
+
+const EXTENSION = `SELECT extnamespace::regnamespace::text AS schema FROM pg_extension WHERE extname = 'vector'`
+
+const DIMENSIONS = 24
+const SPACE: VectorSpace = { model: 'some', fingerprint: 'a'.repeat(64), dimensions: DIMENSIONS }
+const PAGES = 20
+const CHUNKS = 40
+
+/** Directions that are the same in every run, in clusters as texts are. */
+function createDirections(): () => Float32Array {
+  let state = 7
+  const random = () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return state / 0x7fffffff - 0.5
+  }
+  const draw = () => Float32Array.from({ length: DIMENSIONS }, random)
+  const centres = Array.from({ length: 12 }, draw)
+  let drawn = 0
+  return () => {
+    const centre = centres[drawn++ % centres.length] ?? draw()
+    const near = draw().map((value, i) => 0.6 * value + (centre[i] ?? 0))
+    const length = Math.hypot(...near)
+    return near.map((value) => value / length)
+  }
+}
+
+/** Two sources with vectors, of which the second has a tenth. */
+async function fill(store: VectorStore, pagesOfDocs = PAGES): Promise<void> {
+  const next = createDirections()
+  for (const [sourceId, pages] of [
+    ['docs', pagesOfDocs],
+    ['more', PAGES / 10],
+  ] as const) {
+    await addSourceTo(store, sourceId)
+    for (let page = 0; page < pages; page++) {
+      const text = Array.from({ length: CHUNKS }, (_, i) => `${sourceId} page ${page} part ${i}`).join('\n---\n')
+      const ids = await writePage(store, sourceId, `/${page}`, text)
+      await store.vectors.write(
+        SPACE,
+        ids.map((chunkId) => ({ sourceId, chunkId, vector: next() })),
+      )
+    }
+  }
+}
+
+/** Which share of the nearest is found, of all that there are. */
+async function measureRecall(vectors: VectorIndex, filter: { sourceIds?: readonly string[] } = {}): Promise<number> {
+  const all = await vectors.list(10_000, undefined, filter.sourceIds)
+  const nameOf = ({ sourceId, chunkId }: ChunkName) => `${sourceId} ${chunkId}`
+  const next = createDirections()
+  let found = 0
+  for (let i = 0; i < 20; i++) {
+    const query = next()
+    const cosine = ({ vector }: { vector: Float32Array }) =>
+      vector.reduce((sum, value, at) => sum + value * (query[at] ?? 0), 0)
+    const right = new Set(
+      all
+        .toSorted((a, b) => cosine(b) - cosine(a))
+        .slice(0, 30)
+        .map(nameOf),
+    )
+    const nearest = await vectors.nearest(query, 30, filter)
+    expect(nearest.map(({ similarity }) => similarity)).toEqual(
+      nearest.map(({ similarity }) => similarity).toSorted((a, b) => b - a),
+    )
+    found += nearest.filter((name) => right.has(nameOf(name))).length
+  }
+  return found / (20 * 30)
+}
+
+describe('without pgvector', () => {
+  test('the nearest are found all the same, and whoever embeds takes it up where the server has it', async () => {
+    await server.execute('DROP EXTENSION IF EXISTS vector CASCADE')
+    const address = server.addressOfNew()
+    const before = await open(address)
+    await fill(before)
+    expect(await measureRecall(before.vectors)).toBeGreaterThan(0.99)
+    await before.close()
+    expect(await ask(address, (db) => db.get(EXTENSION))).toBeUndefined()
+
+    const store = await open(address)
+    await store.vectors.tendNearest?.()
+    expect(await measureRecall(store.vectors)).toBeGreaterThan(0.95)
+    expect(await measureRecall(store.vectors, { sourceIds: ['more'] })).toBe(1)
+    await store.close()
+    expect(await listIndexes(address)).toEqual([`vectors_nearest_${DIMENSIONS}`])
+    expect(await ask(address, (db) => db.get(EXTENSION))).toEqual({ schema: 'public' })
+  })
+})
+
+describe('with pgvector', () => {
+  beforeAll(() => server.execute('CREATE EXTENSION IF NOT EXISTS vector SCHEMA public'))
+
+  describe('the vectors that are nearest', () => describeNearest(open))
+
+  test('is seen by whoever looks at the database', async () => {
+    const address = server.addressOfNew()
+    await (await open(address)).close()
+    await server.execute('SELECT 1')
+    const inspector = await openInspector(address)
+    const { pgvector, isPgvectorFit } = await inspector.inspect().finally(() => inspector.close())
+    expect({ pgvector, isPgvectorFit }).toEqual({ pgvector: expect.stringMatching(/^0\.\d+\./), isPgvectorFit: true })
+  })
+
+  test('finds the nearest by walking its index', async () => {
+    const address = server.addressOfNew()
+    const store = await open(address)
+    await fill(store)
+    await store.close()
+    const indexes = await ask(address, async (db) => {
+      await db.run('ANALYZE vectors')
+      return db.transaction(async (sql) => {
+        const plans = recordPlans(sql)
+        const find = createNear({ ...db, ...plans.sql, snapshot: (work) => work(plans.sql) })
+        expect(await find(createDirections()(), 100, undefined)).toHaveLength(200)
+        return plans.listIndexes()
+      })
+    })
+    expect(indexes).toContain(`vectors_nearest_${DIMENSIONS}`)
+    expect(indexes).not.toContain('vectors_by_source')
+  })
+
+  test('has an index for the model of the library alone', async () => {
+    const address = server.addressOfNew()
+    const store = await open(address)
+    await fill(store, 1)
+    await store.vectors.replaceSpace({ ...SPACE, fingerprint: 'b'.repeat(64), dimensions: 8 })
+    await store.vectors.tendNearest?.()
+    await store.close()
+    expect(await listIndexes(address)).toEqual(['vectors_nearest_8'])
+  })
+
+  test('gets an index anew that was given up in the middle', async () => {
+    const address = server.addressOfNew()
+    const before = await open(address)
+    await fill(before)
+    await before.close()
+    const name = `vectors_nearest_${DIMENSIONS}`
+    await ask(address, (db) =>
+      db.run('UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass($1)', [name]),
+    )
+    expect(await listIndexes(address)).toEqual([])
+    const store = await open(address)
+    expect(await measureRecall(store.vectors)).toBeGreaterThan(0.99)
+    await store.vectors.tendNearest?.()
+    expect(await measureRecall(store.vectors)).toBeGreaterThan(0.95)
+    await store.close()
+    expect(await listIndexes(address)).toEqual([name])
+  })
+})

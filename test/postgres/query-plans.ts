@@ -1,0 +1,68 @@
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import type { Sql } from '../../src/store/postgres/database.ts'
+
+interface Step {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly Plans?: readonly Step[]
+}
+
+/** Remembers what is asked from now on, and tells how PostgreSQL does it, whatever the values are. */
+export function recordPlans(sql: Sql): {
+  readonly sql: Sql
+  /** How many statements were run. */
+  count(): number
+  /** Steps that walk a whole table of those that grow. */
+  listWalks(): Promise<string[]>
+  /** Indexes that are used. */
+  listIndexes(): Promise<string[]>
+} {
+  const seen: string[] = []
+  const note = (text: string): string => {
+    seen.push(text)
+    return text
+  }
+  const listSteps = async (): Promise<{ text: string; step: Step }[]> => {
+    const steps: { text: string; step: Step }[] = []
+    for (const text of new Set(seen)) {
+      for (const step of await explain(sql, text)) steps.push({ text, step })
+    }
+    return steps
+  }
+  return {
+    sql: {
+      all: (text, values) => sql.all(note(text), values),
+      get: (text, values) => sql.get(note(text), values),
+      run: (text, values) => sql.run(note(text), values),
+    },
+    count: () => seen.length,
+    listWalks: async () =>
+      (await listSteps())
+        .filter(({ step }) => step['Node Type'] === 'Seq Scan' && GROWING.test(step['Relation Name'] ?? ''))
+        .map(({ step, text }) => `${step['Relation Name']}: ${text}`),
+    listIndexes: async () =>
+      [...new Set((await listSteps()).flatMap(({ step }) => step['Index Name'] ?? []))].sort(compareUtf8),
+  }
+}
+
+const GROWING = /^(?:ledger|links|url_aliases|hosts|open_hosts)$/
+
+/** The plan that is kept for a statement that is run again and again. */
+async function explain(sql: Sql, text: string): Promise<Step[]> {
+  const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
+  const name = `plan_${planned++}`
+  await sql.run('SET LOCAL plan_cache_mode TO force_generic_plan')
+  await sql.run(`PREPARE ${name} AS ${text}`)
+  const values = count === 0 ? '' : `(${Array(count).fill('NULL').join(', ')})`
+  const found = await sql.get<{ 'QUERY PLAN': readonly { readonly Plan: Step }[] }>(
+    `EXPLAIN (FORMAT JSON) EXECUTE ${name}${values}`,
+  )
+  return (found?.['QUERY PLAN'] ?? []).flatMap(({ Plan }) => flatten(Plan))
+}
+
+let planned = 0
+
+function flatten(step: Step): Step[] {
+  return [step, ...(step.Plans ?? []).flatMap(flatten)]
+}

@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Chunk } from '../../src/core/model.ts'
+import type { PageRecord } from '../../src/crawl/ledger.ts'
+import { searchHits } from '../../src/library/hits.ts'
+import type { ChunkFilter, Store, StoreQuery } from '../../src/library/store.ts'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
+import { createRandom } from '../seeded.ts'
+import { createLibrary } from './databases.ts'
+
+const random = createRandom(11)
+const any = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
+const ENDINGS = ['', 's', 'ing', 'ed', 'er', 'tion']
+/** Stems that share beginnings, some in scripts without spaces. */
+const STEMS = Array.from({ length: 600 }, (_, i) =>
+  i % 40 === 0
+    ? `東京${String.fromCodePoint(0x4e00 + i)}`
+    : `${any(['con', 'pre', 'data', 'net', 'loc'])}${any(['nect', 'tect', 'base', 'work', 'al'])}${(i % 97).toString(36)}`,
+)
+/** By Zipf's law: a few words are everywhere, most are rare. */
+const word = (): string => `${STEMS[Math.floor(STEMS.length ** random()) - 1] ?? ''}${any(ENDINGS)}`
+const sentence = (length: number): string => Array.from({ length }, () => (random() < 0.1 ? 'the' : word())).join(' ')
+
+const SOURCES = ['docs', 'more', 'lost'] as const
+const LANGUAGES = ['en', 'de', 'de-AT']
+const CHUNKS = 20
+
+interface WrittenPage {
+  readonly sourceId: string
+  readonly url: string
+  readonly record: PageRecord
+}
+
+/** A page with chunks of every kind. */
+function makePage(sourceId: string, path: string): WrittenPage {
+  const url = `https://${sourceId}.test${path}`
+  const parts = Array.from({ length: CHUNKS }, (_, i) => {
+    const text = sentence(10 + Math.floor(random() * 40))
+    if (i % 5 === 1) return `\`\`\`js\n${text}\n${word()}()\n\`\`\``
+    return i % 5 === 2 ? `\`${word()}.${word()}(x)\`\n\n[${text}](https://docs.test/)` : text
+  })
+  const base = recordOf(url, parts.join('\n---\n'), { title: sentence(3), language: any(LANGUAGES) })
+  const chunks = base.chunks.map((chunk, i): Chunk => {
+    const headingPath = [sentence(2), any(['Install', 'On Linux', word()])]
+    return i % 7 === 3
+      ? { ...chunk, headingPath, kind: 'python', symbol: `${word()}.${word()}` }
+      : { ...chunk, headingPath }
+  })
+  return { sourceId, url, record: { ...base, chunks } }
+}
+
+function findOf(url: string) {
+  const { host } = new URL(url)
+  return { key: url, url, host, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+}
+
+async function adopt(store: Store, { sourceId, url, record }: WrittenPage, crawlId: string): Promise<void> {
+  await store.adopt({ sourceId, crawlId, now: 3, find: findOf(url), record, finds: [] })
+}
+
+/** Visits a page again, in another crawl. */
+async function revisit(
+  store: Store,
+  { sourceId, url }: WrittenPage,
+  crawlId: string,
+  settled: Pick<Parameters<Store['settle']>[0], 'state'> & Partial<Parameters<Store['settle']>[0]>,
+): Promise<void> {
+  await store.offer(sourceId, crawlId, [findOf(url)], 10)
+  const request = { sourceId, limit: 1, now: 20, until: 1000, horizon: 1_000_000, isLevelled: false }
+  const [visit] = await store.lease(request)
+  if (visit?.key !== url) throw new Error(`${url} is not to be visited`)
+  await store.settle({ visit, crawlId, now: 30, ...settled })
+}
+
+const PAGES = Array.from({ length: 100 }, (_, i) =>
+  makePage(SOURCES[i % 3] ?? 'docs', `/${any(['guide', 'api'])}/${i}`),
+)
+const CHANGED = PAGES.filter((_, i) => i % 9 === 0).map(({ sourceId, url }) =>
+  makePage(sourceId, new URL(url).pathname),
+)
+
+function rename({ record }: WrittenPage, title: string): PageRecord {
+  return { ...record, page: { ...record.page, title } }
+}
+
+async function fill(store: Store): Promise<void> {
+  for (const id of SOURCES) await addSourceTo(store, id)
+  for (const page of PAGES) await adopt(store, page, 'first')
+}
+
+/** Changes, renames and removes some of what was written. */
+async function change(store: Store): Promise<void> {
+  for (const page of CHANGED) await adopt(store, page, 'second')
+  const kept = PAGES.filter(({ sourceId }, i) => i % 9 !== 0 && sourceId === 'docs')
+  for (const page of kept.slice(0, 5)) {
+    await revisit(store, page, 'third', { state: 'unchanged', record: rename(page, 'a passing title') })
+    const record = rename(page, `connected ${new URL(page.url).pathname}`)
+    await revisit(store, page, 'fourth', { state: 'unchanged', record })
+  }
+  for (const page of kept.slice(5, 10)) {
+    await revisit(store, page, 'fourth', { state: 'failed', reason: 'not-found', isProvenGone: true })
+  }
+  await store.removeProven('docs', 'fourth', false, 40)
+  await store.removeSource('lost')
+}
+
+const FILTERS: readonly ChunkFilter[] = [
+  {},
+  { path: '/guide' },
+  { path: '/api/*7' },
+  { language: 'de' },
+  { heading: 'on-linux' },
+  { symbol: 'con' },
+  { contentType: 'code' },
+  { kind: 'python' },
+  { sourceIds: ['more', 'nobody'] },
+  { sourceIds: ['docs'], path: '/guide', heading: 'install', language: 'en' },
+]
+
+const QUERIES: readonly StoreQuery[] = Array.from({ length: 100 }, (_, i) => ({
+  query: i % 20 === 19 ? '東 the' : Array.from({ length: 1 + (i % 4) }, word).join(' '),
+  limit: i % 3 === 0 ? 5 : 300,
+  explain: i % 2 === 0,
+  filter: FILTERS[i % FILTERS.length] ?? {},
+}))
+
+/** All there is to say of the hits of a query; numbers are each store's own. */
+async function find(store: Store, query: StoreQuery): Promise<unknown[]> {
+  return (await searchHits(store, query)).map(({ number: _, page: __, chunk, ...hit }) => ({ ...hit, id: chunk.id }))
+}
+
+async function expectSame(stores: readonly Store[]): Promise<void> {
+  let found = 0
+  for (const query of QUERIES) {
+    const [wanted = [], ...others] = await Promise.all(stores.map((store) => find(store, query)))
+    for (const hits of others) expect(hits, JSON.stringify(query)).toEqual(wanted)
+    found += wanted.length
+  }
+  expect(found).toBeGreaterThan(500)
+  const [counts, ...others] = await Promise.all(stores.map((store) => store.countContentTypes()))
+  for (const other of others) expect(other).toEqual(counts)
+}
+
+describe('a search in PostgreSQL', () => {
+  let sqlite: Store
+  let first: Store
+  let second: Store
+
+  beforeAll(async () => {
+    const address = await createLibrary()
+    ;[sqlite, first, second] = [
+      await openSqliteStore(':memory:'),
+      await openPostgresStore(address),
+      await openPostgresStore(address),
+    ]
+    await Promise.all([fill(sqlite), fill(first)])
+  }, 120_000)
+  afterAll(() => Promise.all([sqlite, first, second].map((store) => store.close())))
+
+  test('finds exactly what it finds in SQLite, also for others who have the library open', async () => {
+    await Promise.all([sqlite, first, second].map((store) => store.tendIndex()))
+    expect(await second.readIndexState()).toEqual({ chunks: 2000, indexed: 2000 })
+    await expectSame([sqlite, first, second])
+  }, 120_000)
+
+  test('goes on to do so when pages are changed, renamed and removed', async () => {
+    await Promise.all([change(sqlite), change(first)])
+    const progress = await sqlite.readIndexState()
+    await expectSame([sqlite, second, first])
+    await Promise.all([first.tendIndex(), second.tendIndex(), sqlite.tendIndex()])
+    expect(await second.readIndexState()).toEqual({ chunks: progress.chunks, indexed: progress.chunks })
+    await expectSame([sqlite, second])
+  }, 120_000)
+})
+
+describe('the index in PostgreSQL', () => {
+  const open = async () => {
+    const address = await createLibrary()
+    const [store, db] = [await openPostgresStore(address), await openDatabase(address)]
+    await addSourceTo(store, 'docs')
+    const close = () => Promise.all([store.close(), db.close()])
+    return { address, store, db, close }
+  }
+  const titles = async (store: Store, query: string) =>
+    (await searchHits(store, { query, limit: 100 })).map(({ title }) => title)
+
+  test('is made anew by a program with other rules, and left alone by an older one', async () => {
+    const { store, db, close } = await open()
+    await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo lighthouses')
+    expect(await titles(store, 'lighthouse')).toHaveLength(2)
+    await db.run(`UPDATE index_state SET format = '1 old', generation = generation + 1`)
+    expect(await store.readIndexState()).toEqual({ chunks: 2, indexed: 0 })
+    expect(await titles(store, 'lighthouse')).toHaveLength(2)
+    expect(await db.get('SELECT count(*) AS n FROM index_segments')).toEqual({ n: 1 })
+    await db.run(`UPDATE index_state SET format = '999 new', generation = generation + 1`)
+    await writePage(store, 'docs', '/b', 'three lighthouses')
+    expect(await titles(store, 'lighthouse')).toEqual([])
+    expect(await store.readIndexState()).toEqual({ chunks: 3, indexed: 0 })
+    expect(await db.get('SELECT count(*) AS n FROM index_stale')).toEqual({ n: 1 })
+    await close()
+  })
+
+  test('has a chunk once however often it was told of it', async () => {
+    const { store, db, close } = await open()
+    await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo')
+    await db.run('INSERT INTO index_stale (first, last) SELECT first, last FROM index_stale')
+    await db.run('INSERT INTO index_stale (first, last) VALUES (1, 1000)')
+    expect(await titles(store, 'lighthouse')).toHaveLength(1)
+    expect(await store.readIndexState()).toEqual({ chunks: 2, indexed: 2 })
+    expect(await db.get('SELECT sum(count)::integer AS n FROM index_segments')).toEqual({ n: 2 })
+    await close()
+  })
+
+  test('is tended by one at a time, and what is gone is never found, whoever tends it', async () => {
+    const { store, db, close } = await open()
+    for (let i = 0; i < 5; i++) await writePage(store, 'docs', `/${i}`, `lighthouse number${i}`)
+    await store.tendIndex()
+    const [before] = await searchHits(store, { query: 'lighthouse', limit: 1 })
+    await db.transaction(async (sql) => {
+      await sql.run('SELECT pg_advisory_xact_lock(7426003, hashtext(current_schema()))')
+      for (let i = 1; i < 5; i++) await writePage(store, 'docs', `/${i}`, `harbour number${i}`)
+      expect(await titles(store, 'lighthouse')).toEqual(['Title of /0'])
+      // Nobody can take it in for now.
+      expect(await titles(store, 'harbour')).toEqual([])
+    })
+    expect(await titles(store, 'harbour')).toHaveLength(4)
+    const [after] = await searchHits(store, { query: 'lighthouse', limit: 1 })
+    expect(after?.score).not.toBe(before?.score)
+    await close()
+  })
+
+  test('gives chunks of a page consecutive numbers, however many are written at once', async () => {
+    const { store, db, close } = await open()
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, i) => {
+        await addSourceTo(store, `s${i}`)
+        for (let page = 0; page < 4; page++) {
+          const text = Array.from({ length: 40 }, (_part, part) => `part ${part}`).join('\n---\n')
+          await writePage(store, `s${i}`, `/${page}`, text)
+        }
+      }),
+    )
+    const [found] = await db.all<{ pages: number }>(
+      `SELECT count(*) AS pages FROM pages p
+       WHERE 40 = (SELECT count(*) FROM chunks c WHERE c.page = p.id AND c.id BETWEEN p.first_chunk AND p.first_chunk + 39)`,
+    )
+    expect(found).toEqual({ pages: 32 })
+    await close()
+  })
+
+  test('does not keep a page from being stored that has what PostgreSQL cannot keep', async () => {
+    const { store, close } = await open()
+    await writePage(store, 'docs', '/a', 'one\0 lighthouse', { title: 'T\0', headingPath: ['H\0'] })
+    const page = await store.readPage('docs', 'https://docs.test/a')
+    expect(page?.page).toMatchObject({ title: 'T\ufffd', markdown: 'one\ufffd lighthouse' })
+    const hash = createHash('sha256').update('T\0\none\0 lighthouse').digest('hex')
+    expect(page?.page.contentHash).toBe(hash)
+    expect(await titles(store, 'lighthouse')).toEqual(['T\ufffd'])
+    expect(await store.findPages('docs', '\0')).toEqual([])
+    await close()
+  })
+})

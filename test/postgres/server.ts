@@ -1,0 +1,139 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { installPackages } from '../install-packages.ts'
+
+/** A PostgreSQL of our own, gone when it is stopped. */
+export interface PostgresServer {
+  /** Folder of its socket and its data. */
+  readonly folder: string
+  /** The process that has started all its others. */
+  readonly pid: number
+  /** Address of one of its databases. */
+  addressOf(database: string): string
+  /** Ends it as a power cut would, and starts it again on the same data. */
+  crash(): void
+  start(): void
+  /** Kills all its processes with SIGKILL, and starts it again. Whoever calls this goes on meanwhile. */
+  killAndStart(): Promise<void>
+  stop(): void
+}
+
+const ROOT = '/usr/lib/postgresql'
+const SHARED_MEMORY = '/dev/shm'
+
+/** What has been committed is there after it was killed, as long as the machine runs. */
+export const OUTLIVES_KILLS: readonly string[] = ['full_page_writes=on', 'synchronous_commit=on']
+
+/** Starts a real PostgreSQL on a socket in a temporary folder, as a user who is not root. Settings replace those it has otherwise. */
+export function startPostgres(further: readonly string[] = []): PostgresServer {
+  const programs = locatePrograms()
+  // In memory where that can be: it makes and removes thousands of files. The path of a socket may have about a hundred characters.
+  const folder = mkdtempSync(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'pharos-pg-'))
+  chmodSync(folder, 0o755)
+  if (process.getuid?.() === 0) run('chown', ['postgres:', folder])
+  const data = join(folder, 'data')
+  const log = join(folder, 'log')
+  // Nothing of it has to outlive the machine.
+  const settings = [
+    "listen_addresses=''",
+    `unix_socket_directories='${folder}'`,
+    'fsync=off',
+    'full_page_writes=off',
+    'synchronous_commit=off',
+    'max_connections=200',
+    ...further,
+  ]
+  const control = (...args: readonly string[]) => runAs(...controlled(args), folder)
+  const controlled = (args: readonly string[]) =>
+    [join(programs, 'pg_ctl'), ['-D', data, '-l', log, '-w', ...args]] as const
+  const readPid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+  runAs(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', 'pharos', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8'],
+    folder,
+  )
+  // One user needs a password; all others are let in.
+  const rules = join(data, 'pg_hba.conf')
+  writeFileSync(rules, `local all guarded scram-sha-256\n${readFileSync(rules, 'utf8')}`)
+  const starting = ['-t', '60', '-o', settings.map((one) => `-c ${one}`).join(' '), 'start']
+  const start = () => control(...starting)
+  start()
+  return {
+    folder,
+    get pid() {
+      return readPid()
+    },
+    addressOf: (database) => `postgres://pharos@/${database}?host=${folder}`,
+    start,
+    crash: () => {
+      // Like kill -9 of all its processes.
+      process.kill(readPid(), 'SIGQUIT')
+      for (let tries = 0; existsSync(join(data, 'postmaster.pid')) && tries < 500; tries++) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+      }
+    },
+    async killAndStart() {
+      const pid = readPid()
+      const children = childrenOf(pid)
+      // It first: on the end of a child it would start others.
+      for (const one of [pid, ...children]) signal(one, 'SIGKILL')
+      // It refuses to start beside one that is not quite gone.
+      while ([pid, ...children].some((one) => signal(one, 0))) await sleep(20)
+      await promisify(execFile)(...asOwner(...controlled(starting)), { cwd: folder })
+    },
+    stop: () => {
+      control('-m', 'immediate', 'stop')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Where its programs are; installed first where that can be done. */
+function locatePrograms(): string {
+  if (findPrograms() === undefined) installPackages(['postgresql'])
+  const found = findPrograms()
+  if (found !== undefined) return found
+  throw new Error(`no PostgreSQL under ${ROOT}: install it, as root on Debian with apt-get install postgresql`)
+}
+
+function findPrograms(): string | undefined {
+  const versions = existsSync(ROOT) ? readdirSync(ROOT).sort((a, b) => Number(b) - Number(a)) : []
+  return versions.map((version) => join(ROOT, version, 'bin')).find((folder) => existsSync(join(folder, 'initdb')))
+}
+
+/** Processes that a process has started; none where it is gone. */
+export function childrenOf(pid: number): number[] {
+  const list = `/proc/${pid}/task/${pid}/children`
+  return existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean).map(Number) : []
+}
+
+/** Tells whether there was such a process. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
+}
+
+function runAs(program: string, args: readonly string[], cwd: string): void {
+  run(...asOwner(program, args), cwd)
+}
+
+/** It refuses to be run by root. */
+function asOwner(program: string, args: readonly string[]): [program: string, args: string[]] {
+  return process.getuid?.() === 0 ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
+}
+
+function run(program: string, args: readonly string[], cwd?: string): void {
+  const { status, stderr, error } = spawnSync(program, args, {
+    cwd,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? stderr}`)
+}

@@ -1,0 +1,143 @@
+import type { Settlement, Visit } from '../../src/crawl/ledger.ts'
+import { Pacer } from '../../src/crawl/pacer.ts'
+import type { Clock, FetchOutcome } from '../../src/crawl/ports.ts'
+import { createResourceFetcher } from '../../src/crawl/resource.ts'
+import { RobotsRules } from '../../src/crawl/robots-rules.ts'
+import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import type { Crawling, CrawlParts } from './process.ts'
+
+/** As in `crawl/frontier.ts`. */
+const HORIZON_MS = 1000
+const LEAST_WAIT_MS = 20
+const MOST_WAIT_MS = 500
+/** As in `crawl/visit.ts`. */
+const FIRST_WAIT_MS = 500
+
+/**
+ * Makes visits with the pacer of the program and nothing else of its engine: what the frontier and a visit do that matters for order and
+ * pace is done here, in half the time. `whole-crawl.ts` shows that it comes to the same.
+ */
+export function crawlLean(parts: CrawlParts): Crawling {
+  return new LeanCrawl(parts)
+}
+
+class LeanCrawl implements Crawling {
+  readonly done: Promise<void>
+  readonly #parts: CrawlParts
+  readonly #pacer: Pacer
+  readonly #robots: RobotsRules
+  /** Hosts whose robots.txt is known. */
+  readonly #met = new Set<string>()
+  #ready: Visit[] = []
+  #inFlight = 0
+  #isAsking = false
+  #isStopped = false
+  #end: () => void = () => undefined
+
+  constructor(parts: CrawlParts) {
+    this.#parts = parts
+    const { time, visitLedger: ledger, random, deliver } = parts
+    const clock: Clock = {
+      now: () => time.now,
+      sleep: (ms) => new Promise((resolve) => time.at(time.now + ms, () => deliver(resolve))),
+    }
+    const pacer = new Pacer({ ledger, clock, random, limits: DEFAULT_CRAWL_LIMITS })
+    this.#pacer = pacer
+    const fetcher = { fetch: ({ url }: { readonly url: string }) => this.#fetch(url, new URL(url).host, false) }
+    const fetchResource = createResourceFetcher({ fetcher, pacer })
+    this.#robots = new RobotsRules({ fetchResource, ledger, clock, setDelay: pacer.setDelay })
+    this.done = new Promise((resolve) => {
+      this.#end = resolve
+    })
+    this.#goOn()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    void this.#parts.visitLedger.release(this.#ready.splice(0))
+    this.#goOn()
+  }
+
+  /** Begins as many visits as there may be at once, each at its slot, and asks for more when none is left. */
+  #goOn(): void {
+    const { time, visits, deliver } = this.#parts
+    if (this.#isStopped) {
+      if (this.#inFlight === 0) this.#end()
+      return
+    }
+    while (this.#inFlight < visits) {
+      const visit = this.#ready.shift()
+      if (visit === undefined) break
+      this.#inFlight++
+      if (visit.notBefore <= time.now) void this.#visit(visit)
+      else time.at(visit.notBefore, () => deliver(() => void this.#visit(visit)))
+    }
+    if (this.#inFlight < visits && !this.#isAsking) void this.#ask()
+  }
+
+  async #ask(): Promise<void> {
+    const { time, visitLedger, visits, source, deliver } = this.#parts
+    this.#isAsking = true
+    const { now } = time
+    const leased = await visitLedger.lease({
+      sourceId: source,
+      limit: visits * 2,
+      now,
+      until: now + DEFAULT_CRAWL_LIMITS.leaseMs,
+      horizon: now + HORIZON_MS,
+      jitter: this.#pacer.jitter,
+      isLevelled: false,
+    })
+    this.#ready = [...this.#ready, ...leased].sort((a, b) => a.notBefore - b.notBefore)
+    if (leased.length === 0) {
+      const { pending, leased: others, nextAt } = await visitLedger.countOpen(source, time.now)
+      for (const host of this.#pacer.parked.keys())
+        await visitLedger.failPending(source, source, host, 'host-parked', null)
+      if (this.#inFlight === 0 && pending + others === 0) this.#isStopped = true
+      const waitMs = Math.min(Math.max((nextAt ?? Infinity) - time.now, LEAST_WAIT_MS), MOST_WAIT_MS)
+      await new Promise<void>((resolve) => time.at(time.now + waitMs, () => deliver(resolve)))
+    }
+    this.#isAsking = false
+    this.#goOn()
+  }
+
+  async #visit(visit: Visit): Promise<void> {
+    const { visitLedger, source: crawlId, time } = this.#parts
+    const { host, url, notBefore, lease } = visit
+    if (!this.#met.has(host)) await this.#meet(visit)
+    if (!this.#met.has(host) || (await this.#pacer.enter(host, notBefore, undefined, lease)) !== 'go') {
+      await visitLedger.release([visit])
+    } else {
+      const outcome = await this.#fetch(url, host, true)
+      await visitLedger.settle({ visit, crawlId, now: time.now, ...this.#conclude(visit, outcome) })
+    }
+    this.#inFlight--
+    this.#goOn()
+  }
+
+  /** Reads robots.txt, which may ask for a pause. */
+  async #meet({ host, url }: Visit): Promise<void> {
+    const permission = await this.#robots.judge(url)
+    if (permission.allowed) this.#met.add(host)
+  }
+
+  async #fetch(url: string, host: string, isPage: boolean): Promise<FetchOutcome> {
+    const askedAt = this.#parts.time.now
+    const outcome = await this.#parts.fetcher.fetch({ url })
+    await this.#pacer.note(host, outcome, askedAt, isPage)
+    return outcome
+  }
+
+  /** What becomes of an address: what failed for now is tried again later, some times. */
+  #conclude({ host, attempts }: Visit, outcome: FetchOutcome): Pick<Settlement, 'state' | 'dueAt' | 'isHostAtFault'> {
+    if (outcome.type !== 'failed') return { state: 'unchanged' }
+    const { now } = this.#parts.time
+    const { retryAfterMs, reason } = outcome
+    const heldMs = Math.max(this.#pacer.heldUntil(host) - now, 0)
+    const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
+    const isLast = attempts + 1 >= DEFAULT_CRAWL_LIMITS.attempts && !isHostAtFault
+    if (isLast || this.#pacer.parked.has(host)) return { state: 'failed' }
+    const dueAt = now + (retryAfterMs ?? heldMs + FIRST_WAIT_MS * 2 ** attempts)
+    return { state: 'pending', dueAt, isHostAtFault }
+  }
+}

@@ -1,0 +1,149 @@
+import type { Fetcher, FetchOutcome } from '../../src/crawl/ports.ts'
+import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import { between } from './random.ts'
+import type { SimulatedTime } from './time.ts'
+import { type SimulatedHost, troubleAt, type World } from './world.ts'
+
+/** A request that came too early. */
+export interface Breach {
+  readonly host: string
+  readonly at: number
+  /** Milliseconds after the one before it, and how many there should have been at least; or how early within the time it was to be left alone. */
+  readonly kind: 'pause' | 'patience'
+  readonly gapMs: number
+  readonly leastMs: number
+}
+
+/** What all hosts together saw. */
+export interface Seen {
+  requests: number
+  answers: number
+  failures: number
+  refusals: number
+  readonly breaches: Breach[]
+  breachCount: number
+  /** Pauses at hosts by how much longer they were than they had to be: less than 25 ms, 50, 100, 200, and more. */
+  readonly slack: number[]
+  /** The shortest of them. */
+  leastSlackMs: number
+}
+
+const SLACK_ENDS = [25, 50, 100, 200]
+/** Breaches that are named. */
+const MOST_NAMED = 20
+/** A host that is away does not answer before this. */
+const AWAY_MS = 3000
+/** Answers that are slower while a host is. */
+const SLOW_FACTOR = 12
+/** What is on its way when a host asks for patience, or is being told, is no breach: an answer and two statements. */
+const ON_ITS_WAY_MS = 100
+
+/** What hosts are asked through; they watch how. */
+export class SimulatedNetwork {
+  readonly seen: Seen = {
+    requests: 0,
+    answers: 0,
+    failures: 0,
+    refusals: 0,
+    breaches: [],
+    breachCount: 0,
+    slack: new Array<number>(SLACK_ENDS.length + 1).fill(0),
+    leastSlackMs: Infinity,
+  }
+  readonly #time: SimulatedTime
+  readonly #hosts: ReadonlyMap<string, SimulatedHost>
+  readonly #random: () => number
+
+  constructor(time: SimulatedTime, world: World, random: () => number) {
+    this.#time = time
+    this.#hosts = new Map(world.hosts.map((host) => [host.name, host]))
+    this.#random = random
+  }
+
+  /** The network as a process sees it. */
+  open(deliver: (answer: () => void) => void): Fetcher {
+    return {
+      fetch: ({ url }) =>
+        new Promise((resolve) => {
+          const end = url.indexOf('/', 'https://'.length)
+          const name = url.slice('https://'.length, end)
+          const host = this.#hosts.get(name)
+          if (host === undefined) throw new TypeError(`there is no host ${name}`)
+          this.#watch(host)
+          const { outcome, afterMs } = this.#answer(host, url.endsWith('/robots.txt'))
+          this.#time.at(this.#time.now + afterMs, () => deliver(() => resolve(outcome)))
+        }),
+    }
+  }
+
+  /** What a host makes of a request that comes now. */
+  #watch(host: SimulatedHost): void {
+    const { now } = this.#time
+    this.seen.requests++
+    host.requests++
+    const leastMs = Math.max(host.robots === undefined ? 0 : (host.crawlDelayMs ?? 0), DEFAULT_CRAWL_LIMITS.intervalMs)
+    const gapMs = now - host.askedAt
+    host.askedAt = now
+    if (gapMs !== Infinity) {
+      const slack = gapMs - leastMs
+      this.seen.leastSlackMs = Math.min(this.seen.leastSlackMs, slack)
+      const group = SLACK_ENDS.findIndex((end) => slack < end)
+      const place = group < 0 ? SLACK_ENDS.length : group
+      this.seen.slack[place] = (this.seen.slack[place] ?? 0) + 1
+      if (slack < 0) this.#complain({ host: host.name, at: now, kind: 'pause', gapMs, leastMs })
+    }
+    const { patienceFrom, patienceUntil } = host
+    if (now > patienceFrom + ON_ITS_WAY_MS && now < patienceUntil) {
+      const early = { gapMs: now - patienceFrom, leastMs: patienceUntil - patienceFrom }
+      this.#complain({ host: host.name, at: now, kind: 'patience', ...early })
+    }
+  }
+
+  #complain(breach: Breach): void {
+    this.seen.breachCount++
+    if (this.seen.breaches.length < MOST_NAMED) this.seen.breaches.push(breach)
+  }
+
+  #answer(host: SimulatedHost, isRobots: boolean): { readonly outcome: FetchOutcome; readonly afterMs: number } {
+    const { now } = this.#time
+    const trouble = troubleAt(host, now)
+    const latencyMs = Math.round(host.latencyMs * (0.7 + 0.6 * this.#random())) * (trouble === 'slow' ? SLOW_FACTOR : 1)
+    if (trouble === 'down') {
+      this.seen.failures++
+      return { outcome: { ...FAILED, reason: 'network', detail: 'the connection broke' }, afterMs: AWAY_MS }
+    }
+    if (trouble === 'busy' && !isRobots) return this.#refuse(host, latencyMs)
+    this.seen.answers++
+    if (isRobots) return { outcome: robotsOf(host, latencyMs), afterMs: latencyMs }
+    return { outcome: { type: 'unchanged', etag: null, lastModified: null, latencyMs }, afterMs: latencyMs }
+  }
+
+  /** Asks for patience, for as long as it says. */
+  #refuse(host: SimulatedHost, latencyMs: number): { readonly outcome: FetchOutcome; readonly afterMs: number } {
+    const retryAfterMs = between(this.#random, 5, 40) * 1000
+    this.seen.refusals++
+    const told = this.#time.now + latencyMs
+    if (told + retryAfterMs > host.patienceUntil) {
+      host.patienceFrom = Math.max(told, host.patienceFrom)
+      host.patienceUntil = told + retryAfterMs
+    }
+    const outcome: FetchOutcome = { ...FAILED, status: 429, reason: 'rate-limited', detail: 'slow down', retryAfterMs }
+    return { outcome: { ...outcome, latencyMs }, afterMs: latencyMs }
+  }
+}
+
+const FAILED: Extract<FetchOutcome, { type: 'failed' }> = {
+  type: 'failed',
+  status: null,
+  reason: 'network',
+  detail: '',
+  isTransient: true,
+  retryAfterMs: null,
+}
+
+function robotsOf({ name, crawlDelayMs }: SimulatedHost, latencyMs: number): FetchOutcome {
+  if (crawlDelayMs === null) return { type: 'gone', status: 404, latencyMs }
+  const body = new TextEncoder().encode(`User-agent: *\nCrawl-delay: ${crawlDelayMs / 1000}\n`)
+  const snapshot = { url: `https://${name}/robots.txt`, body, status: 200, headers: { 'content-type': 'text/plain' } }
+  return { type: 'fetched', snapshot, etag: null, lastModified: null, latencyMs }
+}

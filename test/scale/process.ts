@@ -1,0 +1,97 @@
+import type { Fetcher } from '../../src/crawl/ports.ts'
+import type { SimulatedNetwork } from './network.ts'
+import type { Asker, SharedLedger, VisitLedger } from './shared-ledger.ts'
+import type { SimulatedTime } from './time.ts'
+
+/** What a process works with. */
+export interface ProcessSettings {
+  readonly time: SimulatedTime
+  readonly ledger: SharedLedger
+  readonly network: SimulatedNetwork
+  readonly random: () => number
+  /** Visits at once. */
+  readonly visits: number
+}
+
+/** How a process makes the visits of a source, and how it is stopped. */
+export interface Crawling {
+  /** Resolves when nothing is left for it. */
+  readonly done: Promise<void>
+  stop(): void
+}
+
+/** What a crawl is made of. */
+export interface CrawlParts extends ProcessSettings {
+  readonly source: string
+  readonly visitLedger: VisitLedger
+  readonly fetcher: Fetcher
+  /** Hands the process an answer, or wakes it, when it can hear it. */
+  readonly deliver: (answer: () => void) => void
+}
+
+/** Begins to crawl. */
+export type Crawler = (parts: CrawlParts) => Crawling
+
+/** A process: something that crawls one source after the other, can be killed, and can stand still. */
+export class SimulatedProcess implements Asker {
+  readonly id: string
+  /** What it crawls now. */
+  source: string | null = null
+  readonly #settings: ProcessSettings
+  readonly #crawler: Crawler
+  #isGone = false
+  #isFrozen = false
+  /** What waits until it goes on. */
+  #waiting: (() => void)[] = []
+  #crawling: Crawling | undefined
+
+  constructor(id: string, settings: ProcessSettings, crawler: Crawler) {
+    this.id = id
+    this.#settings = settings
+    this.#crawler = crawler
+  }
+
+  readonly deliver = (answer: () => void): void => {
+    if (this.#isGone) return
+    if (this.#isFrozen) this.#waiting.push(answer)
+    else answer()
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** Ends it without a word, as `kill -9` does. */
+  kill(): void {
+    this.#isGone = true
+  }
+
+  /** Stops it where it stands, as `SIGSTOP` does. */
+  freeze(): void {
+    this.#isFrozen = true
+  }
+
+  /** Lets it go on: everything that came meanwhile comes at once. */
+  thaw(): void {
+    this.#isFrozen = false
+    for (const answer of this.#waiting.splice(0)) this.deliver(answer)
+  }
+
+  /** Crawls a source until nothing of it is left for this process. */
+  async crawl(source: string): Promise<void> {
+    const { ledger, network } = this.#settings
+    const { deliver } = this
+    this.source = source
+    const visitLedger = ledger.open(this, source)
+    const fetcher = network.open(deliver)
+    this.#crawling = this.#crawler({ ...this.#settings, source, visitLedger, fetcher, deliver })
+    await this.#crawling.done
+    ledger.leave(this.id)
+    this.source = null
+  }
+
+  /** Has it leave what it crawls, in good order. */
+  stop(): void {
+    this.#crawling?.stop()
+  }
+}

@@ -1,0 +1,40 @@
+/** Numbers from 0 up to 1 that are the same for the same seed: `sfc32`, whose state is four words of 32 bits. */
+export function createRandom(seed: number): () => number {
+  let a = seed | 0
+  let b = 0x9e3779b9
+  let c = 0x243f6a88
+  let counter = 1
+  const next = (): number => {
+    const sum = (((a + b) | 0) + counter) | 0
+    counter = (counter + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = ((c << 21) | (c >>> 11)) + sum
+    return (sum >>> 0) / 2 ** 32
+  }
+  // The first numbers of seeds that are near each other are alike.
+  for (let i = 0; i < 16; i++) next()
+  return next
+}
+
+/** A whole number from `least` up to `most`. */
+export function between(random: () => number, least: number, most: number): number {
+  return least + Math.floor(random() * (most - least + 1))
+}
+
+/** A factor around 1, as often above as below; `spread` is the standard deviation of its logarithm. */
+export function around(random: () => number, spread: number): number {
+  const angle = 2 * Math.PI * random()
+  return Math.exp(spread * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(angle))
+}
+
+/** Puts values in another order, in place. */
+export function shuffle<T>(values: T[], random: () => number): T[] {
+  for (let i = values.length - 1; i > 0; i--) {
+    const j = between(random, 0, i)
+    const value = values[i] as T
+    values[i] = values[j] as T
+    values[j] = value
+  }
+  return values
+}

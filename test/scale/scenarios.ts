@@ -1,0 +1,110 @@
+import { COSTS } from './costs.ts'
+import type { Cost, Operation } from './database.ts'
+import type { Scenario } from './simulate.ts'
+
+/** From a worker to a database in the same building, and back. */
+const ROUND_TRIP_MS = 0.25
+
+const MINUTE = 60_000
+
+/** What is simulated unless somebody says otherwise: a database that has as many cores as are needed. */
+const USUAL = {
+  seed: 11,
+  visitsAtOnce: 16,
+  hostsAtOnce: 24,
+  workersAtOnce: 3,
+  mostMs: 60 * MINUTE,
+  database: { costs: COSTS, roundTripMs: ROUND_TRIP_MS },
+  mishaps: [],
+  isWhole: false,
+} as const satisfies Partial<Scenario>
+
+/** The whole size: ten million visits, one by one. */
+export const LARGE: Scenario = {
+  ...USUAL,
+  world: { hosts: 100_000, sources: 1000, backlog: 1_000_000_000, spanMs: 5 * MINUTE },
+  workers: 1000,
+  visits: 10_000_000,
+  database: { ...USUAL.database, outage: { from: 150_000, until: 160_000 } },
+  mishaps: [
+    { at: 60_000, kind: 'kill', workers: 50 },
+    { at: 100_000, kind: 'freeze', workers: 50 },
+    ...[20_000, 40_000, 80_000, 120_000, 140_000, 180_000].map((at) => ({ at, kind: 'kill' as const, workers: 5 })),
+  ],
+}
+
+/** Few hosts for many workers, so that a host that is free is taken at once: what hands hosts over is busy. */
+export const SCARCE: Scenario = {
+  ...USUAL,
+  world: { hosts: 1200, sources: 20, backlog: 12_000_000, spanMs: 3 * MINUTE },
+  workers: 60,
+  visits: 100_000,
+  database: { ...USUAL.database, outage: { from: 70_000, until: 80_000 } },
+  mishaps: [
+    { at: 15_000, kind: 'kill', workers: 6 },
+    { at: 30_000, kind: 'freeze', workers: 6 },
+    { at: 60_000, kind: 'kill', workers: 3 },
+  ],
+}
+
+/** The same by the whole engine. */
+export const WHOLE: Scenario = { ...SCARCE, isWhole: true }
+
+/** One source, and more and more workers at it. */
+export const ONE_SOURCE: readonly Scenario[] = [1, 2, 3, 4, 8].map((workers) => ({
+  ...USUAL,
+  world: { hosts: 1000, sources: 1, backlog: 10_000_000, spanMs: 5 * MINUTE },
+  workers,
+  workersAtOnce: workers,
+  visits: 10_000,
+}))
+
+/** Cores of the database, where that is looked at. */
+export const CORES = 16
+
+/** One database, and more and more workers. */
+export const ONE_DATABASE: readonly Scenario[] = [10, 30, 60, 100, 200].map((workers) => ({
+  ...USUAL,
+  world: { hosts: 20_000, sources: 200, backlog: 200_000_000, spanMs: 5 * MINUTE },
+  workers,
+  visits: 600 * workers,
+  mostMs: 2 * MINUTE,
+  database: { ...USUAL.database, cores: CORES },
+}))
+
+/**
+ * The whole engine and a slow database, whose answers are on their way for long: half of the workers, then the other half, stand still past
+ * their leases, many of them with such an answer before them. What they do when they wake must be nothing.
+ */
+export const FROZEN: Scenario = {
+  ...WHOLE,
+  seed: 1,
+  world: { hosts: 300, sources: 10, backlog: 3_000_000, spanMs: 3 * MINUTE },
+  workers: 40,
+  workersAtOnce: 40,
+  visits: 20_000,
+  database: { costs: withoutLocks(COSTS), roundTripMs: 20 },
+  mishaps: [15_000, 70_000].map((at) => ({ at, kind: 'freeze' as const, workers: 20 })),
+}
+
+/** What a test runs. */
+export const SHORT: readonly (Scenario & { readonly name: string })[] = [
+  { ...SCARCE, name: 'lean', world: { ...SCARCE.world, hosts: 300, sources: 5 }, workers: 15, visits: 18_000 },
+  { ...WHOLE, name: 'whole engine', world: { ...WHOLE.world, hosts: 300, sources: 5 }, workers: 15, visits: 18_000 },
+  { ...FROZEN, name: 'whole engine, standing still' },
+]
+
+/** Costs of a database in which nobody waits for others, so that hosts are all that is waited for. */
+function withoutLocks(costs: Readonly<Record<Operation, Cost>>): Readonly<Record<Operation, Cost>> {
+  const free = (operation: Operation): Cost => ({ ...costs[operation], isExclusive: false })
+  return {
+    lease: free('lease'),
+    settle: free('settle'),
+    release: free('release'),
+    countOpen: free('countOpen'),
+    listHeldHosts: free('listHeldHosts'),
+    readClock: free('readClock'),
+    changeClock: free('changeClock'),
+    robots: free('robots'),
+  }
+}

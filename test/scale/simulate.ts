@@ -1,0 +1,307 @@
+import { type DatabaseSettings, SimulatedDatabase } from './database.ts'
+import { crawlLean } from './lean-crawl.ts'
+import { type Seen, SimulatedNetwork } from './network.ts'
+import { SimulatedProcess } from './process.ts'
+import { createRandom } from './random.ts'
+import { SharedLedger } from './shared-ledger.ts'
+import { SimulatedTime } from './time.ts'
+import { crawlWhole } from './whole-crawl.ts'
+import { countPending, createWorld, type SimulatedHost, type World, type WorldSize } from './world.ts'
+
+/** Something that happens to workers at a moment. */
+export interface Mishap {
+  readonly at: number
+  /** `kill` ends them without a word, and others come in their place; `freeze` stops them for a while. */
+  readonly kind: 'kill' | 'freeze'
+  readonly workers: number
+}
+
+/** What is simulated. */
+export interface Scenario {
+  readonly seed: number
+  readonly world: WorldSize
+  readonly workers: number
+  /** Visits at once, and hosts at once, of a worker. */
+  readonly visitsAtOnce: number
+  readonly hostsAtOnce: number
+  /** Most workers at one source. */
+  readonly workersAtOnce: number
+  /** Ends after so many visits, or after so long. */
+  readonly visits: number
+  readonly mostMs: number
+  readonly database: DatabaseSettings
+  readonly mishaps: readonly Mishap[]
+  /** Whether the whole engine makes the visits, or only what sets order and pace. */
+  readonly isWhole: boolean
+}
+
+/** Figures of how something is shared out. */
+export interface Spread {
+  readonly least: number
+  readonly p5: number
+  readonly median: number
+  readonly p95: number
+  readonly most: number
+}
+
+/** What came of it. */
+export interface Outcome {
+  readonly spanMs: number
+  readonly visits: number
+  readonly failed: number
+  /** Visits whose host had changed hands when they came to an end, so that nothing was written. */
+  readonly lost: number
+  readonly seen: Seen
+  /** Visits in each ten seconds. */
+  readonly windows: readonly number[]
+  readonly hostsAsked: number
+  readonly sourcesBegun: number
+  /** Hosts of the largest source. */
+  readonly largestSource: number
+  readonly changesOfHands: number
+  /** Milliseconds until a host of a worker that was killed, or stood still, was another's. */
+  readonly recovery: Readonly<Record<Mishap['kind'], Spread | null>>
+  readonly recovered: Readonly<Record<Mishap['kind'], number>>
+  /** Visits of each worker that was there from beginning to end. */
+  readonly perWorker: Spread
+  /** Longest time between two visits of a source that was begun. */
+  readonly sourceWaitMs: Spread
+  /** Of hosts that belong to two sources and still had addresses of both: the smaller share of the visits. */
+  readonly sharedHosts: { readonly count: number; readonly smallerShare: Spread | null }
+  readonly operations: Readonly<Record<string, number>>
+  readonly waitedForCoreMs: number
+  readonly waitedForSourceMs: number
+  /** Addresses that are left, counted. */
+  readonly backlog: number
+  /** What is wrong, in words. */
+  readonly problems: readonly string[]
+}
+
+/** How long a host is a worker's without a sign of life, and how often it gives one. */
+const HOST_LEASE_MS = 30_000
+const TOUCH_MS = 10_000
+/** A worker is replaced, or goes on, after so long. */
+const RESTART_MS = 15_000
+const FROZEN_MS = 45_000
+/** How often it is looked whether a worker has anything to do. */
+const LOOK_MS = 2000
+const WINDOW_MS = 10_000
+
+/** Lets workers crawl a world. */
+export async function simulate(scenario: Scenario): Promise<Outcome> {
+  const run = new Run(scenario)
+  await run.go()
+  return run.conclude()
+}
+
+class Run {
+  readonly #scenario: Scenario
+  readonly #time = new SimulatedTime()
+  readonly #world: World
+  readonly #database: SimulatedDatabase
+  readonly #network: SimulatedNetwork
+  readonly #ledger: SharedLedger
+  readonly #random: () => number
+  #workers: SimulatedProcess[] = []
+  #begun = 0
+  #visits = 0
+  #lost = 0
+  #changes = 0
+  readonly #windows: number[] = []
+  readonly #perWorker = new Map<string, number>()
+  readonly #lastVisit = new Map<string, number>()
+  readonly #sourceWaits = new Map<string, number>()
+  /** Workers that were killed or frozen, and since when. */
+  readonly #missing = new Map<string, { readonly kind: Mishap['kind']; readonly since: number }>()
+  readonly #recovery: Record<Mishap['kind'], number[]> = { kill: [], freeze: [] }
+  #failure: unknown
+
+  constructor(scenario: Scenario) {
+    const { world: size, seed, database, hostsAtOnce, isWhole } = scenario
+    this.#scenario = scenario
+    this.#world = createWorld(size, seed)
+    this.#random = createRandom(seed + 1)
+    this.#database = new SimulatedDatabase(this.#time, database)
+    this.#network = new SimulatedNetwork(this.#time, this.#world, this.#random)
+    this.#ledger = new SharedLedger({
+      time: this.#time,
+      world: this.#world,
+      database: this.#database,
+      hostLeaseMs: HOST_LEASE_MS,
+      hosts: hostsAtOnce,
+      areClocksQuick: !isWhole,
+      tellTaken: (host, before) => this.#noteTaken(host, before),
+      tellSettled: (lot, process, isLost) => this.#noteSettled(lot.source.id, process, isLost),
+    })
+  }
+
+  async go(): Promise<void> {
+    const { workers, visits, mostMs, mishaps } = this.#scenario
+    for (let i = 0; i < workers; i++) this.#begin()
+    for (const mishap of mishaps) this.#time.at(mishap.at, () => this.#befall(mishap))
+    await this.#time.run(mostMs, () => this.#visits >= visits || this.#failure !== undefined)
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** Has one more worker begin. */
+  #begin(): void {
+    const { visitsAtOnce: visits, isWhole } = this.#scenario
+    const settings = { time: this.#time, ledger: this.#ledger, network: this.#network, random: this.#random, visits }
+    const worker = new SimulatedProcess(`w${++this.#begun}`, settings, isWhole ? crawlWhole : crawlLean)
+    this.#workers.push(worker)
+    this.#perWorker.set(worker.id, 0)
+    this.#work(worker).catch((error: unknown) => {
+      this.#failure = error
+    })
+    // Not all of them in the same moment.
+    this.#time.at(this.#time.now + this.#random() * LOOK_MS, () => this.#look(worker, 0))
+    this.#time.at(this.#time.now + this.#random() * TOUCH_MS, () => this.#touch(worker))
+  }
+
+  /** Crawls one source after the other. */
+  async #work(worker: SimulatedProcess): Promise<void> {
+    for (;;) {
+      const source = this.#choose()
+      if (source !== undefined) await worker.crawl(source)
+      await new Promise<void>((resolve) => this.#time.at(this.#time.now + LOOK_MS, () => worker.deliver(resolve)))
+    }
+  }
+
+  /** The source that has most hosts which nobody has, for each of those who are at it; of those where there is room. */
+  #choose(): string | undefined {
+    const { workersAtOnce } = this.#scenario
+    const busy = new Map<string, number>()
+    for (const { source } of this.#workers) if (source !== null) busy.set(source, (busy.get(source) ?? 0) + 1)
+    let best: string | undefined
+    let most = 0
+    for (const { id } of this.#world.sources) {
+      const workers = busy.get(id) ?? 0
+      const free = workers < workersAtOnce ? this.#ledger.countFree(id) / (1 + workers) : 0
+      if (free <= most) continue
+      most = free
+      best = id
+    }
+    return best
+  }
+
+  /** A worker that has nothing to do where it is goes elsewhere. */
+  #look(worker: SimulatedProcess, idle: number): void {
+    if (worker.isGone) return
+    const isIdle = worker.source !== null && this.#ledger.heldBy(worker.id).size === 0
+    if (isIdle && idle >= 1) worker.deliver(() => worker.stop())
+    this.#time.at(this.#time.now + LOOK_MS, () => this.#look(worker, isIdle ? idle + 1 : 0))
+  }
+
+  #touch(worker: SimulatedProcess): void {
+    if (worker.isGone) return
+    worker.deliver(() => this.#ledger.touch(worker))
+    this.#time.at(this.#time.now + TOUCH_MS, () => this.#touch(worker))
+  }
+
+  #befall({ kind, workers }: Mishap): void {
+    const { now } = this.#time
+    const there = this.#workers.filter(({ isGone, id }) => !isGone && !this.#missing.has(id))
+    for (let i = 0; i < workers; i++) {
+      const [worker] = there.splice(Math.floor(this.#random() * there.length), 1)
+      if (worker === undefined) return
+      this.#missing.set(worker.id, { kind, since: now })
+      if (kind === 'kill') {
+        worker.kill()
+        this.#workers = this.#workers.filter((other) => other !== worker)
+        this.#time.at(now + RESTART_MS, () => this.#begin())
+      } else {
+        worker.freeze()
+        this.#time.at(now + FROZEN_MS, () => worker.thaw())
+      }
+    }
+  }
+
+  #noteTaken(_host: SimulatedHost, before: string | null): void {
+    this.#changes++
+    const missing = before === null ? undefined : this.#missing.get(before)
+    if (missing !== undefined) this.#recovery[missing.kind].push(this.#time.now - missing.since)
+  }
+
+  #noteSettled(source: string, process: string, isLost: boolean): void {
+    if (isLost) {
+      this.#lost++
+      return
+    }
+    const { now } = this.#time
+    this.#visits++
+    const window = Math.floor(now / WINDOW_MS)
+    this.#windows[window] = (this.#windows[window] ?? 0) + 1
+    this.#perWorker.set(process, (this.#perWorker.get(process) ?? 0) + 1)
+    const waited = now - (this.#lastVisit.get(source) ?? now)
+    this.#lastVisit.set(source, now)
+    if (waited >= (this.#sourceWaits.get(source) ?? 0)) this.#sourceWaits.set(source, waited)
+  }
+
+  conclude(): Outcome {
+    const { hosts, sources } = this.#world
+    const lots = sources.flatMap((source) => source.lots)
+    const steady = [...this.#perWorker].filter(
+      ([id]) => !this.#missing.has(id) && Number(id.slice(1)) <= this.#scenario.workers,
+    )
+    const shares = hosts.flatMap(smallerShare)
+    return {
+      spanMs: this.#time.now,
+      visits: this.#visits,
+      failed: lots.reduce((sum, { failed }) => sum + failed, 0),
+      lost: this.#lost,
+      seen: this.#network.seen,
+      windows: Array.from(this.#windows, (count) => count ?? 0),
+      hostsAsked: hosts.filter(({ requests }) => requests > 0).length,
+      sourcesBegun: this.#lastVisit.size,
+      largestSource: sources.reduce((most, source) => Math.max(most, source.lots.length), 0),
+      changesOfHands: this.#changes,
+      recovery: { kill: spreadOf(this.#recovery.kill), freeze: spreadOf(this.#recovery.freeze) },
+      recovered: { kill: this.#recovery.kill.length, freeze: this.#recovery.freeze.length },
+      perWorker: spreadOf(steady.map(([, count]) => count)) ?? NO_SPREAD,
+      sourceWaitMs: spreadOf([...this.#sourceWaits.values()]) ?? NO_SPREAD,
+      sharedHosts: { count: shares.length, smallerShare: spreadOf(shares) },
+      operations: this.#database.counts,
+      waitedForCoreMs: this.#database.waitedForCoreMs,
+      waitedForSourceMs: this.#database.waitedForSourceMs,
+      backlog: lots.reduce((sum, lot) => sum + countPending(lot) + lot.leased.size, 0),
+      problems: this.#findProblems(),
+    }
+  }
+
+  /** What must not be: a request that came too early, or an address that is nowhere, or in two places. */
+  #findProblems(): string[] {
+    const { breaches, breachCount } = this.#network.seen
+    const problems = breaches.map(
+      ({ host, at, kind, gapMs, leastMs }) =>
+        `${host} was asked at ${at} ms, ${gapMs} ms after, not ${leastMs} (${kind})`,
+    )
+    if (breachCount > breaches.length) problems.push(`… and ${breachCount - breaches.length} more`)
+    for (const { lots } of this.#world.hosts) {
+      for (const { host, firstNumber, settled, failed, leased, returned } of lots) {
+        const numbers = new Set([...returned, ...leased.values()].map(({ number }) => number))
+        const isWhole = numbers.size === returned.length + leased.size
+        if (!isWhole || firstNumber !== settled + failed + numbers.size)
+          problems.push(`addresses of ${host.name} are lost or there twice`)
+      }
+    }
+    return problems
+  }
+}
+
+/** Of a host that two sources have: the share of its visits that the one with fewer got, as long as both had more to do. */
+function smallerShare({ lots, requests }: SimulatedHost): number[] {
+  const [one, other] = lots
+  if (one === undefined || other === undefined || requests < 20) return []
+  if (countPending(one) === 0 || countPending(other) === 0) return []
+  const all = one.settled + other.settled
+  return all === 0 ? [] : [Math.min(one.settled, other.settled) / all]
+}
+
+const NO_SPREAD: Spread = { least: 0, p5: 0, median: 0, p95: 0, most: 0 }
+
+function spreadOf(values: readonly number[]): Spread | null {
+  if (values.length === 0) return null
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  return { least: at(0), p5: at(0.05), median: at(0.5), p95: at(0.95), most: at(1) }
+}

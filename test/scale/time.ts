@@ -1,0 +1,50 @@
+/** Milliseconds that the ring reaches ahead; what is further away waits apart. */
+const RING = 2 ** 17
+
+/**
+ * Time that goes on when everything that can happen has happened. It goes by the millisecond, as the clock of a crawl does: each has a
+ * list of what is to be done then, in a ring, so that a timer costs the same however many there are.
+ */
+export class SimulatedTime {
+  /** Milliseconds since the beginning of the world. */
+  now = 0
+  /** How often something was done. */
+  events = 0
+  readonly #ring: (() => void)[][] = Array.from({ length: RING }, () => [])
+  readonly #far = new Map<number, (() => void)[]>()
+
+  /** Has something done at a moment, which is at the earliest the next millisecond. */
+  at(moment: number, run: () => void): void {
+    const due = Math.max(this.now + 1, Math.ceil(moment))
+    if (due - this.now < RING) {
+      this.#ring[due % RING]?.push(run)
+      return
+    }
+    const waiting = this.#far.get(due)
+    if (waiting === undefined) this.#far.set(due, [run])
+    else waiting.push(run)
+  }
+
+  /** Lets time go on, until a moment or until something says that it is enough. */
+  async run(until: number, isEnough: () => boolean): Promise<void> {
+    while (this.now < until && !isEnough()) {
+      this.now++
+      const far = this.#far.get(this.now)
+      if (far !== undefined) this.#far.delete(this.now)
+      const place = this.now % RING
+      const due = this.#ring[place] ?? []
+      if (due.length === 0 && far === undefined) continue
+      this.#ring[place] = []
+      for (const run of [...(far ?? []), ...due]) run()
+      this.events += due.length + (far?.length ?? 0)
+      await settled()
+    }
+  }
+}
+
+/** Resolves when all promises that can go on have done so. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}

@@ -1,0 +1,83 @@
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
+import { ActiveCrawl } from '../../src/crawl/active-crawl.ts'
+import { Frontier } from '../../src/crawl/frontier.ts'
+import type { Ledger, Visit } from '../../src/crawl/ledger.ts'
+import { type CrawlPorts, type CrawlRun, DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import { visitPage } from '../../src/crawl/visit.ts'
+import type { Crawling, CrawlParts } from './process.ts'
+
+/** Makes visits with the whole engine of the program: frontier, robots.txt, pacer, visits, retries. */
+export function crawlWhole({ time, visitLedger, fetcher, random, visits, source, deliver }: CrawlParts): Crawling {
+  let requests = 0
+  const ports: CrawlPorts = {
+    // Visits ask for nothing else.
+    ledger: visitLedger as Ledger,
+    fetcher,
+    readPage: () => Promise.reject(new TypeError('every page is what it was')),
+    clock: {
+      now: () => time.now,
+      sleep: (ms) => new Promise((resolve) => time.at(time.now + ms, () => deliver(resolve))),
+    },
+    random,
+    newId: () => `${++requests}`,
+    kindOf: () => Promise.resolve('unknown'),
+    moveSite: () => Promise.resolve(),
+    touch: () => Promise.resolve(true),
+    end: () => Promise.resolve(),
+  }
+  const active = new ActiveCrawl(createRun(source, visits), ports, new AbortController().signal)
+  // Nobody reads them.
+  active.events.close()
+  const frontier = new Frontier(active)
+  const all = Array.from({ length: visits }, () => visitOneByOne(active, frontier))
+  return { done: Promise.all(all).then(() => undefined), stop: () => void frontier.close() }
+}
+
+/** As `crawl.ts` does it, without telling anybody. */
+async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<void> {
+  for (;;) {
+    const visit = await frontier.next()
+    if (visit === undefined) return
+    const isPage = await visitOne(active, visit)
+    active.largeVisits.leave(visit)
+    frontier.done(isPage)
+  }
+}
+
+async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
+  const { ledger } = active.ports
+  const result = await visitPage(active, visit)
+  if (result === undefined) {
+    await ledger.release([visit])
+    return false
+  }
+  return active.count(result.settlement, await ledger.settle(result.settlement), 0)
+}
+
+function createRun(source: string, concurrency: number): CrawlRun {
+  const startUrl = `https://${source}.example/`
+  return {
+    crawlId: source,
+    sourceId: source,
+    kind: 'refresh',
+    isResumed: false,
+    startUrl,
+    siteUrl: startUrl,
+    seeds: [],
+    scope: DEFAULT_SCOPE,
+    isScopeChanged: false,
+    llmsTxtUrl: null,
+    llmsFull: 'off',
+    usesLlmsTxt: false,
+    usesSitemaps: false,
+    followsLinks: false,
+    full: false,
+    acceptLoss: false,
+    discover: false,
+    maxAgeMs: 0,
+    maxAgeMsOf: {},
+    headers: {},
+    render: 'http',
+    limits: { ...DEFAULT_CRAWL_LIMITS, concurrency },
+  }
+}

@@ -1,0 +1,180 @@
+import { FREE_CLOCK, type HostClock } from '../../src/crawl/host-clock.ts'
+import { FREE_LEASE, type HostLease } from '../../src/crawl/host-lease.ts'
+import type { RobotsRecord } from '../../src/crawl/ledger.ts'
+import { around, between, createRandom, shuffle } from './random.ts'
+
+/** How large a world is. */
+export interface WorldSize {
+  readonly hosts: number
+  readonly sources: number
+  /** Addresses that are known and not visited, of all hosts. */
+  readonly backlog: number
+  /** For how long something goes wrong in it, in milliseconds. */
+  readonly spanMs: number
+}
+
+/** A time in which a host does not answer as it should. */
+export interface Trouble {
+  readonly kind: 'down' | 'busy' | 'slow'
+  readonly from: number
+  readonly until: number
+}
+
+/** An address that was taken and came back: to be tried again, or because whoever had it is gone. */
+export interface ReturnedRow {
+  readonly number: number
+  readonly attempts: number
+  readonly dueAt: number
+}
+
+/** An address that somebody has. */
+export interface LeasedRow {
+  readonly lot: Lot
+  readonly number: number
+  readonly attempts: number
+  /** The lease of its host that it was taken under. */
+  readonly token: number
+}
+
+/** A host: what it is like, what is known of it, and what it saw. */
+export interface SimulatedHost {
+  readonly index: number
+  readonly name: string
+  readonly latencyMs: number
+  /** The pause that its robots.txt asks for; null where it asks for none. */
+  readonly crawlDelayMs: number | null
+  readonly troubles: readonly Trouble[]
+  /** What each source that has addresses of it has. */
+  readonly lots: Lot[]
+  clock: HostClock
+  lease: HostLease
+  robots: RobotsRecord | undefined
+  /** What it saw. */
+  requests: number
+  askedAt: number
+  /** It asked to be left alone, from when and until when. */
+  patienceFrom: number
+  patienceUntil: number
+}
+
+/** The addresses that one source has of a host. Those that nobody took yet are only counted. */
+export interface Lot {
+  readonly host: SimulatedHost
+  readonly source: SimulatedSource
+  /** Addresses that were never taken, and the number of the first of them. */
+  backlog: number
+  firstNumber: number
+  /** Those that came back. */
+  returned: ReturnedRow[]
+  readonly leased: Map<string, LeasedRow>
+  settled: number
+  failed: number
+}
+
+/** A source: what is crawled together. */
+export interface SimulatedSource {
+  readonly id: string
+  readonly lots: Lot[]
+}
+
+/** Addresses of a lot that nobody has. */
+export function countPending({ backlog, returned }: Lot): number {
+  return backlog + returned.length
+}
+
+/** Everything there is. */
+export interface World {
+  readonly sources: readonly SimulatedSource[]
+  readonly hosts: readonly SimulatedHost[]
+}
+
+/** Of a hundred hosts so many belong to two sources. */
+const SHARED_PERCENT = 2
+/** Of a hundred hosts so many ask for a pause, are away for a while, for good, ask for patience, or get slow. */
+const PERCENT = { crawlDelay: 8, down: 3, gone: 0.5, busy: 2, slow: 2 }
+/** How long hosts take to answer. */
+const MEDIAN_LATENCY_MS = 250
+const LATENCY_SPREAD = 0.6
+/** How uneven hosts and sources are: the n-th largest has a share of 1 / (n + the first) ^ the second. */
+const BACKLOG_SHARES = [20, 0.95] as const
+const SOURCE_SHARES = [4, 0.8] as const
+
+/** Creates a world. */
+export function createWorld(size: WorldSize, seed: number): World {
+  const random = createRandom(seed)
+  const sources = Array.from({ length: size.sources }, (_, i): SimulatedSource => ({ id: `s${i}`, lots: [] }))
+  const hostsOf = share(size.hosts, size.sources, SOURCE_SHARES)
+  const owners = shuffle(
+    sources.flatMap((source, i) => new Array<SimulatedSource>(hostsOf[i] ?? 0).fill(source)),
+    random,
+  )
+  const backlogs = shuffle(share(size.backlog, size.hosts, BACKLOG_SHARES), random)
+  const hosts = owners.map((owner, index) => {
+    const host = createHost(index, random, size.spanMs)
+    const backlog = backlogs[index] ?? 1
+    const second = chance(random, SHARED_PERCENT) ? sources[between(random, 0, size.sources - 1)] : undefined
+    const isShared = second !== undefined && second !== owner && backlog > 1
+    addLot(host, owner, isShared ? Math.ceil(backlog / 2) : backlog)
+    if (isShared) addLot(host, second, Math.floor(backlog / 2))
+    return host
+  })
+  return { sources, hosts }
+}
+
+function createHost(index: number, random: () => number, spanMs: number): SimulatedHost {
+  return {
+    index,
+    name: `h${index}.example`,
+    latencyMs: Math.round(MEDIAN_LATENCY_MS * around(random, LATENCY_SPREAD)),
+    crawlDelayMs: chance(random, PERCENT.crawlDelay) ? between(random, 1, 10) * 1000 : null,
+    troubles: listTroubles(random, spanMs),
+    lots: [],
+    clock: FREE_CLOCK,
+    lease: FREE_LEASE,
+    robots: undefined,
+    requests: 0,
+    askedAt: Number.NEGATIVE_INFINITY,
+    patienceFrom: 0,
+    patienceUntil: 0,
+  }
+}
+
+function addLot(host: SimulatedHost, source: SimulatedSource, backlog: number): void {
+  const lot: Lot = { host, source, backlog, firstNumber: 0, returned: [], leased: new Map(), settled: 0, failed: 0 }
+  host.lots.push(lot)
+  source.lots.push(lot)
+}
+
+/** What goes wrong with a host at a moment, if anything. */
+export function troubleAt({ troubles }: SimulatedHost, now: number): Trouble['kind'] | undefined {
+  return troubles.find(({ from, until }) => from <= now && now < until)?.kind
+}
+
+/** Shares out a number unevenly, at least 1 each. */
+function share(total: number, parts: number, [shift, power]: readonly [number, number]): number[] {
+  const weights = Array.from({ length: parts }, (_, i) => 1 / (i + shift) ** power)
+  const sum = weights.reduce((all, weight) => all + weight, 0)
+  const left = total - parts
+  const shares = weights.map((weight) => 1 + Math.floor((left * weight) / sum))
+  const missing = total - shares.reduce((all, one) => all + one, 0)
+  shares[0] = (shares[0] ?? 0) + missing
+  return shares
+}
+
+function chance(random: () => number, percent: number): boolean {
+  return random() * 100 < percent
+}
+
+function listTroubles(random: () => number, spanMs: number): Trouble[] {
+  const troubles: Trouble[] = []
+  const spell = (kind: Trouble['kind'], percent: number, lastsMs: () => number) => {
+    if (!chance(random, percent)) return
+    const from = Math.floor(random() * spanMs)
+    troubles.push({ kind, from, until: from + lastsMs() })
+  }
+  spell('down', PERCENT.gone, () => Infinity)
+  spell('down', PERCENT.down, () => between(random, 10, 90) * 1000)
+  spell('busy', PERCENT.busy, () => between(random, 20, 120) * 1000)
+  spell('slow', PERCENT.slow, () => between(random, 30, 120) * 1000)
+  return troubles
+}

@@ -1,0 +1,19 @@
+import { useSignal, useSignalEffect } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { WorkerList } from '../api.ts'
+import { connection } from '../live.ts'
+import { request } from '../request.ts'
+
+/** The workers of a library that many share; what shows them is loaded where there can be any, and most libraries are files. */
+export function LateWorkers(): JSX.Element | null {
+  const late = useSignal<{ readonly Panel: () => JSX.Element | null } | null>(null)
+  useSignalEffect(() => {
+    if (connection.value === 'lost' || late.peek() !== null) return
+    void request<WorkerList>('/api/workers').then(async (answer) => {
+      if (!('value' in answer) || !answer.value.isShared) return
+      const { WorkersPanel: Panel } = await import('./workers-panel.tsx')
+      late.value = { Panel }
+    })
+  })
+  return late.value === null ? null : <late.value.Panel />
+}

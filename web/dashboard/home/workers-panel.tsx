@@ -1,0 +1,116 @@
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals'
+import type { JSX } from 'preact'
+import { writeBytes } from '../../../src/core/text/bytes.ts'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import { Pill, type Tone } from '../../shared/pill.tsx'
+import type { WorkerItem, WorkerList } from '../api.ts'
+import { now } from '../clock.ts'
+import { connection } from '../live.ts'
+import { request } from '../request.ts'
+
+/** So often it is asked who works. */
+const ASK_MS = 2000
+
+const TONES: Readonly<Record<WorkerItem['state'], Tone>> = { working: 'good', draining: 'warn', lost: 'bad' }
+
+/** Who takes crawls from the queue of a library in PostgreSQL. */
+export function WorkersPanel(): JSX.Element | null {
+  const list = useSignal<WorkerList | null>(null)
+  const turn = useComputed(() => Math.floor(now.value / ASK_MS))
+  const isLost = useComputed(() => connection.value === 'lost')
+  useSignalEffect(() => {
+    turn.value
+    if (isLost.value) return
+    void request<WorkerList>('/api/workers').then((answer) => {
+      if ('value' in answer) list.value = answer.value
+    })
+  })
+  if (list.value === null) return null
+  const { items, slots, leases } = list.value
+  return (
+    <section aria-label="Workers">
+      <h2>Workers</h2>
+      {items.length === 0 ? (
+        <div class="panel empty">
+          <p>
+            Nobody takes crawls from the queue. Start a worker: <code>pharos worker</code>
+          </p>
+        </div>
+      ) : (
+        <>
+          <WorkerTable items={items} />
+          <p class="quiet small">
+            Together they run up to {countOf(slots, 'crawl')} at once; {countOf(leases, 'host')} held now.
+          </p>
+        </>
+      )}
+    </section>
+  )
+}
+
+function WorkerTable({ items }: { readonly items: readonly WorkerItem[] }): JSX.Element {
+  return (
+    <div class="box">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col">Worker</th>
+            <th scope="col">Crawls</th>
+            <th scope="col" class="number">
+              Hosts held
+            </th>
+            <th scope="col" class="number">
+              Visits/s
+            </th>
+            <th scope="col" class="number">
+              Visits
+            </th>
+            <th scope="col" class="number">
+              Data
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <Worker key={item.id} item={item} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Worker({ item }: { readonly item: WorkerItem }): JSX.Element {
+  const { id, name, isServer, state, jobs, slots, leases, visits, visitsPerSec, bytes } = item
+  return (
+    <tr data-worker={id}>
+      <td data-label="State">
+        <Pill word={state} tone={TONES[state]} />
+      </td>
+      <td class="address">
+        {name} {isServer ? <small class="quiet">server</small> : null}
+      </td>
+      <td class="wide" data-label="Crawls">
+        {jobs.length} of {slots}
+        {jobs.map(({ id: job, url }) => (
+          <small key={job} class="worker-job">
+            <a href={`/queues/${encodeURIComponent(job)}/ssr`}>{url ?? job}</a>
+          </small>
+        ))}
+      </td>
+      <td class="number" data-label="Hosts held">
+        {writeNumber(leases)}
+      </td>
+      <td class="number" data-label="Visits/s">
+        {visitsPerSec.toFixed(1)}
+      </td>
+      <td class="number" data-label="Visits">
+        {writeNumber(visits)}
+      </td>
+      <td class="number" data-label="Data">
+        {writeBytes(bytes)}
+      </td>
+    </tr>
+  )
+}
