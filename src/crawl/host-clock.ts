@@ -63,7 +63,8 @@ export function takeSlot(clock: HostClock, now: number, jitterMs = 0): { slot: n
 
 /**
  * Takes another slot instead of one that has passed. That is now where nobody has taken one after it; otherwise the next that is
- * free, because those who have theirs rely on the pause before it. `mostJitterMs` is what the pause after it may have had.
+ * free, because those who have theirs rely on the pause before it. `mostJitterMs` is what the pause after the one that has passed may have had
+ * on top.
  */
 export function retakeSlot(
   clock: HostClock,

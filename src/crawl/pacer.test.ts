@@ -267,6 +267,31 @@ describe('the pace of a host', () => {
     expect(reads).toBe(1)
   })
 
+  test('holds behind whoever is late even for a slot that was taken instead', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    const { store, time } = first
+    const slot = await first.reserve()
+    time.now = slot + 500
+    const ledger: PacerOptions['ledger'] = {
+      readClock: (...args) => store.readClock(...args),
+      // Each answer takes longer than the pause of the host.
+      async changeClock(...args) {
+        const changed = await store.changeClock(...args)
+        time.now += 600
+        return changed
+      },
+    }
+    const sleep = async (ms: number) => {
+      time.now += ms
+    }
+    const late = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
+    expect(await late.enter(HOST, slot)).toBe('go')
+    const asked = time.now
+    const second = setUp({ store, time })
+    expect((await second.ask()) - asked).toBeGreaterThanOrEqual(200)
+  })
+
   test('is nothing to whoever has lost the host', async () => {
     const { store, time, askOften, reserve } = setUp()
     await askOften(100)

@@ -23,8 +23,8 @@ const MOST_PATIENCE_MS = 600_000
 const HOLD_SPREAD = 0.1
 /** A slot may be used as late as this: that much the jitter makes up for. */
 const LATE_MS = 25
-/** Whoever is later than this even for a slot that was taken instead has stood still. */
-const STANDSTILL_MS = 1000
+/** So much later may a slot be used that is taken instead of one that has passed, and twice as much each time it passes again. */
+const ROOM_MS = 100
 /** So many answers in a row that are quick, or all within so long, make the pause a step shorter. */
 const QUICK_ANSWERS = 10
 const QUICK_MS = 10_000
@@ -112,6 +112,7 @@ export class Pacer {
     await this.#open(host)
     const watch = this.#watchOf(host)
     let own = slot
+    let roomMs = 0
     for (let isKnown = false; ; ) {
       const known = isKnown ? watch.clock : await this.#read(host, lease)
       // Whoever has it now asks for the same.
@@ -131,10 +132,12 @@ export class Pacer {
         await clock.sleep(wait, signal)
         continue
       }
-      // Nor two of different processes. Once is enough: on a machine where every timer is late, nobody would ever get to go. Only one that
-      // stood still meanwhile would ask at a moment that is nobody's.
-      if (now - own <= (own === slot ? LATE_MS : STANDSTILL_MS)) break
-      own = await this.#retake(watch, own)
+      // Nor two of different processes. On a machine where every timer is late nobody would ever get to go, were it not for the room that
+      // a slot gets which is taken instead: so much longer is the pause behind it.
+      if (now - own <= LATE_MS + roomMs) break
+      const passed = { slot: own, roomMs }
+      roomMs = Math.max(ROOM_MS, 2 * roomMs)
+      own = await this.#retake(watch, passed, roomMs)
       // To ask for what it was just told would make it late again.
       isKnown = true
     }
@@ -308,11 +311,17 @@ export class Pacer {
     }
   }
 
-  async #retake(watch: Watch, passed: number): Promise<number> {
+  /** Takes a slot instead of one that has passed, with room to be late for it. */
+  async #retake(
+    watch: Watch,
+    passed: { readonly slot: number; readonly roomMs: number },
+    roomMs: number,
+  ): Promise<number> {
     const [, mostJitterMs] = this.#options.limits.jitterMs
-    let slot = passed
+    let { slot } = passed
     await this.#change(watch, (known) => {
-      const taken = retakeSlot(known, passed, this.#options.clock.now(), this.jitter(), mostJitterMs)
+      const now = this.#options.clock.now()
+      const taken = retakeSlot(known, passed.slot, now, this.jitter() + roomMs, mostJitterMs + passed.roomMs)
       slot = taken.slot
       return taken.clock
     })
