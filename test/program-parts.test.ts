@@ -13,7 +13,7 @@ const ENTRIES = ['cli/main.js', 'cli/search-worker.js', 'embed/onnx-process.js',
 test('the program needs nothing beside its parts but what has to stay in its own folder', () => {
   const { files, packages } = walkParts()
   expect(files.filter((file) => !ENTRIES.includes(file)).every((file) => file.startsWith('program/'))).toBe(true)
-  expect(packages).toEqual(['better-sqlite3', 'playwright-core', 'web-tree-sitter'])
+  expect(packages).toEqual(['better-sqlite3', 'pg', 'pg-boss', 'playwright-core', 'web-tree-sitter'])
 })
 
 test('the licence of every package that is in a part goes with it', () => {

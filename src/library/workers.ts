@@ -81,8 +81,11 @@ export interface PassedOn {
   readonly body: string
 }
 
-/** What there is news of: jobs that were added, taken or ended; something that was asked of one; something that was passed on. */
-export type News = 'jobs' | 'asks' | 'passed'
+/**
+ * What there is news of: jobs that were added, taken or ended; something that was asked of one; something that was
+ * passed on; a crawl that can be shared.
+ */
+export type News = 'jobs' | 'asks' | 'passed' | 'shared'
 
 /** Runs a statement of the queue inside the transaction in which a job is added. */
 export type RunStatement = (text: string, values?: unknown[]) => Promise<{ readonly rows: object[] }>

@@ -95,3 +95,10 @@ test('makes room for jobs of its own', async () => {
   helping.makeRoom()
   await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
 })
+
+test('comes at once when it hears of a crawl, not when it would have looked anyway', async () => {
+  const sleep: typeof systemClock.sleep = (ms, signal) => systemClock.sleep(ms > 1000 ? 600_000 : ms, signal)
+  const { helping } = open({ clock: { ...systemClock, sleep } })
+  helping.wake()
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+})

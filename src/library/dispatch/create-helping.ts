@@ -41,6 +41,8 @@ export interface Helping {
   /** Visits and bytes of those that help no more. */
   readonly done: { readonly visits: number; readonly bytes: number }
   start(): void
+  /** Says that a crawl can be shared which could not before. */
+  wake(): void
   /** Ends as many as there is no room for, those first that came last. */
   makeRoom(): void
   close(): Promise<void>
@@ -48,6 +50,8 @@ export interface Helping {
 
 /** How often is looked for crawls that can be shared, give or take a half: not all who have nothing to do come at once. */
 const LOOK_MS = 3000
+/** How soon is looked whether a crawl can still be shared, which was not looked at before. */
+const AGAIN_MS = 750
 /** While it helps, how often is looked what is asked of those crawls. */
 const ASK_MS = 1000
 /** A process that found nothing to do is not followed by another before this. */
@@ -64,9 +68,11 @@ export function createHelping(options: HelpingOptions): Helping {
   const { runner, feed, writer, clock, log } = options
   const helpers: Helper[] = []
   const closing = new AbortController()
+  let woken = new AbortController()
   const done = { visits: 0, bytes: 0 }
   /** Crawls that could be shared when it was last looked, and those that were helped with, by when that ended. */
   let seen: ReadonlySet<string> = new Set()
+  let hasNew = false
   const rested = new Map<string, number>()
   const hearing: Hearing = {
     // How far the crawl is, whoever has begun it tells.
@@ -114,6 +120,7 @@ export function createHelping(options: HelpingOptions): Helping {
     const sharable = hasRoom() ? (await options.listSharable()).filter(({ crawlId }) => !isOurs(crawlId)) : []
     // What could be shared only for a moment is not worth a process.
     const lasting = sharable.find(({ crawlId }) => seen.has(crawlId) && isRested(crawlId))
+    hasNew = sharable.some(({ crawlId }) => !seen.has(crawlId))
     seen = new Set(sharable.map(({ crawlId }) => crawlId))
     if (lasting === undefined && helpers.length === 0) return
     const jobs = await options.listJobs()
@@ -123,10 +130,17 @@ export function createHelping(options: HelpingOptions): Helping {
       help(lasting.crawlId, job)
     }
   }
+  const spread = (ms: number) => ms * (0.5 + options.random())
   const keepLooking = async () => {
     while (!closing.signal.aborted) {
-      const pauseMs = helpers.length > 0 ? ASK_MS : LOOK_MS * (0.5 + options.random())
-      await clock.sleep(pauseMs, closing.signal).catch(() => undefined)
+      const usualMs = helpers.length > 0 ? ASK_MS : LOOK_MS
+      await clock
+        .sleep(spread(hasNew ? AGAIN_MS : usualMs), AbortSignal.any([woken.signal, closing.signal]))
+        .catch(() => undefined)
+      if (woken.signal.aborted) {
+        woken = new AbortController()
+        await clock.sleep(spread(AGAIN_MS), closing.signal).catch(() => undefined)
+      }
       // A library that cannot be reached is told by whoever reports to it.
       if (!closing.signal.aborted) await look().catch(() => undefined)
     }
@@ -137,6 +151,7 @@ export function createHelping(options: HelpingOptions): Helping {
     },
     done,
     start: () => void keepLooking(),
+    wake: () => woken.abort(),
     makeRoom() {
       const surplus = options.running().size + helpers.length - options.slots
       for (const { child } of helpers.slice(Math.max(0, helpers.length - Math.max(0, surplus)))) child.kill('SIGTERM')

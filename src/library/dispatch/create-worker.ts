@@ -153,6 +153,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await reporting.start()
       stopListening = workers.listen((news) => {
         if (news === 'asks') reporting.wake()
+        if (news === 'shared') helping.wake()
       })
       relay.start()
       await queue.take('crawl', about.slots, runCrawl)

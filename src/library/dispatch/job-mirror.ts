@@ -196,6 +196,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     isDue = true
   }
   const hear = (about: News) => {
+    if (about === 'shared') return
     if (about !== 'passed') isDue = true
     wake.abort()
   }

@@ -2,12 +2,21 @@ import type { LedgerState } from '../../crawl/ledger.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from '../../crawl/sharing.ts'
 import type { Crawl, SharableCrawl } from '../../library/store.ts'
 import { findCrawl, OURS } from './crawls.ts'
-import type { Sql } from './database.ts'
+import type { Database, Sql } from './database.ts'
 import { openAt } from './frontier.ts'
+import { notify } from './workers.ts'
 
-/** Says that others may take part in a crawl from now on. */
-export async function shareCrawl(sql: Sql, id: string, runner: string | undefined, shared: SharedCrawl): Promise<void> {
-  await sql.run(`UPDATE crawls SET shared = $3 WHERE ${OURS}`, [id, runner ?? null, JSON.stringify(shared)])
+/** Says that others may take part in a crawl from now on, and wakes those who have nothing else to do. */
+export async function shareCrawl(
+  db: Database,
+  id: string,
+  runner: string | undefined,
+  shared: SharedCrawl,
+): Promise<void> {
+  await db.transaction(async (sql) => {
+    await sql.run(`UPDATE crawls SET shared = $3 WHERE ${OURS}`, [id, runner ?? null, JSON.stringify(shared)])
+    await notify(sql, db.channel, 'shared')
+  })
 }
 
 /** A running crawl that others may take part in, and what they have to know; undefined where it is none. */

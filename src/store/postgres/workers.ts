@@ -117,13 +117,14 @@ function toShared({ worker, wantsPause, askedEnd, holder, isBegun, ...columns }:
 }
 
 /** What processes wake each other for. */
-const ABOUT: readonly string[] = ['jobs', 'asks', 'passed'] satisfies readonly News[]
+const ABOUT: readonly string[] = ['jobs', 'asks', 'passed', 'shared'] satisfies readonly News[]
 
 function isNews(about: string): about is News {
   return ABOUT.includes(about)
 }
 
-async function notify(sql: Sql, channel: string, about: News): Promise<void> {
+/** Wakes all processes that share the library, once the transaction is written. */
+export async function notify(sql: Sql, channel: string, about: News): Promise<void> {
   await sql.run('SELECT pg_notify($1, $2)', [channel, about])
 }
 
