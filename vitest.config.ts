@@ -57,6 +57,9 @@ const ALSO_ON_POSTGRES = [
 
 const CONNECTOR_TESTS = [...CONNECTORS.map((files) => `${files}.test.ts`), 'test/connectors/**/*.test.ts']
 
+/** Of those the ones that look at all programs that their process has started, or change its settings. The others share processes. */
+const CONNECTOR_TESTS_APART = ['test/connectors/{degrade,render/lifetime}.test.ts']
+
 /**
  * The sources are run by Node itself, which remembers what it compiled of them: a third of a second for each process. Not where it is
  * measured how much of them is reached.
@@ -68,7 +71,7 @@ export default defineConfig({
     pool: 'forks',
     // One core less is the default, which on two cores leaves one idle: most of the time goes to programs that tests start, and
     // most of it is spent waiting, for them and for pauses that are tested.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     // The built program is run as it is.
     server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['test/setup.ts'],
@@ -108,7 +111,18 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'timed', server: RUN_BY_NODE, retry: RETRY, include: TIMED } },
-      { extends: true, test: { name: 'connectors', retry: RETRY, include: CONNECTOR_TESTS } },
+      {
+        extends: true,
+        test: {
+          name: 'connectors',
+          retry: RETRY,
+          include: CONNECTOR_TESTS,
+          exclude: [...configDefaults.exclude, ...CONNECTOR_TESTS_APART],
+          // What it is measured in has to be compiled for each process: a fifth of the time.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'connectors-apart', retry: RETRY, include: CONNECTOR_TESTS_APART } },
     ],
     // Only with --coverage, which scripts/test.mjs gives for the connectors.
     coverage: {

@@ -1,7 +1,8 @@
 // A library in PostgreSQL as it grows: what a page of a crawl costs with few and many rows in the ledger, what a page of chunks and a
-// question cost with few and many chunks, what filters cost beside a library in a file, and what a `tsvector` with GIN would.
+// question cost with few and many chunks, what filters cost beside a library in a file, and what a `tsvector` with GIN would. And what each
+// operation of a crawl takes of the server, which the simulation of docs/scale.md reckons with (test/scale/costs.ts).
 //
-//   npm run bench postgres [-- --parts ledger,chunks,filters,tsvector] [--rows 10000,100000,1000000] [--chunks 10000,100000,500000]
+//   npm run bench postgres [-- --parts ledger,operations,chunks,filters,tsvector] [--rows 10000,100000,1000000] [--chunks 10000,100000,500000]
 //
 // It starts a PostgreSQL of its own, in memory. CPU is that of this process and of all processes of the server, each on its own: how
 // long something takes says more about what else the machine does. Which plans were used is what the server logs of them itself.
@@ -14,7 +15,7 @@ import { createChunk, createRandom, createWords } from './corpus.mjs'
 import { CHUNKS_PER_PAGE, createAdoption, createQueries, createSource } from './generated-pages.mjs'
 import { cpuSeconds, option, printTable, quantile } from './measure.mjs'
 
-const parts = (option('parts') ?? 'ledger,chunks,filters,tsvector').split(',')
+const parts = (option('parts') ?? 'ledger,operations,chunks,filters,tsvector').split(',')
 const ledgerSizes = numbers('rows', [10_000, 100_000, 1_000_000])
 const chunkSizes = numbers('chunks', [10_000, 100_000])
 /** Pages that are measured at each size, with so many links each, half of which are known. */
@@ -29,6 +30,10 @@ const ADDRESSES = 100_000
 const WARM = 50
 /** Whose plans are looked at. */
 const FEW = 20
+/** Hosts with something to do, and how often each operation is measured: those that take long, and all others. */
+const HOSTS = 500
+const ROUNDS = 40
+const TIMES = 2000
 
 /** As on every Linux that there is. */
 const TICKS_A_SECOND = 100
@@ -58,6 +63,7 @@ const settings = new pg.Client({ connectionString: server.addressOf('postgres') 
 await settings.connect()
 try {
   if (parts.includes('ledger')) await measureLedger()
+  if (parts.includes('operations')) await measureOperations()
   if (parts.includes('chunks')) await measureChunks()
   if (parts.includes('filters')) await measureFilters()
   if (parts.includes('tsvector')) await measureTsvector()
@@ -108,6 +114,118 @@ async function fillLedger(client, first, size) {
   }
   await client.query('VACUUM ANALYZE ledger')
   return size
+}
+
+/** What each operation takes of the server, in a crawl of many hosts by a process that has few of them at once. */
+async function measureOperations() {
+  const address = await createDatabase('operations')
+  const store = await openPostgresStore(address, { runner: 'bench' })
+  await store.addSource(createSource())
+  await store.beginCrawl(createCrawl(), 1e12)
+  const client = await connect(address)
+  await store.offer('docs', 'crawl', [findOf('https://docs.test/start')], 1)
+  await fillLedger(client, 0, ADDRESSES)
+  for (let i = 0; i < 20; i++) await store.offer('docs', 'crawl', listFinds(HOSTS, i * HOSTS), 1)
+  await client.query('VACUUM ANALYZE')
+  await client.end()
+  const sums = new Map()
+  const sum = async (name, count, work) => {
+    const { server: cpuMs } = await measure(work, 1)
+    const before = sums.get(name) ?? { cpuMs: 0, count: 0 }
+    sums.set(name, { cpuMs: before.cpuMs + cpuMs, count: before.count + count })
+  }
+  const host = (i) => `h${i % HOSTS}.open.test`
+  const now = (await measureVisits(store, sum)) + 2000
+  // Something is under way at as many hosts as there may be, so that a sign of life is for all of them.
+  await store.lease(requestAt(now))
+  const others = {
+    countOpen: () => store.countOpen('docs', now),
+    countLedger: () => store.countLedger('docs'),
+    listHeldHosts: () => store.listHeldHosts('docs', now, now),
+    readClock: (i) => store.readClock(host(i), now),
+    changeClock: (i) => store.changeClock(host(i), now, (clock) => ({ ...clock, nextAt: now })),
+    robots: (i) => store.readRobots(`https://${host(i)}`),
+    touch: () => store.touchCrawl('crawl', now, 'bench'),
+  }
+  for (const [name, work] of Object.entries(others)) {
+    const times = (count) => async () => {
+      for (let i = 0; i < count; i++) await work(i)
+    }
+    await times(WARM)()
+    await sum(name, TIMES, times(TIMES))
+  }
+  console.log(
+    `\nCPU of the server for each operation, ${ADDRESSES} rows in the ledger, ${HOSTS} hosts with something to do, 24 at once`,
+  )
+  printTable(
+    ['operation', 'times', 'ms each'],
+    [...sums].map(([name, { cpuMs, count }]) => [name, count, (cpuMs / count).toFixed(2)]),
+  )
+  await store.close()
+}
+
+/** Leases as a process does that makes sixteen visits at once, and what becomes of them. Tells what time it is then. */
+async function measureVisits(store, sum) {
+  const words = createWords(5000, createRandom(7))
+  const random = createRandom(3)
+  let now = Date.now()
+  let made = 0
+  const settle = (visit, more) => store.settle({ visit, crawlId: 'crawl', now, ...more })
+  const each = (visits, work) => async () => {
+    for (const visit of visits) await work(visit)
+  }
+  const index = (visit) => {
+    made++
+    const { record } = createAdoption([createChunk(made, words, random)])
+    const known = listFinds(LINKS / 2, made)
+    return settle(visit, { state: 'indexed', record, finds: [...known, ...listFinds(LINKS / 2, 1e6 + made * LINKS)] })
+  }
+  for (let round = -2; round < ROUNDS; round++) {
+    // The first are not counted: statements are planned.
+    const add = round < 0 ? (_name, _count, work) => work() : sum
+    now += 2000
+    let visits = []
+    await add('lease', 1, async () => {
+      visits = await store.lease(requestAt(now))
+    })
+    if (visits.length < 24) throw new Error(`only ${visits.length} visits are due`)
+    const [indexed, unchanged, released] = [visits.slice(0, 12), visits.slice(12, 20), visits.slice(20)]
+    await add('settle, a page and 20 links, half of them known', indexed.length, each(indexed, index))
+    const confirm = (visit) => settle(visit, { state: 'unchanged', finds: listFinds(LINKS, 0) })
+    await add('settle, nothing changed, 20 links that are known', unchanged.length, each(unchanged, confirm))
+    await add(
+      'release',
+      released.length,
+      each(released, (visit) => store.release([visit])),
+    )
+  }
+  return now
+}
+
+function requestAt(now) {
+  const [until, hostsUntil, horizon] = [now + 120_000, now + 30_000, now + 1000]
+  return {
+    sourceId: 'docs',
+    crawlId: 'crawl',
+    limit: 32,
+    now,
+    until,
+    horizon,
+    isLevelled: false,
+    maxHosts: 24,
+    hostsUntil,
+  }
+}
+
+function createCrawl() {
+  const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+  const begun = { state: 'running', runner: 'bench', startedAt: 1, heartbeatAt: 1, endedAt: null, summary: null }
+  return { id: 'crawl', sourceId: 'docs', kind: 'add', options, ...begun }
+}
+
+/** Addresses of many hosts. */
+function listFinds(count, first) {
+  return Array.from({ length: count }, (_, i) => findOf(`https://h${(first + i) % HOSTS}.open.test/${first + i}`))
 }
 
 /** Makes visits as a crawl does: leases some, stores what they answer with, offers what they link to. No two pages are the same. */

@@ -85,6 +85,7 @@ function listFailedFiles() {
 /** Programs of one step run at the same time; `again` are those that try files that failed once more. */
 function listSteps() {
   const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
+  const connectors = vitest('--project=connectors', '--project=connectors-apart', '--coverage')
   if (vitestArgs.length > 0) return [{ title: 'tests', programs: vitest(...vitestArgs), live: true }]
   return [
     { title: 'lock file', programs: [['scripts/complete-lock.mjs', '--check']] },
@@ -109,9 +110,9 @@ function listSteps() {
     },
     {
       title: 'tests of connectors',
-      programs: vitest('--project=connectors', '--coverage'),
+      programs: connectors,
       // All of them: how much is reached is known only then.
-      again: () => vitest('--project=connectors', '--coverage'),
+      again: () => connectors,
       live: true,
     },
     { title: 'examples', programs: listExamples().map((file) => [join('examples', file)]) },

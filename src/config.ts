@@ -428,7 +428,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 100_000,
     least: 1,
     most: 100_000,
-    description: 'ask so many hosts at once, in a library that several machines use',
+    description: 'ask so many hosts at once, in a library that several machines use; the crawls of a worker share them',
   },
   requestInterval: {
     type: 'duration',

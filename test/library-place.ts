@@ -1,7 +1,20 @@
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
 import { inject } from 'vitest'
 import { isPostgres } from '../src/core/url/postgres-address.ts'
+import { isLong } from './faults/bounded.ts'
 import { createLibrary, renameDatabase } from './postgres/databases.ts'
+
+/** Whether libraries are kept in PostgreSQL. Provided by the project of tests that starts one, and by no other. */
+const isOnPostgres = (inject('postgres') as string | undefined) !== undefined
+
+/**
+ * How often a test does the same: at full length, in a short run, and in a short run on PostgreSQL, where it has to show that the store
+ * holds to what the same test shows of crawls at its usual length beside it.
+ */
+export function chooseLength<T>(full: T, usual: T, onPostgres: T): T {
+  if (isLong) return full
+  return isOnPostgres ? onPostgres : usual
+}
 
 const made = new Map<string, string>()
 
@@ -10,9 +23,7 @@ const made = new Map<string, string>()
  * path. Those in memory are never the same.
  */
 export async function placeLibrary(path: string): Promise<string> {
-  // Provided by the project of tests that starts a PostgreSQL, and by no other.
-  const server: string | undefined = inject('postgres')
-  if (server === undefined || isPostgres(path)) return path
+  if (!isOnPostgres || isPostgres(path)) return path
   const place = made.get(path) ?? (await createLibrary())
   if (path !== ':memory:') made.set(path, place)
   return place

@@ -32,7 +32,20 @@ export function addCopy(program: Command, streams: Streams): void {
     .option('--discard', 'give a copy up that was broken off, and remove what it has written')
     .addHelpText(
       'after',
-      '\nEverything is copied: sources, addresses, pages, chunks, vectors, what is\nunderstood of them, places, the history of jobs and the clocks of hosts.\nNothing of it is seen before all of it is there and was compared. A copy that\nwas broken off goes on when it is asked for again.\n\nExamples:\n  $ pharos copy library.db postgres://me@db.example/pharos\n  $ pharos copy postgres://me@db.example/pharos backup.db\n  $ pharos copy other.db --add',
+      `
+Everything is copied: sources, addresses, pages, chunks, vectors, what is
+understood of them, places, the history of jobs and the clocks of hosts.
+No source is seen or crawled before all of it is there and was compared. A
+copy that was broken off goes on when it is asked for again, and is given up
+with the same command and --discard, even if <from> is gone.
+Jobs that had not ended are over in the copy: ask for those crawls again.
+The library that is copied may be in use; one of an older version is brought
+up to date first, as by any other command.
+
+Examples:
+  $ pharos copy library.db postgres://me@db.example/pharos
+  $ pharos copy postgres://me@db.example/pharos backup.db
+  $ pharos copy other.db --add`,
     )
   addCommonOptions(command).action((from: string, to: string | undefined, flags: CopyFlags) =>
     copy(command, { from, to }, flags, streams),
@@ -50,11 +63,11 @@ async function copy(command: Command, places: Places, flags: CopyFlags, streams:
     from: configFor(places.from, flags),
     to: places.to === undefined ? configOf(command) : configFor(places.to, flags),
   }
-  refuseMissing(configs.from.values.library)
   if (flags.add === true && flags.discard === true) {
     throw new PharosError('USAGE', { problem: '--add and --discard cannot be given together' })
   }
-  const again = ['pharos', 'copy', ...[configs.from, configs.to].map(({ values }) => shellWord(shownLibrary(values)))]
+  if (flags.discard === true) return discard(configs, terminal)
+  await refuseMissing(configs)
   try {
     await interruptible(
       (signal) =>
@@ -67,7 +80,7 @@ async function copy(command: Command, places: Places, flags: CopyFlags, streams:
     )
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'INTERRUPTED') throw error
-    throw new AdvisedError(error, `nothing is lost; go on with: ${again.join(' ')}`)
+    throw new AdvisedError(error, `nothing is lost; go on with: ${writeAgain(configs, flags)}`)
   } finally {
     terminal.clear()
   }
@@ -78,9 +91,34 @@ function configFor(library: string, { config: file }: CommonFlags): EffectiveCon
   return readConfig({ flags: { library }, file })
 }
 
-/** A file that is not there would be made: what is to be copied has to be there. */
-function refuseMissing(path: string): void {
-  if (!isPostgres(path) && !existsSync(path)) throw new PharosError('INPUT_NOT_FOUND', { path })
+/** The same command once more. */
+function writeAgain({ from, to }: Configs, { add, config }: CopyFlags): string {
+  const further = [...(add === true ? ['--add'] : []), ...(config === undefined ? [] : ['--config', config])]
+  const words = [...[from, to].map(({ values }) => shownLibrary(values)), ...further]
+  return ['pharos', 'copy', ...words.map((word) => shellWord(printableLine(word)))].join(' ')
+}
+
+/** Whether there is a library in a place: one that is not there would be made when it is opened. */
+async function holdsLibrary({ values }: EffectiveConfig): Promise<boolean> {
+  if (!isPostgres(values.library)) return existsSync(values.library)
+  const { openInspector } = await import('../store/postgres/inspect.ts')
+  const inspector = await openInspector(values.library)
+  const { schemaVersion } = await inspector.inspect().finally(() => inspector.close())
+  return schemaVersion > 0
+}
+
+async function refuseMissing({ from, to }: Configs): Promise<void> {
+  if (await holdsLibrary(from)) return
+  const { library: path } = from.values
+  if (!isPostgres(path)) throw new PharosError('INPUT_NOT_FOUND', { path })
+  const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
+  const problem = 'there is no library in it'
+  throw new PharosError('COPY_REFUSED', { origin, target, problem, advice: 'mend the address, or its ?schema=' })
+}
+
+interface Configs {
+  readonly from: EffectiveConfig
+  readonly to: EffectiveConfig
 }
 
 interface Copying {
@@ -92,7 +130,6 @@ interface Copying {
 }
 
 async function copyInForeground({ from, to, flags, terminal, signal }: Copying): Promise<void> {
-  if (flags.discard === true) return discard({ from, to }, terminal)
   const began = performance.now()
   const rates = new Map<CopyProgress['step'], PageRate>()
   const onProgress = (progress: CopyProgress): void => {
@@ -103,22 +140,31 @@ async function copyInForeground({ from, to, flags, terminal, signal }: Copying):
   const result = await copyLibrary({ from, to, add: flags.add === true, onProgress, signal })
   const places = { from: from.store.location, to: to.store.location }
   const elapsedMs = Math.round(performance.now() - began)
-  const { running, skipped } = result
-  if (running > 0) terminal.note(`${countOf(running, 'crawl')} had not ended; the copy has it as one that can go on`)
+  const { running, openJobs, skipped } = result
+  if (running > 0) terminal.note(`${countOf(running, 'crawl')} had not ended, and can go on in the copy`)
+  if (openJobs > 0) {
+    terminal.note(
+      `${countOf(openJobs, 'job')} had not ended, and will not go on in the copy unless asked for again there`,
+    )
+  }
   for (const { group, problem } of skipped) {
     if (problem !== null) terminal.notice(printableLine(`left out: ${GROUP_NAMES[group]}: ${problem}`))
   }
   terminal.answer(writeCopied(result, places, elapsedMs), { ...places, ...recordOf(result, elapsedMs, from) })
 }
 
-async function discard({ from, to }: Pick<Copying, 'from' | 'to'>, terminal: Terminal): Promise<void> {
-  const isDiscarded = await discardCopy({ from, to })
-  const place = printableLine(to.store.location)
-  terminal.answer(isDiscarded ? `removed what was copied to ${place}` : `no copy to ${place} was broken off`, {
-    from: from.store.location,
-    to: to.store.location,
-    discarded: isDiscarded,
-  })
+/** Gives a copy up, also where the library that was copied is gone, or its server does not answer. */
+async function discard({ from, to }: Configs, terminal: Terminal): Promise<void> {
+  const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
+  const isThere = await holdsLibrary(from).catch(() => false)
+  const id = isThere ? await withLibrary(from, ({ holdings }) => holdings.readLibraryId()) : undefined
+  const { isDiscarded, others } = (await holdsLibrary(to))
+    ? await withLibrary(to, (library) => discardCopy(library, { place: origin, id }))
+    : { isDiscarded: false, others: [] }
+  const lines = isDiscarded
+    ? [`removed what was copied from ${origin} to ${target}`]
+    : [`no copy of ${origin} to ${target} was broken off`, ...others.map((place) => `one of ${place} was`)]
+  terminal.answer(lines.map(printableLine).join('\n'), { from: origin, to: target, discarded: isDiscarded, others })
 }
 
 /** What is left out together, as people call it. */
@@ -139,17 +185,18 @@ function writeProgress({ step, label, done, total }: CopyProgress, perSecond: nu
 }
 
 function writeCopied(result: CopyResult, { from, to }: { from: string; to: string }, elapsedMs: number): string {
-  const { isOld, isResumed, sources, written, verified } = result
+  const { isOld, isResumed, sources, written, verified, took } = result
   const rows = sumOf(verified, ({ rows }) => rows)
   const places = printableLine(`${from} to ${to}`)
-  const pace = `${countOf(written, 'row')} in ${writeDuration(elapsedMs)}, ${writeNumber(rowsPerSecond(result))} rows/s as they were written`
+  const rate = took.copying < 1000 ? '' : `, ${writeNumber(rowsPerSecond(result))} rows/s as they were written`
+  const pace = `${countOf(written, 'row')} in ${writeDuration(elapsedMs)}${rate}`
   const outcome = isOld ? `copied before: ${places}` : `copied ${places}: ${isResumed ? 'the last ' : ''}${pace}`
   const [pages, chunks] = ['pages', 'chunks'].map((name) => hashedOf(result, name))
   const other = unlikeTheirHash(result)
   return [
     outcome,
     `verified: ${countOf(pages ?? 0, 'page')} and ${countOf(chunks ?? 0, 'chunk')} by their content hashes, all ${countOf(rows, 'row')} of ${countOf(verified.length, 'table')} and ${countOf(sources, 'source')} one by one`,
-    ...(other === 0 ? [] : [`${countOf(other, 'text')} had another hash than is noted of it, in the original too`]),
+    ...(other === 0 ? [] : [`${countOf(other, 'text')} had another hash than is noted, in the original too`]),
   ].join('\n')
 }
 
@@ -172,7 +219,7 @@ function unlikeTheirHash({ verified }: CopyResult): number {
 }
 
 function recordOf(result: CopyResult, elapsedMs: number, { sha256 }: OpenLibrary): Record<string, unknown> {
-  const { isOld, isResumed, written, verified, skipped, running, took } = result
+  const { isOld, isResumed, written, verified, skipped, running, openJobs, took } = result
   return {
     copied_before: isOld,
     resumed: isResumed,
@@ -184,6 +231,7 @@ function recordOf(result: CopyResult, elapsedMs: number, { sha256 }: OpenLibrary
     verifying_ms: took.verifying,
     indexing_ms: took.indexing,
     unfinished_crawls: running,
+    unfinished_jobs: openJobs,
     left_out: skipped.filter(({ problem }) => problem !== null),
     verified: {
       rows: sumOf(verified, ({ rows }) => rows),

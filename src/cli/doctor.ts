@@ -136,7 +136,7 @@ async function databaseCheck(address: string): Promise<Check> {
     const inspector = await openInspector(address)
     const { location } = inspector
     const facts = await inspector.inspect().finally(() => inspector.close())
-    const { version, encoding, schemaVersion, mayCreate, bytes } = facts
+    const { version, encoding, schemaVersion, mayCreate, bytes, arriving } = facts
     const server = `${location} is PostgreSQL ${version}, ${encoding}`
     const problem = findServerProblem(Number.parseInt(version, 10), encoding)
     if (problem !== undefined) return { name, ok: false, found: `${server}: ${problem}` }
@@ -145,8 +145,12 @@ async function databaseCheck(address: string): Promise<Check> {
       return { name, ok: false, found: `${server}, and its user may not make a schema: GRANT CREATE ON DATABASE …` }
     }
     const found = `${server}, has schema ${schemaVersion}, ${writeBytes(bytes)}, ${describePgvector(facts)}`
-    if (schemaVersion <= SCHEMA_VERSION) return { name, ok: true, found }
-    return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+    if (schemaVersion > SCHEMA_VERSION) {
+      return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+    }
+    if (arriving.length === 0) return { name, ok: true, found }
+    const begun = `a copy of ${arriving.join(', ')} into it has not ended; where it was broken off, run it again, or give it up with: pharos copy <from> <to> --discard`
+    return { name, ok: true, found: `${found}; ${begun}`, isWarning: true }
   } catch (error) {
     // Whatever went wrong is the answer to the question asked.
     const found =

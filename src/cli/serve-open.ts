@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Config, type EffectiveConfig, folderOf } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
+import type { Clock } from '../crawl/ports.ts'
 import { systemClock } from '../fetch/clock.ts'
 import { createHttp } from '../http/app.ts'
 import type { HttpApp, Log } from '../http/ports.ts'
@@ -136,9 +137,16 @@ async function openShared(
 ): Promise<JobParts> {
   const queue = prepareQueue(config, log)
   const feed = createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock })
+  // That of the library, as soon as it can be asked: clocks of machines differ.
+  let now = () => systemClock.now()
+  const clock: Clock = { now: () => now(), sleep: systemClock.sleep }
   const dispatcher = createSharedDispatcher({
-    ...{ queue: queue.open, feed, clock: systemClock, newId: randomUUID, jobLog: library.jobLog, log },
-    workers: async () => requireWorkers(await library.open()),
+    ...{ queue: queue.open, feed, clock, newId: randomUUID, jobLog: library.jobLog, log },
+    workers: async () => {
+      const opened = await library.open()
+      now = () => opened.clock.now()
+      return requireWorkers(opened)
+    },
   })
   closing.push(queue.close, dispatcher.close)
   if (config.values.workers > 0) {
@@ -211,7 +219,7 @@ function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Lo
     libraryPath: shownLibrary(values),
     maxJobs: values.maxCrawls,
     maxRequests: values.maxRequests,
-    endCrawl: async (sourceId, crawlId) => endKilled(await library.open(), sourceId, crawlId),
+    endCrawl: async (...which) => endKilled(await library.open(), ...which),
     log,
   })
 }

@@ -7,14 +7,15 @@ import type { Log } from '../http/ports.ts'
 import { nameOf } from '../jobs/runner.ts'
 import { createSpawnRunner } from '../jobs/spawn-crawl.ts'
 import { createAnalysisRunner } from '../library/dispatch/create-analysis-runner.ts'
-import { createWorker, type Worker } from '../library/dispatch/create-worker.ts'
+import { createWorker, type EndedCrawl, type Worker } from '../library/dispatch/create-worker.ts'
 import type { JobQueue } from '../library/dispatch/queue.ts'
-import type { CrawlRunner } from '../library/dispatch/runner.ts'
+import type { CrawlRunner, ProcessMark } from '../library/dispatch/runner.ts'
 import type { Library } from '../library/library.ts'
 import type { Workers } from '../library/workers.ts'
 import type { OpenLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
-import { shownLibrary } from './library.ts'
+import { findFailure } from './crawling.ts'
+import { createHintFor, shownLibrary } from './library.ts'
 
 /** So many of the last crawls of a source are looked through for one whose process was killed. */
 const LOOKED_BACK = 10
@@ -29,9 +30,36 @@ export function createVerbRunner({ values }: EffectiveConfig, verb: string): Cra
 }
 
 /** Ends a crawl whose process is gone without having done so. One that another process goes on with is left alone. */
-export async function endKilled({ store }: Library, sourceId: string, crawlId: string): Promise<void> {
+export async function endKilled(
+  { store, clock }: Library,
+  sourceId: string,
+  crawlId: string,
+  mark: ProcessMark | null,
+): Promise<void> {
+  if (mark === null) return
   const found = (await store.listCrawls(sourceId, LOOKED_BACK)).find(({ id }) => id === crawlId)
-  if (found?.state === 'running') await store.endCrawl(crawlId, null, Date.now(), found.runner ?? undefined)
+  const runner = nameOf(mark.pid)
+  if (found?.state === 'running' && found.runner === runner) await store.endCrawl(crawlId, null, clock.now(), runner)
+}
+
+/** What a crawl came to; undefined for one that goes on, or was stopped on its way. */
+export async function findEnd(
+  config: EffectiveConfig,
+  library: Library,
+  sourceId: string,
+  crawlId: string,
+): Promise<EndedCrawl | undefined> {
+  const { store } = library
+  const found = (await store.listCrawls(sourceId, LOOKED_BACK)).find(({ id }) => id === crawlId)
+  const source = (await store.listSources()).find(({ id }) => id === sourceId)
+  const summary = found?.summary
+  if (summary == null || summary.end === 'cancelled' || found?.state === 'running' || source === undefined)
+    return undefined
+  const { pages } = await store.countContent(sourceId)
+  const hint = await createHintFor(config, source)
+  const { signal } = new AbortController()
+  const failure = findFailure({ library, signal }, { source, summary, pages }, undefined, hint)
+  return { summary, problem: failure?.message ?? null }
 }
 
 /** The queue of a library in PostgreSQL, which is opened when it is first needed, and tried again until it can be. */
@@ -107,13 +135,15 @@ export function createConfiguredWorker(
       ...{ id: randomUUID(), name: `${hostname()}/${process.pid}`, version: VERSION, isServer },
       slots: values.maxCrawls,
     },
-    runner: createVerbRunner(config, 'crawl-job'),
+    // What a worker asks at once, its crawls share.
+    runner: createVerbRunner({ ...config, values: { ...values, hosts: hostsOfEach(values) } }, 'crawl-job'),
     runnerOf: nameOf,
     clock,
     newId: randomUUID,
     libraryPath,
     maxRequests: values.maxRequests,
-    endCrawl: (sourceId, crawlId) => endKilled(library, sourceId, crawlId),
+    endCrawl: (...which) => endKilled(library, ...which),
+    findEnd: (...which) => findEnd(config, library, ...which),
     openAnalysis: (feed) =>
       createAnalysisRunner({
         runner: createVerbRunner(config, 'analyze'),
@@ -126,6 +156,11 @@ export function createConfiguredWorker(
     ...(isServer || !canEmbed(values) ? {} : { embed: (signal) => embed(library, signal) }),
     log,
   })
+}
+
+/** How many hosts each crawl of a worker may ask at once. */
+export function hostsOfEach({ hosts, maxCrawls }: Pick<Config, 'hosts' | 'maxCrawls'>): number {
+  return Math.max(1, Math.floor(hosts / maxCrawls))
 }
 
 /** Whether there is something that makes vectors; whether it works is seen when it is used. */

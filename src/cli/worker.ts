@@ -11,7 +11,7 @@ import { addLibraryOptions, createHint, FETCH_SETTINGS, openConfigured, shownLib
 import { type CommonFlags, configOf } from './options.ts'
 import { untilAborted } from './serve.ts'
 import { createServeLog } from './serve-log.ts'
-import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 import { whenReachable } from './when-reachable.ts'
 
 interface WorkerFlags extends CommonFlags {
@@ -68,7 +68,7 @@ async function work(config: EffectiveConfig, log: Log, terminal: Terminal, signa
     await worker.start()
     const { maxCrawls, drainTime } = config.values
     const place = shownLibrary(config.values)
-    terminal.answer(`Pharos works on ${printableLine(place)}, on ${maxCrawls} crawls at once`, {
+    terminal.answer(`Pharos works on ${printableLine(place)}, on ${countOf(maxCrawls, 'crawl')} at once`, {
       ...{ library: place, maxCrawls, pid: process.pid },
     })
     await untilAborted(signal)

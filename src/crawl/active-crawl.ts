@@ -19,7 +19,7 @@ import {
   type Settlement,
   type Visit,
 } from './ledger.ts'
-import { Pacer } from './pacer.ts'
+import { isUnsent, type Leave, Pacer } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
 import type { Fetcher, FetchOutcome, FetchRequest, PageReading, ReadOptions, Renderer, RenderOutcome } from './ports.ts'
@@ -35,6 +35,9 @@ import { ContentTraps, type PageContent } from './traps.ts'
 const MAX_REMEMBERED = 500_000
 /** How old what others have done may be when it is told. */
 const HELP_AGE_MS = 1000
+/** Visits of others after which it is counted anew what all have come to, and how many times more there are each time after that. */
+const FIRST_RECOUNT = 10
+const RECOUNT_FACTOR = 4
 
 /** Where addresses were found. */
 export interface Finding {
@@ -100,13 +103,16 @@ export class ActiveCrawl {
   incomplete: string | null = null
   /** Whether it was begun by another process, which does all but visits. */
   readonly isJoined: boolean
-  /** Whether the start was read, and the lists of the site with it. */
-  #isStarted: boolean
-  #isShared = false
+  /** Whether the start has answered: then it is known where the site is. */
+  #isAnswered: boolean
+  /** What others were told who may take part. */
+  #shared: string | undefined
   /** Requests that were told to whoever adds them up. */
   #toldRequests = 0
   /** What others have done, and when that was asked. */
   #help: { readonly done: Help; readonly at: number } = { done: NO_HELP, at: Number.NEGATIVE_INFINITY }
+  /** Visits of others at which milestones are counted anew. */
+  #recountAt = FIRST_RECOUNT
   /** Where the site is from now on. */
   #keptSite: string
   readonly #startOrigin: string
@@ -139,7 +145,7 @@ export class ActiveCrawl {
     this.#startOrigin = new URL(run.startUrl).origin
     for (const url of [run.startUrl, run.siteUrl]) this.#hosts.add(new URL(url).host)
     this.gate = this.#openGate(run.siteUrl)
-    this.#isStarted = !this.#readsLists
+    this.#isAnswered = !this.#readsLists
     this.#startKeys.set(this.gate.keyOf(run.startUrl) ?? run.startUrl, true)
     const { ledger, clock, random } = ports
     const tell = (event: CrawlEvent) => this.events.push(event)
@@ -162,21 +168,28 @@ export class ActiveCrawl {
   }
 
   /** Fetches, counted; what comes of it sets the pace of the host. */
-  async fetch(request: FetchRequest, visit?: Visit, fetcher: Fetcher = this.ports.fetcher): Promise<FetchOutcome> {
+  async fetch(
+    request: FetchRequest,
+    leave: Leave,
+    visit?: Visit,
+    fetcher: Fetcher = this.ports.fetcher,
+  ): Promise<FetchOutcome> {
     const { host, origin } = new URL(request.url)
     this.requests++
-    const askedAt = this.ports.clock.now()
+    let askedAt = this.ports.clock.now()
     const headers = { ...this.#headersFor(origin), ...request.headers }
     const admitLarge = visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
-    const outcome = await fetcher
-      .fetch({ ...request, headers, ...admitLarge, signal })
-      .finally(() => this.#fetching.delete(request.url))
+    const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
+      askedAt = this.ports.clock.now()
+      return fetcher.fetch({ ...request, headers, ...admitLarge, isInTime, signal })
+    }
+    const outcome = await this.pacer.send(leave, send, signal).finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
     // What the network guard refused was never sent.
-    if (outcome.type === 'failed' && outcome.reason === 'address-refused') this.requests--
-    await this.pacer.note(host, outcome, askedAt, visit !== undefined)
+    if (isUnsent(outcome) || (outcome.type === 'failed' && outcome.reason === 'address-refused')) this.requests--
+    if (!isUnsent(outcome)) await this.pacer.note(host, outcome, askedAt, visit !== undefined)
     return outcome
   }
 
@@ -270,7 +283,7 @@ export class ActiveCrawl {
   async discoverLate(): Promise<boolean> {
     if (this.#discovery !== undefined || !this.#readsLists) return false
     await this.discovered(this.#settledStart)
-    this.#isStarted = true
+    await this.share()
     return true
   }
 
@@ -290,11 +303,9 @@ export class ActiveCrawl {
         continue
       }
       if (isRead(row) && row.status !== null) this.answerStart(key)
+      this.#isAnswered = true
       if (this.run.kind === 'recrawl') this.#settledStart = key
-      else {
-        this.#discovery = Promise.resolve()
-        this.#isStarted = true
-      }
+      else this.#discovery = Promise.resolve()
     }
   }
 
@@ -343,11 +354,17 @@ export class ActiveCrawl {
     this.events.push({ type: 'begun', url, depth })
   }
 
-  /** Lets others take part once all is known that they have to know: where the site is, and what its lists name. */
-  async share(): Promise<void> {
-    if (this.#isShared || !this.#isStarted) return
-    this.#isShared = true
-    await this.ports.share?.({ siteUrl: this.siteUrl, isFullKnown: this.isFullKnown })
+  /** Lets others take part once it is known where the site is, and tells them when more is. */
+  async share(isAnswered = false): Promise<void> {
+    this.#isAnswered ||= isAnswered
+    const shared: SharedCrawl = { siteUrl: this.siteUrl, isFullKnown: this.isFullKnown }
+    const text = JSON.stringify(shared)
+    if (!this.#isAnswered || this.#shared === text) return
+    this.#shared = text
+    // Nothing depends on it: it is told again after the next visit.
+    await this.ports.share?.(shared).catch(() => {
+      this.#shared = undefined
+    })
   }
 
   /** What others have done, as it was told a moment ago at most. */
@@ -381,8 +398,6 @@ export class ActiveCrawl {
     }
     this.note(finds, settled.finds)
     if (state === 'pending') return false
-    // A start that only leads elsewhere leaves the lists to the address it leads to.
-    if (reason !== 'redirect' && this.waitsForLists(visit.key)) this.#isStarted = true
     this.#noteSame(reason, settlement.pattern)
     this.visited++
     if (reason === 'guess-missed') this.#missed.add(visit.key)
@@ -399,7 +414,21 @@ export class ActiveCrawl {
   async reach(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
     // Whoever sees a part of a crawl cannot tell.
     if (this.isJoined) return
-    for (const event of this.milestones.note(visit)) {
+    await this.#tellReached(this.milestones.note(visit))
+    if ((await this.readHelp()).visited >= this.#recountAt) await this.reachTogether()
+  }
+
+  /** Tells the milestones that all processes have come to together, by what is in the ledger: what others visit is not told to this one. */
+  async reachTogether(): Promise<void> {
+    const { visited } = await this.readHelp()
+    const { milestones } = this.ports
+    if (this.isJoined || visited === 0 || milestones === undefined || !this.milestones.isOpen) return
+    this.#recountAt = Math.max(this.#recountAt, visited) * RECOUNT_FACTOR
+    await this.#tellReached(this.milestones.take(await milestones.read()))
+  }
+
+  async #tellReached(reached: readonly Extract<CrawlEvent, { type: 'milestone' }>[]): Promise<void> {
+    for (const event of reached) {
       await this.ports.milestones?.write(event.kind)
       this.events.push(event)
     }
@@ -423,10 +452,12 @@ export class ActiveCrawl {
   /** Where the crawl stands. */
   async progress(): Promise<CrawlProgress> {
     const now = this.ports.clock.now()
-    const open = await this.ports.ledger.countOpen(this.run.sourceId, now)
+    // Counted often, and told to everybody: when something may be done next is another question, which takes longer.
+    const { states } = await this.ports.ledger.countLedger(this.run.sourceId)
+    const own = { visited: this.visited, bytes: this.bytes }
     const { visited, indexed, unchanged, skipped, failed, bytes } = addHelp(this.done, await this.readHelp())
-    const counts = { visited, indexed, unchanged, skipped, failed, bytes }
-    const queued = open.pending + open.leased
+    const counts = { visited, indexed, unchanged, skipped, failed, bytes, own }
+    const queued = states.pending + states.leased
     return {
       ...counts,
       queued,

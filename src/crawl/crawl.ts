@@ -32,6 +32,8 @@ async function visitEverything(active: ActiveCrawl): Promise<void> {
   while (isGoingOn(active) && (await active.planning?.idle()) === true) await visitAll(active)
   while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
   if (active.refusal !== null) await putBack(active, active.refusal)
+  await active.readHelp(true)
+  await active.reachTogether()
 }
 
 /** Whether there is use in visiting more than what was found. */

@@ -101,6 +101,8 @@ export interface CrawlProgress {
   readonly skipped: number
   readonly failed: number
   readonly bytes: number
+  /** What this process has done of it. @default all of it */
+  readonly own?: { readonly visited: number; readonly bytes: number }
   /** Rows that are still to be fetched. */
   readonly queued: number
   /** Addresses being fetched, and for how long. */

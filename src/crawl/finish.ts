@@ -3,17 +3,17 @@ import type { CrawlEnd, CrawlSummary } from './events.ts'
 import { isRead, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { addHelp, type Help } from './sharing.ts'
-import { Stall } from './watch.ts'
+import { Stall, TAKEN_OVER } from './watch.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports } = active
   const start = await findStart(active)
-  const ending = active.signal.aborted
-    ? describeStop(active.signal.reason)
-    : await removeGone(active, await isConclusive(active))
-  if (!active.signal.aborted) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
-  const isAll = !active.signal.aborted && active.cappedAt === null && active.refusal === null
+  const stopped = await findStop(active)
+  const ending =
+    stopped === undefined ? await removeGone(active, await isConclusive(active)) : describeStop(stopped.reason)
+  if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
+  const isAll = stopped === undefined && active.cappedAt === null && active.refusal === null
   await active.planning?.end(isAll)
   let { end, problem } = ending
   const { removed, withheld } = ending
@@ -40,6 +40,14 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     problem,
     vainReason,
   }
+}
+
+/** Why a crawl is not to end as one that has done all, if it is not. Whoever stood still may find that it is another's by now. */
+async function findStop({ signal, ports }: ActiveCrawl): Promise<{ readonly reason: unknown } | undefined> {
+  if (signal.aborted) return { reason: signal.reason }
+  // What cannot be told now is told where the end is written.
+  const isOurs = await ports.touch().catch(() => true)
+  return isOurs ? undefined : { reason: new Error(TAKEN_OVER) }
 }
 
 /** How a crawl comes to its end, before it is known whether everything is accounted for. */

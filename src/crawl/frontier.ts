@@ -4,10 +4,10 @@ import type { Visit } from './ledger.ts'
 import { MemoryGate } from './memory-gate.ts'
 
 /** Slots of a host are reserved at most this far ahead, so that other processes get theirs. */
-const HORIZON_MS = 1000
+export const HORIZON_MS = 1000
 /** How soon and how late to look again when nothing can be taken now. */
-const LEAST_WAIT_MS = 20
-const MOST_WAIT_MS = 500
+export const LEAST_WAIT_MS = 20
+export const MOST_WAIT_MS = 500
 /** How soon to look again whether there is memory. */
 const MEMORY_WAIT_MS = 100
 

@@ -125,6 +125,12 @@ describe('the shortest pause', () => {
     expect(setFloor(known, 0, 0, NOW)).toMatchObject({ intervalMs: 0, floorMs: 0, nextAt: NOW })
   })
 
+  test('that is gone leaves the slots that others have the pause behind them', () => {
+    const { clock: known } = takeSlot(clock({ intervalMs: 10_000, floorMs: 10_000, nextAt: NOW + 8000 }), NOW, 25)
+    const { slot } = takeSlot(setFloor(known, 200, 1000, NOW), NOW, 25)
+    expect(slot - (NOW + 8000)).toBe(1025)
+  })
+
   test('does not make a host quicker that had to be slowed down', () => {
     const slowed = clock({ intervalMs: 8000, floorMs: 2000 })
     expect(setFloor(slowed, 200, 1000, NOW)).toEqual({ ...slowed, floorMs: 200 })

@@ -89,7 +89,7 @@ export function openClock(clock: HostClock, floorMs: number, startMs: number, no
 
 /**
  * Sets the shortest pause of a host, once it is known what it wants. One that had to be slowed down keeps its pace. With a shorter
- * pause it is free no later than that pause from now.
+ * pause it is free no later than that pause from now, or from the last slot that somebody has.
  */
 export function setFloor(clock: HostClock, floorMs: number, startMs: number, now: number): HostClock {
   const mended = openClock(clock, floorMs, startMs, now)
@@ -100,7 +100,8 @@ export function setFloor(clock: HostClock, floorMs: number, startMs: number, now
   const intervalMs = wasSlow ? Math.max(mended.intervalMs, floorMs) : gentle
   if (intervalMs === mended.intervalMs) return { ...mended, floorMs }
   if (intervalMs < mended.intervalMs) {
-    return { ...mended, floorMs, intervalMs, nextAt: Math.min(mended.nextAt, now + intervalMs) }
+    const behindLast = mended.nextAt - (mended.intervalMs - intervalMs)
+    return { ...mended, floorMs, intervalMs, nextAt: Math.min(mended.nextAt, Math.max(now + intervalMs, behindLast)) }
   }
   return { ...mended, floorMs, ...lengthen(mended, intervalMs, now) }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../store/memory/memory-store.ts'
 import type { CrawlEvent } from './events.ts'
 import { takeSlot } from './host-clock.ts'
-import { Pacer, type PacerOptions } from './pacer.ts'
+import { Pacer, type PacerOptions, POSTPONED } from './pacer.ts'
 import type { FetchOutcome } from './ports.ts'
 
 const HOST = 'slow.test'
@@ -16,6 +16,9 @@ const LIMITS: PacerOptions['limits'] = {
 }
 
 const GOOD: FetchOutcome = { type: 'gone', status: 404 }
+
+/** Leave to ask. */
+const LEAVE: unknown = expect.objectContaining({ slot: expect.any(Number) })
 
 function failed(more: Partial<Extract<FetchOutcome, { type: 'failed' }>> = {}): FetchOutcome {
   const reason = more.status === undefined || more.status === null ? 'network' : 'http-server-error'
@@ -51,7 +54,7 @@ function setUp(
   const pacer = new Pacer({ ledger: store, clock, random, limits: LIMITS, tell })
   /** Asks once and hears that; returns when it was asked. */
   const ask = async (outcome: FetchOutcome = GOOD, host = HOST): Promise<number> => {
-    expect(await pacer.takeTurn(host)).toBe('go')
+    expect(await pacer.takeTurn(host)).toEqual(LEAVE)
     const askedAt = time.now
     await pacer.note(host, outcome, askedAt)
     return askedAt
@@ -158,7 +161,7 @@ describe('the pace of a host', () => {
     time.now = (slots[2] ?? 0) + 150
     const moments: number[] = []
     for (const slot of slots) {
-      expect(await pacer.enter(HOST, slot)).toBe('go')
+      expect(await pacer.enter(HOST, slot)).toEqual(LEAVE)
       moments.push(time.now)
     }
     for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(200)
@@ -171,16 +174,16 @@ describe('the pace of a host', () => {
     const second = setUp({ store: first.store, time })
     const [mine, theirs] = [await first.reserve(), await second.reserve()]
     time.now = theirs
-    expect(await second.pacer.enter(HOST, theirs)).toBe('go')
+    expect(await second.pacer.enter(HOST, theirs)).toEqual(LEAVE)
     time.now += 10
-    expect(await first.pacer.enter(HOST, mine)).toBe('go')
+    expect(await first.pacer.enter(HOST, mine)).toEqual(LEAVE)
     expect(time.now - theirs).toBeGreaterThanOrEqual(200)
     const after = await second.reserve()
     expect(after - time.now).toBeGreaterThanOrEqual(200)
     // What is late by no more than the jitter goes at once, whoever comes after it.
     await first.reserve()
     time.now = after + 25
-    expect(await second.pacer.enter(HOST, after)).toBe('go')
+    expect(await second.pacer.enter(HOST, after)).toEqual(LEAVE)
     expect(time.now).toBe(after + 25)
   })
 
@@ -192,7 +195,7 @@ describe('the pace of a host', () => {
     const pacer = new Pacer({ ledger: store, clock, random: () => 0.5, limits: LIMITS })
     const moments: number[] = []
     const many = Array.from({ length: 16 }, async () => {
-      expect(await pacer.takeTurn(HOST)).toBe('go')
+      expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
       moments.push(time.now)
     })
     await Promise.race([Promise.all(many), clock.run()])
@@ -209,6 +212,7 @@ describe('the pace of a host', () => {
     time.now = mine
     let asked = 0
     const ledger: PacerOptions['ledger'] = {
+      readRobots: (origin) => store.readRobots(origin),
       changeClock: (...args) => store.changeClock(...args),
       async readClock(...args) {
         const known = await store.readClock(...args)
@@ -226,7 +230,7 @@ describe('the pace of a host', () => {
       },
     }
     const frozen = new Pacer({ ledger, clock, random: () => 0.5, limits: LIMITS })
-    expect(await frozen.enter(HOST, mine)).toBe('go')
+    expect(await frozen.enter(HOST, mine)).toEqual(LEAVE)
     expect(time.now - asked).toBeGreaterThanOrEqual(200)
   })
 
@@ -237,7 +241,7 @@ describe('the pace of a host', () => {
     const second = setUp({ store: first.store, time })
     const mine = await first.reserve()
     time.now = mine + 190
-    expect(await first.pacer.enter(HOST, mine)).toBe('go')
+    expect(await first.pacer.enter(HOST, mine)).toEqual(LEAVE)
     expect(time.now).toBe(mine + 190)
     expect((await second.ask()) - (mine + 190)).toBeGreaterThanOrEqual(200)
   })
@@ -249,6 +253,7 @@ describe('the pace of a host', () => {
     time.now = slot + 500
     let reads = 0
     const ledger: PacerOptions['ledger'] = {
+      readRobots: (origin) => store.readRobots(origin),
       // Each answer takes longer than a slot may be late.
       async changeClock(...args) {
         const changed = await store.changeClock(...args)
@@ -263,7 +268,7 @@ describe('the pace of a host', () => {
     }
     const sleep = async () => undefined
     const late = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
-    expect(await late.enter(HOST, slot)).toBe('go')
+    expect(await late.enter(HOST, slot)).toEqual(LEAVE)
     expect(reads).toBe(1)
   })
 
@@ -274,6 +279,7 @@ describe('the pace of a host', () => {
     const slot = await first.reserve()
     time.now = slot + 500
     const ledger: PacerOptions['ledger'] = {
+      readRobots: (origin) => store.readRobots(origin),
       readClock: (...args) => store.readClock(...args),
       // Each answer takes longer than the pause of the host.
       async changeClock(...args) {
@@ -286,10 +292,82 @@ describe('the pace of a host', () => {
       time.now += ms
     }
     const late = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
-    expect(await late.enter(HOST, slot)).toBe('go')
+    expect(await late.enter(HOST, slot)).toEqual(LEAVE)
     const asked = time.now
     const second = setUp({ store, time })
     expect((await second.ask()) - asked).toBeGreaterThanOrEqual(200)
+  })
+
+  test.each([
+    ['each time', [3000, 3000, 3000, 3000, 3000, 3000]],
+    ['the first time', [3000]],
+    ['longer and longer', [300, 700, 1500, 3200]],
+  ])('holds where a connection takes long to make, %s', async (_, waits) => {
+    const first = setUp()
+    await first.askOften(100)
+    const { store, time } = first
+    const sent: number[] = []
+    const second = setUp({ store, time })
+    const send = async (pacer: Pacer, delays: number[]) => {
+      const leave = await pacer.takeTurn(HOST)
+      if (leave === 'parked') throw new Error('it is parked')
+      let asked = 0
+      const outcome = await pacer.send(leave, async (isInTime) => {
+        asked++
+        time.now += delays.shift() ?? 0
+        if (!isInTime()) return TIMEOUT
+        sent.push(time.now)
+        return GOOD
+      })
+      expect(outcome).toBe(GOOD)
+      return asked
+    }
+    // Nobody is kept from asking, however often.
+    expect(await send(first.pacer, [...waits])).toBeLessThanOrEqual(5)
+    for (const pacer of [second.pacer, first.pacer, second.pacer]) await send(pacer, [])
+    expect(sent).toHaveLength(4)
+    for (const gap of gaps(sent)) expect(gap).toBeGreaterThanOrEqual(200)
+  })
+
+  test('holds where many wait for one name, and all connections are there at once', async () => {
+    const { pacer, time, askOften, reserve } = setUp()
+    await askOften(100)
+    const leaves = []
+    for (let i = 0; i < 8; i++) {
+      const slot = await reserve()
+      time.now = slot
+      leaves.push(await pacer.enter(HOST, slot))
+    }
+    time.now += 3000
+    const sent: number[] = []
+    for (const leave of leaves) {
+      if (typeof leave === 'string') throw new Error(`it is ${leave}`)
+      const outcome = await pacer.send(leave, async (isInTime) => {
+        if (!isInTime()) return TIMEOUT
+        sent.push(time.now)
+        return GOOD
+      })
+      expect(outcome).toBe(GOOD)
+    }
+    expect(sent).toHaveLength(8)
+    for (const gap of gaps(sent)) expect(gap).toBeGreaterThanOrEqual(200)
+    // What was not sent was no request.
+    expect(pacer.progress()[0]?.requests).toBe(108)
+  })
+
+  test('lets nothing be sent that a host was asked to wait for meanwhile, and puts its visit off', async () => {
+    const { pacer, time, askOften, reserve } = setUp()
+    await askOften(100)
+    const slot = await reserve()
+    time.now = slot
+    const leave = await pacer.enter(HOST, slot, undefined, 'visit')
+    if (typeof leave === 'string') throw new Error(`it is ${leave}`)
+    const outcome = await pacer.send(leave, async (isInTime) => {
+      await pacer.note(HOST, retryAfter(60), slot)
+      expect(isInTime()).toBe(false)
+      return TIMEOUT
+    })
+    expect(outcome).toBe(POSTPONED)
   })
 
   test('is nothing to whoever has lost the host', async () => {
@@ -298,6 +376,7 @@ describe('the pace of a host', () => {
     const slot = await reserve()
     const leases: string[] = []
     const ledger: PacerOptions['ledger'] = {
+      readRobots: (origin) => store.readRobots(origin),
       readClock: (...args) => store.readClock(...args),
       changeClock: (...args) => store.changeClock(...args),
       async readClockFor({ host, lease }, now) {
@@ -310,8 +389,30 @@ describe('the pace of a host', () => {
     }
     const pacer = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
     expect(await pacer.enter(HOST, slot, undefined, 'lost')).toBe('later')
-    expect(await pacer.enter(HOST, slot, undefined, 'kept')).toBe('go')
+    expect(await pacer.enter(HOST, slot, undefined, 'kept')).toEqual(LEAVE)
     expect(new Set(leases)).toEqual(new Set(['lost', 'kept']))
+  })
+
+  test('is nothing to whoever has lost the host while it stood still', async () => {
+    const { store, time, askOften, reserve } = setUp()
+    await askOften(100)
+    const slot = await reserve()
+    let isLost = false
+    const ledger: PacerOptions['ledger'] = {
+      readRobots: (origin) => store.readRobots(origin),
+      readClock: (...args) => store.readClock(...args),
+      changeClock: (...args) => store.changeClock(...args),
+      async readClockFor({ host }, now) {
+        const known = isLost ? undefined : await store.readClock(host, now)
+        // It stands still before it can look at what it was told.
+        time.now += 60_000
+        isLost = true
+        return known
+      },
+    }
+    const clock = { now: () => time.now, sleep: async () => undefined }
+    const pacer = new Pacer({ ledger, clock, random: () => 0.5, limits: LIMITS })
+    expect(await pacer.enter(HOST, slot, undefined, 'visit')).toBe('later')
   })
 
   test('voids slots of before the host got slow', async () => {
@@ -321,7 +422,7 @@ describe('the pace of a host', () => {
     time.now += 500
     await pacer.note(HOST, BUSY, askedAt)
     time.now = slot
-    expect(await pacer.enter(HOST, slot)).toBe('go')
+    expect(await pacer.enter(HOST, slot)).toEqual(LEAVE)
     time.now += 100
     await pacer.note(HOST, BUSY, slot)
     expect(await pacer.enter(HOST, slot)).toBe('later')
@@ -360,7 +461,7 @@ describe('a host that says 429', () => {
       expect(events.at(-1)).toMatchObject({ type: 'parked', host: HOST, reason: 'rate-limited' })
       expect(await pacer.takeTurn(HOST)).toBe('parked')
       expect(await pacer.enter(HOST, time.now)).toBe('parked')
-      expect(await pacer.takeTurn('other.test')).toBe('go')
+      expect(await pacer.takeTurn('other.test')).toEqual(LEAVE)
     },
   )
 
@@ -648,6 +749,22 @@ describe('a Crawl-delay', () => {
     expect(await interval()).toBe(1000)
   })
 
+  test('of an origin that only another process knows is not undone either, unless it is of long ago', async () => {
+    const first = setUp()
+    const { store, time } = first
+    const body = 'User-agent: *\nCrawl-delay: 10\n'
+    await store.writeRobots({ origin: `http://${HOST}`, fetchedAt: time.now, type: 'rules', body, status: 200 })
+    await first.pacer.setDelay(`http://${HOST}`, 10_000)
+    await first.ask()
+    const second = setUp({ store, time })
+    await second.pacer.setDelay(`https://${HOST}`, null)
+    expect(await second.read()).toMatchObject({ floorMs: 10_000, intervalMs: 10_000 })
+    time.now += 86_400_000
+    const third = setUp({ store, time })
+    await third.pacer.setDelay(`https://${HOST}`, null)
+    expect(await third.read()).toMatchObject({ floorMs: 200, intervalMs: 1000 })
+  })
+
   test('holds for the next pacer before that has read robots.txt', async () => {
     const first = setUp()
     await first.pacer.setDelay(ORIGIN, 5000)
@@ -722,7 +839,7 @@ describe('lists of a site', () => {
   test('that are refused one after the other park nobody, and leave the pause as the first one made it', async () => {
     const { pacer, time, read, events, interval } = setUp()
     for (let i = 0; i < 6; i++) {
-      expect(await pacer.takeTurn(HOST)).toBe('go')
+      expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
       await pacer.note(HOST, TOO_MANY, time.now, false)
       time.now += 10
     }

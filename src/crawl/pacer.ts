@@ -13,8 +13,9 @@ import {
   slowClock,
   takeSlot,
 } from './host-clock.ts'
+import { readKeptDelay } from './kept-robots.ts'
 import type { Ledger, Reason } from './ledger.ts'
-import type { Clock, FetchOutcome } from './ports.ts'
+import type { Clock, FetchOutcome, FetchRequest } from './ports.ts'
 import type { CrawlLimits } from './run.ts'
 
 /** Whoever asks for more patience than this is left alone for the rest of the crawl. */
@@ -25,6 +26,10 @@ const HOLD_SPREAD = 0.1
 const LATE_MS = 25
 /** So much later may a slot be used that is taken instead of one that has passed, and twice as much each time it passes again. */
 const ROOM_MS = 100
+/** No more room is given at once, however late a request was. */
+const MOST_ROOM_MS = 2000
+/** Whoever is late by more may have lost the host meanwhile. */
+const LOST_MS = 1000
 /** So many answers in a row that are quick, or all within so long, make the pause a step shorter. */
 const QUICK_ANSWERS = 10
 const QUICK_MS = 10_000
@@ -49,7 +54,7 @@ const WEIGHT = 0.2
 
 /** What a pacer works with. */
 export interface PacerOptions {
-  readonly ledger: Pick<Ledger, 'readClock' | 'readClockFor' | 'changeClock'>
+  readonly ledger: Pick<Ledger, 'readClock' | 'readClockFor' | 'changeClock' | 'readRobots'>
   readonly clock: Clock
   /** Number from 0 up to 1, for jitter. */
   readonly random: () => number
@@ -57,8 +62,44 @@ export interface PacerOptions {
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
 }
 
+/** Leave to ask a host, in a slot of it. */
+export interface Leave {
+  readonly host: string
+  readonly slot: number
+  /** So much later than any other it may be used. */
+  readonly roomMs: number
+  /** Of the visit that it is for, if it is for one. */
+  readonly lease: string | undefined
+  /** When it was given, and when the host had last been asked before. */
+  readonly givenAt: number
+  readonly askedBefore: number
+}
+
 /** What became of a wish to ask a host. `later`: not in this slot. `parked`: not in this crawl. */
-export type Turn = 'go' | 'later' | 'parked'
+export type Turn = Leave | 'later' | 'parked'
+
+/** Fetches what there is leave for. */
+export interface PacedFetcher {
+  fetch(request: FetchRequest, leave: Leave): Promise<FetchOutcome>
+}
+
+/** Stands for the answer of a host that is left alone. */
+export const LEFT_ALONE: FetchOutcome = {
+  type: 'failed',
+  status: null,
+  reason: 'host-parked',
+  detail: 'its host is left alone',
+  isTransient: false,
+  retryAfterMs: null,
+}
+
+/** Stands for an answer that is asked for later, from the beginning. */
+export const POSTPONED: FetchOutcome = { ...LEFT_ALONE, isTransient: true }
+
+/** Whether nobody was asked. */
+export function isUnsent(outcome: FetchOutcome): boolean {
+  return outcome === LEFT_ALONE || outcome === POSTPONED
+}
 
 /**
  * Keeps the pace at which each host is asked: evenly spaced, gentle at first, quicker while answers stay quick, slower when the host
@@ -83,8 +124,8 @@ export class Pacer {
     return least + this.#options.random() * (most - least)
   }
 
-  /** Waits for a slot of a host. Never `later`. */
-  async takeTurn(host: string, signal?: AbortSignal): Promise<Turn> {
+  /** Waits for a slot of a host. */
+  async takeTurn(host: string, signal?: AbortSignal): Promise<Leave | 'parked'> {
     const { ledger, clock } = this.#options
     await this.#open(host)
     for (;;) {
@@ -108,11 +149,65 @@ export class Pacer {
    * lease says whether the host is still this process's.
    */
   async enter(host: string, slot: number, signal?: AbortSignal, lease?: string): Promise<Turn> {
-    const { clock } = this.#options
     await this.#open(host)
+    const turn = await this.#enter({ host, slot, roomMs: 0, lease }, ROOM_MS, signal)
+    if (typeof turn !== 'string') this.#countRequest(this.#watchOf(host))
+    return turn
+  }
+
+  /**
+   * Has a request sent that there is leave for. A connection may take long to make, and whoever makes it may stand still: what cannot be
+   * sent in its slot is sent in another one, in the end with room for as long as it takes. For a visit that has to wait for longer, or has
+   * lost its host, the outcome is {@link POSTPONED}.
+   */
+  async send(
+    leave: Leave,
+    send: (isInTime: () => boolean) => Promise<FetchOutcome>,
+    signal?: AbortSignal,
+  ): Promise<FetchOutcome> {
+    for (let own = leave; ; ) {
+      let lateMs: number | undefined
+      const outcome = await send(() => {
+        lateMs = this.#isInTime(own) ? undefined : this.#options.clock.now() - own.slot
+        return lateMs === undefined
+      })
+      if (lateMs === undefined) return outcome
+      const turn = await this.#renew(own, lateMs, signal)
+      if (typeof turn === 'string') return turn === 'parked' ? LEFT_ALONE : POSTPONED
+      own = turn
+    }
+  }
+
+  /** Whether what there is leave for may be sent now, as far as this process knows. */
+  #isInTime({ host, slot, roomMs }: Leave): boolean {
     const watch = this.#watchOf(host)
-    let own = slot
-    let roomMs = 0
+    const now = this.#options.clock.now()
+    const { heldUntil, intervalMs, slowedAt } = watch.clock
+    if (this.#parked.has(host) || heldUntil > now) return false
+    if (intervalMs > 0 && (slot < slowedAt || now - slot > LATE_MS + roomMs)) return false
+    watch.askedAt = now
+    return true
+  }
+
+  /** Gets leave again for what was not sent. */
+  async #renew(leave: Leave, lateMs: number, signal?: AbortSignal): Promise<Turn> {
+    const { host, roomMs, lease, givenAt, askedBefore } = leave
+    const watch = this.#watchOf(host)
+    if (watch.askedAt === givenAt) watch.askedAt = askedBefore
+    // The connection that it was waited for is there now. Where it is not any more in the next slot, to make another takes as long again.
+    const nextRoomMs = roomMs === 0 ? ROOM_MS : Math.min(lateMs, MOST_ROOM_MS)
+    const turn = await this.#enter(leave, nextRoomMs, signal)
+    return turn === 'later' && lease === undefined ? this.takeTurn(host, signal) : turn
+  }
+
+  async #enter(
+    { host, slot, roomMs, lease }: Pick<Leave, 'host' | 'slot' | 'roomMs' | 'lease'>,
+    nextRoomMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Turn> {
+    const { clock } = this.#options
+    const watch = this.#watchOf(host)
+    let own = { slot, roomMs }
     for (let isKnown = false; ; ) {
       const known = isKnown ? watch.clock : await this.#read(host, lease)
       // Whoever has it now asks for the same.
@@ -125,24 +220,25 @@ export class Pacer {
       if (this.#parked.has(host)) return 'parked'
       if (heldUntil > now) return (await this.parkIfHeld(host)) ? 'parked' : 'later'
       if (intervalMs <= 0) break
-      if (own < slowedAt) return 'later'
+      if (own.slot < slowedAt) return 'later'
       // A timer that was late, or a slot of before the pause got longer, must not bring two requests closer together.
-      const wait = Math.max(own, watch.askedAt + intervalMs) - now
+      const wait = Math.max(own.slot, watch.askedAt + intervalMs) - now
       if (wait > 0) {
         await clock.sleep(wait, signal)
         continue
       }
       // Nor two of different processes. On a machine where every timer is late nobody would ever get to go, were it not for the room that
       // a slot gets which is taken instead: so much longer is the pause behind it.
-      if (now - own <= LATE_MS + roomMs) break
-      const passed = { slot: own, roomMs }
-      roomMs = Math.max(ROOM_MS, 2 * roomMs)
-      own = await this.#retake(watch, passed, roomMs)
-      // To ask for what it was just told would make it late again.
-      isKnown = true
+      const lateMs = now - own.slot
+      if (lateMs <= LATE_MS + own.roomMs) break
+      own = await this.#retake(watch, own, Math.max(nextRoomMs, 2 * own.roomMs))
+      // To ask for what it was just told would make it late again. Whose the host is by now it was not told.
+      isKnown = lease === undefined || lateMs < LOST_MS
     }
-    this.#countRequest(watch)
-    return 'go'
+    const askedBefore = watch.askedAt
+    const givenAt = clock.now()
+    watch.askedAt = givenAt
+    return { host, ...own, lease, givenAt, askedBefore }
   }
 
   /**
@@ -184,7 +280,7 @@ export class Pacer {
     const granted = Math.min(delayMs ?? 0, MOST_INTERVAL_MS)
     if (watch.delays.get(origin) === granted) return
     watch.delays.set(origin, granted)
-    await this.#adjust(watch, setFloor)
+    await this.#setFloor(watch, origin)
     if (delayMs !== null && delayMs > MOST_INTERVAL_MS)
       this.#options.tell?.({ type: 'paced', host, intervalMs: granted, askedMs: delayMs })
   }
@@ -316,7 +412,7 @@ export class Pacer {
     watch: Watch,
     passed: { readonly slot: number; readonly roomMs: number },
     roomMs: number,
-  ): Promise<number> {
+  ): Promise<{ readonly slot: number; readonly roomMs: number }> {
     const [, mostJitterMs] = this.#options.limits.jitterMs
     let { slot } = passed
     await this.#change(watch, (known) => {
@@ -325,7 +421,7 @@ export class Pacer {
       slot = taken.slot
       return taken.clock
     })
-    return slot
+    return { slot, roomMs }
   }
 
   #read(host: string, lease: string | undefined): Promise<HostClock | undefined> {
@@ -336,16 +432,32 @@ export class Pacer {
 
   async #open(host: string): Promise<void> {
     const watch = this.#watchOf(host)
-    watch.opening ??= this.#adjust(watch, openClock)
+    const { floorMs, startMs } = this.#leastOf(watch)
+    watch.opening ??= this.#change(watch, (known) => openClock(known, floorMs, startMs, this.#options.clock.now()))
     await watch.opening
   }
 
-  #adjust(watch: Watch, adjust: typeof setFloor): Promise<void> {
-    const { limits, clock } = this.#options
-    const isOwn = isLoopback(watch.host)
-    const floorMs = Math.max(isOwn ? 0 : limits.intervalMs, ...watch.delays.values())
-    const startMs = isOwn ? 0 : limits.startIntervalMs
-    return this.#change(watch, (known) => adjust(known, floorMs, startMs, clock.now()))
+  /** Sets the shortest pause of a host, as an origin of it asks. Before it gets shorter, the other origin is heard: another process may have been there. */
+  async #setFloor(watch: Watch, origin: string): Promise<void> {
+    const { clock, ledger } = this.#options
+    const { floorMs, startMs } = this.#leastOf(watch)
+    let isShorter = false
+    await this.#change(watch, (known) => {
+      isShorter = known.floorMs > floorMs
+      return isShorter ? known : setFloor(known, floorMs, startMs, clock.now())
+    })
+    if (!isShorter) return
+    const other = siblingOf(origin)
+    const kept = watch.delays.has(other) ? undefined : await ledger.readRobots(other)
+    const delayMs = Math.min(readKeptDelay(kept, clock.now()), MOST_INTERVAL_MS)
+    await this.#change(watch, (known) => setFloor(known, Math.max(floorMs, delayMs), startMs, clock.now()))
+  }
+
+  /** The shortest pause of a host, by what this process knows, and the one it begins with. */
+  #leastOf({ host, delays }: Watch): { readonly floorMs: number; readonly startMs: number } {
+    const { intervalMs, startIntervalMs } = this.#options.limits
+    const isOwn = isLoopback(host)
+    return { floorMs: Math.max(isOwn ? 0 : intervalMs, ...delays.values()), startMs: isOwn ? 0 : startIntervalMs }
   }
 
   async #change(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {
@@ -354,10 +466,8 @@ export class Pacer {
   }
 
   #countRequest(watch: Watch): void {
-    const now = this.#options.clock.now()
-    watch.askedAt = now
     watch.requests++
-    watch.recent.add(now)
+    watch.recent.add(this.#options.clock.now())
   }
 
   #watchOf(host: string): Watch {
@@ -435,6 +545,11 @@ class MinuteCount {
 /** How long a host is left alone that had to be so often in a row. */
 function holdOf(holdsMs: readonly number[], strikes: number): number {
   return holdsMs[Math.min(strikes, holdsMs.length) - 1] ?? 0
+}
+
+/** The other origin that a host may have, by the other scheme. */
+function siblingOf(origin: string): string {
+  return origin.startsWith('https:') ? origin.replace('https:', 'http:') : origin.replace('http:', 'https:')
 }
 
 /** Whether a host is this machine, by its name. */

@@ -19,6 +19,11 @@ export interface FetchRequest {
   readonly timeoutMs?: number
   /** Asked once, when a decoded body grows beyond a megabyte: no more of it is taken in before this resolves. @default there is room */
   readonly admitLarge?: () => Promise<void>
+  /**
+   * Asked at the moment at which it would be sent, once there is a connection. Where it says no, nothing is sent and the outcome is a
+   * timeout. Whoever has others fetch does not ask. @default it may be sent at any time
+   */
+  readonly isInTime?: () => boolean
   readonly signal?: AbortSignal
 }
 

@@ -29,6 +29,15 @@ test('an interrupted crawl goes on counting', () => {
   expect(reach(milestones, 2, { depth: 2 })).toEqual(['downloads-1k'])
 })
 
+test('what several processes have come to together is told once', () => {
+  const milestones = new ProgressMilestones('https://news.example/')
+  expect(reach(milestones, 6, { depth: 2 })).toEqual([])
+  const counts = { secondLevel: 11, downloads: 990, articles: 0 }
+  expect(milestones.take({ kinds: [], counts })).toMatchObject([{ kind: 'depth2-coverage' }])
+  expect(milestones.take({ kinds: ['depth2-coverage'], counts })).toEqual([])
+  expect(reach(milestones, 10, { depth: 2 })).toEqual(['downloads-1k'])
+})
+
 test('what was not downloaded, or is no page, does not count', () => {
   const milestones = new ProgressMilestones('https://news.example/')
   milestones.resume({ kinds: [], counts: { secondLevel: 9, downloads: 999, articles: 999 } })

@@ -48,6 +48,8 @@ const FIELDS: Readonly<Record<keyof MilestoneCounts, string>> = {
   articles: 'articles',
 }
 
+type Milestone = Extract<CrawlEvent, { type: 'milestone' }>
+
 /** Milestones that every crawl can reach, whether it has a plan or not. */
 export class ProgressMilestones {
   readonly #target: string
@@ -69,19 +71,29 @@ export class ProgressMilestones {
     this.#left = MILESTONES.filter(({ kind }) => !kinds.includes(kind))
   }
 
+  /** Takes what all processes have come to. Answers the milestones that were reached by it. */
+  take(reached: ReachedBefore): Milestone[] {
+    this.resume(reached)
+    return this.#findReached()
+  }
+
   /** Counts a visit. Answers the milestones that were reached by it. */
   note(visit: {
     readonly isPage: boolean
     readonly depth: number
     readonly bytes: number
     readonly isArticle: boolean
-  }): Extract<CrawlEvent, { type: 'milestone' }>[] {
+  }): Milestone[] {
     const { secondLevel, downloads, articles } = this.#counts
     this.#counts = {
       secondLevel: secondLevel + Number(visit.isPage && visit.depth === 2),
       downloads: downloads + Number(visit.bytes > 0),
       articles: articles + Number(visit.isPage && visit.isArticle),
     }
+    return this.#findReached()
+  }
+
+  #findReached(): Milestone[] {
     const reached = this.#left.filter(({ counts, least }) => this.#counts[counts] >= least)
     if (reached.length === 0) return []
     this.#left = this.#left.filter((milestone) => !reached.includes(milestone))

@@ -2,8 +2,7 @@ import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Snapshot } from '../core/model.ts'
 import { parseHttp } from '../core/url/key.ts'
 import type { Reason } from './ledger.ts'
-import type { Pacer } from './pacer.ts'
-import type { Fetcher } from './ports.ts'
+import type { PacedFetcher, Pacer } from './pacer.ts'
 
 /** What came of asking for a file. */
 export type Resource =
@@ -63,7 +62,7 @@ export type RobotsJudgement =
 
 /** What a resource fetcher works with. */
 export interface ResourceFetcherOptions {
-  readonly fetcher: Fetcher
+  readonly fetcher: PacedFetcher
   readonly pacer: Pick<Pacer, 'takeTurn'>
   /** Asked before each hop. Without it nothing is asked, as for robots.txt itself. */
   readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsJudgement>
@@ -97,7 +96,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
       signal?.throwIfAborted()
       const fields = headers?.get(address.origin)
       const isConditional = seen.size === 1 && (etag !== null || lastModified !== null)
-      const outcome = await fetcher.fetch({
+      const request = {
         url,
         ...(isConditional ? { etag, lastModified } : {}),
         ...(accept === undefined ? {} : { accept }),
@@ -106,7 +105,8 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(fields === undefined ? {} : { headers: fields }),
         ...(signal === undefined ? {} : { signal }),
-      })
+      }
+      const outcome = await fetcher.fetch(request, turn)
       switch (outcome.type) {
         case 'fetched':
           return {

@@ -1,5 +1,6 @@
 import { decodePlain } from '../core/extract/decode-html.ts'
 import { clipRobots, parseRobots, type Robots } from '../core/robots/robots.ts'
+import { MOST_AGE_MS } from './kept-robots.ts'
 import type { Ledger, RobotsRecord } from './ledger.ts'
 import type { Clock } from './ports.ts'
 import type { FetchResource, RobotsJudgement } from './resource.ts'
@@ -17,8 +18,6 @@ export interface RobotsRulesOptions {
 }
 
 const HOUR = 3_600_000
-/** Rules that cannot be fetched anew are used until they are this old (RFC 9309, 2.4). */
-const MOST_AGE_MS = 24 * HOUR
 /** After this time an unreachable robots.txt is asked for again. */
 const UNREACHABLE_MS = 60_000
 /** After this time it is asked for again while visits wait for it. */

@@ -4,6 +4,7 @@ import { isSpellingOf } from '../core/url/prefer.ts'
 import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
 import { acceptsVariant } from './discovery/markdown-variant.ts'
 import type { Alias, Reason, Refusal, Settlement, Visit } from './ledger.ts'
+import { isUnsent, LEFT_ALONE, type Leave, POSTPONED } from './pacer.ts'
 import type { FetchOutcome, FetchRequest, RenderOutcome } from './ports.ts'
 import { type AnswerReader, type ReadPage, readAnswer } from './read-answer.ts'
 import { hasAllLinks, isFollowed, listLinks } from './read-page.ts'
@@ -13,7 +14,7 @@ import type { RobotsJudgement } from './resource.ts'
 type Conclusion = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 
 /** Where the server does not say how long, retries wait twice as long each time, from here up to `MOST_WAIT_MS`, and some jitter. */
-const FIRST_WAIT_MS = 500
+export const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 300_000
 const WAIT_JITTER_MS = 250
 
@@ -37,7 +38,11 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   const { verdict, bytes } = decision
   // A start that only leads elsewhere leaves the lists to the address it leads to.
   const isPassedOn = verdict.reason === 'redirect' && verdict.state === 'skipped'
-  if (!isPassedOn && active.waitsForLists(visit.key)) await active.discovered(visit.key)
+  if (!isPassedOn && active.waitsForLists(visit.key)) {
+    // Others need to know where the site is, and not what its lists name.
+    if (verdict.state !== 'pending') await active.share(true)
+    await active.discovered(visit.key)
+  }
   const now = ports.clock.now()
   // A page that was not asked, or did not tell what it holds now, is as old as it was: the freshness window goes by that.
   const isTold = verdict.state === 'indexed' || (verdict.state === 'unchanged' && verdict.status !== undefined)
@@ -69,8 +74,9 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
   // Another request to the host may have changed its pace while this one waited for its turn: then it waits for another.
   const { host, notBefore, lease } = visit
-  if ((await active.pacer.enter(host, notBefore, active.signal, lease)) !== 'go') return undefined
-  const answer = await fetchVisit(active, visit)
+  const turn = await active.pacer.enter(host, notBefore, active.signal, lease)
+  if (typeof turn === 'string') return undefined
+  const answer = await fetchVisit(active, visit, turn)
   if (answer.outcome === POSTPONED) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
   return { verdict: await interpret(active, visit, answer), bytes }
@@ -123,17 +129,20 @@ interface Answer {
 }
 
 /** Fetches a visit: the Markdown of a page that llms.txt names, where there is any; otherwise the address itself. */
-async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
+async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: Leave): Promise<Answer> {
   let isVariantAsked = false
+  // The slot of the visit is for its first request.
+  let next = leave
   if (visit.discovery === 'llms-txt') {
     for (const url of active.variants.variantsFor(visit.url)) {
       if (!(await active.robots.judge(url, active.signal)).allowed) continue
-      // The slot of the visit is for its first request.
-      const none = isVariantAsked ? await waitForSlot(active, url) : undefined
-      if (none !== undefined) return { url, outcome: none, isVariant: true }
-      const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, visit)
+      const turn = isVariantAsked ? await waitForSlot(active, url) : next
+      if ('type' in turn) return { url, outcome: turn, isVariant: true }
+      next = turn
+      const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, turn, visit)
       // Whoever asks for patience gets it: the other addresses of the page are no way around.
-      if (outcome.type === 'failed' && outcome.reason === 'rate-limited') return { url, outcome, isVariant: true }
+      const isPatience = outcome.type === 'failed' && outcome.reason === 'rate-limited'
+      if (isPatience || isUnsent(outcome)) return { url, outcome, isVariant: true }
       isVariantAsked = true
       const isAccepted =
         outcome.type === 'unchanged' || (outcome.type === 'fetched' && acceptsVariant(outcome.snapshot))
@@ -143,11 +152,12 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
     }
     if (isVariantAsked) {
       active.variants.refuse(visit.url)
-      const none = await waitForSlot(active, visit.url)
-      if (none !== undefined) return { url: visit.url, outcome: none, isVariant: false }
+      const turn = await waitForSlot(active, visit.url)
+      if ('type' in turn) return { url: visit.url, outcome: turn, isVariant: false }
+      next = turn
     }
   }
-  return fetchSpelling(active, visit)
+  return fetchSpelling(active, visit, next)
 }
 
 /**
@@ -166,13 +176,14 @@ function validatorsFor(
 }
 
 /** Fetches an address and follows redirects that only change its spelling. */
-async function fetchSpelling(active: ActiveCrawl, visit: Visit): Promise<Answer> {
+async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: Leave): Promise<Answer> {
   const asked = new Set<string>()
   let url = visit.url
+  let next = leave
   for (;;) {
     asked.add(url)
     const request = { url, ...validatorsFor(active, visit, url) }
-    const outcome = await active.fetch(request, visit, active.ports.pageFetcher)
+    const outcome = await active.fetch(request, next, visit, active.ports.pageFetcher)
     if (outcome.type !== 'moved' || active.gate.keyOf(outcome.target) !== visit.key)
       return { url, outcome, isVariant: false }
     const target = withoutFragment(outcome.target)
@@ -181,30 +192,20 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit): Promise<Answer>
     const permission = await active.robots.judge(target, active.signal)
     if (!permission.allowed) return { url, outcome, isVariant: false, refusal: permission }
     url = target
-    const none = await waitForSlot(active, url)
-    if (none !== undefined) return { url, outcome: none, isVariant: false }
+    const turn = await waitForSlot(active, url)
+    if ('type' in turn) return { url, outcome: turn, isVariant: false }
+    next = turn
   }
 }
 
 /** Waits for another slot of the host of an address. Answers what becomes of the visit instead where there is none to be had. */
-async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): Promise<FetchOutcome | undefined> {
+async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): Promise<Leave | FetchOutcome> {
   const { host } = new URL(url)
   // A worker that sat this out would be missing for other hosts.
   if (pacer.heldUntil(host) > ports.clock.now() && !pacer.parked.has(host)) return POSTPONED
-  return (await pacer.takeTurn(host, signal)) === 'parked' ? LEFT_ALONE : undefined
+  const turn = await pacer.takeTurn(host, signal)
+  return turn === 'parked' ? LEFT_ALONE : turn
 }
-
-const LEFT_ALONE: FetchOutcome = {
-  type: 'failed',
-  status: null,
-  reason: 'host-parked',
-  detail: 'its host is left alone',
-  isTransient: false,
-  retryAfterMs: null,
-}
-
-/** Stands for an answer that is asked for later, from the beginning. */
-const POSTPONED: FetchOutcome = { ...LEFT_ALONE, isTransient: true }
 
 async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion> {
   const { outcome } = answer

@@ -300,6 +300,28 @@ describe('a request', () => {
     expect(sockets.size).toBe(3)
   })
 
+  test('is not sent when its time has passed, and leaves the connection to the next', async () => {
+    const sockets = new Set<Socket>()
+    const paths: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      paths.push(request.url)
+      response.end(PAGE)
+    }).on('connection', (socket) => sockets.add(socket))
+    const { port } = await listen(server)
+    const url = `http://docs.test:${port}`
+    const { promise: addresses, resolve } = Promise.withResolvers<string[]>()
+    const fetcher = open({ resolve: () => addresses })
+    let isTime = true
+    const late = fetcher.fetch({ url: `${url}/late`, isInTime: () => isTime })
+    isTime = false
+    resolve(['127.0.0.1'])
+    expect(await late).toEqual(failed('timeout', 'it could not be sent in time', { isTransient: true }))
+    isTime = true
+    expect(await fetcher.fetch({ url: `${url}/again`, isInTime: () => isTime })).toMatchObject({ type: 'fetched' })
+    expect(paths).toEqual(['/again'])
+    expect(sockets.size).toBe(1)
+  })
+
   test('is misuse after the fetcher was closed, and fails when it is closed meanwhile', async () => {
     const url = await serve(() => {})
     const fetcher = open()

@@ -171,6 +171,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(new Error('settled'))
       return
     }
+    // Thrown here, it leaves the connection for the next request, which may be the same in its next slot; an abort would close it.
+    if (this.#request.isInTime?.() === false) throw new TooLate()
     this.#idleAtStart = idleTime()
     this.#startTimer()
   }
@@ -343,6 +345,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #describeError(error: Error): FetchOutcome {
+    if (error instanceof TooLate) return this.#fail('timeout', error.message, true)
     if (error instanceof ConnectError) {
       const { reason, isTransient } = CONNECT_OUTCOMES[error.problem]
       return this.#fail(reason, error.message, isTransient)
@@ -380,6 +383,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 /** Milliseconds in which this process had nothing to do. */
 function idleTime(): number {
   return performance.eventLoopUtilization().idle
+}
+
+/** The time at which a request might have been sent has passed. */
+class TooLate extends Error {
+  constructor() {
+    super('it could not be sent in time')
+  }
 }
 
 type Fields = Record<string, string | string[] | undefined>

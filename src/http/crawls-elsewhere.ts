@@ -56,9 +56,13 @@ export function createCrawlsElsewhere(ports: HttpPorts, freshMs: number = FRESH_
 
 async function findOthers(library: Library, jobs: readonly JobView[]): Promise<ElsewhereItem[]> {
   const items: ElsewhereItem[] = []
-  for (const source of await library.store.listSources()) {
-    const [crawl] = await library.store.listCrawls(source.id, 1)
-    if (crawl?.state !== 'running' || jobs.some((job) => isOf(job, source, crawl.id))) continue
+  const known = new Set(jobs.map(({ crawlId }) => crawlId))
+  const running = (await library.store.listRunning()).filter(({ id }) => !known.has(id))
+  if (running.length === 0) return items
+  const sources = new Map((await library.store.listSources()).map((source) => [source.id, source]))
+  for (const crawl of running) {
+    const source = sources.get(crawl.sourceId)
+    if (source === undefined || jobs.some((job) => isOf(job, source))) continue
     const { isRunning, balance } = await reportSource(library, source)
     if (!isRunning) continue
     const { pending, indexed, unchanged, failed, gone } = balance
@@ -83,8 +87,8 @@ async function findOthers(library: Library, jobs: readonly JobView[]): Promise<E
   return items
 }
 
-/** Whether a crawl is that of a job, also before its process has said which one it runs. */
-function isOf({ crawlId, sourceId, url }: JobView, source: Source, crawl: string): boolean {
-  if (crawlId === crawl || sourceId === source.id) return true
+/** Whether a job is about a source, also before its process has said which one it crawls. */
+function isOf({ crawlId, sourceId, url }: JobView, source: Source): boolean {
+  if (sourceId === source.id) return true
   return crawlId === null && sourceId === null && (urlKey(url) ?? url) === (urlKey(source.url) ?? source.url)
 }

@@ -131,13 +131,18 @@ function latenciesSince(before: DurationCounts, now: DurationCounts): DurationCo
   }
 }
 
+/** Two containers on one machine may have the same name, and the same numbers of processes. */
+function labelOf({ name, id }: WorkerRecord): string {
+  return `${name}/${id.slice(0, 8)}`
+}
+
 /** What each worker does, where a library has such. One that is lost has no figures any more, and is counted as such. */
 function writeWorkers(workers: readonly WorkerRecord[]): string[] {
   const there = workers.filter((worker) => !isLost(worker))
   const each = (type: 'gauge' | 'counter', name: string, help: string, read: (worker: WorkerRecord) => number) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
-    ...there.map((worker) => `${name}{${writeLabels({ worker: worker.name })}} ${read(worker)}`),
+    ...there.map((worker) => `${name}{${writeLabels({ worker: labelOf(worker) })}} ${read(worker)}`),
   ]
   return [
     ...gauge('pharos_workers', 'Workers that share the work of the library.', there.length),

@@ -14,6 +14,8 @@ export interface WorkerItem {
   readonly state: ShownWorker['state']
   readonly slots: number
   readonly jobs: readonly { readonly id: string; readonly url: string | null }[]
+  /** Crawls that others run, and in which it takes part. */
+  readonly helps: WorkerItem['jobs']
   /** Hosts that its processes hold. */
   readonly leases: number
   readonly visits: number
@@ -27,10 +29,11 @@ export interface WorkerItem {
 export function workerItem(worker: WorkerRecord, jobs: readonly JobView[]): WorkerItem {
   const shown = showWorker(worker)
   const { id, name, version, isServer, state, slots, leases, visits, bytes, visitsPerSec, startedAt, silentMs } = shown
-  const urlOf = (jobId: string) => jobs.find((job) => job.id === jobId)?.url ?? null
+  const describe = (job: string) => ({ id: job, url: jobs.find((one) => one.id === job)?.url ?? null })
   return {
     ...{ id, name: maskFields(name), version, isServer, state, slots },
-    jobs: shown.jobs.map((job) => ({ id: job, url: urlOf(job) })),
+    jobs: shown.jobs.map(describe),
+    helps: shown.helps.map(describe),
     ...{ leases, visits, bytes, visitsPerSec, startedAt: isoOf(startedAt), silentMs },
   }
 }

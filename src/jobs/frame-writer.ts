@@ -61,10 +61,10 @@ class CrawlFrames implements FrameWriter {
   }
 
   get progress(): ProgressFrame {
-    const { visited, indexed, unchanged, skipped, failed, bytes, queued, current, hosts, latencies } = this.#state
-    const own = hosts.find(({ host }) => host === this.#domain)
+    const { visited, indexed, unchanged, skipped, failed, bytes, own, queued, current, hosts, latencies } = this.#state
+    const domain = hosts.find(({ host }) => host === this.#domain)
     return {
-      ...{ visited, unchanged, skipped, bytes },
+      ...{ visited, unchanged, skipped, bytes, own },
       downloaded: this.#downloaded,
       found: this.#found,
       saved: indexed,
@@ -77,11 +77,11 @@ class CrawlFrames implements FrameWriter {
       sitemapCount: this.#sitemaps,
       sitemapEnqueued: this.#fromSitemaps,
       domain: this.#domain,
-      domainRpm: own?.rpm ?? null,
-      domainLimit: own?.limitRpm ?? null,
-      domainBackoffMs: own?.backoffMs ?? 0,
-      domainRateLimited: (own?.backoffMs ?? 0) > 0,
-      domainIntervalMs: own?.intervalMs ?? 0,
+      domainRpm: domain?.rpm ?? null,
+      domainLimit: domain?.limitRpm ?? null,
+      domainBackoffMs: domain?.backoffMs ?? 0,
+      domainRateLimited: (domain?.backoffMs ?? 0) > 0,
+      domainIntervalMs: domain?.intervalMs ?? 0,
       perHost: Object.fromEntries(hosts.map((host) => [host.host, hostFrame(host)])),
       perHostLimits: Object.fromEntries(hosts.map((host) => [host.host, hostLimitFrame(host)])),
       latencies,

@@ -1,6 +1,7 @@
 import type { Job, PgBoss, QueuePolicy } from 'pg-boss'
 import { PharosError } from '../core/errors.ts'
 import { type JobQueue, QUEUES, type QueuedWork, type QueueName } from '../library/dispatch/queue.ts'
+import type { RunStatement } from '../library/workers.ts'
 
 /** Where a queue is, and to whom it says what is wrong. */
 export interface QueueOptions {
@@ -42,7 +43,25 @@ const CONNECTIONS = 3
 const LAST_MS = 2000
 
 /** Opens the queue of a library in PostgreSQL, and makes it where there is none. */
-export async function openQueue({ address, schema, location, warn }: QueueOptions): Promise<JobQueue> {
+export async function openQueue(options: QueueOptions): Promise<JobQueue> {
+  const { schema, location } = options
+  try {
+    return await startQueue(options, true)
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+  }
+  // A role that has the schema need not be allowed to make it.
+  return startQueue(options, false).catch((cause: unknown) => {
+    const problem = `its role may not make the schema of its jobs; let somebody who may run: CREATE SCHEMA ${schema}_jobs AUTHORIZATION the role`
+    throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
+  })
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
+}
+
+async function startQueue({ address, schema, location, warn }: QueueOptions, createSchema: boolean): Promise<JobQueue> {
   const { PgBoss } = await import('pg-boss').catch((cause: unknown) => {
     const problem = 'the package pg-boss is not installed; install it beside Pharos: npm install pg-boss'
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
@@ -50,6 +69,7 @@ export async function openQueue({ address, schema, location, warn }: QueueOption
   const boss = new PgBoss({
     connectionString: address,
     schema: `${schema}_jobs`,
+    createSchema,
     application_name: 'pharos',
     max: CONNECTIONS,
     useListenNotify: true,
@@ -84,10 +104,20 @@ async function makeQueue(boss: PgBoss, queue: QueueName): Promise<void> {
 }
 
 function createQueue(boss: PgBoss): JobQueue {
+  const find = async (queue: QueueName, id: string, run?: RunStatement) =>
+    (await boss.findJobs(queue, { id, ...through(run) }))[0]
+  const send: JobQueue['send'] = async (queue, { id, key, isFirst = false, after }, run) => {
+    const before = after === undefined ? undefined : await find(queue, after, run)
+    const singletonKey = before?.singletonKey ?? key
+    await boss.send(queue, {}, { id, singletonKey, priority: isFirst ? 1 : 0, ...through(run) })
+  }
   return {
-    async send(queue, { id, key, isFirst = false }, run) {
-      const db = run === undefined ? {} : { db: { executeSql: run } }
-      await boss.send(queue, {}, { id, singletonKey: key, priority: isFirst ? 1 : 0, ...db })
+    send,
+    async sendAgain(queue, work, run) {
+      const found = await find(queue, work.id, run)
+      if (isOpen(found)) return
+      if (found !== undefined) await boss.deleteJob(queue, work.id, through(run))
+      await send(queue, work, run)
     },
     async take(queue, slots, work) {
       await boss.work<object>(
@@ -107,16 +137,22 @@ function createQueue(boss: PgBoss): JobQueue {
     async stopTaking() {
       for (const queue of QUEUES) await boss.offWork(queue, { wait: false })
     },
-    async isOpen(queue, id) {
-      const [found] = await boss.findJobs(queue, { id })
-      return found?.state === 'created' || found?.state === 'retry' || found?.state === 'active'
-    },
+    isOpen: async (queue, id) => isOpen(await find(queue, id)),
     async remove(queue, id) {
       await boss.deleteJob(queue, id)
     },
     // What is being settled is settled.
     close: () => boss.stop({ graceful: true, timeout: LAST_MS }),
   }
+}
+
+/** Has a statement made in the transaction of whoever gave it. */
+function through(run: RunStatement | undefined): { readonly db?: { executeSql: RunStatement } } {
+  return run === undefined ? {} : { db: { executeSql: run } }
+}
+
+function isOpen(job: { readonly state: string } | undefined): boolean {
+  return job?.state === 'created' || job?.state === 'retry' || job?.state === 'active'
 }
 
 /** What was not done is given to another by failing here. */

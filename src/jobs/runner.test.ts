@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { thisRunner } from './runner.ts'
 
+/** No process has this number: there are at most 2²². */
+const UNUSED = 4_194_305
+
 const idOf = (pid: number | undefined) => thisRunner.id.replace(/\d+$/, String(pid))
 
 test('a runner is gone when its process on this machine is', async () => {
@@ -32,6 +35,10 @@ test('a runner is gone when it was killed, though nobody has asked for its end',
 
 test('nothing is known of runners elsewhere', () => {
   expect(thisRunner.isGone(thisRunner.id)).toBe(false)
+  // As on another machine that is called the same.
+  const [name, , ...rest] = idOf(UNUSED).split('/')
+  expect(thisRunner.isGone(idOf(UNUSED))).toBe(true)
+  expect(thisRunner.isGone([name, '00000000-0000', ...rest].join('/'))).toBe(false)
   for (const id of [`elsewhere/${process.platform}/1`, `x${thisRunner.id}`, '', 'no process', idOf(0)]) {
     expect(thisRunner.isGone(id), id).toBe(false)
   }

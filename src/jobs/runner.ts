@@ -12,14 +12,19 @@ export const thisRunner: Runner = {
   },
 }
 
-/** A process of this machine as one that runs crawls. Numbers mean something only where they were given out, which is less than a machine in a container. */
+/**
+ * A process of this machine as one that runs crawls. Numbers mean something only where they were given out, which is less than a machine in
+ * a container; and machines may have one name, but no two were started as the same.
+ */
 export function nameOf(pid: number): string {
-  return `${hostname()}/${readNamespace()}/${pid}`
+  return `${hostname()}/${readPlace()}/${pid}`
 }
 
-function readNamespace(): string {
+/** Where numbers of processes are given out: the start of the machine and what it calls the container, as far as it tells. */
+function readPlace(): string {
   try {
-    return readlinkSync('/proc/self/ns/pid')
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')
+    return `${boot.slice(0, 13)}/${readlinkSync('/proc/self/ns/pid')}`
   } catch {
     return process.platform
   }

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../core/text/order.ts'
 import { compareRows } from './compare-rows.ts'
-import { isSameRow, shiftRows, withoutLeases, withoutNul } from './held-rows.ts'
-import { HELD_TABLES, type HeldRow, type HeldTable, withoutNumber } from './held-tables.ts'
+import { atRest, isSameRow, shiftRows, withoutNul } from './held-rows.ts'
+import { type Cell, HELD_TABLES, type HeldRow, type HeldTable, withoutNumber } from './held-tables.ts'
 
 /** Names and what is said of them. */
 const TABLE: HeldTable = {
@@ -87,9 +87,31 @@ describe('rows', () => {
 
   test('have no NUL where there can be none, and no lease', () => {
     expect(withoutNul([['a\0b', 1, null]])).toEqual([['a\u{fffd}b', 1, null]])
-    const ledger = tableOf('ledger')
-    const row = ledger.columns.map(({ name }) => (name === 'state' ? 'leased' : null))
-    expect(withoutLeases(ledger, [row])[0]).toContain('pending')
+  })
+
+  test('are those of a library that nobody is at', () => {
+    const settled = (name: string, given: Readonly<Record<string, Cell>>) => {
+      const table = tableOf(name)
+      const [row = []] = atRest(table, [table.columns.map((column) => given[column.name] ?? null)])
+      return Object.fromEntries(table.columns.map((column, place) => [column.name, row[place]]))
+    }
+    expect(settled('ledger', { state: 'leased' })).toMatchObject({ state: 'pending' })
+    expect(settled('ledger', { state: 'failed' })).toMatchObject({ state: 'failed' })
+    const [waits, runs] = [
+      { status: 'queued', created_at: 1 },
+      { status: 'running', created_at: 1, started_at: 2 },
+    ]
+    expect(settled('crawl_jobs', waits)).toMatchObject({ status: 'cancelled', ended_at: 1 })
+    expect(settled('crawl_jobs', runs)).toMatchObject({ status: 'stopped', ended_at: 2 })
+    expect(settled('crawl_jobs', { ...runs, last_event_at: 3 })).toMatchObject({
+      ended_at: 3,
+      problem: expect.any(String),
+    })
+    expect(settled('crawl_jobs', { status: 'done', ended_at: 7 })).toMatchObject({ ended_at: 7, problem: null })
+    expect(settled('analysis_runs', { status: 'running', heartbeat_at: 4 })).toMatchObject({
+      status: 'cancelled',
+      ended_at: 4,
+    })
   })
 
   test('lose the numbers that they are only sorted by, and no others', () => {

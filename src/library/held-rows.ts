@@ -23,11 +23,36 @@ export function shiftRows(
   })
 }
 
-/** Addresses that somebody visits just now are due in a copy: whoever does so knows nothing of it. */
-export function withoutLeases(table: HeldTable, rows: readonly HeldRow[]): readonly HeldRow[] {
-  if (table.name !== 'ledger') return rows
-  const [state = 0] = placesOf(table, ['state'])
-  return rows.map((row) => (row[state] === 'leased' ? row.with(state, 'pending') : row))
+/** What is said in a copy of a job that had not ended. */
+const NOT_ENDED = 'it had not ended when its library was copied'
+
+/**
+ * Nobody is at anything in a copy: whoever visits an address or runs a job knows nothing of it, and goes on with it. Addresses are due,
+ * crawls that run can go on when somebody asks for them, and jobs are over, or whoever works on the copy would begin with them at once.
+ */
+export function atRest(table: HeldTable, rows: readonly HeldRow[]): readonly HeldRow[] {
+  const settle = SETTLED[table.name]
+  if (settle === undefined) return rows
+  const places = new Map(table.columns.map(({ name }, place) => [name, place]))
+  return rows.map((row) => {
+    const changes = settle((name) => row[places.get(name) ?? -1] ?? null)
+    return changes === undefined ? row : row.map((cell, place) => changes[table.columns[place]?.name ?? ''] ?? cell)
+  })
+}
+
+type Settle = (cell: (name: string) => Cell) => Readonly<Record<string, Cell>> | undefined
+
+/** What becomes of rows that somebody is at, by their table: always the same of the same row, because they are compared later. */
+const SETTLED: Readonly<Record<string, Settle>> = {
+  ledger: (cell) => (cell('state') === 'leased' ? { state: 'pending' } : undefined),
+  crawl_jobs: (cell) => {
+    const status = cell('status')
+    if (status !== 'queued' && status !== 'running') return undefined
+    const endedAt = cell('last_event_at') ?? cell('started_at') ?? cell('created_at')
+    return { status: status === 'queued' ? 'cancelled' : 'stopped', ended_at: endedAt, problem: NOT_ENDED }
+  },
+  analysis_runs: (cell) =>
+    cell('status') === 'running' ? { status: 'cancelled', ended_at: cell('heartbeat_at') } : undefined,
 }
 
 /** Rows as a store keeps them that has no texts with a NUL. */
@@ -36,6 +61,14 @@ export function withoutNul(rows: readonly HeldRow[]): readonly HeldRow[] {
   return rows.map((row) =>
     row.some(isBad) ? row.map((cell) => (isBad(cell) ? cell.replaceAll('\0', '\u{fffd}') : cell)) : row,
   )
+}
+
+/** About how many bytes a row is long. */
+export function sizeOf(row: HeldRow): number {
+  return row.reduce<number>((sum, cell) => {
+    const isLong = typeof cell === 'string' || cell instanceof Uint8Array
+    return sum + (isLong ? cell.length : 8)
+  }, 0)
 }
 
 /** Compares rows of a table in the order in which they are read. */

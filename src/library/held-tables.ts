@@ -44,9 +44,12 @@ export interface HeldTable {
   readonly number?: string
   /** The column by which a row belongs to a source, and whether that names the source or a row of the ledger. */
   readonly owner?: { readonly column: string; readonly of: 'sources' | 'ledger' }
-  /** Rows that are read and written at once: few where they are long. */
+  /** Most rows that are read and written at once: few where they are long. */
   readonly atOnce: number
 }
+
+/** Rows are read and written together up to about so many bytes: a page alone may have many megabytes. */
+export const BYTES_AT_ONCE = 8_000_000
 
 const TEXT = { type: 'text' } as const
 const WHOLE = { type: 'whole' } as const

@@ -20,6 +20,8 @@ export interface HeldView {
 
 /** How a library that moves in is put beside what is there. */
 export interface ArrivalPlan {
+  /** Where it comes from, as it is shown to people: all that is left of a library that is gone. */
+  readonly place: string
   /** What is added to the numbers of each table that gives some. */
   readonly offsets: Readonly<Record<string, number>>
   /** So many numbers of each are kept free for it. */
@@ -52,6 +54,8 @@ export interface Arrival {
 /** What is needed to begin with an arrival, or to go on with one. */
 export interface ArrivalRequest {
   readonly origin: string
+  /** Where it is. */
+  readonly place: string
   readonly holder: string
   readonly now: number
   /** The highest number of each table that gives some. */
@@ -76,6 +80,8 @@ export interface RowChanges {
 export interface Arrivals {
   /** What is known of the library that comes from there. */
   find(origin: string): Promise<Arrival | undefined>
+  /** Those that have begun and not ended, the oldest first. */
+  listOpen(): Promise<Arrival[]>
   /**
    * Begins: finds numbers that are free, keeps them so, and writes sources out of sight. What was known of an arrival that has ended is
    * forgotten; while there is one that has not, it is refused with `COPY_RUNNING`.

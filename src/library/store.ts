@@ -56,14 +56,16 @@ export interface SharableCrawl {
   readonly sourceId: string
   /** Hosts with addresses to visit that no process has; of very many, some. */
   readonly freeHosts: number
+  /** Addresses of these hosts that may be visited at any time. */
+  readonly ready: number
 }
 
 /** A crawl that this process takes part in. */
 export interface JoinedCrawl {
   readonly crawl: Crawl
   readonly shared: SharedCrawl
-  /** Says that this process is alive; false when the crawl is over. */
-  touch(now: number): Promise<boolean>
+  /** Says that this process is alive. What is known by now; undefined when the crawl is over. */
+  touch(now: number): Promise<SharedCrawl | undefined>
   /** Leaves it, and gives back the hosts it was for. */
   leave(now: number): Promise<void>
 }
@@ -190,7 +192,8 @@ export interface Store extends Ledger {
   /** Refuses a name and version that are there with `SOURCE_EXISTS`. */
   addSource(source: Source): Promise<void>
   listSources(): Promise<Source[]>
-  updateSource(id: string, change: SourceChange): Promise<void>
+  /** On behalf of a crawl that is another process's by now, nothing is changed. */
+  updateSource(id: string, change: SourceChange, crawlId?: string): Promise<void>
   /** Removes a source with everything it has. */
   removeSource(id: string): Promise<{ readonly pages: number; readonly chunks: number }>
 
@@ -206,6 +209,8 @@ export interface Store extends Ledger {
   endCrawl(id: string, summary: CrawlSummary | null, now: number, runner?: string): Promise<void>
   /** Newest first. */
   listCrawls(sourceId: string, limit: number): Promise<Crawl[]>
+  /** Those of all sources that run as far as anybody has said, with a sign of life or without. */
+  listRunning(): Promise<Crawl[]>
   /*
    * Where several machines use a library, further processes may take part in a crawl: they make visits for it and do nothing else. Whoever
    * began it goes on, and ends it when nothing is left to be visited by anybody.

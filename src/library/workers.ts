@@ -14,6 +14,8 @@ export interface WorkerReport {
   readonly state: 'working' | 'draining'
   /** Ids of the jobs it runs. */
   readonly jobs: readonly string[]
+  /** Ids of those that others run, and in which it takes part while it has nothing else to do. */
+  readonly helps: readonly string[]
   /** Its crawl processes, as those that hold hosts. */
   readonly holders: readonly string[]
   /** Visits and bytes since it began. */
@@ -47,7 +49,7 @@ export interface ShownWorker extends Omit<WorkerRecord, 'state'> {
 
 /** A worker as it is shown: of one that is lost, what it did when it was last seen is no news. */
 export function showWorker(worker: WorkerRecord): ShownWorker {
-  return isLost(worker) ? { ...worker, state: 'lost', jobs: [], leases: 0, visitsPerSec: 0 } : worker
+  return isLost(worker) ? { ...worker, state: 'lost', jobs: [], helps: [], leases: 0, visitsPerSec: 0 } : worker
 }
 
 /** What is asked of a job that runs. */
@@ -123,8 +125,12 @@ export interface Workers {
     check: (occupation: Occupation) => void,
     send: (run: RunStatement) => Promise<void>,
   ): Promise<void>
+  /** Does something in one transaction, while nobody else adds a job or does such a thing. */
+  inTurn(work: (run: RunStatement) => Promise<void>): Promise<void>
   /** Takes a job for a worker, whoever had it before; undefined for one that is over. */
   take(jobId: string, worker: string): Promise<TakenJob | undefined>
+  /** Whether a worker still has a job, and is to go on with it. */
+  has(jobId: string, worker: string): Promise<boolean>
   /** Notes the process that a worker has for a job. */
   hold(jobId: string, worker: string, holder: string): Promise<void>
   /** Lets a job wait again that a worker cannot end. */
@@ -135,7 +141,7 @@ export interface Workers {
    * Ends a job: one that waits, or whose worker is gone, is over at once; of one that runs it is asked. What it was then; undefined for
    * one that nobody knows.
    */
-  askEnd(jobId: string, end: 'stopped' | 'cancelled', now: number): Promise<'over' | 'ended' | 'asked' | undefined>
+  askEnd(jobId: string, end: 'stopped' | 'cancelled'): Promise<'over' | 'ended' | 'asked' | undefined>
   /** Those that wait or run, the oldest first, and those that ended within so many milliseconds. */
   listJobs(endedWithinMs: number): Promise<readonly SharedJob[]>
   /** The history of jobs as a worker writes it: what it has lost, it does not change any more. */

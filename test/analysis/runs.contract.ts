@@ -59,24 +59,33 @@ async function visit(library: OpenLibrary, path: string, more = ''): Promise<voi
   await library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
 }
 
-/** What runs leave in a library, and how they go on. */
-export function describeRuns(openEmptyLibrary: () => Promise<OpenLibrary>): void {
+/** Stores news, and the places that they are about. */
+export async function fillWithNews({ store, gazetteer }: OpenLibrary, hasPlaces: boolean): Promise<void> {
+  expect(await storeNews(store, { articles: ARTICLES })).toBe(PAGES)
+  if (hasPlaces) await importPlaces(gazetteer)
+}
+
+/** What runs leave in a library, and how they go on. One with news may be a copy, where that is faster than to fill it. */
+export function describeRuns(
+  openEmptyLibrary: () => Promise<OpenLibrary>,
+  openNews: (hasPlaces: boolean) => Promise<OpenLibrary> = async (hasPlaces) => {
+    const library = await openEmptyLibrary()
+    await fillWithNews(library, hasPlaces)
+    return library
+  },
+): void {
   const opened: OpenLibrary[] = []
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((library) => library.close()))
   })
-  const openEmpty = async (): Promise<OpenLibrary> => {
-    const library = await openEmptyLibrary()
+  const closeLater = async (opening: Promise<OpenLibrary>): Promise<OpenLibrary> => {
+    const library = await opening
     opened.push(library)
     return library
   }
+  const openEmpty = (): Promise<OpenLibrary> => closeLater(openEmptyLibrary())
   /** A library with news in it, and the places that they are about. */
-  const open = async ({ hasPlaces = false } = {}): Promise<OpenLibrary> => {
-    const library = await openEmpty()
-    expect(await storeNews(library.store, { articles: ARTICLES })).toBe(PAGES)
-    if (hasPlaces) await importPlaces(library.gazetteer)
-    return library
-  }
+  const open = ({ hasPlaces = false } = {}): Promise<OpenLibrary> => closeLater(openNews(hasPlaces))
 
   describe('a run', () => {
     test('analyses every page, hubs too, hosts and milestones, and keeps what happened', async () => {

@@ -5,6 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { UNSHOWABLE } from '../../src/core/text/showable.ts'
 import { Workshop } from '../e2e/program.ts'
+import { isLong } from '../faults/bounded.ts'
 import { locateChromium, openChromium } from './chromium.ts'
 import { download, drop, type Host, openExport, openHost, unzip, watchTasks } from './local-stage.ts'
 
@@ -12,9 +13,8 @@ import { download, drop, type Host, openExport, openHost, unzip, watchTasks } fr
 
 const MEGABYTE = 2 ** 20
 
-const isLong = process.env['TEST_LONG'] !== undefined
 /** What a long run proves of a hundred thousand files and of a line as long as a file may be, a short one does of less. */
-const MANY = isLong ? 100_000 : 1000
+const MANY = isLong ? 100_000 : 500
 const LINE_BYTES = isLong ? 10 * MEGABYTE : MEGABYTE
 /** Machines can be busy. */
 const PATIENCE = { timeout: isLong ? 900_000 : 20_000 }
@@ -629,10 +629,12 @@ function write(path: string, content: string | Uint8Array): void {
   writeFileSync(place, content)
 }
 
-/** Text, data and code; more than a database is given. */
+/** Text, data and code; with the pictures it is more than a database is given. */
 function writeLarge(folder: string): void {
   const words = (from: number) => Array.from({ length: 2000 }, (_, i) => `kiln-${from + i} glaze`).join(' ')
-  for (let i = 0; i < 40; i++) write(`${folder}/text/note-${i}.md`, `# Note ${i}\n\n${words(i * 7)}\n`)
+  for (let i = 0; i < 4; i++) write(`${folder}/text/note-${i}.md`, `# Note ${i}\n\n${words(i * 7)}\n`)
+  const picture = Uint8Array.from({ length: MEGABYTE / 16 }, (_, i) => [137, 80, 78, 71, 13, 10, 26, 10][i] ?? i % 256)
+  for (let i = 0; i < 16; i++) write(`${folder}/pictures/${i}.png`, picture.with(8, i))
   write(`${folder}/data.json`, JSON.stringify({ kiln: { heat: [1, 2, 3] }, glaze: words(3) }))
   write(`${folder}/code/kiln.ts`, 'export function fire(kiln: string): number {\n  return kiln.length\n}\n')
   write(`${folder}/code/glaze.py`, 'def mix(glaze):\n    return glaze\n')

@@ -6,6 +6,7 @@ import { unzipSync } from 'fflate'
 import type { Browser, Page } from 'playwright-core'
 import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { writePagePolicy, writePolicyPlace } from '../../src/core/page-policy.ts'
+import { isLong } from '../faults/bounded.ts'
 
 /** A host that hands out the page's own files with its policy, as our server does, so that it needs no service worker to have one. */
 export interface Host {
@@ -152,21 +153,41 @@ interface TraceEvent {
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** More than five hundred files of every kind that is read, and some of what is passed over. The same each time. */
+/**
+ * How many files there are of each kind, and in a short run: enough for every form that a kind has. Pictures are as many in both: each is
+ * a file of its own wherever an index is kept.
+ */
+const COUNTS = {
+  notes: isLong ? 150 : 40,
+  pages: isLong ? 40 : 10,
+  records: isLong ? 40 : 10,
+  texts: isLong ? 40 : 12,
+  logs: isLong ? 12 : 4,
+  programs: isLong ? 15 : 8,
+  pictures: 40,
+  settings: isLong ? 20 : 8,
+  modules: isLong ? 20 : 5,
+}
+
+/** What they are at least, of those that are not passed over. */
+export const LEAST_MIXED_FILES: number = isLong ? 500 : 200
+
+/** Files of every kind that is read, and some of what is passed over. The same each time. */
 export function makeMixedFiles(): Map<string, string | Uint8Array> {
   const files = new Map<string, string | Uint8Array>(Object.entries(ODD_FILES))
-  for (let i = 0; i < 150; i++) files.set(`notes/part ${i % 7}/note-${i}.md`, writeNote(i))
-  for (let i = 0; i < 40; i++) files.set(`pages/${i % 3}/page-${i}.html`, writePage(i))
-  for (let i = 0; i < 40; i++) files.set(`data/record-${i}.json`, JSON.stringify(makeRecord(i), null, i % 3))
-  for (let i = 0; i < 40; i++) files.set(`texts/text-${i}.${['txt', 'csv', 'ini', 'xml'][i % 4]}`, say(i, 60))
-  for (let i = 0; i < 12; i++) files.set(`logs/day-${i}.log`, writeLog(i))
-  for (let i = 0; i < 15; i++) {
+  for (let i = 0; i < COUNTS.notes; i++) files.set(`notes/part ${i % 7}/note-${i}.md`, writeNote(i))
+  for (let i = 0; i < COUNTS.pages; i++) files.set(`pages/${i % 3}/page-${i}.html`, writePage(i))
+  for (let i = 0; i < COUNTS.records; i++)
+    files.set(`data/record-${i}.json`, JSON.stringify(makeRecord(i), null, i % 3))
+  for (let i = 0; i < COUNTS.texts; i++) files.set(`texts/text-${i}.${['txt', 'csv', 'ini', 'xml'][i % 4]}`, say(i, 60))
+  for (let i = 0; i < COUNTS.logs; i++) files.set(`logs/day-${i}.log`, writeLog(i))
+  for (let i = 0; i < COUNTS.programs; i++) {
     for (const [ending, write] of Object.entries(CODE)) files.set(`code/${ending}/part_${i}.${ending}`, write(i))
   }
-  for (let i = 0; i < 40; i++) files.set(`pictures/${i % 4}/picture ${i}.png`, makePicture(i))
-  for (let i = 0; i < 20; i++)
+  for (let i = 0; i < COUNTS.pictures; i++) files.set(`pictures/${i % 4}/picture ${i}.png`, makePicture(i))
+  for (let i = 0; i < COUNTS.settings; i++)
     files.set(`settings/${['a.yaml', 'b.toml', 'c.css', 'Makefile'][i % 4]}.${i}`, say(i, 30))
-  for (let i = 0; i < 20; i++) files.set(`node_modules/thing-${i}/index.js`, `module.exports = ${i}\n`)
+  for (let i = 0; i < COUNTS.modules; i++) files.set(`node_modules/thing-${i}/index.js`, `module.exports = ${i}\n`)
   return files
 }
 
@@ -298,8 +319,8 @@ function writeLog(i: number): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Something that begins as a picture does. */
+/** Something that begins as a picture does. All of them are a megabyte, which the page keeps in files and not in a database. */
 function makePicture(i: number): Uint8Array {
   const head = [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, i + 1, 0, 0, 0, 9, 8, 6, 0, 0, 0]
-  return Uint8Array.from({ length: 12_000 + i }, (_, n) => head[n] ?? (n * (i + 13)) % 256)
+  return Uint8Array.from({ length: 27_000 + i }, (_, n) => head[n] ?? (n * (i + 13)) % 256)
 }

@@ -137,6 +137,7 @@ export function describeStore(open: () => Promise<Store>): void {
         { ...crawl('c1', 1000), state: 'completed', endedAt: 2000, summary: summary('c1', 'completed') },
       ])
       expect(await store.listCrawls('docs', 1)).toEqual([crawl('c2', 3000)])
+      expect(await store.listRunning()).toEqual([crawl('c2', 3000)])
     })
 
     test('are refused while another one of the source is alive', async () => {
@@ -259,6 +260,9 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(settled).toMatchObject({ type: 'lost', finds: [] })
       expect(await offer([find('/new'), find('/page')])).toEqual(['known', 'known'])
       expect(await lease({ crawlId: 'c1' })).toEqual([])
+      const [known] = await store.listSources()
+      await store.updateSource('docs', { siteUrl: 'https://late.test/' }, 'c1')
+      expect(await store.listSources()).toEqual([known])
       const adoption = { sourceId: 'docs', crawlId: 'c1', now: 1200, find: find('/full'), finds: [find('/late')] }
       expect(await store.adopt({ ...adoption, record: record('/full', 'x') })).toMatchObject({ type: 'lost' })
       expect(await store.skipPending('docs', 'page-cap', '1', 1200, 'c1')).toBe(0)

@@ -152,7 +152,25 @@ describe('the image', () => {
   const dockerfile = read('deploy/Dockerfile')
 
   test('has the database client and the queue in the versions that are tested', () => {
-    for (const name of ['pg', 'pg-boss']) expect(dockerfile).toContain(` ${name}@${devDependencies[name]}`)
+    for (const name of ['pg', 'pg-boss'])
+      expect(dockerfile).toContain(` dependencies.${name}=${devDependencies[name]} `)
+  })
+
+  test('has what it needs after what only tests need was removed, and no second Node', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-image-'))
+    try {
+      for (const file of ['package.json', 'package-lock.json']) writeFileSync(join(folder, file), read(file))
+      const [, steps = ''] = dockerfile.match(/^RUN (npm pkg (?:.*\\\n)*.*npm prune .*)$/m) ?? []
+      // Into a folder without packages this says what would stay in one that has all of them.
+      const tried = steps.replace('npm prune', 'npm install --dry-run --offline --ignore-scripts')
+      const { stdout, status } = spawnSync('sh', ['-c', tried], { cwd: folder, encoding: 'utf8' })
+      expect(status).toBe(0)
+      const kept = [...stdout.matchAll(/^add (\S+) /gm)].map(([, name]) => name)
+      expect(kept).toEqual(expect.arrayContaining(['pg', 'pg-boss', 'better-sqlite3', 'hono']))
+      expect(kept.filter((name) => name === 'vitest' || name?.startsWith('node-linux'))).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   test('is that of this version, wherever it is named', () => {

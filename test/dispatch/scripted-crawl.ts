@@ -35,6 +35,11 @@ const behaviours: Readonly<Record<string, () => void>> = {
     // As a crawl ends when nobody reads what it says.
     commands.on('close', () => process.exit(130))
   },
+  /** The same of a crawl that others take part in. */
+  shared() {
+    behaviours['run']?.()
+    report({ visited: 9, bytes: 90, own: { visited: 3, bytes: 30 } })
+  },
   /** Says one of everything and comes to its end. */
   finish() {
     console.log(process.argv.slice(2).join(' '))

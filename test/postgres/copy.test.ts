@@ -1,23 +1,26 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { CopyInput, CopyProgress } from '../../src/library/copy-input.ts'
 import { HELD_TABLES } from '../../src/library/held-tables.ts'
 import { searchHits } from '../../src/library/hits.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
 import { type CopyResult, copyLibrary } from '../../src/library/operations/copy-library.ts'
 import { discardCopy } from '../../src/library/operations/plan-arrival.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts'
 import { importPlaces } from '../analysis/some-places.ts'
 import { type Dump, dumpDatabase, dumpFile } from '../copy/dump.ts'
 import { type Filling, fillLibrary } from '../copy/filled-library.ts'
-import { Workshop } from '../e2e/program.ts'
+import { NO_BROWSER, Workshop } from '../e2e/program.ts'
 import { writePage } from '../embed/filled-store.ts'
-import { createLibrary } from './databases.ts'
+import { runCrawl, stageSite, UNPACED } from '../sites/crawl.ts'
+import { addressOf, createLibrary } from './databases.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-copies-'))
 let files = 0
@@ -27,16 +30,11 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const newFile = () => join(folder, `${files++}.db`)
-/** Those of the tests are copies of one, and so are called the same. */
-async function newDatabase(): Promise<string> {
-  const address = await createLibrary()
-  const db = await openDatabase(address)
-  await db.run('UPDATE library_identity SET library = $1', [randomUUID()])
-  await db.close()
-  return address
-}
+const isLong = process.env['TEST_LONG'] === '1'
+/** What a job has that has not come to its end. */
+const NO_END = { endedAt: null, crawlId: null, sourceId: null, restarts: 0, progress: null, problem: null }
 
+const newFile = () => join(folder, `${files++}.db`)
 const dump = (path: string): Promise<Dump> => (isFile(path) ? Promise.resolve(dumpFile(path)) : dumpDatabase(path))
 const isFile = (path: string) => path.startsWith('/')
 
@@ -54,9 +52,28 @@ async function filled(path: string, filling?: Filling): Promise<string> {
   return path
 }
 
+let wholeFile: string
+beforeAll(async () => {
+  wholeFile = await filled(newFile(), { isWhole: true })
+})
+
+/** A library in a file with all that one can hold; it is known by the same as all others of its kind. */
+function wholeCopy(): string {
+  const path = newFile()
+  copyFileSync(wholeFile, path)
+  return path
+}
+
 /** Copies one library into another. */
 async function copy(from: string, to: string, more: Partial<CopyInput> = {}): Promise<CopyResult> {
   return copyLibrary({ from: await open(from), to: await open(to), ...more })
+}
+
+/** Takes from a library what came with the last version. */
+function makeOlder(path: string): void {
+  const db = new Sqlite(path)
+  db.exec(`DROP TABLE arrivals; PRAGMA user_version = ${SCHEMA_VERSION - 1}`)
+  db.close()
 }
 
 /** Compares all that is in two libraries, table by table. */
@@ -76,8 +93,8 @@ describe('a copy', () => {
   let file: string
   let database: string
   beforeAll(async () => {
-    file = await filled(newFile(), { isWhole: true })
-    database = await filled(await newDatabase(), { isWhole: true })
+    file = wholeFile
+    database = await filled(await createLibrary(), { isWhole: true })
   })
 
   test('is of libraries with rows in every table', async () => {
@@ -93,26 +110,83 @@ describe('a copy', () => {
   })
 
   test.each([
-    ['a file into a database and back', () => file, newDatabase, async () => newFile()],
-    ['a database into a file and back', () => database, async () => newFile(), newDatabase],
-    ['a file into a file', () => file, async () => newFile(), async () => newFile()],
-    ['a database into a database', () => database, newDatabase, newDatabase],
-  ])('of %s is the same to the byte, and finds the same', async (_name, from, openMiddle, openEnd) => {
-    const [middle, end] = [await openMiddle(), await openEnd()]
-    const there = await copy(from(), middle)
-    const back = await copy(middle, end)
-    await expectSame(end, from())
-    expect(there.verified.map(({ digest }) => digest)).toEqual(back.verified.map(({ digest }) => digest))
-    expect(there.verified.find(({ table }) => table.name === 'chunks')?.hashed).toBeGreaterThan(50)
+    ['a file', 'database', () => file, [createLibrary, createLibrary, async () => newFile()]],
+    ['a database', 'file', () => database, [async () => newFile(), async () => newFile(), createLibrary]],
+  ])('of %s into a %s, into another and back is the same to the byte, and finds the same', async (...args) => {
+    const [, , from, ways] = args
+    const places = [from()]
+    const results: CopyResult[] = []
+    for (const openNext of ways) {
+      const to = await openNext()
+      results.push(await copy(places.at(-1) ?? '', to))
+      places.push(to)
+    }
+    await expectSame(places.at(-1) ?? '', from())
+    const digests = results.map(({ verified }) => verified.map(({ digest }) => digest))
+    expect(digests).toEqual(digests.map(() => digests[0]))
+    const [there] = results
+    expect(there?.verified.find(({ table }) => table.name === 'chunks')?.hashed).toBeGreaterThan(50)
     expect(there).toMatchObject({ isOld: false, isResumed: false, skipped: [] })
     const found = await search(from())
     expect(found).toHaveLength(10)
-    expect(await search(middle)).toEqual(found)
-    expect(await search(end)).toEqual(found)
+    for (const place of places) expect(await search(place)).toEqual(found)
+  })
+
+  test('of a site that was crawled, in a file of an older version, has every page by its hash, there and back', async () => {
+    const site = await stageSite(
+      Object.fromEntries(
+        ['', 'a', 'b', 'c'].map((path) => [
+          `/${path}`,
+          `<h1>Page ${path}</h1><a href=/a>a</a><a href=/b>b</a><a href=/c>c</a>`,
+        ]),
+      ),
+    )
+    const from = newFile()
+    const library = await openLibrary({ path: from, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
+    await runCrawl(library, await addSource(library, { url: `${site.origin}/` }), { kind: 'add' }, site.origin)
+    await library.close()
+    makeOlder(from)
+    const [there, back] = [await createLibrary(), newFile()]
+    for (const [one, other] of [
+      [from, there],
+      [there, back],
+    ] as const) {
+      const { verified } = await copy(one, other)
+      expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 4, hashed: 4, different: 0 })
+    }
+    await expectSame(back, from)
+  })
+
+  test('has jobs that had not ended as over, from its first row on: nobody who works on it begins with them', async () => {
+    const from = newFile()
+    const library = await open(from)
+    await fillLibrary(library, { pages: 1 })
+    const job = {
+      id: randomUUID(),
+      url: 'https://docs.test/',
+      args: [],
+      process: null,
+      createdAt: 1,
+      startedAt: 2,
+      ...NO_END,
+    }
+    await library.jobLog.add({ ...job, status: 'running' })
+    await library.jobLog.add({ ...job, id: randomUUID(), startedAt: null, status: 'queued' })
+    for (const to of [await createLibrary(), newFile()]) {
+      // The row with the highest number is among the first that are written to a file.
+      await breakOff(from, to, isFile(to) ? 'crawl id' : 'way to crawl')
+      const { jobLog } = await open(to)
+      expect(await jobLog.listOpen()).toEqual([])
+      expect((await copy(from, to)).openJobs).toBe(2)
+      expect((await jobLog.list(5)).items).toMatchObject([
+        { status: 'stopped', endedAt: 2 },
+        { status: 'cancelled', endedAt: 1 },
+      ])
+    }
   })
 
   test('goes on as a library of its own: what is written to it gets numbers of its own', async () => {
-    const target = await newDatabase()
+    const target = await createLibrary()
     await copy(file, target)
     const before = await dump(file)
     await filled(target, { name: 'later', pages: 3 })
@@ -124,7 +198,7 @@ describe('a copy', () => {
 
   test('that is complete is only compared when it is asked for again, and refused once something has changed', async () => {
     const from = await filled(newFile())
-    const to = await newDatabase()
+    const to = await createLibrary()
     const first = await copy(from, to)
     const again = await copy(from, to)
     expect(again).toMatchObject({ isOld: true, written: 0 })
@@ -139,14 +213,13 @@ describe('a copy', () => {
     await fillLibrary(library, { pages: 1 })
     await writePage(library.store, 'docs', '/nul', 'one\0two')
     const chunksOf = ({ verified }: CopyResult) => verified.find(({ table }) => table.name === 'chunks')
-    expect(chunksOf(await copy(from, await newDatabase()))).toMatchObject({ rows: 3, hashed: 2, different: 0 })
+    expect(chunksOf(await copy(from, await createLibrary()))).toMatchObject({ rows: 3, hashed: 2, different: 0 })
     expect(chunksOf(await copy(from, newFile()))).toMatchObject({ rows: 3, hashed: 3, different: 0 })
   })
 
   test('of a library that is being crawled has what was visited as due, and the crawl as one that can go on', async () => {
-    const from = newFile()
+    const from = wholeCopy()
     const library = await open(from)
-    await fillLibrary(library, { isWhole: true, pages: 3 })
     const many = (await library.store.listSources()).find(({ name }) => name === 'many')?.id ?? ''
     const [last] = await library.store.listCrawls(many, 1)
     if (last === undefined) throw new Error('nothing was crawled')
@@ -155,7 +228,7 @@ describe('a copy', () => {
     await library.store.beginCrawl({ ...running, endedAt: null, summary: null }, 1000)
     const request = { sourceId: many, limit: 5, now, until: now + 60_000, horizon: now * 2, isLevelled: false }
     expect(await library.store.lease(request)).toHaveLength(5)
-    const to = await newDatabase()
+    const to = await createLibrary()
     expect((await copy(from, to)).running).toBe(1)
     const { store } = await open(to)
     expect(await store.countOpen(many, now)).toMatchObject({ leased: 0, pending: 800 })
@@ -167,7 +240,7 @@ describe('a library that is not empty', () => {
   test('is left alone unless that was asked for', async () => {
     const from = await filled(newFile())
     for (const to of [
-      await filled(await newDatabase(), { name: 'other' }),
+      await filled(await createLibrary(), { name: 'other' }),
       await filled(newFile(), { name: 'other' }),
     ]) {
       const before = await dump(to)
@@ -181,7 +254,7 @@ describe('a library that is not empty', () => {
 
   test('is not added to where a name would mean two sources', async () => {
     const from = await filled(newFile())
-    const to = await filled(await newDatabase())
+    const to = await filled(await createLibrary())
     const before = await dump(to)
     await expect(copy(from, to, { add: true })).rejects.toMatchObject({
       code: 'COPY_REFUSED',
@@ -191,9 +264,9 @@ describe('a library that is not empty', () => {
   })
 
   test('has both afterwards, and what it had is as it was', async () => {
-    const from = await filled(newFile(), { isWhole: true })
+    const from = wholeCopy()
     for (const to of [
-      await filled(await newDatabase(), { name: 'other' }),
+      await filled(await createLibrary(), { name: 'other' }),
       await filled(newFile(), { name: 'other' }),
     ]) {
       const { store } = await open(to)
@@ -219,8 +292,8 @@ describe('a library that is not empty', () => {
   })
 
   test('keeps the places and vectors it has, and says what is left out', async () => {
-    const from = await filled(newFile(), { isWhole: true })
-    const to = await filled(await newDatabase(), { isWhole: true })
+    const [from, to] = [await filled(newFile(), { pages: 1 }), await createLibrary()]
+    await copy(wholeFile, to)
     const origin = await open(from)
     for (const { id, name } of await origin.store.listSources())
       await origin.store.updateSource(id, { name: `old ${name}` })
@@ -241,38 +314,73 @@ describe('a library that is not empty', () => {
     expect((await (await open(to)).vectors?.readSpace())?.model).toBe('four')
   })
 
-  test('is never the library itself', async () => {
-    const from = await filled(newFile())
-    await expect(copy(from, from)).rejects.toMatchObject({ code: 'COPY_REFUSED' })
+  test('is never the library itself, nor one that was made of it by other means, which may be begun with', async () => {
+    const from = newFile()
+    await (await openLibrary({ path: from, version: '0.0.0' })).close()
+    const [twin, late] = [newFile(), newFile()]
+    copyFileSync(from, twin)
+    await filled(from, { pages: 2 })
+    copyFileSync(from, late)
+    await expect(copy(from, from)).rejects.toMatchObject({ details: { problem: 'they are one and the same' } })
+    await expect(copy(from, late)).rejects.toMatchObject({
+      code: 'COPY_REFUSED',
+      details: { problem: expect.stringContaining('one was made of the other by other means') },
+    })
+    expect((await copy(from, twin)).sources).toBe(1)
+    await expectSame(twin, from)
   })
 })
 
 describe('a copy that is broken off', () => {
   test.each([
-    ['into a database', newDatabase],
-    ['into a file', async () => newFile()],
-  ])('%s at any moment goes on, and ends as if nothing had been', async (_name, openTarget) => {
-    const from = await filled(newFile(), { isWhole: true, pages: 60 })
+    ['into a database', createLibrary, [2, 30, 60]],
+    ['into a file', async () => newFile(), [30, 60]],
+  ])('%s at any moment goes on, and ends as if nothing had been', async (_name, openTarget, steps) => {
+    const from = wholeCopy()
     const [to, whole] = [await openTarget(), await openTarget()]
-    let kills = 0
     // Among the first rows, further on, and while all is compared.
-    for (const after of [1, 8, 20, 36, 50]) {
-      if (!(await isKilledAfter(from, to, after))) break
-      kills++
+    for (const step of isLong ? [1, 8, 20, 36, 50, 70] : steps) {
+      await killAt(step, from, to)
       // Nobody sees a part of it.
-      const sources = await (await open(to)).store.listSources()
-      expect([0, 3]).toContain(sources.length)
+      expect(await (await open(to)).store.listSources()).toEqual([])
     }
-    expect(kills).toBeGreaterThan(2)
     await copy(from, to)
     await copy(from, whole)
     await expectSame(to, whole)
     expect(await search(to)).toEqual(await search(from))
   })
 
+  test('gives signs of life while it only compares what is there', async () => {
+    const [from, to] = [await filled(newFile(), { pages: 2 }), newFile()]
+    const stop = new AbortController()
+    const onProgress = ({ step }: CopyProgress) => {
+      if (step === 'verifying') stop.abort(new Error('enough'))
+    }
+    await expect(copy(from, to, { onProgress, signal: stop.signal })).rejects.toThrow('enough')
+    const library = await open(to)
+    const steps = new Set<string>()
+    let at = ''
+    let now = Date.now()
+    const { arrivals } = library.holdings
+    const touch: typeof arrivals.touch = (claim) => {
+      steps.add(at)
+      return arrivals.touch(claim)
+    }
+    const holdings = { ...library.holdings, arrivals: { ...arrivals, touch } }
+    const { written } = await copyLibrary({
+      from: await open(from),
+      to: { ...library, holdings, clock: { ...library.clock, now: () => (now += 10_000) } },
+      onProgress: ({ step }) => {
+        at = step
+      },
+    })
+    expect(written).toBe(0)
+    expect([...steps]).toContain('copying')
+  })
+
   test('goes on with what has changed in the origin since', async () => {
-    const from = await filled(newFile(), { isWhole: true })
-    const [to, whole] = [await newDatabase(), await newDatabase()]
+    const from = wholeCopy()
+    const [to, whole] = [await createLibrary(), await createLibrary()]
     await breakOff(from, to, 'vector')
     const { store } = await open(from)
     await store.removeSource('docs')
@@ -289,7 +397,7 @@ describe('a copy that is broken off', () => {
 
   test('is not taken over while somebody is at it', async () => {
     const from = await filled(newFile())
-    const to = await newDatabase()
+    const to = await createLibrary()
     await breakOff(from, to, 'chunk')
     const library = await open(to)
     const busy = { ...library, runner: { id: 'somebody else', isGone: () => false } }
@@ -299,16 +407,19 @@ describe('a copy that is broken off', () => {
   })
 
   test.each([
-    ['a database', newDatabase],
+    ['a database', createLibrary],
     ['a file', async () => newFile()],
   ])('is given up in %s without a trace of what it brought', async (_name, openTarget) => {
-    const from = await filled(newFile(), { isWhole: true })
+    const from = wholeCopy()
     const to = await filled(await openTarget(), { name: 'other', pages: 2 })
     const before = await dump(to)
-    expect(await discardCopy({ from: await open(from), to: await open(to) })).toBe(false)
+    const discard = async (place: string) => discardCopy(await open(to), { place })
+    expect(await discard(from)).toEqual({ isDiscarded: false, others: [] })
     await breakOff(from, to, 'canonical name', true)
     expect(await dump(to)).not.toEqual(before)
-    expect(await discardCopy({ from: await open(from), to: await open(to) })).toBe(true)
+    expect(await discard('/elsewhere.db')).toEqual({ isDiscarded: false, others: [from] })
+    // What it was copied from may be gone.
+    expect(await discard(from)).toEqual({ isDiscarded: true, others: [] })
     const after = await dump(to)
     const known = new Set([
       'hosts',
@@ -324,31 +435,23 @@ describe('a copy that is broken off', () => {
     expect((await copy(from, to, { add: true })).isResumed).toBe(false)
   })
 
-  /** Stops when rows that are called so are about to be written. */
-  async function breakOff(from: string, to: string, label: string, add = false): Promise<void> {
-    const stop = new AbortController()
-    const onProgress = (progress: CopyProgress) => {
-      if (progress.label === label) stop.abort(new Error('enough'))
-    }
-    await expect(copy(from, to, { onProgress, signal: stop.signal, add })).rejects.toThrow('enough')
-  }
-
-  /** Copies in a process of its own, which is killed when it has told of so many steps; false when it came to its end before. */
-  async function isKilledAfter(from: string, to: string, after: number): Promise<boolean> {
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../copy/copy-child.ts'), from, to], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const ended = new Promise<boolean>((resolve) =>
-      child.on('close', (code, signal) => {
-        expect(signal ?? code).toBe(signal === null ? 0 : 'SIGKILL')
-        resolve(signal !== null)
-      }),
-    )
-    let steps = 0
-    for await (const _line of createInterface(child.stdout)) if (++steps === after) child.kill('SIGKILL')
-    return ended
+  /** Copies in a process of its own, which is killed at a step. */
+  async function killAt(step: number, from: string, to: string): Promise<void> {
+    const program = join(import.meta.dirname, '../copy/copy-child.ts')
+    const child = spawn(process.execPath, [program, from, to, String(step)], { stdio: ['ignore', 'ignore', 'inherit'] })
+    const [, signal] = await once(child, 'close')
+    expect(signal).toBe('SIGKILL')
   }
 })
+
+/** Stops when rows that are called so were written. */
+async function breakOff(from: string, to: string, label: string, add = false): Promise<void> {
+  const stop = new AbortController()
+  const onProgress = (progress: CopyProgress) => {
+    if (progress.label === label) stop.abort(new Error('enough'))
+  }
+  await expect(copy(from, to, { onProgress, signal: stop.signal, add })).rejects.toThrow('enough')
+}
 
 describe('pharos copy', () => {
   let shop: Workshop
@@ -359,7 +462,7 @@ describe('pharos copy', () => {
 
   test('says what was copied and verified, and where to', async () => {
     const from = await filled(newFile())
-    const to = await newDatabase()
+    const to = await createLibrary()
     const { code, stdout } = await shop.runHere(['copy', from, to.replace('//pharos@', '//pharos:wintergreen@')])
     expect([code, stdout]).toEqual([
       0,
@@ -380,6 +483,9 @@ describe('pharos copy', () => {
   test('refuses what is not there, and what it was not asked to add to', async () => {
     const missing = await shop.runHere(['copy', shop.path('nothing.db'), shop.path('new.db')])
     expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('there is no file at')])
+    const nothing = await shop.runHere(['copy', `${addressOf('postgres')}&schema=unused`, shop.path('new.db')])
+    expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('there is no library in it')])
+    expect(existsSync(shop.path('new.db'))).toBe(false)
     const to = await filled(newFile(), { name: 'other' })
     const refused = await shop.runHere(['copy', await filled(newFile()), to])
     expect([refused.code, refused.stderr]).toEqual([
@@ -388,5 +494,24 @@ describe('pharos copy', () => {
     ])
     const added = await shop.runHere(['copy', await filled(newFile()), to, '--add'])
     expect(added.code).toBe(0)
+  })
+
+  test('gives up a copy of a library that is gone, which is named to whoever copies another', async () => {
+    const [gone, other, to] = [await filled(newFile()), await filled(newFile()), await createLibrary()]
+    await breakOff(gone, to, 'chunk')
+    for (const library of opened.splice(0)) await library.close()
+    rmSync(gone)
+    const refused = await shop.runHere(['copy', other, to])
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/: a copy of \S+ into it, begun at \S+, has not ended/),
+    ])
+    expect(refused.stderr).toContain(gone)
+    const looked = await shop.runHere(['doctor', '--library', to], NO_BROWSER)
+    expect(looked.stdout).toMatch(/^WARN {2}library: .*; a copy of .* into it has not ended/m)
+    const wrong = await shop.runHere(['copy', other, to, '--discard'])
+    expect(wrong.stdout).toContain(`one of ${gone} was`)
+    const discarded = await shop.runHere(['copy', gone, to, '--discard'])
+    expect([discarded.code, discarded.stdout]).toEqual([0, expect.stringMatching(/^removed what was copied from /)])
   })
 })

@@ -1,22 +1,193 @@
-import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/postgres/database.ts'
-import { createLibrary } from './databases.ts'
+import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { describe, expect, test, vi } from 'vitest'
+import { openQueue } from '../../src/jobs/open-queue.ts'
+import { type DatabaseOptions, openDatabase } from '../../src/store/postgres/database.ts'
+import { lockSource } from '../../src/store/postgres/lock-source.ts'
+import { LOCKS, lock } from '../../src/store/postgres/locks.ts'
+import { parsePlace } from '../../src/store/postgres/place.ts'
+import { closeLater } from '../close-later.ts'
+import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
+import { findOf } from './ledgers.ts'
+import { openLossyWay } from './lossy-way.ts'
+import { ALIVE_MS, addSource, crawlOf, NOW, openStore } from './stores.ts'
+
+async function open(address: string, options: DatabaseOptions = {}) {
+  const db = await openDatabase(address, options)
+  closeLater(() => db.close())
+  return db
+}
+
+/** An address by which a role comes that may only log in. */
+async function asRole(database: string, role: string): Promise<string> {
+  await execute(`DROP ROLE IF EXISTS ${role}`)
+  await execute(`CREATE ROLE ${role} LOGIN`)
+  return addressOf(database).replace('pharos@', `${role}@`)
+}
 
 test('opens a library with its tables', async () => {
-  const db = await openDatabase(await createLibrary())
-  try {
-    expect(await db.get('SELECT count(*) AS n FROM sources')).toEqual({ n: 0 })
-  } finally {
-    await db.close()
-  }
+  const db = await open(await createLibrary())
+  expect(await db.get('SELECT count(*) AS n FROM sources')).toEqual({ n: 0 })
 })
 
 test('knows that a server on this machine has its clock', async () => {
-  const db = await openDatabase(await createLibrary())
-  try {
-    await Promise.all(Array.from({ length: 8 }, () => db.get('SELECT pg_sleep(0.02)')))
-    expect(db.clockOffset()).toBe(0)
-  } finally {
-    await db.close()
-  }
+  const db = await open(await createLibrary())
+  await Promise.all(Array.from({ length: 8 }, () => db.get('SELECT pg_sleep(0.02)')))
+  await db.transaction((sql) => sql.get('SELECT pg_sleep(0.02)'))
+  expect(db.clockOffset()).toBe(0)
+})
+
+test('hears of a clock that is set while it is open', async () => {
+  const db = await open(await createLibrary())
+  const { now } = Date
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + 60_000)
+  closeLater(() => vi.restoreAllMocks())
+  await db.transaction((sql) => sql.get('SELECT 1 AS one'))
+  expect(Math.round(db.clockOffset() / 1000)).toBe(-60)
+})
+
+test('is made once by ten processes that find nothing', async () => {
+  const address = addressOf(await createDatabase())
+  const script = `const { openDatabase } = await import(process.argv[1]); await (await openDatabase(process.argv[2])).close()`
+  const module = import.meta.resolve('../../src/store/postgres/database.ts')
+  const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, module, address])
+  await Promise.all(Array.from({ length: 10 }, start))
+  const db = await open(address)
+  expect(await db.all('SELECT version FROM schema_version')).toHaveLength(1)
+})
+
+describe('a connection on which nothing passes any more', () => {
+  test('is given up, and the question asked again on another', async () => {
+    const way = await openLossyWay(await createLibrary())
+    const db = await open(way.address, { quietMs: 100 })
+    const store = await openStore(way.address, 'one', { quietMs: 100 })
+    way.fallSilent()
+    expect(await db.get('SELECT 1 AS one')).toEqual({ one: 1 })
+    await addSource(store, 'docs')
+    expect(await store.listSources()).toHaveLength(1)
+  })
+
+  test('is told from one whose server takes its time', async () => {
+    const db = await open(await createLibrary(), { quietMs: 50 })
+    let runs = 0
+    await db.transaction(async (sql) => {
+      runs++
+      await sql.get('SELECT pg_sleep(0.5)')
+    })
+    expect(runs).toBe(1)
+  })
+})
+
+describe('a transaction', () => {
+  test('sees what others have written, whatever the database says by itself', async () => {
+    const name = await createDatabase()
+    await execute(`ALTER DATABASE ${name} SET default_transaction_isolation TO 'repeatable read'`)
+    const stores = [await openStore(addressOf(name), 'one'), await openStore(addressOf(name), 'two')]
+    const [one] = stores
+    if (one === undefined) throw new Error('no library was opened')
+    await addSource(one, 'docs')
+    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    const finds = Array.from({ length: 40 }, (_, at) => findOf(`/${at}`))
+    await Promise.all([...stores, ...stores].map((store) => store.offer('docs', 'crawl of docs', finds, NOW)))
+    expect((await one.countLedger('docs')).states.pending).toBe(40)
+  })
+
+  test('in which the process stood still is run again, more than once', async () => {
+    const db = await open(await createLibrary())
+    let runs = 0
+    const found = await db.transaction(async (sql) => {
+      if (++runs < 4) {
+        await sql.run('SET LOCAL idle_in_transaction_session_timeout TO 20')
+        await sleep(200)
+      }
+      return sql.get('SELECT 1 AS one')
+    })
+    expect({ found, runs }).toEqual({ found: { one: 1 }, runs: 4 })
+  })
+
+  test('waits for a free connection as for others', async () => {
+    const address = `${await createLibrary()}&connect_timeout=0.5`
+    const busy = (db: Awaited<ReturnType<typeof open>>) => db.transaction((sql) => sql.get('SELECT pg_sleep(0.8)'))
+    const patient = await open(address, { connections: 1 })
+    const [, found] = await Promise.all([busy(patient), patient.get('SELECT 1 AS one')])
+    expect(found).toEqual({ one: 1 })
+    const hasty = await open(address, { connections: 1, patienceMs: 50 })
+    const [, refused] = await Promise.allSettled([busy(hasty), hasty.get('SELECT 1 AS one')])
+    expect(refused).toMatchObject({ reason: { code: 'LIBRARY_LOCKED' } })
+  })
+
+  test('is written for good although the server would rather not wait', async () => {
+    const db = await open(await createLibrary())
+    const setting = `SELECT current_setting('synchronous_commit') AS setting`
+    expect(await db.transaction((sql) => sql.get(setting))).toEqual({ setting: 'on' })
+  })
+})
+
+describe('two libraries in one database', () => {
+  test('do not wait for each other', async () => {
+    const address = await createLibrary()
+    const db = await open(address)
+    const store = await openStore(`${address}&schema=other`, 'one')
+    await addSource(store, 'docs')
+    await db.transaction(async (sql) => {
+      for (const name of LOCKS) await lock(sql, name)
+      await lockSource(sql, 1)
+      await addSource(store, 'more')
+      await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+      await store.workers?.passOn('worker', 'body')
+      await store.tendIndex()
+    })
+    expect(await store.listSources()).toHaveLength(2)
+  })
+
+  test('may be called what means something else to the server, unless it keeps that for itself', async () => {
+    const address = await createLibrary()
+    for (const schema of ['user', 'order', 'x'.repeat(58)]) {
+      const store = await openStore(`${address}&schema=${schema}`, 'one')
+      await store.workers?.passOn('worker', 'body')
+      expect(await store.workers?.listPassedOn(undefined)).toHaveLength(1)
+      const heard = new Promise<void>((resolve) => {
+        closeLater(store.workers?.listen(() => resolve()) ?? (() => undefined))
+      })
+      await heard
+    }
+    for (const schema of ['pg_x', 'x'.repeat(59), 'a b']) {
+      await expect(openDatabase(`${address}&schema=${schema}`)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
+    }
+  })
+})
+
+describe('a role', () => {
+  test('that has a schema need not be allowed to make another', async () => {
+    const name = await createDatabase()
+    const address = await asRole(name, 'tenant')
+    await expect(openDatabase(address)).rejects.toMatchObject({
+      code: 'LIBRARY_UNUSABLE',
+      message: expect.stringContaining(`GRANT CREATE ON DATABASE ${name} TO tenant`),
+    })
+    await execute('CREATE SCHEMA pharos', name)
+    await expect(openDatabase(address)).rejects.toThrow('GRANT USAGE, CREATE ON SCHEMA "pharos" TO tenant')
+    await execute('GRANT USAGE, CREATE ON SCHEMA pharos TO tenant', name)
+    const db = await open(address)
+    expect(await db.get('SELECT count(*) AS n FROM sources')).toEqual({ n: 0 })
+    const place = { ...parsePlace(address), warn: () => undefined }
+    await expect(openQueue(place)).rejects.toThrow('CREATE SCHEMA pharos_jobs AUTHORIZATION')
+    await execute('CREATE SCHEMA pharos_jobs AUTHORIZATION tenant', name)
+    await (await openQueue(place)).close()
+  })
+
+  test('whose statements may not take long has all the time they need', async () => {
+    const address = await asRole(await createDatabase(), 'hurried')
+    await execute(`GRANT CREATE ON DATABASE ${new URL(address.replace('@/', '@x/')).pathname.slice(1)} TO hurried`)
+    await execute('ALTER ROLE hurried SET statement_timeout TO 200')
+    const db = await open(address)
+    await db.get('SELECT pg_sleep(0.3)')
+    await expect(
+      db.transaction(async (sql) => {
+        await sql.run('SET LOCAL statement_timeout TO 20')
+        await sql.get('SELECT pg_sleep(1)')
+      }),
+    ).rejects.toMatchObject({ code: 'LIBRARY_UNREACHABLE' })
+  })
 })

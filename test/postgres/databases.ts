@@ -12,10 +12,31 @@ let made = 0
 
 /** The address of a library of its own in the PostgreSQL of this run, with all its tables and nothing in them. */
 export async function createLibrary(): Promise<string> {
-  const name = `t${process.pid}_${made++}`
-  // Copying tables is faster than making them.
-  await execute(`CREATE DATABASE ${name} TEMPLATE pharos_empty STRATEGY file_copy`)
-  return addressOf(name)
+  return addressOf(await copyDatabase('pharos_empty'))
+}
+
+/** What makes libraries that hold the same: one is filled, when it is first asked, and the others are copies. */
+export function createFilled(fill: (address: string) => Promise<void>): () => Promise<string> {
+  let filled: string | undefined
+  return async () => {
+    if (filled === undefined) {
+      const name = await copyDatabase('pharos_empty')
+      await fill(addressOf(name))
+      filled = name
+    }
+    return addressOf(await copyDatabase(filled))
+  }
+}
+
+/** Makes a copy of a database that nobody is connected to; its name. Copying tables is faster than making them. */
+async function copyDatabase(from: string): Promise<string> {
+  const name = newName()
+  await execute(`CREATE DATABASE ${name} TEMPLATE ${from} STRATEGY file_copy`)
+  return name
+}
+
+function newName(): string {
+  return `t${process.pid}_${made++}`
 }
 
 /** Gives a database that nobody is connected to another name. */
@@ -23,9 +44,17 @@ export async function renameDatabase(from: string, to: string): Promise<void> {
   await execute(`ALTER DATABASE ${from} RENAME TO ${to}`)
 }
 
-async function execute(text: string): Promise<void> {
+/** The name of a database of its own with nothing in it. */
+export async function createDatabase(): Promise<string> {
+  const name = newName()
+  await execute(`CREATE DATABASE ${name}`)
+  return name
+}
+
+/** Runs a statement as whoever may do everything. */
+export async function execute(text: string, database = 'postgres'): Promise<void> {
   const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: addressOf('postgres') })
+  const client = new pg.Client({ connectionString: addressOf(database) })
   await client.connect()
   await client.query(text).finally(() => client.end())
 }

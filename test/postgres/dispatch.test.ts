@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
+import { writeWorkerLines } from '../../src/cli/worker-text.ts'
+import type { Clock } from '../../src/crawl/ports.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
 import { openQueue } from '../../src/jobs/open-queue.ts'
+import { isAlive } from '../../src/jobs/runner.ts'
 import { createSpawnRunner } from '../../src/jobs/spawn-crawl.ts'
+import type { AnalysisWorker } from '../../src/library/dispatch/analysis-runner.ts'
 import { createFeed } from '../../src/library/dispatch/create-feed.ts'
 import { createSharedDispatcher } from '../../src/library/dispatch/create-shared-dispatcher.ts'
 import { createWorker, type WorkerOptions } from '../../src/library/dispatch/create-worker.ts'
@@ -11,6 +15,7 @@ import type { CrawlOrder, Dispatcher } from '../../src/library/dispatch/dispatch
 import type { FeedEvent } from '../../src/library/dispatch/feed.ts'
 import { NO_PROGRESS } from '../../src/library/dispatch/frames.ts'
 import type { JobQueue, QueuedWork } from '../../src/library/dispatch/queue.ts'
+import type { JobNote } from '../../src/library/job-log.ts'
 import type { Workers } from '../../src/library/workers.ts'
 import { parsePlace } from '../../src/store/postgres/place.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -47,12 +52,15 @@ interface Server {
   told(name: FeedEvent['name']): Record<string, unknown>[]
 }
 
-async function openServer(address: string, hears = true): Promise<Server> {
+async function openServer(
+  address: string,
+  { hears = true, clock = systemClock }: { hears?: boolean; clock?: Clock } = {},
+): Promise<Server> {
   const { workers: all, queue } = await connect(address)
   const workers = hears ? all : { ...all, ...DEAF }
   const feed = createFeed({ epoch: 'e1', clock: systemClock })
   const dispatcher = createSharedDispatcher({
-    ...{ feed, clock: systemClock, newId: randomUUID },
+    ...{ feed, clock, newId: randomUUID },
     jobLog: async () => workers.logOf('server'),
     workers: async () => workers,
     queue: async () => queue,
@@ -75,7 +83,7 @@ async function openWorker(
   address: string,
   slots = 1,
   further: Partial<WorkerOptions> = {},
-): Promise<() => Promise<void>> {
+): Promise<(patienceMs?: number) => Promise<void>> {
   const { workers, queue } = await connect(address)
   const id = randomUUID()
   const worker = createWorker({
@@ -88,14 +96,20 @@ async function openWorker(
     ...further,
   })
   let isGone = false
-  const leave = async () => {
-    if (!isGone) await worker.drain(0)
+  const leave = async (patienceMs = 0) => {
+    if (!isGone) await worker.drain(patienceMs)
     isGone = true
   }
-  closing.push(leave)
+  closing.push(() => leave())
   await worker.start()
   return leave
 }
+
+/** What a job is that nobody has begun. */
+const nothing = {
+  ...{ process: null, createdAt: 1, startedAt: null, endedAt: null, crawlId: null, sourceId: null },
+  ...{ restarts: 0, progress: null, problem: null },
+} as const
 
 let orders = 0
 
@@ -207,8 +221,8 @@ test('what is to begin at once is refused without room, and what crawls the same
 test('each job is run once, however many take them and ask for them at the same moment', async () => {
   const address = await createLibrary()
   // All of them make the queue at once.
-  const servers = await Promise.all([openServer(address), openServer(address), openServer(address)])
-  const leave = await Promise.all([1, 2, 3, 4].map(() => openWorker(address, 2)))
+  const servers = await Promise.all([openServer(address), openServer(address)])
+  const leave = await Promise.all([1, 2, 3].map(() => openWorker(address, 2)))
   const asked = await Promise.all(
     servers.flatMap(({ dispatcher }) => [1, 2, 3, 4].map(() => dispatcher.enqueue(order('finish')))),
   )
@@ -239,6 +253,7 @@ test('what a worker that goes has not ended goes on with another, and a server t
   await server.dispatcher.pause(id)
   await go()
   await until(() => other.dispatcher.find(id)?.status === 'queued')
+  await until(() => linesOf(other).includes(`the crawl of ${before.url} is left to another worker`))
   await openWorker(address)
   const after = await until(() => {
     const job = other.dispatcher.find(id)
@@ -265,13 +280,93 @@ test('a worker that has lost a job changes it no more, and is not believed', asy
   const [job] = await workers.listJobs(0)
   expect(job).toMatchObject({ worker: 'quick', record: { status: 'running', restarts: 7, problem: null } })
   const seen = await until(() => server.dispatcher.find(id)?.restarts === 7 && server.dispatcher.find(id))
-  await workers.passOn('slow', JSON.stringify({ views: [{ ...seen, restarts: 8 }], events: [] }))
-  await workers.passOn('quick', JSON.stringify({ views: [{ ...seen, pid: 9 }], events: [] }))
-  await until(() => server.dispatcher.find(id)?.pid === 9)
-  expect(server.dispatcher.find(id)?.restarts).toBe(7)
+  const tell = (visited: number) => ['progress', id, { visited }]
+  await workers.passOn('slow', JSON.stringify({ views: [{ ...seen, restarts: 8 }], events: [tell(88)] }))
+  await workers.passOn('quick', JSON.stringify({ views: [{ ...seen, pid: 9 }], events: [tell(9)] }))
+  await until(() => server.told('progress').length > 0)
+  expect(server.told('progress')).toMatchObject([{ visited: 9 }])
+  expect(server.dispatcher.find(id)).toMatchObject({ restarts: 7, pid: 9 })
   // Neither worker is there: whoever stops it need not wait for one.
   expect(await server.dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
   expect(await workers.take(id, 'quick')).toBeUndefined()
+})
+
+test('one whose job was taken from it says nothing of what becomes of its process', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const server = await openServer(address)
+  const { id } = await server.dispatcher.enqueue(order('run'))
+  const take = await openGiven(address)
+  const { signal } = new AbortController()
+  const run = take({ id, attempt: 0, signal })
+  const { pid } = await untilRunning(server, id)
+  await workers.take(id, 'quick')
+  process.kill(pid ?? 0, 'SIGKILL')
+  expect(await run).toBe(false)
+  const [job] = await workers.listJobs(0)
+  expect(job).toMatchObject({ worker: 'quick', record: { status: 'running', restarts: 0, problem: null } })
+  expect(linesOf(server).filter((line) => /ended by|failed|is done/.test(String(line)))).toEqual([])
+})
+
+test('one that is given its own job again ends the old process first', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const server = await openServer(address)
+  const { id } = await server.dispatcher.enqueue(order('run'))
+  const take = await openGiven(address)
+  const { signal } = new AbortController()
+  const first = take({ id, attempt: 0, signal })
+  const { pid } = await untilRunning(server, id)
+  const second = take({ id, attempt: 1, signal })
+  const after = await until(() => {
+    const job = server.dispatcher.find(id)
+    return job?.stage === 'running' && job.pid !== pid && job
+  })
+  expect(await first).toBe(false)
+  expect(isAlive(pid ?? 0)).toBe(false)
+  expect(after).toMatchObject({ status: 'running', restarts: 1 })
+  await server.dispatcher.stop(id)
+  expect(await second).toBe(true)
+  expect(await workers.logOf('nobody').find(id)).toMatchObject({ status: 'stopped', problem: null })
+})
+
+/** A worker that is given what it is told to; gives what gives it a crawl. */
+async function openGiven(
+  address: string,
+  further: Partial<WorkerOptions> = {},
+): Promise<(work: QueuedWork) => Promise<boolean>> {
+  const taken: ((work: QueuedWork) => Promise<boolean>)[] = []
+  const queue: Partial<JobQueue> = {
+    take: async (_, __, work) => void taken.push(work),
+    stopTaking: async () => undefined,
+    isOpen: async () => true,
+    send: async () => undefined,
+    close: async () => undefined,
+  }
+  await openWorker(address, 1, { queue: queue as JobQueue, ...further })
+  const [take] = taken
+  if (take === undefined) throw new Error('it takes nothing')
+  return take
+}
+
+test('a job whose crawl is over is not run once more', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const summary = { visited: 7, indexed: 6, unchanged: 0, skipped: 1, failed: 0, bytes: 70 }
+  const problems: Readonly<Record<string, string | null>> = { c1: null, c2: 'it found nothing' }
+  const asked = { ...nothing, sourceId: 's1', status: 'running', startedAt: 2 } as const
+  for (const crawlId of Object.keys(problems)) {
+    await workers.logOf('copy').add({ ...asked, ...order('run'), id: `job-${crawlId}`, crawlId })
+  }
+  const take = await openGiven(address, {
+    findEnd: async (_, crawlId) => ({ summary, problem: problems[crawlId] ?? null }),
+  })
+  const { signal } = new AbortController()
+  const log = workers.logOf('nobody')
+  expect(await take({ id: 'job-c1', attempt: 1, signal })).toBe(true)
+  expect(await log.find('job-c1')).toMatchObject({ status: 'done', process: null, progress: { visited: 7, saved: 6 } })
+  expect(await take({ id: 'job-c2', attempt: 1, signal })).toBe(true)
+  expect(await log.find('job-c2')).toMatchObject({ status: 'failed', process: null, problem: 'it found nothing' })
 })
 
 test('workers are listed with what they do, and those that are gone for a while', async () => {
@@ -279,13 +374,16 @@ test('workers are listed with what they do, and those that are gone for a while'
   const { workers } = await connect(address)
   const server = await openServer(address)
   const go = await openWorker(address, 3)
-  const { id } = await server.dispatcher.begin(order('run'))
+  const { id } = await server.dispatcher.begin(order('shared'))
   await untilRunning(server, id)
   const worker = await until(async () => (await workers.list()).find(({ jobs }) => jobs.includes(id)))
   expect(worker).toMatchObject({ slots: 3, state: 'working', isServer: false, version: '0', leases: 0 })
   expect(worker.holders).toEqual([`test/${server.dispatcher.find(id)?.pid}`])
-  const counted = await until(async () => (await workers.list()).find(({ visits }) => visits === 2))
-  expect(counted.id).toBe(worker.id)
+  const counted = await until(async () => (await workers.list()).find(({ visits }) => visits === 3))
+  // What others have done for its crawl is not its own.
+  expect(counted).toMatchObject({ id: worker.id, bytes: 30 })
+  expect(server.dispatcher.find(id)?.progress).toMatchObject({ visited: 9, bytes: 90 })
+  expect(writeWorkerLines([counted]).at(-1)).toMatch(/^ {2}test\/\w{4} {2}1 of 3 crawls, 0 hosts, .* 3 visits, 30 B$/)
   expect(server.dispatcher.allowsSeveral).toBe(true)
   await go()
   expect(await workers.list()).toEqual([])
@@ -293,7 +391,7 @@ test('workers are listed with what they do, and those that are gone for a while'
 
 test('where no notification comes through, all of it is found by looking', async () => {
   const address = await createLibrary()
-  const server = await openServer(address, false)
+  const server = await openServer(address, { hears: false })
   const { workers } = await connect(address)
   await openWorker(address, 1, { workers: { ...workers, ...DEAF } })
   const { id } = await server.dispatcher.enqueue(order('run'))
@@ -310,12 +408,31 @@ test('a job that no queue knows is found, and run', async () => {
   const { workers } = await connect(address)
   const { url, args } = order('finish')
   const id = randomUUID()
-  const nothing = { process: null, startedAt: null, endedAt: null, crawlId: null, sourceId: null, progress: null }
-  const job = { ...nothing, id, url, args, status: 'queued', createdAt: 1, restarts: 0, problem: null } as const
-  await workers.logOf('copy').add(job)
+  await workers.logOf('copy').add({ ...nothing, id, url, args, status: 'queued' })
   await openWorker(address)
   const log = workers.logOf('nobody')
   expect(await until(async () => (await log.find(id))?.status === 'done' && log.find(id))).toMatchObject({ id })
+})
+
+test('a job that its worker does not know of is found, and run', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const about = { id: 'idle', name: 'idle/1', version: '0', isServer: false, slots: 1, state: 'working' } as const
+  await workers.report({
+    ...about,
+    jobs: [],
+    helps: [],
+    holders: [],
+    visits: 0,
+    bytes: 0,
+    visitsPerSec: 0,
+    startedAt: 1,
+  })
+  const id = randomUUID()
+  await workers.logOf('copy').add({ ...nothing, ...order('finish'), id, status: 'queued' })
+  await workers.take(id, 'idle')
+  await openWorker(address)
+  await until(async () => (await workers.logOf('nobody').find(id))?.status === 'done')
 })
 
 test('what crawls bring is given vectors by whoever can, once for all that waits', async () => {
@@ -334,21 +451,118 @@ test('what crawls bring is given vectors by whoever can, once for all that waits
   expect(embedded).toBe(1)
 })
 
-test('one that is taken again and again and comes to nothing is given up', async () => {
+test('one that is taken again and again and comes to nothing is given up, unless it is to pause', async () => {
   const address = await createLibrary()
   const { workers } = await connect(address)
   const server = await openServer(address)
-  const { id } = await server.dispatcher.enqueue(order('run'))
-  const taken: ((work: QueuedWork) => Promise<boolean>)[] = []
-  const queue: Partial<JobQueue> = {
-    take: async (_, __, work) => void taken.push(work),
-    stopTaking: async () => undefined,
-    isOpen: async () => true,
-    close: async () => undefined,
-  }
-  // This queue gives what it is told to.
-  await openWorker(address, 1, { queue: queue as JobQueue })
+  const [one, paused] = [
+    await server.dispatcher.enqueue(order('run')),
+    await server.dispatcher.enqueue(order('silent')),
+  ]
+  const take = await openGiven(address)
   const { signal } = new AbortController()
-  expect(await taken[0]?.({ id, attempt: 8, signal })).toBe(true)
-  expect((await workers.logOf('nobody').find(id))?.problem).toContain('taken 9 times')
+  expect(await take({ id: one.id, attempt: 8, signal })).toBe(true)
+  expect((await workers.logOf('nobody').find(one.id))?.problem).toContain('taken 9 times')
+  await workers.take(paused.id, 'slow')
+  await server.dispatcher.pause(paused.id)
+  const run = take({ id: paused.id, attempt: 8, signal })
+  await until(() => server.dispatcher.find(paused.id)?.pid !== null)
+  await server.dispatcher.stop(paused.id)
+  expect(await run).toBe(true)
+  expect(await workers.logOf('nobody').find(paused.id)).toMatchObject({ status: 'stopped' })
+})
+
+test('a machine whose clock is wrong ends jobs as others do', async () => {
+  const address = await createLibrary()
+  const late = { ...systemClock, now: () => Date.now() - 120_000 }
+  const { dispatcher } = await openServer(address, { clock: late })
+  const { id } = await dispatcher.enqueue(order('run'))
+  expect(await dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
+  expect(await dispatcher.wait(id)).toMatchObject({ status: 'cancelled' })
+})
+
+test('what crawls the same source waits for its turn, also where it was asked for by another address', async () => {
+  const address = await createLibrary()
+  const server = await openServer(address)
+  const { dispatcher } = server
+  const { workers } = await connect(address)
+  await openWorker(address, 3)
+  const first = await dispatcher.begin(order('run'))
+  await until(async () => (await workers.listJobs(0))[0]?.record.sourceId === 'source-1')
+  const same = await dispatcher.enqueue({ ...order('finish'), sourceId: 'source-1' })
+  // It would be taken before this one if it could be.
+  const other = await dispatcher.enqueue(order('finish'))
+  expect(await dispatcher.wait(other.id)).toMatchObject({ status: 'done' })
+  expect(dispatcher.find(same.id)).toMatchObject({ status: 'queued', pid: null })
+  await dispatcher.stop(first.id)
+  expect(await dispatcher.wait(same.id)).toMatchObject({ status: 'done' })
+})
+
+test('work that the queue thinks is over is sent once, however many find it', async () => {
+  const address = await createLibrary()
+  const { workers, queue } = await connect(address)
+  const [id, last] = [randomUUID(), randomUUID()]
+  const taken: string[] = []
+  let goOn = Promise.resolve()
+  await queue.send('crawl', { id, key: 'k' })
+  await queue.take('crawl', 1, async (work) => {
+    taken.push(work.id)
+    await goOn
+    return true
+  })
+  await until(async () => taken.length === 1 && !(await queue.isOpen('crawl', id)))
+  goOn = Promise.all(
+    [1, 2, 3].map(() => workers.inTurn((run) => queue.sendAgain('crawl', { id, key: 'k' }, run))),
+  ).then(() => undefined)
+  await goOn
+  // What has the same key comes after all of them.
+  await queue.send('crawl', { id: last, key: 'k' })
+  await until(() => taken.includes(last))
+  expect(taken).toEqual([id, id, last])
+})
+
+test('a run of analysis that was recorded and never sent is found, and one that goes on is waited for', async () => {
+  const address = await createLibrary()
+  const events: string[] = []
+  const left = randomUUID()
+  const analysis: AnalysisWorker = {
+    start: () => Promise.reject(new Error('not asked for')),
+    recover: async () => undefined,
+    findLeft: async () => left,
+    take: async (runId) => {
+      events.push(`takes ${runId === left}`)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      events.push('is done')
+      return true
+    },
+    close: async () => void events.push('is closed'),
+  }
+  const leave = await openWorker(address, 1, { openAnalysis: () => analysis })
+  await until(() => events.length > 0)
+  await leave(10_000)
+  expect(events).toEqual(['takes true', 'is done', 'is closed'])
+})
+
+test('what happens in one job is kept while another is held up', async () => {
+  const address = await createLibrary()
+  const { workers } = await connect(address)
+  const log = workers.logOf('nobody')
+  const data = { action: 'drop', url: 'https://site.example/x', depth: 1, host: null, reason: null } as const
+  const noteOf = (jobId: string): JobNote => ({
+    jobId,
+    at: 1,
+    type: 'queue',
+    data: { ...data, queueSize: 1, alias: null },
+  })
+  for (const id of ['a', 'b']) await log.add({ ...nothing, ...order('run'), id, status: 'queued' })
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: parsePlace(address).address })
+  await client.connect()
+  await client.query(`BEGIN; SELECT 1 FROM ${parsePlace(address).schema}.crawl_jobs WHERE id = 'a' FOR UPDATE`)
+  const held = log.append([noteOf('a')])
+  await log.append([noteOf('b')])
+  expect(await log.listQueueEvents('b', { limit: 9 })).toHaveLength(1)
+  await client.query('COMMIT').finally(() => client.end())
+  await held
+  expect(await log.listQueueEvents('a', { limit: 9 })).toHaveLength(1)
 })

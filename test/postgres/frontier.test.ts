@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { setFloor } from '../../src/crawl/host-clock.ts'
 import type { Find } from '../../src/crawl/ledger.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
-import type { Database } from '../../src/store/postgres/database.ts'
+import type { Database, Sql } from '../../src/store/postgres/database.ts'
 import { offer } from '../../src/store/postgres/finds.ts'
 import { countOpen, failPending, lease, listHeldHosts, release } from '../../src/store/postgres/frontier.ts'
+import { HostHolder, type Leased } from '../../src/store/postgres/host-holder.ts'
 import { lockHosts, readHosts, writeHosts } from '../../src/store/postgres/hosts.ts'
+import { lockSource } from '../../src/store/postgres/lock-source.ts'
 import { adopt, settle } from '../../src/store/postgres/settle.ts'
 import { createLibrary } from './databases.ts'
 import {
@@ -19,6 +21,7 @@ import {
   type TestLedger,
 } from './ledgers.ts'
 import { recordPlans } from './query-plans.ts'
+import { ALIVE_MS, addSource, crawlOf, NOW, openStore, untilWaiting } from './stores.ts'
 
 /** However many hosts, addresses and links there are. */
 const MOST_STATEMENTS = {
@@ -54,6 +57,22 @@ const INDEXES = [
 ]
 
 const PATHS = Array.from({ length: 40 }, (_, number) => `/${number}`)
+
+test('a crawl does not end while somebody writes for it', async () => {
+  const address = await createLibrary()
+  const [db, store] = [await connect(address), await openStore(address, 'one')]
+  await addSource(store, 'docs')
+  await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+  const ending = await db.transaction(async (sql) => {
+    await lockSource(sql, 1)
+    const end = store.endCrawl('crawl of docs', null, NOW, 'one').then(() => 'ended')
+    expect(await Promise.race([end, untilWaiting(db, 1)])).not.toBe('ended')
+    expect(await store.listCrawls('docs', 1)).toMatchObject([{ state: 'running' }])
+    return { end }
+  })
+  await ending.end
+  expect(await store.listCrawls('docs', 1)).toMatchObject([{ state: 'cancelled' }])
+})
 
 describe('two connections', () => {
   test('that lease from one source at once never get the same row', async () => {
@@ -268,6 +287,36 @@ test('leases from more hosts than visits are wanted go by weight, depth and age,
   expect(await keysOf(2, false, 250)).toEqual(['h29.test/2', 'h25.test/0'])
   expect(await keysOf(2, true, 250)).toEqual(firsts(25, 27, '/0'))
   expect(await listMiscounts(db)).toEqual([])
+})
+
+test('a process that may have few hosts does not look at all there are', async () => {
+  const { db, one } = await open()
+  await fill(db, one, 3000)
+  const holder = new HostHolder('capped')
+  const request = { sourceId: 'any', limit: 4, now: 1000, until: 10_000, horizon: 1100, isLevelled: false, maxHosts: 3 }
+  const texts: string[] = []
+  const ask = (): Promise<Leased> =>
+    one.write(async (sql) => {
+      const heard: Sql = {
+        ...sql,
+        all: (text, values) => {
+          texts.push(text)
+          return sql.all(text, values)
+        },
+      }
+      holder.begin(request)
+      const leased = await lease(heard, one.source, askingOf({ ...request }, holder))
+      holder.end(leased, undefined)
+      holder.conclude()
+      return leased
+    })
+  for (let i = 0; i < 3; i++) {
+    const { visits } = await ask()
+    expect(visits.length).toBeGreaterThan(0)
+    holder.leave(visits)
+  }
+  expect(holder.hosts.length).toBeLessThanOrEqual(3)
+  expect(texts.filter((text) => /FROM open_hosts .*ORDER BY host/s.test(text))).toEqual([])
 })
 
 describe('with many rows', () => {

@@ -1,29 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { setFloor } from '../../src/crawl/host-clock.ts'
 import { TURN_MS } from '../../src/crawl/host-lease.ts'
-import type { LeaseRequest, Settlement, Visit } from '../../src/crawl/ledger.ts'
+import type { Visit } from '../../src/crawl/ledger.ts'
 import { Pacer } from '../../src/crawl/pacer.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
-import type { Crawl } from '../../src/library/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { closeLater } from '../close-later.ts'
 import { createLibrary } from './databases.ts'
-import { connect, findOf, recordOf } from './ledgers.ts'
+import { connect, findOf } from './ledgers.ts'
 import { openLossyWay } from './lossy-way.ts'
-
-type Store = Awaited<ReturnType<typeof openPostgresStore>>
-
-const NOW = 1_700_000_000_000
-const ALIVE_MS = 30_000
-
-async function openStore(address: string, runner: string): Promise<Store> {
-  const store = await openPostgresStore(address, { runner })
-  closeLater(() => store.close())
-  return store
-}
+import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, type Store, settle, untilWaiting } from './stores.ts'
 
 /** Two processes on one library, with sources of the given names. */
 async function openTwo(...sources: readonly string[]) {
@@ -33,65 +19,10 @@ async function openTwo(...sources: readonly string[]) {
   return { address, one, two, db: await connect(address) }
 }
 
-async function addSource(store: Store, id: string): Promise<void> {
-  await store.addSource({
-    id,
-    name: id,
-    version: null,
-    url: 'https://x.test/',
-    siteUrl: 'https://x.test/',
-    scope: DEFAULT_SCOPE,
-    settings: DEFAULT_SETTINGS,
-    createdAt: NOW,
-  })
-}
-
-function crawlOf(sourceId: string, more: Partial<Crawl> = {}): Crawl {
-  return {
-    id: `crawl of ${sourceId}`,
-    sourceId,
-    kind: 'add',
-    state: 'running',
-    options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
-    runner: 'one',
-    startedAt: NOW,
-    heartbeatAt: NOW,
-    endedAt: null,
-    summary: null,
-    ...more,
-  }
-}
-
 /** Offers some addresses of each host. */
 async function offer(store: Store, source: string, hosts: readonly string[], count = 3): Promise<void> {
   const finds = hosts.flatMap((host) => Array.from({ length: count }, (_, at) => findOf(`/${at}`, { host })))
   await store.offer(source, `crawl of ${source}`, finds, NOW)
-}
-
-function lease(store: Store, source: string, now: number, more: Partial<LeaseRequest> = {}): Promise<Visit[]> {
-  return store.lease({
-    sourceId: source,
-    crawlId: `crawl of ${source}`,
-    limit: 100,
-    now,
-    until: now + 120_000,
-    horizon: now + 1000,
-    isLevelled: false,
-    hostsUntil: now + ALIVE_MS,
-    ...more,
-  })
-}
-
-function settle(store: Store, visit: Visit, more: Partial<Settlement> = {}) {
-  const record = recordOf(visit.url, `words of ${visit.url}`)
-  return store.settle({
-    visit,
-    crawlId: `crawl of ${visit.sourceId}`,
-    now: NOW,
-    state: 'indexed',
-    record,
-    ...more,
-  })
 }
 
 const hostsOf = (visits: readonly Visit[]) => [...new Set(visits.map(({ host }) => host))].sort(compareUtf8)
@@ -183,6 +114,29 @@ describe('two processes on one library', () => {
     expect(await lease(two, 'blog', NOW + 3 * ALIVE_MS)).toHaveLength(1)
   })
 
+  test('keep a host that a lease is just taking while they give a sign of life', async () => {
+    const { one, two, db } = await openTwo('docs')
+    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await offer(one, 'docs', ['a.test'], 4)
+    const [first] = await lease(one, 'docs', NOW, { limit: 1 })
+    if (first === undefined) throw new Error('nothing was leased')
+    await settle(one, first)
+    // Whoever looks at the host makes both of them wait, the lease before the sign of life.
+    const [leasing, touching] = await db.transaction(async (sql) => {
+      await sql.get(`SELECT 1 FROM hosts WHERE host = 'a.test' FOR UPDATE`)
+      const leasing = lease(one, 'docs', NOW + 1000, { limit: 1 })
+      await untilWaiting(db, 1)
+      const touching = one.touchCrawl('crawl of docs', NOW + 1300, 'one')
+      await untilWaiting(db, 2)
+      return [leasing, touching] as const
+    })
+    const [visit] = await leasing
+    expect(await touching).toBe(true)
+    if (visit === undefined) throw new Error('nothing was leased')
+    expect(await lease(two, 'docs', NOW + 1400)).toEqual([])
+    expect(await settle(one, visit)).toMatchObject({ type: 'settled' })
+  })
+
   test('take turns where both want one host', async () => {
     const { one, two, db } = await openTwo('docs', 'blog')
     await offer(one, 'docs', ['a.test'], 40)
@@ -204,6 +158,37 @@ describe('two processes on one library', () => {
     expect(turns.length).toBeLessThanOrEqual(13)
     const [state] = await db.all<{ token: number }>('SELECT token FROM hosts')
     expect(state?.token).toBe(turns.length)
+  })
+
+  test('ask for hosts of each other also where there are more than can be taken at once', async () => {
+    const { one, two, db } = await openTwo('docs', 'blog')
+    const many = Array.from({ length: 40 }, (_, at) => `h${at}.test`)
+    for (const source of ['docs', 'blog']) await offer(one, source, many, 1)
+    for (const limit of [32, 32]) await lease(one, 'docs', NOW, { limit })
+    expect(await lease(two, 'blog', NOW + 100, { limit: 32 })).toEqual([])
+    const wanted = await db.get('SELECT count(*) AS hosts FROM hosts WHERE wanted_at > 0')
+    expect(wanted).toEqual({ hosts: 32 })
+  })
+
+  test('take no lease for one that points further ahead than any does', async () => {
+    const { one, two, db } = await openTwo('docs')
+    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await one.shareCrawl?.('crawl of docs', { siteUrl: 'https://x.test/', isFullKnown: false }, 'one')
+    const many = Array.from({ length: 9 }, (_, at) => `h${at}.test`)
+    await offer(one, 'docs', many, 2)
+    const [visit] = await lease(one, 'docs', NOW, { limit: 1, maxHosts: 1 })
+    // The clock of whoever had it was years ahead.
+    await db.run(`UPDATE hosts SET leased_until = $1 WHERE holder IS NOT NULL`, [NOW + 1e11])
+    await db.run(
+      `INSERT INTO hosts (host, holder, token, leased_until) SELECT unnest($1::text[]), 'gone', 1, $2
+       ON CONFLICT DO NOTHING`,
+      [many, NOW + 1e11],
+    )
+    expect(await two.listSharable?.(NOW)).toMatchObject([{ freeHosts: 9 }])
+    expect((await two.countOpen('docs', NOW)).nextAt).toBe(NOW)
+    const found = await lease(two, 'docs', NOW, { limit: 4 })
+    expect(found).toHaveLength(4)
+    expect(found[0]?.key).toBe(visit?.key)
   })
 
   test('begin nothing new at a host that others want, and give it back when nothing is under way any more', async () => {
@@ -345,7 +330,7 @@ describe('a process', () => {
     const [visit] = await lease(one, 'docs', now, { limit: 1 })
     if (visit === undefined) throw new Error('nothing was leased')
     const ask = async (who: string, pacer: Pacer, slot: number, lease?: string) => {
-      expect(await pacer.enter('a.test', slot, undefined, lease)).toBe('go')
+      expect(await pacer.enter('a.test', slot, undefined, lease)).toMatchObject({ host: 'a.test' })
       asked.push({ who, at: now })
     }
     // The other takes the host over and goes on, second after second.

@@ -176,7 +176,9 @@ async function openReading(site: Site, isShared: boolean) {
     async read(kind: CrawlInput['kind']) {
       const begun = crawl(beginner, source, { kind, acceptLoss: true })
       const helped = isShared ? await join(helper, await findSharable(beginner)) : undefined
-      return { helped, summary: (await begun).summary, dump: await dump(path, beginner, source, true) }
+      const { summary, events } = await begun
+      const milestones = events.flatMap((event) => (event.type === 'milestone' ? [event.kind] : []))
+      return { helped, summary, milestones, dump: await dump(path, beginner, source, true) }
     },
   }
 }
@@ -230,6 +232,27 @@ describe('a crawl that further processes take part in', () => {
     await expect(join(beginner, id)).rejects.toMatchObject({ code: 'CRAWL_NOT_RUNNING' })
   })
 
+  test('is shared when its start has answered, and who takes part learns later what its lists hold', async () => {
+    const farm = await openFarm(2, 0)
+    const [first, second] = farm.sites
+    first?.pages.set('/llms.txt', { status: 404, delayMs: 1000 })
+    // It is asked after the first one, and the crawl is not over before somebody has looked.
+    for (const at of PAGES) second?.pages.set(at, { delayMs: 1000, body: page(`Page ${at}`, []) })
+    const path = await createLibrary()
+    const [beginner, other] = [await open(path, { hosts: 1 }), await open(path)]
+    const source = await farm.plant(beginner)
+    const begun = crawl(beginner, source)
+    const id = await findSharable(beginner)
+    // What comes after the first of the lists has not been asked for.
+    expect(first?.requests.map((request) => request.path)).not.toContain('/llms-full.txt')
+    const joined = await other.store.joinCrawl?.(id)
+    expect(joined?.shared).toEqual({ siteUrl: farm.start, isFullKnown: false })
+    const later = { siteUrl: farm.start, isFullKnown: true }
+    await expect.poll(() => joined?.touch(other.clock.now()), { timeout: 20_000 }).toEqual(later)
+    await joined?.leave(other.clock.now())
+    expect((await begun).summary).toMatchObject({ end: 'completed', problem: null })
+  })
+
   test('of a site that has moved goes on where it is now, for all of them, and removes what is gone', async () => {
     const { from, to } = await openMoved()
     const first = await Promise.all([false, true].map((isShared) => openReading(from, isShared)))
@@ -240,6 +263,9 @@ describe('a crawl that further processes take part in', () => {
     expect(added.shared.dump).toEqual(added.alone.dump)
     expect(countsOf(added.shared.summary)).toEqual(countsOf(added.alone.summary))
     expect(added.shared.summary.indexed).toBe(1 + 3 * PAGES.length)
+    // Whoever has read what.
+    expect(added.alone.milestones).toEqual(['depth2-coverage'])
+    expect(added.shared.milestones).toEqual(['depth2-coverage'])
 
     for (const path of ['/3', '/deep/5']) to.pages.delete(path)
     from.pages.delete('/old/2')

@@ -169,6 +169,12 @@ export async function listMiscounts(db: Database): Promise<unknown[]> {
       `SELECT source, host, pending_rows, indexed_rows, unchanged_rows, skipped_rows, failed_rows, gone_rows, pages, asked_at
        FROM host_counts`,
     ),
+    differ(
+      ['chunks', 'vectors', 'refused_chunks', 'copied_vectors']
+        .map((table) => `SELECT source, '${table}', count(*) FROM ${table} GROUP BY 1`)
+        .join(' UNION ALL '),
+      'SELECT source, of_table, rows FROM chunk_counts WHERE rows <> 0',
+    ),
   ]
   return (await Promise.all(checks.map((check) => db.all(check)))).flat()
 }

@@ -9,6 +9,10 @@ export interface LossyWay {
   readonly address: string
   /** Cuts the connection on which the next transaction is to be ended, once the server has done so and before anybody hears of it. */
   loseCommit(): void
+  /** The same before the server hears of it. */
+  loseBeforeCommit(): void
+  /** Lets nothing pass any more on connections that are open; nobody is told. */
+  fallSilent(): void
   /** How often that has happened. */
   lost(): number
 }
@@ -24,30 +28,34 @@ export async function openLossyWay(address: string): Promise<LossyWay> {
   const { searchParams } = new URL(address.replace('@/', '@placeholder/'))
   const folder = searchParams.get('host') ?? ''
   const own = mkdtempSync(join(folder, 'way-'))
-  let isLossy = false
+  let losing: 'answer' | 'question' | undefined
   let lost = 0
   const sockets = new Set<Socket>()
+  const silent = new WeakSet<Socket>()
   const server = createServer((near) => {
     const far = connect(join(folder, SOCKET))
     const cut = () => {
       near.destroy()
       far.destroy()
     }
-    let isCut = false
-    near.on('data', (data) => {
-      if (isLossy && data.includes(COMMIT)) {
-        isLossy = false
-        isCut = true
-      }
-      far.write(data)
-    })
-    far.on('data', (data) => {
-      if (!isCut) {
-        near.write(data)
-        return
-      }
+    const lose = () => {
       lost++
       cut()
+    }
+    let isCut = false
+    near.on('data', (data) => {
+      if (silent.has(near)) return
+      const isCommit = data.includes(COMMIT)
+      const what = isCommit ? losing : undefined
+      if (isCommit) losing = undefined
+      isCut = what === 'answer'
+      if (what === 'question') lose()
+      else far.write(data)
+    })
+    far.on('data', (data) => {
+      if (silent.has(near)) return
+      if (isCut) lose()
+      else near.write(data)
     })
     for (const socket of [near, far]) {
       sockets.add(socket)
@@ -63,7 +71,13 @@ export async function openLossyWay(address: string): Promise<LossyWay> {
   return {
     address: address.replace(folder, own),
     loseCommit: () => {
-      isLossy = true
+      losing = 'answer'
+    },
+    loseBeforeCommit: () => {
+      losing = 'question'
+    },
+    fallSilent: () => {
+      for (const socket of sockets) silent.add(socket)
     },
     lost: () => lost,
   }

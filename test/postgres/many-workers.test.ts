@@ -33,7 +33,7 @@ const PAUSE_MS = 1000
  * How late a request may reach a site on a machine on which so many processes want to run; a new one has to connect first. Two that
  * come in one pause are still told from one that is late.
  */
-const TOLERANCE_MS = 900
+const TOLERANCE_MS = isLong ? 300 : 900
 /** How long each answer takes, so that there is something under way. */
 const ANSWER_MS = 60
 /** Visits of a crawl at once. It takes as many more ahead. */

@@ -9,6 +9,9 @@ import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type PgliteServer, startPglite } from './pglite.ts'
 import { recordPlans } from './query-plans.ts'
 
+/** One connection at a time, and nobody looks whether it is still answered: that would take another. */
+const ALONE = { connections: 1, quietMs: 3_600_000 }
+
 let server: PgliteServer
 
 beforeAll(async () => {
@@ -19,13 +22,13 @@ afterAll(() => server?.stop())
 /** Opens a library; the session of the server is one for all, so that one connection has to do. */
 async function open(address = server.addressOfNew()): Promise<VectorStore> {
   await server.execute('SELECT 1')
-  return openPostgresStore(address, { connections: 1 })
+  return openPostgresStore(address, ALONE)
 }
 
 /** Asks the database of a library that nobody else has open. */
 async function ask<T>(address: string, work: (db: Database) => Promise<T>): Promise<T> {
   await server.execute('SELECT 1')
-  const db = await connectDatabase(address, { connections: 1 })
+  const db = await connectDatabase(address, ALONE)
   return work(db).finally(() => db.close())
 }
 
@@ -144,11 +147,20 @@ describe('with pgvector', () => {
     expect({ pgvector, isPgvectorFit }).toEqual({ pgvector: expect.stringMatching(/^0\.\d+\./), isPgvectorFit: true })
   })
 
-  test('finds the nearest by walking its index', async () => {
+  /** Address of a library with vectors that all were written while there was an index, made when it is first asked for. */
+  let filled: string | undefined
+  async function stageFilled(): Promise<string> {
+    if (filled !== undefined) return filled
     const address = server.addressOfNew()
     const store = await open(address)
     await fill(store)
     await store.close()
+    filled = address
+    return address
+  }
+
+  test('finds the nearest by walking its index', async () => {
+    const address = await stageFilled()
     const indexes = await ask(address, async (db) => {
       await db.run('ANALYZE vectors')
       return db.transaction(async (sql) => {
@@ -173,10 +185,7 @@ describe('with pgvector', () => {
   })
 
   test('gets an index anew that was given up in the middle', async () => {
-    const address = server.addressOfNew()
-    const before = await open(address)
-    await fill(before)
-    await before.close()
+    const address = await stageFilled()
     const name = `vectors_nearest_${DIMENSIONS}`
     await ask(address, (db) =>
       db.run('UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass($1)', [name]),

@@ -206,11 +206,9 @@ describe('the program on a library in PostgreSQL', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const bound = silent.address()
     const port = typeof bound === 'object' ? bound?.port : undefined
-    const since = performance.now()
     const { code, stderr } = await pharos('list', `postgres://u:${PASSWORD}@127.0.0.1:${port}/x?connect_timeout=1`)
     silent.close()
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('does not answer: ') })
-    expect(performance.now() - since).toBeLessThan(5000)
   })
 })
 

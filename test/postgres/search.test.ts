@@ -5,9 +5,11 @@ import type { PageRecord } from '../../src/crawl/ledger.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import type { ChunkFilter, Store, StoreQuery } from '../../src/library/store.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
+import { lock } from '../../src/store/postgres/locks.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
+import { isLong } from '../faults/bounded.ts'
 import { createRandom } from '../seeded.ts'
 import { createLibrary } from './databases.ts'
 
@@ -75,7 +77,7 @@ async function revisit(
   await store.settle({ visit, crawlId, now: 30, ...settled })
 }
 
-const PAGES = Array.from({ length: 100 }, (_, i) =>
+const PAGES = Array.from({ length: isLong ? 100 : 60 }, (_, i) =>
   makePage(SOURCES[i % 3] ?? 'docs', `/${any(['guide', 'api'])}/${i}`),
 )
 const CHANGED = PAGES.filter((_, i) => i % 9 === 0).map(({ sourceId, url }) =>
@@ -162,7 +164,8 @@ describe('a search in PostgreSQL', () => {
 
   test('finds exactly what it finds in SQLite, also for others who have the library open', async () => {
     await Promise.all([sqlite, first, second].map((store) => store.tendIndex()))
-    expect(await second.readIndexState()).toEqual({ chunks: 2000, indexed: 2000 })
+    const chunks = PAGES.length * CHUNKS
+    expect(await second.readIndexState()).toEqual({ chunks, indexed: chunks })
     await expectSame([sqlite, first, second])
   }, 120_000)
 
@@ -220,7 +223,7 @@ describe('the index in PostgreSQL', () => {
     await store.tendIndex()
     const [before] = await searchHits(store, { query: 'lighthouse', limit: 1 })
     await db.transaction(async (sql) => {
-      await sql.run('SELECT pg_advisory_xact_lock(7426003, hashtext(current_schema()))')
+      await lock(sql, 'index')
       for (let i = 1; i < 5; i++) await writePage(store, 'docs', `/${i}`, `harbour number${i}`)
       expect(await titles(store, 'lighthouse')).toEqual(['Title of /0'])
       // Nobody can take it in for now.

@@ -60,10 +60,12 @@ test('the ledger needs as many statements for a visit as is said of it', async (
     release: await library.count(() => store.release(visits.splice(0, 3))),
     lease: await library.count(() => lease(1000)),
     countOpen: await library.count(() => store.countOpen(SOURCE, 1000)),
+    countLedger: await library.count(() => store.countLedger(SOURCE)),
     listHeldHosts: await library.count(() => store.listHeldHosts(SOURCE, 1000, 1000)),
     readClock: await library.count(() => store.readClock('h1.test', 1000)),
     changeClock: await library.count(() => store.changeClock('h1.test', 1000, (clock) => easeClock(clock))),
     robots: await library.count(() => store.readRobots('https://h1.test')),
+    touch: await library.count(() => store.touchCrawl(CRAWL.id, 1000, CRAWL.runner ?? undefined)),
   }
   expect(visits.length).toBeGreaterThan(0)
   // One more or less changes nothing of what is said there.

@@ -1,8 +1,10 @@
-import { describe } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { describeKeptVectors, describeVectors } from '../contracts/vectors.contract.ts'
 import { createLibrary } from './databases.ts'
+import { connect, findOf, listMiscounts } from './ledgers.ts'
+import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, settle } from './stores.ts'
 
 /** A library that is no copy of another one. */
 async function createOwnLibrary(): Promise<string> {
@@ -16,4 +18,35 @@ async function createOwnLibrary(): Promise<string> {
 describe('the vectors of the PostgreSQL store', () => {
   describeVectors(async () => openPostgresStore(await createOwnLibrary()))
   describeKeptVectors(createLibrary, (place) => openPostgresStore(place))
+
+  test('are counted without being looked at, nor the chunks they are of', async () => {
+    const address = await createLibrary()
+    const [db, store] = [await connect(address), await openStore(address, 'one')]
+    const { vectors } = store
+    await addSource(store, 'docs')
+    await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await store.offer(
+      'docs',
+      'crawl of docs',
+      [0, 1, 2].map((at) => findOf(`/${at}`)),
+      NOW,
+    )
+    for (const visit of await lease(store, 'docs', NOW)) await settle(store, visit)
+    const [first, second] = await vectors.listMissing(2)
+    if (first === undefined || second === undefined) throw new Error('no chunks are there')
+    const space = { model: 'm', fingerprint: 'f', dimensions: 2 }
+    await vectors.write(space, [{ ...first, vector: new Float32Array([1, 0]) }])
+    await vectors.refuse(space, [{ ...second, problem: 'p' }])
+    await vectors.markCopied('place', space, [first])
+    await db.transaction(async (sql) => {
+      await sql.run('LOCK TABLE chunks, vectors, refused_chunks, copied_vectors')
+      expect(await vectors.count()).toEqual({ embedded: 1, chunks: 3, refused: 1 })
+      expect(await vectors.countUncopied('place')).toBe(0)
+      expect(await vectors.countUncopied('elsewhere')).toBe(1)
+    })
+    // What goes with a chunk is counted with it.
+    await db.transaction((sql) => sql.run('DELETE FROM chunks'))
+    expect(await vectors.count()).toEqual({ embedded: 0, chunks: 0, refused: 0 })
+    expect(await listMiscounts(db)).toEqual([])
+  })
 })

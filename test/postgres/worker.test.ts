@@ -1,7 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openQueue } from '../../src/jobs/open-queue.ts'
+import { createFeed } from '../../src/library/dispatch/create-feed.ts'
+import { createSharedDispatcher } from '../../src/library/dispatch/create-shared-dispatcher.ts'
+import type { CrawlOrder, Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
+import { writeSourceOrder } from '../../src/library/dispatch/source-order.ts'
+import type { JobRecord } from '../../src/library/job-log.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
-import { openLibrary } from '../../src/open-library.ts'
+import type { Source } from '../../src/library/source.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { parsePlace } from '../../src/store/postgres/place.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
 import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
 import { type ServerProcess, startServer, until as untilLate } from '../e2e/server.ts'
@@ -10,9 +19,9 @@ import { createLibrary } from './databases.ts'
 import { findOf } from './ledgers.ts'
 import { startPostgres } from './server.ts'
 
-const COUNT = 40
+const COUNT = 16
 
-/** They start many processes, and two of them wait for signs of life that do not come, which they do together. */
+/** They start many processes, and one of them waits for signs of life that do not come. */
 const TIMEOUT = 240_000
 
 /** A start that leads to all pages, and these to nothing. */
@@ -103,9 +112,12 @@ class Stage {
     return { pid, ended, said: () => text }
   }
 
-  /** A server that runs nothing itself, unless it is told to. */
-  async serve(address: string, workers: 0 | 1 = 0): Promise<ServerProcess> {
-    const server = await startServer(shop, ['--library', address, '--workers', String(workers)], settings(address))
+  openDesk(address: string): Promise<Desk> {
+    return createDesk(address, this.#later)
+  }
+
+  async serve(address: string): Promise<ServerProcess> {
+    const server = await startServer(shop, ['--library', address], settings(address))
     this.#later(async () => {
       killIfThere(server.pid, 'SIGTERM')
       await server.ended
@@ -114,11 +126,73 @@ class Stage {
   }
 }
 
+/** What those see who ask for crawls: the same as a server, without being a process of its own. */
+interface Desk {
+  readonly dispatcher: Dispatcher
+  readonly library: OpenLibrary
+  /** Waits until a job stands as it is to, wherever it runs. */
+  untilJob(id: string, isRight: (job: JobRecord) => boolean): Promise<JobRecord>
+  untilVisited(id: string, count: number): Promise<unknown>
+  untilEnded(id: string): Promise<JobRecord>
+  /** The process of the worker that runs a job. */
+  pidOf(id: string): Promise<number>
+  countPages(): Promise<number>
+}
+
+async function createDesk(address: string, later: (work: () => Promise<void>) => void): Promise<Desk> {
+  const library = await openLibrary({ path: address, version: '0' })
+  later(() => library.close())
+  const { workers, clock, store } = library
+  if (workers === undefined) throw new Error('there are no workers')
+  const queue = await openQueue({ ...parsePlace(address), warn: () => undefined })
+  later(() => queue.close())
+  const log = workers.logOf('desk')
+  const dispatcher = createSharedDispatcher({
+    ...{ feed: createFeed({ epoch: 'e1', clock }), clock, newId: randomUUID, jobLog: async () => log },
+    ...{ workers: async () => workers, queue: async () => queue },
+  })
+  later(() => dispatcher.close())
+  await dispatcher.recover()
+  const untilJob = async (id: string, isRight: (job: JobRecord) => boolean) => {
+    const found = await until(
+      () => log.find(id).catch(() => undefined),
+      (job) => job !== undefined && isRight(job),
+    )
+    if (found === undefined) throw new Error('there is no such job')
+    return found
+  }
+  return {
+    ...{ dispatcher, library, untilJob },
+    untilVisited: (id, count) =>
+      until(
+        async () => dispatcher.find(id)?.progress?.visited ?? 0,
+        (visited) => visited > count,
+      ),
+    untilEnded: (id) => untilJob(id, ({ endedAt }) => endedAt !== null),
+    async pidOf(id) {
+      const [worker] = await until(
+        async () => (await workers.list()).filter(({ jobs }) => jobs.includes(id)),
+        ({ length }) => length > 0,
+      )
+      return Number(worker?.name.split('/')[1])
+    },
+    async countPages() {
+      let pages = 0
+      for (const { id } of await store.listSources()) pages += (await store.countContent(id)).pages
+      return pages
+    },
+  }
+}
+
+/** Has a site crawled, with so many requests at once. */
+function orderOf({ origin }: LocalSite, concurrency: number): CrawlOrder {
+  const url = `${origin}/docs/`
+  return { url, args: [url, `--concurrency=${concurrency}`] }
+}
+
 interface WorkerItem {
   readonly name: string
-  readonly state: string
   readonly jobs: readonly { readonly id: string }[]
-  readonly visits: number
 }
 
 async function workersOf(server: ServerProcess): Promise<readonly WorkerItem[]> {
@@ -126,25 +200,6 @@ async function workersOf(server: ServerProcess): Promise<readonly WorkerItem[]> 
 }
 
 const jobOf = (server: ServerProcess, id: unknown) => server.get(`/api/crawls/${String(id)}`)
-
-/** The process that runs a job: that of the worker, not the one it has started for it. */
-async function pidOf(server: ServerProcess, id: unknown): Promise<number> {
-  const [worker] = await until(
-    async () => (await workersOf(server)).filter(({ jobs }) => jobs.some((job) => job.id === id)),
-    ({ length }) => length > 0,
-  )
-  return Number(worker?.name.split('/')[1])
-}
-
-async function countPages(address: string): Promise<number> {
-  const { store, close } = await openLibrary({ path: address, version: '0' })
-  try {
-    const [source] = await store.listSources()
-    return source === undefined ? 0 : (await store.countContent(source.id)).pages
-  } finally {
-    await close()
-  }
-}
 
 test('on a library in a file it says what to do instead', async () => {
   const outcome = await shop.runHere(['worker', '--library', shop.path('library.db')])
@@ -162,121 +217,91 @@ test.concurrent('a worker that is killed is followed by another, and nothing is 
   ...context
 }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 100)
+  const site = await stage.openSite(COUNT, 300)
   const address = await createLibrary()
-  const server = await stage.serve(address)
-  // Nobody is there who could begin it at once; whoever comes takes what waits.
-  const refused = await server.ask('/api/crawl', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ startUrl: `${site.origin}/docs/` }),
-  })
-  expect(refused.status).toBe(503)
-  const { jobId } = await server.post('/api/crawl', { startUrl: `${site.origin}/docs/`, queue: true, concurrency: 2 })
-  const workers = [stage.startWorker(address), stage.startWorker(address)]
-  const pid = await pidOf(server, jobId)
-  await until(
-    () => jobOf(server, jobId),
-    ({ visited }) => Number(visited) > 4,
-  )
-  expect(workers.map((worker) => worker.pid)).toContain(pid)
-  process.kill(pid, 'SIGKILL')
-  const ended = await until(
-    () => jobOf(server, jobId),
-    ({ status }) => status !== 'running' && status !== 'queued',
-  )
-  expect(ended).toMatchObject({ status: 'done', problem: null })
-  expect(await pidOfOther(server, pid)).toBeGreaterThan(0)
-  expect(await countPages(address)).toBe(COUNT + 1)
+  const desk = await stage.openDesk(address)
+  // Whoever comes takes what waits.
+  const { id } = await desk.dispatcher.enqueue(orderOf(site, 2))
+  const first = stage.startWorker(address)
+  await desk.untilVisited(id, 2)
+  const next = stage.startWorker(address)
+  expect(await desk.pidOf(id)).toBe(first.pid)
+  process.kill(first.pid, 'SIGKILL')
+  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  expect(next.said()).toContain('is done')
+  expect(await desk.countPages()).toBe(COUNT + 1)
   // What was under way when it was killed is asked for once more, and nothing else.
   const twice = site.asked.filter(({ path }, i) => site.asked.findIndex((one) => one.path === path) < i)
   expect(twice.filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(4)
-  const metrics = await (await server.ask('/metrics')).text()
-  expect(metrics).toMatch(/^pharos_workers \d$/m)
-  expect(metrics).toMatch(/^pharos_worker_visits_total\{worker="[^"]+"\} \d+$/m)
-  const status = await shop.run(['status'], settings(address))
-  expect(status.stdout).toMatch(/^ {2}\S+\/\d+ {2}\d of 1 crawl, /m)
 })
 
-/** The number of a worker that is there, and is not this one. */
-async function pidOfOther(server: ServerProcess, pid: number): Promise<number> {
-  const there = (await workersOf(server)).filter(({ state }) => state === 'working')
-  return Number(there.map(({ name }) => name.split('/')[1]).find((number) => Number(number) !== pid))
-}
-
-test.concurrent('one that stands still for long has lost its job, and disturbs nobody when it goes on', {
+test.concurrent('one that stands still for long has lost its jobs, and disturbs nobody when it goes on', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 400)
+  // One is over before anybody comes, the other one is not.
+  const sites = [await stage.openSite(3, 100), await stage.openSite(COUNT, 1200)] as const
   const address = await createLibrary()
-  const server = await stage.serve(address)
-  stage.startWorker(address)
-  const { jobId } = await server.post('/api/crawl', { startUrl: `${site.origin}/docs/`, queue: true, concurrency: 1 })
-  const pid = await pidOf(server, jobId)
-  stage.startWorker(address)
-  await until(
-    () => jobOf(server, jobId),
-    ({ visited }) => Number(visited) > 2,
-  )
-  process.kill(pid, 'SIGSTOP')
-  const next = await until(
-    async () => (await workersOf(server)).filter(({ name, jobs }) => !name.endsWith(`/${pid}`) && jobs.length > 0),
-    ({ length }) => length > 0,
-  )
-  process.kill(pid, 'SIGCONT')
-  const ended = await until(
-    () => jobOf(server, jobId),
-    ({ status }) => status !== 'running' && status !== 'queued',
-  )
-  expect(next[0]?.jobs).toEqual([expect.objectContaining({ id: jobId })])
-  expect(ended).toMatchObject({ status: 'done', problem: null })
-  expect(await countPages(address)).toBe(COUNT + 1)
+  const desk = await stage.openDesk(address)
+  const [short, long] = [
+    await desk.dispatcher.enqueue(orderOf(sites[0], 1)),
+    await desk.dispatcher.enqueue(orderOf(sites[1], 1)),
+  ]
+  const frozen = stage.startWorker(address, ['--max-crawls', '2'])
+  for (const { id } of [short, long]) await desk.untilJob(id, ({ crawlId }) => crawlId !== null)
+  process.kill(frozen.pid, 'SIGSTOP')
+  const next = stage.startWorker(address, ['--max-crawls', '2'])
+  for (const { id } of [short, long]) {
+    await until(
+      async () => next.said(),
+      (said) => said.includes(id),
+    )
+  }
+  const before = frozen.said()
+  process.kill(frozen.pid, 'SIGCONT')
+  for (const { id } of [short, long]) {
+    expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  }
+  process.kill(frozen.pid, 'SIGTERM')
+  await frozen.ended
+  expect(frozen.said().slice(before.length)).not.toMatch(/is done|failed/)
+  expect(await desk.countPages()).toBe(4 + COUNT + 1)
+  // Neither was crawled twice.
+  for (const source of await desk.library.store.listSources()) {
+    expect(await desk.library.store.listCrawls(source.id, 9)).toMatchObject([{ kind: 'add', state: 'completed' }])
+  }
 })
 
-test('one that is to stop takes nothing new, and leaves what it has not ended to another', {
+test.concurrent('one that is to stop takes nothing new, and leaves what it has not ended to another', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 100)
+  const site = await stage.openSite(COUNT, 300)
   const address = await createLibrary()
-  const server = await stage.serve(address)
+  const desk = await stage.openDesk(address)
   const first = stage.startWorker(address, ['--drain-time', '300ms'])
-  const { jobId } = await server.post('/api/crawl', { startUrl: `${site.origin}/docs/`, queue: true, concurrency: 2 })
-  await until(
-    () => jobOf(server, jobId),
-    ({ visited }) => Number(visited) > 4,
-  )
+  const { id } = await desk.dispatcher.enqueue(orderOf(site, 2))
+  await desk.untilVisited(id, 2)
   process.kill(first.pid, 'SIGTERM')
   expect(await first.ended).toMatchObject({ code: 0 })
-  expect(await jobOf(server, jobId)).toMatchObject({ status: 'queued' })
+  expect(await desk.untilJob(id, () => true)).toMatchObject({ status: 'queued' })
   stage.startWorker(address)
-  const ended = await until(
-    () => jobOf(server, jobId),
-    ({ status }) => status === 'done' || status === 'failed',
-  )
-  expect(ended).toMatchObject({ status: 'done', problem: null })
-  expect(await countPages(address)).toBe(COUNT + 1)
-
-  // Analysis is for workers, too.
-  const { runId } = await server.post('/api/analysis/start')
-  const run = await until(
-    () => server.get(`/api/analysis/${String(runId)}`),
-    (answer) => JSON.stringify(answer).includes('"completed"'),
-  )
-  expect(JSON.stringify(run)).toContain(`"pages":${COUNT + 1}`)
+  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  expect(await desk.countPages()).toBe(COUNT + 1)
 })
 
-test('two servers that work themselves share the jobs, and what one of them leaves goes on with the other', {
+test.concurrent('two servers that work themselves share the jobs, and what one of them leaves goes on with the other', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 100)
+  const site = await stage.openSite(COUNT, 300)
   const address = await createLibrary()
-  const one = await stage.serve(address, 1)
-  const other = await stage.serve(address, 1)
+  const [one, other] = await Promise.all([stage.serve(address), stage.serve(address)])
   const { jobId } = await one.post('/api/crawl', { startUrl: `${site.origin}/docs/`, concurrency: 2 })
-  const pid = await pidOf(other, jobId)
+  const [worker] = await until(
+    async () => (await workersOf(other)).filter(({ jobs }) => jobs.some((job) => job.id === jobId)),
+    ({ length }) => length > 0,
+  )
   await until(
     () => jobOf(other, jobId),
     ({ visited }) => Number(visited) > 2,
@@ -287,81 +312,74 @@ test('two servers that work themselves share the jobs, and what one of them leav
     ({ lastProgress }) => (lastProgress as { paused: boolean }).paused,
   )
   await one.post(`/api/crawls/${String(jobId)}/resume`)
-  const [gone, stays] = pid === one.pid ? [one, other] : [other, one]
+  const metrics = await (await one.ask('/metrics')).text()
+  expect(metrics).toMatch(/^pharos_workers 2$/m)
+  expect(metrics).toMatch(/^pharos_worker_visits_total\{worker="[^"]+\/\d+\/[\da-f]{8}"\} \d+$/m)
+  const [gone, stays] = worker?.name.endsWith(`/${one.pid}`) === true ? [one, other] : [other, one]
   gone.kill('SIGTERM')
   await gone.ended
   const ended = await until(
     () => jobOf(stays, jobId),
-    ({ status }) => status !== 'running' && status !== 'queued',
+    (job) => job['status'] !== 'running' && job['status'] !== 'queued',
   )
   expect(ended).toMatchObject({ status: 'done', problem: null })
-  expect(await countPages(address)).toBe(COUNT + 1)
+
+  // Analysis is for workers, too.
+  const { runId } = await stays.post('/api/analysis/start')
+  const run = await until(
+    () => stays.get(`/api/analysis/${String(runId)}`),
+    (answer) => JSON.stringify(answer).includes('"completed"'),
+  )
+  expect(JSON.stringify(run)).toContain(`"pages":${COUNT + 1}`)
 })
 
-test('one that cannot reach its database waits, says so, and goes on when it is there', { timeout: TIMEOUT }, async ({
-  expect,
-  ...context
-}) => {
+test.concurrent('one that cannot reach its database waits, says so, and goes on when it is there', {
+  timeout: TIMEOUT,
+}, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 200)
+  const site = await stage.openSite(COUNT, 300)
   const postgres = startPostgres()
-  try {
-    const address = postgres.addressOf('postgres')
-    postgres.crash()
-    const worker = stage.startWorker(address)
-    await until(
-      async () => worker.said(),
-      (said) => said.includes('tried again every 2 s'),
-    )
-    postgres.start()
-    await until(
-      async () => worker.said(),
-      (said) => said.includes('"maxCrawls":1'),
-    )
-    const server = await stage.serve(address)
-    const asked = { startUrl: `${site.origin}/docs/`, queue: true, concurrency: 1 }
-    const { jobId } = await server.post('/api/crawl', asked)
-    await until(
-      () => jobOf(server, jobId),
-      ({ visited }) => Number(visited) > 2,
-    )
-    await server.post(`/api/crawls/${String(jobId)}/pause`)
-    await until(
-      () => jobOf(server, jobId),
-      ({ lastProgress }) => isAtRest(lastProgress),
-    )
-    // What it has said to have written is written: this one was told not to wait for the disk.
-    await execute(address, 'CHECKPOINT')
-    postgres.crash()
-    await until(
-      async () => worker.said(),
-      (said) => said.includes('the library cannot be reached, which is tried again'),
-    )
-    postgres.start()
-    await until(
-      async () => (await server.ask(`/api/crawls/${String(jobId)}/resume`, { method: 'POST' })).status,
-      (status) => status === 200,
-    )
-    const ended = await until(
-      () => jobOf(server, jobId),
-      ({ status }) => status === 'done' || status === 'failed',
-    )
-    expect(ended).toMatchObject({ status: 'done', problem: null })
-    expect(await countPages(address)).toBe(COUNT + 1)
-    server.kill('SIGTERM')
-    await server.ended
-    process.kill(worker.pid, 'SIGTERM')
-    expect(await worker.ended).toMatchObject({ code: 0 })
-  } finally {
-    postgres.stop()
-  }
+  context.onTestFinished(() => postgres.stop())
+  const address = postgres.addressOf('postgres')
+  postgres.crash()
+  const worker = stage.startWorker(address)
+  await until(
+    async () => worker.said(),
+    (said) => said.includes('tried again every 2 s'),
+  )
+  postgres.start()
+  await until(
+    async () => worker.said(),
+    (said) => said.includes('"maxCrawls":1'),
+  )
+  const desk = await stage.openDesk(address)
+  const { id } = await desk.dispatcher.enqueue(orderOf(site, 1))
+  await desk.untilVisited(id, 1)
+  await desk.dispatcher.pause(id)
+  await until(
+    async () => desk.dispatcher.find(id)?.progress,
+    (progress) => progress?.paused === true && progress.currentDownloadsCount === 0,
+  )
+  // What it has said to have written is written: this one was told not to wait for the disk.
+  await execute(address, 'CHECKPOINT')
+  postgres.crash()
+  await until(
+    async () => worker.said(),
+    (said) => said.includes('the library cannot be reached, which is tried again'),
+  )
+  postgres.start()
+  await until(
+    () =>
+      Promise.resolve(id)
+        .then(desk.dispatcher.resume)
+        .catch(() => false),
+    (isResumed) => isResumed,
+  )
+  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  expect(await desk.countPages()).toBe(COUNT + 1)
+  process.kill(worker.pid, 'SIGTERM')
+  expect(await worker.ended).toMatchObject({ code: 0 })
 })
-
-/** Whether a crawl has nothing under way. */
-function isAtRest(progress: unknown): boolean {
-  const { paused, currentDownloadsCount } = progress as { paused: boolean; currentDownloadsCount: number }
-  return paused && currentDownloadsCount === 0
-}
 
 async function execute(address: string, text: string): Promise<void> {
   const { default: pg } = await import('pg')
@@ -370,48 +388,48 @@ async function execute(address: string, text: string): Promise<void> {
   await client.query(text).finally(() => client.end())
 }
 
-test('one that has nothing else to do takes part in a crawl with hosts that nobody asks', { timeout: TIMEOUT }, async ({
-  expect,
-  ...context
-}) => {
+test.concurrent('one that has nothing else to do takes part in a crawl with hosts that nobody asks', {
+  timeout: TIMEOUT,
+}, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const paths = Array.from({ length: 20 }, (_, at) => `/${at}`)
-  const sites = await stage.openFarm(6, paths, 400)
+  const paths = Array.from({ length: 8 }, (_, at) => `/${at}`)
+  const sites = await stage.openFarm(6, paths, 600)
   const address = await createLibrary()
-  const sourceId = await plant(address, sites, paths)
-  const server = await stage.serve(address)
+  const desk = await stage.openDesk(address)
+  const source = await plant(desk.library, sites, paths)
   const flags = ['--hosts', '2', '--concurrency', '2']
   const workers = [stage.startWorker(address, flags), stage.startWorker(address, flags)]
-  const { jobId } = await server.post(`/api/sources/${sourceId}/recrawl`)
-  const ended = await until(
-    () => jobOf(server, jobId),
-    ({ status }) => status !== 'running' && status !== 'queued',
+  await until(
+    async () => workers.every(({ said }) => said().includes('"maxCrawls":1')),
+    (areThere) => areThere,
   )
-  expect(ended).toMatchObject({ status: 'done', problem: null })
-  expect(await countPages(address)).toBe(sites.length * paths.length + 1)
+  const { id } = await desk.dispatcher.enqueue(writeSourceOrder(source, { kind: 'recrawl' }))
+  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  const pages = sites.length * paths.length + 1
+  expect(await desk.countPages()).toBe(pages)
   expect(workers.map(({ said }) => said()).join('')).toContain('helps with the crawl of')
-  const visits = (await workersOf(server)).map((worker) => worker.visits)
+  // Each has counted what it did itself.
+  const visits = await until(
+    async () => ((await desk.library.workers?.list()) ?? []).map((worker) => worker.visits),
+    (each) => each.reduce((sum, count) => sum + count, 0) >= pages,
+  )
   expect(Math.min(...visits)).toBeGreaterThan(0)
+  expect(visits.reduce((sum, count) => sum + count, 0)).toBe(pages)
   for (const { requests } of sites) {
     const asked = requests.filter(({ status }) => status === 200).map(({ path }) => path)
     expect(asked.length).toBe(new Set(asked).size)
   }
 })
 
-/** Records a source that somebody has named addresses of many hosts for; its id. */
-async function plant(address: string, sites: readonly Site[], paths: readonly string[]): Promise<string> {
-  const library = await openLibrary({ path: address, version: '0' })
-  try {
-    const source = await addSource(library, { url: `${sites[0]?.origin}/` })
-    const finds = sites.flatMap(({ origin }) =>
-      paths.map((path) => {
-        const url = `${origin}${path}`
-        return findOf(path, { key: url, url, host: new URL(origin).host, discovery: 'manual' })
-      }),
-    )
-    await library.store.offer(source.id, 'somebody', finds, library.clock.now())
-    return source.id
-  } finally {
-    await library.close()
-  }
+/** Records a source that somebody has named addresses of many hosts for. */
+async function plant(library: OpenLibrary, sites: readonly Site[], paths: readonly string[]): Promise<Source> {
+  const source = await addSource(library, { url: `${sites[0]?.origin}/` })
+  const finds = sites.flatMap(({ origin }) =>
+    paths.map((path) => {
+      const url = `${origin}${path}`
+      return findOf(path, { key: url, url, host: new URL(origin).host, discovery: 'manual' })
+    }),
+  )
+  await library.store.offer(source.id, 'somebody', finds, library.clock.now())
+  return source
 }

@@ -6,10 +6,12 @@ export type Operation =
   | 'settle'
   | 'release'
   | 'countOpen'
+  | 'countLedger'
   | 'listHeldHosts'
   | 'readClock'
   | 'changeClock'
   | 'robots'
+  | 'touch'
 
 /** What an operation takes: how many statements, one after the other, and how much of a core of the database. */
 export interface Cost {
@@ -30,17 +32,29 @@ export interface DatabaseSettings {
   readonly outage?: { readonly from: number; readonly until: number } | undefined
 }
 
-/** Tells when a database is done with what it is asked, and counts. */
+/** Something that waits for its source, and since when. */
+interface Waiting {
+  readonly cost: Cost
+  readonly since: number
+  readonly done: () => void
+}
+
+/**
+ * Does what it is asked, when its turn has come, and counts. An operation waits for its source first, where it writes to one, and only then
+ * for a core, both in the order in which they come; moments are told apart within a millisecond, in which most operations end.
+ */
 export class SimulatedDatabase {
   readonly counts: Record<Operation, number> = {
     lease: 0,
     settle: 0,
     release: 0,
     countOpen: 0,
+    countLedger: 0,
     listHeldHosts: 0,
     readClock: 0,
     changeClock: 0,
     robots: 0,
+    touch: 0,
   }
   /** Milliseconds that operations waited for a core, and for their source. */
   waitedForCoreMs = 0
@@ -49,8 +63,8 @@ export class SimulatedDatabase {
   readonly #settings: DatabaseSettings
   /** When each core is free. */
   readonly #cores: number[]
-  /** When each source is. */
-  readonly #sources = new Map<string, number>()
+  /** Sources that somebody writes to, and who waits for them. */
+  readonly #sources = new Map<string, Waiting[]>()
 
   constructor(time: SimulatedTime, settings: DatabaseSettings) {
     this.#time = time
@@ -58,20 +72,46 @@ export class SimulatedDatabase {
     this.#cores = new Array<number>(settings.cores ?? 0).fill(0)
   }
 
-  /** The moment at which an operation is done that is asked for now. */
-  admit(operation: Operation, source: string): number {
-    const { costs, roundTripMs, outage } = this.#settings
-    const { statements, cpuMs, isExclusive } = costs[operation]
-    this.counts[operation]++
+  /** Has an operation done, and calls back when it is. */
+  ask(operation: Operation, source: string, done: () => void): void {
+    const { costs, outage } = this.#settings
     const { now } = this.#time
-    const asked = outage !== undefined && now >= outage.from && now < outage.until ? outage.until : now
-    const unlocked = isExclusive ? Math.max(asked, this.#sources.get(source) ?? 0) : asked
-    this.waitedForSourceMs += unlocked - asked
-    const begun = this.#takeCore(unlocked, cpuMs)
-    this.waitedForCoreMs += begun - unlocked
-    const done = begun + cpuMs + statements * roundTripMs
-    if (isExclusive) this.#sources.set(source, done)
-    return done
+    this.counts[operation]++
+    if (outage === undefined || now < outage.from || now >= outage.until) this.#enter(costs[operation], source, done)
+    else this.#time.at(outage.until, () => this.#enter(costs[operation], source, done))
+  }
+
+  #enter(cost: Cost, source: string, done: () => void): void {
+    const { now } = this.#time
+    if (!cost.isExclusive) {
+      this.#time.at(this.#begin(cost, now), done)
+      return
+    }
+    const waiting = this.#sources.get(source)
+    if (waiting === undefined) this.#sources.set(source, [])
+    if (waiting === undefined) this.#beginAlone(cost, source, now, done)
+    else waiting.push({ cost, since: now, done })
+  }
+
+  /** Begins what has its source for itself, which whoever waits next has then. */
+  #beginAlone(cost: Cost, source: string, moment: number, done: () => void): void {
+    const end = this.#begin(cost, moment)
+    this.#time.at(end, () => {
+      const next = this.#sources.get(source)?.shift()
+      if (next === undefined) this.#sources.delete(source)
+      else {
+        this.waitedForSourceMs += end - next.since
+        this.#beginAlone(next.cost, source, end, next.done)
+      }
+      done()
+    })
+  }
+
+  /** Begins an operation as soon as there is a core, and tells when it is done. */
+  #begin({ cpuMs, statements }: Cost, moment: number): number {
+    const begun = this.#takeCore(moment, cpuMs)
+    this.waitedForCoreMs += begun - moment
+    return begun + cpuMs + statements * this.#settings.roundTripMs
   }
 
   /** When the core that is free first can begin; it is busy from then on. */

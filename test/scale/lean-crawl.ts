@@ -1,17 +1,12 @@
+import { HORIZON_MS, LEAST_WAIT_MS, MOST_WAIT_MS } from '../../src/crawl/frontier.ts'
 import type { Settlement, Visit } from '../../src/crawl/ledger.ts'
-import { Pacer } from '../../src/crawl/pacer.ts'
+import { isUnsent, type Leave, Pacer } from '../../src/crawl/pacer.ts'
 import type { Clock, FetchOutcome } from '../../src/crawl/ports.ts'
 import { createResourceFetcher } from '../../src/crawl/resource.ts'
 import { RobotsRules } from '../../src/crawl/robots-rules.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import { FIRST_WAIT_MS } from '../../src/crawl/visit.ts'
 import type { Crawling, CrawlParts } from './process.ts'
-
-/** As in `crawl/frontier.ts`. */
-const HORIZON_MS = 1000
-const LEAST_WAIT_MS = 20
-const MOST_WAIT_MS = 500
-/** As in `crawl/visit.ts`. */
-const FIRST_WAIT_MS = 500
 
 /**
  * Makes visits with the pacer of the program and nothing else of its engine: what the frontier and a visit do that matters for order and
@@ -43,7 +38,7 @@ class LeanCrawl implements Crawling {
     }
     const pacer = new Pacer({ ledger, clock, random, limits: DEFAULT_CRAWL_LIMITS })
     this.#pacer = pacer
-    const fetcher = { fetch: ({ url }: { readonly url: string }) => this.#fetch(url, new URL(url).host, false) }
+    const fetcher = { fetch: ({ url }: { readonly url: string }, leave: Leave) => this.#fetch(url, leave, false) }
     const fetchResource = createResourceFetcher({ fetcher, pacer })
     this.#robots = new RobotsRules({ fetchResource, ledger, clock, setDelay: pacer.setDelay })
     this.done = new Promise((resolve) => {
@@ -54,7 +49,6 @@ class LeanCrawl implements Crawling {
 
   stop(): void {
     this.#isStopped = true
-    void this.#parts.visitLedger.release(this.#ready.splice(0))
     this.#goOn()
   }
 
@@ -62,7 +56,8 @@ class LeanCrawl implements Crawling {
   #goOn(): void {
     const { time, visits, deliver } = this.#parts
     if (this.#isStopped) {
-      if (this.#inFlight === 0) this.#end()
+      void this.#parts.visitLedger.release(this.#ready.splice(0))
+      if (this.#inFlight === 0 && !this.#isAsking) this.#end()
       return
     }
     while (this.#inFlight < visits) {
@@ -76,17 +71,20 @@ class LeanCrawl implements Crawling {
   }
 
   async #ask(): Promise<void> {
-    const { time, visitLedger, visits, source, deliver } = this.#parts
+    const { time, visitLedger, visits, hosts, source, deliver } = this.#parts
     this.#isAsking = true
     const { now } = time
     const leased = await visitLedger.lease({
       sourceId: source,
+      crawlId: source,
       limit: visits * 2,
       now,
       until: now + DEFAULT_CRAWL_LIMITS.leaseMs,
       horizon: now + HORIZON_MS,
       jitter: this.#pacer.jitter,
       isLevelled: false,
+      maxHosts: hosts,
+      hostsUntil: now + DEFAULT_CRAWL_LIMITS.aliveMs,
     })
     this.#ready = [...this.#ready, ...leased].sort((a, b) => a.notBefore - b.notBefore)
     if (leased.length === 0) {
@@ -105,12 +103,10 @@ class LeanCrawl implements Crawling {
     const { visitLedger, source: crawlId, time } = this.#parts
     const { host, url, notBefore, lease } = visit
     if (!this.#met.has(host)) await this.#meet(visit)
-    if (!this.#met.has(host) || (await this.#pacer.enter(host, notBefore, undefined, lease)) !== 'go') {
-      await visitLedger.release([visit])
-    } else {
-      const outcome = await this.#fetch(url, host, true)
-      await visitLedger.settle({ visit, crawlId, now: time.now, ...this.#conclude(visit, outcome) })
-    }
+    const turn = this.#met.has(host) ? await this.#pacer.enter(host, notBefore, undefined, lease) : 'later'
+    const outcome = typeof turn === 'string' ? undefined : await this.#fetch(url, turn, true)
+    if (outcome === undefined || isUnsent(outcome)) await visitLedger.release([visit])
+    else await visitLedger.settle({ visit, crawlId, now: time.now, ...this.#conclude(visit, outcome) })
     this.#inFlight--
     this.#goOn()
   }
@@ -121,10 +117,14 @@ class LeanCrawl implements Crawling {
     if (permission.allowed) this.#met.add(host)
   }
 
-  async #fetch(url: string, host: string, isPage: boolean): Promise<FetchOutcome> {
-    const askedAt = this.#parts.time.now
-    const outcome = await this.#parts.fetcher.fetch({ url })
-    await this.#pacer.note(host, outcome, askedAt, isPage)
+  async #fetch(url: string, leave: Leave, isPage: boolean): Promise<FetchOutcome> {
+    const { time, fetcher } = this.#parts
+    let askedAt = time.now
+    const outcome = await this.#pacer.send(leave, (isInTime) => {
+      askedAt = time.now
+      return fetcher.fetch({ url, isInTime })
+    })
+    if (!isUnsent(outcome)) await this.#pacer.note(leave.host, outcome, askedAt, isPage)
     return outcome
   }
 

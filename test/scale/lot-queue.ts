@@ -2,17 +2,30 @@ import type { Candidate } from '../../src/store/common/slots.ts'
 import { byWeight } from '../../src/store/common/slots.ts'
 import type { Lot } from './world.ts'
 
+interface Entry {
+  readonly lot: Lot
+  readonly first: Candidate
+}
+
 /** Lots that nobody has the host of, the one whose first address comes first at the top: what the index of the ledger is in a store. */
 export class LotQueue {
-  readonly #entries: { readonly lot: Lot; readonly first: Candidate }[] = []
+  /** Those that were taken out from the middle are still there. */
+  readonly #entries: Entry[] = []
+  readonly #current = new Map<Lot, Entry>()
 
   get size(): number {
-    return this.#entries.length
+    return this.#current.size
+  }
+
+  has(lot: Lot): boolean {
+    return this.#current.has(lot)
   }
 
   add(lot: Lot, first: Candidate): void {
     const entries = this.#entries
-    let place = entries.push({ lot, first }) - 1
+    const entry = { lot, first }
+    this.#current.set(lot, entry)
+    let place = entries.push(entry) - 1
     while (place > 0) {
       const above = (place - 1) >> 1
       if (!this.#isBefore(place, above)) return
@@ -21,8 +34,22 @@ export class LotQueue {
     }
   }
 
+  remove(lot: Lot): void {
+    this.#current.delete(lot)
+  }
+
   /** Takes the first out. */
   take(): Lot | undefined {
+    for (;;) {
+      const entry = this.#takeEntry()
+      if (entry === undefined) return undefined
+      if (this.#current.get(entry.lot) !== entry) continue
+      this.#current.delete(entry.lot)
+      return entry.lot
+    }
+  }
+
+  #takeEntry(): Entry | undefined {
     const entries = this.#entries
     if (entries.length > 1) this.#swap(0, entries.length - 1)
     const taken = entries.pop()
@@ -30,7 +57,7 @@ export class LotQueue {
     for (;;) {
       let first = place
       for (const below of [2 * place + 1, 2 * place + 2]) if (this.#isBefore(below, first)) first = below
-      if (first === place) return taken?.lot
+      if (first === place) return taken
       this.#swap(place, first)
       place = first
     }

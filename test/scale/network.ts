@@ -26,6 +26,8 @@ export interface Seen {
   readonly slack: number[]
   /** The shortest of them. */
   leastSlackMs: number
+  /** Requests that were put off, because their slot had passed when there was a connection. */
+  tooLate: number
 }
 
 const SLACK_ENDS = [25, 50, 100, 200]
@@ -35,8 +37,11 @@ const MOST_NAMED = 20
 const AWAY_MS = 3000
 /** Answers that are slower while a host is. */
 const SLOW_FACTOR = 12
-/** What is on its way when a host asks for patience, or is being told, is no breach: an answer and two statements. */
+/** What is on its way when a host asks for patience, or its pause gets longer, is no breach: an answer and two statements. */
 const ON_ITS_WAY_MS = 100
+/** A connection is kept for so long; a new one takes this share of the time of an answer. */
+const CONNECTION_MS = 4000
+const CONNECT_SHARE = 0.4
 
 /** What hosts are asked through; they watch how. */
 export class SimulatedNetwork {
@@ -49,6 +54,7 @@ export class SimulatedNetwork {
     breachCount: 0,
     slack: new Array<number>(SLACK_ENDS.length + 1).fill(0),
     leastSlackMs: Infinity,
+    tooLate: 0,
   }
   readonly #time: SimulatedTime
   readonly #hosts: ReadonlyMap<string, SimulatedHost>
@@ -60,20 +66,43 @@ export class SimulatedNetwork {
     this.#random = random
   }
 
-  /** The network as a process sees it. */
+  /** The network as a process sees it. What has no connection waits for one, and is sent then if it still may be. */
   open(deliver: (answer: () => void) => void): Fetcher {
     return {
-      fetch: ({ url }) =>
+      fetch: ({ url, isInTime }) =>
         new Promise((resolve) => {
-          const end = url.indexOf('/', 'https://'.length)
-          const name = url.slice('https://'.length, end)
-          const host = this.#hosts.get(name)
-          if (host === undefined) throw new TypeError(`there is no host ${name}`)
-          this.#watch(host)
-          const { outcome, afterMs } = this.#answer(host, url.endsWith('/robots.txt'))
-          this.#time.at(this.#time.now + afterMs, () => deliver(() => resolve(outcome)))
+          const host = this.#hostOf(url)
+          const send = (): void => {
+            host.connectedBy = deliver
+            host.connectedAt = this.#time.now
+            if (isInTime === undefined || isInTime()) this.#ask(host, url, (outcome) => deliver(() => resolve(outcome)))
+            else {
+              this.seen.tooLate++
+              resolve(NOT_SENT)
+            }
+          }
+          if (host.connectedBy === deliver && this.#time.now - host.connectedAt < CONNECTION_MS) send()
+          else this.#time.at(this.#time.now + host.latencyMs * CONNECT_SHARE, () => deliver(send))
         }),
     }
+  }
+
+  #hostOf(url: string): SimulatedHost {
+    const name = url.slice('https://'.length, url.indexOf('/', 'https://'.length))
+    const host = this.#hosts.get(name)
+    if (host === undefined) throw new TypeError(`there is no host ${name}`)
+    return host
+  }
+
+  #ask(host: SimulatedHost, url: string, tell: (outcome: FetchOutcome) => void): void {
+    this.#watch(host)
+    host.underWay++
+    host.mostUnderWay = Math.max(host.mostUnderWay, host.underWay)
+    const { outcome, afterMs } = this.#answer(host, url.endsWith('/robots.txt'))
+    this.#time.at(this.#time.now + afterMs, () => {
+      host.underWay--
+      tell(outcome)
+    })
   }
 
   /** What a host makes of a request that comes now. */
@@ -81,9 +110,10 @@ export class SimulatedNetwork {
     const { now } = this.#time
     this.seen.requests++
     host.requests++
-    const leastMs = Math.max(host.robots === undefined ? 0 : (host.crawlDelayMs ?? 0), DEFAULT_CRAWL_LIMITS.intervalMs)
     const gapMs = now - host.askedAt
+    const leastMs = leastPause(host, now)
     host.askedAt = now
+    host.askedPauseMs = host.clock.intervalMs
     if (gapMs !== Infinity) {
       const slack = gapMs - leastMs
       this.seen.leastSlackMs = Math.min(this.seen.leastSlackMs, slack)
@@ -132,6 +162,13 @@ export class SimulatedNetwork {
   }
 }
 
+/** How long ago the request before one that comes now has to be at least: what we promise, what the host asked for, and what its clock says. */
+function leastPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
+  const isTold = now - clock.slowedAt > ON_ITS_WAY_MS
+  const ownMs = isTold ? clock.intervalMs : Math.min(clock.intervalMs, askedPauseMs)
+  return Math.max(robots === undefined ? 0 : (crawlDelayMs ?? 0), DEFAULT_CRAWL_LIMITS.intervalMs, ownMs)
+}
+
 const FAILED: Extract<FetchOutcome, { type: 'failed' }> = {
   type: 'failed',
   status: null,
@@ -140,6 +177,8 @@ const FAILED: Extract<FetchOutcome, { type: 'failed' }> = {
   isTransient: true,
   retryAfterMs: null,
 }
+
+const NOT_SENT: FetchOutcome = { ...FAILED, reason: 'timeout', detail: 'its slot has passed' }
 
 function robotsOf({ name, crawlDelayMs }: SimulatedHost, latencyMs: number): FetchOutcome {
   if (crawlDelayMs === null) return { type: 'gone', status: 404, latencyMs }

@@ -9,8 +9,9 @@ export interface ProcessSettings {
   readonly ledger: SharedLedger
   readonly network: SimulatedNetwork
   readonly random: () => number
-  /** Visits at once. */
+  /** Visits at once, and hosts. */
   readonly visits: number
+  readonly hosts: number
 }
 
 /** How a process makes the visits of a source, and how it is stopped. */
@@ -44,6 +45,7 @@ export class SimulatedProcess implements Asker {
   /** What waits until it goes on. */
   #waiting: (() => void)[] = []
   #crawling: Crawling | undefined
+  #visitLedger: VisitLedger | undefined
 
   constructor(id: string, settings: ProcessSettings, crawler: Crawler) {
     this.id = id
@@ -55,6 +57,10 @@ export class SimulatedProcess implements Asker {
     if (this.#isGone) return
     if (this.#isFrozen) this.#waiting.push(answer)
     else answer()
+  }
+
+  get hears(): boolean {
+    return !this.#isGone && !this.#isFrozen
   }
 
   get isGone(): boolean {
@@ -84,10 +90,22 @@ export class SimulatedProcess implements Asker {
     this.source = source
     const visitLedger = ledger.open(this, source)
     const fetcher = network.open(deliver)
+    this.#visitLedger = visitLedger
     this.#crawling = this.#crawler({ ...this.#settings, source, visitLedger, fetcher, deliver })
     await this.#crawling.done
-    ledger.leave(this.id)
+    this.#visitLedger = undefined
+    await visitLedger.leave()
     this.source = null
+  }
+
+  /** Gives a sign of life. */
+  touch(): void {
+    void this.#visitLedger?.touch()
+  }
+
+  /** Looks how far it is, as it does to tell others. */
+  look(): void {
+    this.#visitLedger?.look()
   }
 
   /** Has it leave what it crawls, in good order. */

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { FetchOutcome } from '../../src/crawl/ports.ts'
+import { COSTS } from './costs.ts'
+import { SimulatedDatabase } from './database.ts'
 import { SimulatedNetwork } from './network.ts'
 import { createRandom } from './random.ts'
 import { SHORT_HEADING, writeShort } from './report.ts'
@@ -25,15 +28,53 @@ test('workers that die, stand still or lose their database break no rule, and do
   expect(short.slice(short.indexOf('|'))).toBe(writeShort(outcomes))
 })
 
-test('a host of the simulation sees who asks too early', async () => {
+test('a host of the simulation sees who asks too early, also for the pause that its clock has got', async () => {
+  const time = new SimulatedTime()
+  const world = createWorld({ hosts: 2, sources: 1, backlog: 10, spanMs: 1 }, 1)
+  const network = new SimulatedNetwork(time, world, createRandom(1))
+  const { fetch } = network.open((answer) => answer())
+  const askAt = (moment: number, host: string) => time.at(moment, () => void fetch({ url: `https://${host}/1` }))
+  const [, slow] = world.hosts
+  if (slow === undefined) throw new TypeError('there are two hosts')
+  for (const host of world.hosts) askAt(1, host.name)
+  await time.run(999, () => false)
+  // The connections are there: what is asked now is sent now.
+  for (const moment of [1000, 1200, 1399]) askAt(moment, 'h0.example')
+  slow.clock = { ...slow.clock, intervalMs: 800 }
+  for (const moment of [1000, 1799]) askAt(moment, slow.name)
+  await time.run(2000, () => false)
+  expect(network.seen.breaches).toEqual([
+    { host: 'h0.example', at: 1399, kind: 'pause', gapMs: 199, leastMs: 200 },
+    { host: slow.name, at: 1799, kind: 'pause', gapMs: 799, leastMs: 800 },
+  ])
+})
+
+test('a request of the simulation that gets its connection too late is not sent', async () => {
   const time = new SimulatedTime()
   const world = createWorld({ hosts: 1, sources: 1, backlog: 10, spanMs: 1 }, 1)
   const network = new SimulatedNetwork(time, world, createRandom(1))
   const { fetch } = network.open((answer) => answer())
-  const askAt = (moment: number) => time.at(moment, () => void fetch({ url: 'https://h0.example/1' }))
-  askAt(1000)
-  askAt(1200)
-  askAt(1399)
+  const outcomes: FetchOutcome[] = []
+  time.at(1, () => void fetch({ url: 'https://h0.example/1', isInTime: () => false }).then((one) => outcomes.push(one)))
   await time.run(2000, () => false)
-  expect(network.seen.breaches).toEqual([{ host: 'h0.example', at: 1399, kind: 'pause', gapMs: 199, leastMs: 200 }])
+  expect(outcomes).toMatchObject([{ type: 'failed', reason: 'timeout' }])
+  expect(network.seen).toMatchObject({ requests: 0, tooLate: 1 })
+})
+
+test('an operation of a simulated database keeps no core while it waits for its source', async () => {
+  const time = new SimulatedTime()
+  const cost = { statements: 0, cpuMs: 10, isExclusive: true }
+  const costs = { ...COSTS, settle: cost, readClock: { ...cost, isExclusive: false } }
+  const database = new SimulatedDatabase(time, { costs, roundTripMs: 1, cores: 2 })
+  const done: string[] = []
+  const ask = (operation: 'settle' | 'readClock', name: string) =>
+    database.ask(operation, 'docs', () => done.push(`${name} at ${time.now}`))
+  time.at(1, () => {
+    ask('settle', 'first')
+    ask('settle', 'second')
+    ask('readClock', 'another')
+  })
+  await time.run(100, () => false)
+  expect(done).toEqual(['first at 11', 'another at 11', 'second at 21'])
+  expect([database.waitedForSourceMs, database.waitedForCoreMs]).toEqual([10, 0])
 })

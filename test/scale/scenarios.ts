@@ -102,9 +102,11 @@ function withoutLocks(costs: Readonly<Record<Operation, Cost>>): Readonly<Record
     settle: free('settle'),
     release: free('release'),
     countOpen: free('countOpen'),
+    countLedger: free('countLedger'),
     listHeldHosts: free('listHeldHosts'),
     readClock: free('readClock'),
     changeClock: free('changeClock'),
     robots: free('robots'),
+    touch: free('touch'),
   }
 }

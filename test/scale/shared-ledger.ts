@@ -1,5 +1,6 @@
+import { HORIZON_MS } from '../../src/crawl/frontier.ts'
 import { type HostClock, mendClock, opensAt } from '../../src/crawl/host-clock.ts'
-import { giveHostBack, judgeHost, takeHost, WISH_AGAIN_MS, wantHost } from '../../src/crawl/host-lease.ts'
+import { freeHost, giveHostBack, isHostHeld, judgeHost } from '../../src/crawl/host-lease.ts'
 import type {
   LeaseRequest,
   Ledger,
@@ -10,6 +11,9 @@ import type {
   Visit,
 } from '../../src/crawl/ledger.ts'
 import { type Candidate, countSlots, reserveSlots, takeOfHosts } from '../../src/store/common/slots.ts'
+import { changeHosts, isHostKept, openOf, withinCap } from '../../src/store/postgres/frontier.ts'
+import { HostHolder, type Leased } from '../../src/store/postgres/host-holder.ts'
+import type { HostState } from '../../src/store/postgres/hosts.ts'
 import type { Operation, SimulatedDatabase } from './database.ts'
 import { LotQueue } from './lot-queue.ts'
 import type { SimulatedTime } from './time.ts'
@@ -24,8 +28,9 @@ import {
 
 /** A process that asks the ledger. */
 export interface Asker {
-  /** What it holds hosts as. */
   readonly id: string
+  /** Whether it hears an answer now. */
+  readonly hears: boolean
   /** Hands it an answer, unless it is gone; one that is frozen gets it when it goes on. */
   deliver(answer: () => void): void
 }
@@ -35,33 +40,35 @@ export interface LedgerSettings {
   readonly time: SimulatedTime
   readonly world: World
   readonly database: SimulatedDatabase
-  /** How long a host is a process's without a sign of life. */
-  readonly hostLeaseMs: number
-  /** Most hosts of a process. */
-  readonly hosts: number
-  /** Whether clocks are read and changed without delay, which saves two events a visit. */
-  readonly areClocksQuick: boolean
-  /** Called when a host changes hands. */
-  readonly tellTaken: (host: SimulatedHost, before: string | null) => void
+  /** Called when a host changes hands, with the process that had it, unless that gave it back. */
+  readonly tellTaken: (before: string | null) => void
   /** Called when an address is done with. */
   readonly tellSettled: (lot: Lot, process: string, isLost: boolean) => void
 }
 
-/** The part of a ledger that visits need. */
-export type VisitLedger = Pick<
-  Ledger,
-  | 'lease'
-  | 'settle'
-  | 'release'
-  | 'countOpen'
-  | 'listHeldHosts'
-  | 'failPending'
-  | 'readClock'
-  | 'readClockFor'
-  | 'changeClock'
-  | 'readRobots'
-  | 'writeRobots'
->
+/** The part of a ledger that visits need, and the signs of life of whoever makes them. */
+export interface VisitLedger
+  extends Pick<
+    Ledger,
+    | 'lease'
+    | 'settle'
+    | 'release'
+    | 'countOpen'
+    | 'listHeldHosts'
+    | 'failPending'
+    | 'readClock'
+    | 'readClockFor'
+    | 'changeClock'
+    | 'readRobots'
+    | 'writeRobots'
+  > {
+  /** Looks how much is still to be done, to tell others. */
+  look(): void
+  /** Says that the process is alive: hosts where it has something under way stay its own, all others it gives back. */
+  touch(): Promise<void>
+  /** Gives back what the process has, which ends in good order. */
+  leave(): Promise<void>
+}
 
 /** An address that may be leased. */
 interface OpenRow extends Candidate {
@@ -77,172 +84,209 @@ interface SimulatedVisit extends Visit {
 /** What the ledger knows of a source. */
 interface SourceState {
   readonly source: SimulatedSource
+  /** Lots with something pending whose hosts nobody has. */
   readonly free: LotQueue
+  /** Lots with something pending, and with something leased. */
+  readonly open: Set<Lot>
+  readonly visited: Set<Lot>
   pending: number
   leased: number
 }
 
-const NOTHING: Settled = { type: 'lost', state: 'pending', reason: null, target: null, finds: [] }
+/** A process that crawls a source. */
+interface Crawler {
+  readonly asker: Asker
+  readonly holder: HostHolder
+  readonly state: SourceState
+}
+
+/** A lease that is asked for. */
+interface Asked extends Crawler {
+  readonly request: LeaseRequest
+  /** Hosts of the process that count towards those it may have. */
+  readonly kept: ReadonlySet<string>
+}
+
+const LOST: Settled = { type: 'lost', state: 'pending', reason: null, target: null, finds: [] }
+const NOTHING: Leased = { visits: [], taken: [], until: 0, left: [] }
 
 /**
- * The ledger of all processes: hosts, who has them, and which addresses are due. It takes, keeps and gives back hosts when
- * `store/postgres/frontier.ts` does, by the same rules and in the same order; addresses that nobody took yet are counted and not kept, and
- * what an index finds in a store is found by queues.
+ * The ledger of all processes. What becomes of hosts is decided by the code of the store: who may have one, who gives one back or wants one
+ * (`store/postgres/frontier.ts`), what a process knows of its own (`host-holder.ts`), and which slots it gets (`store/common/slots.ts`). The
+ * statements in between are written anew here: addresses that nobody took yet are counted and not kept, and what an index finds in a
+ * store is found by queues.
  */
 export class SharedLedger {
   readonly #settings: LedgerSettings
   readonly #hosts: ReadonlyMap<string, SimulatedHost>
   readonly #sources = new Map<string, SourceState>()
-  /** The hosts that each process has. */
-  readonly #held = new Map<string, Map<SimulatedHost, Lot>>()
-  readonly #queued = new Set<Lot>()
   /** When the leases of each process run out, as far as it is watched. */
-  readonly #watched = new Map<string, number>()
-  #leases = 0
+  readonly #watched = new Map<HostHolder, number>()
+  readonly #holders = new Map<string, HostHolder>()
+  #requests = 0
 
   constructor(settings: LedgerSettings) {
     this.#settings = settings
     this.#hosts = new Map(settings.world.hosts.map((host) => [host.name, host]))
     for (const source of settings.world.sources) {
       const pending = source.lots.reduce((sum, { backlog }) => sum + backlog, 0)
-      this.#sources.set(source.id, { source, free: new LotQueue(), pending, leased: 0 })
+      const open = new Set(source.lots)
+      this.#sources.set(source.id, { source, free: new LotQueue(), open, visited: new Set(), pending, leased: 0 })
       for (const lot of source.lots) this.#enqueue(lot)
     }
   }
 
-  /** Lots of a source whose hosts nobody has. */
+  /** Hosts of a source that nobody has and that can be asked. */
   countFree(source: string): number {
     return this.#stateOf(source).free.size
   }
 
-  /** The hosts that a process has. */
-  heldBy(process: string): ReadonlyMap<SimulatedHost, Lot> {
-    return this.#heldBy(process)
-  }
-
-  /** Gives back what a process has that ends in good order. */
-  leave(process: string): void {
-    const held = this.#heldBy(process)
-    for (const [host, lot] of held) {
-      if (host.lease.holder !== process) continue
-      for (const [lease, row] of lot.leased) if (row.token === host.lease.token) this.#putBack(lease, row)
-      host.lease = giveHostBack(host.lease)
-    }
-    this.#held.delete(process)
-    for (const host of held.keys()) for (const lot of host.lots) this.#enqueue(lot)
+  /** How many hosts a process has. */
+  countHeld({ id }: Asker): number {
+    return this.#holders.get(id)?.hosts.length ?? 0
   }
 
   /** The ledger as one process sees it that crawls one source. */
   open(asker: Asker, sourceId: string): VisitLedger {
-    const { time, database, areClocksQuick } = this.#settings
+    const { database } = this.#settings
     const state = this.#stateOf(sourceId)
-    const ask = <T>(operation: Operation, answer: () => T): Promise<T> =>
+    const holder = this.#holders.get(asker.id) ?? new HostHolder(asker.id)
+    this.#holders.set(asker.id, holder)
+    const crawler: Crawler = { asker, holder, state }
+    const ask = <T>(operation: Operation, answer: () => T, heed?: (value: T) => void): Promise<T> =>
       new Promise((resolve) => {
-        time.at(database.admit(operation, sourceId), () => {
+        database.ask(operation, sourceId, () => {
           const value = answer()
-          asker.deliver(() => resolve(value))
+          const hear = (): void => {
+            heed?.(value)
+            resolve(value)
+          }
+          if (asker.hears) hear()
+          else asker.deliver(hear)
         })
       })
-    const askClock: typeof ask = areClocksQuick
-      ? (operation, answer) => {
-          database.admit(operation, sourceId)
-          return Promise.resolve(answer())
-        }
-      : ask
     return {
-      lease: (request) => ask('lease', () => this.#lease(asker, state, request)),
-      settle: (settlement) => ask('settle', () => this.#settle(asker, state, settlement)),
-      release: (visits) => (visits.length === 0 ? Promise.resolve() : ask('release', () => this.#release(visits))),
-      countOpen: (_, now) => ask('countOpen', () => this.#countOpen(asker, state, now)),
-      listHeldHosts: (_, now, after) => ask('listHeldHosts', () => this.#listHeld(asker, now, after)),
+      lease: async (request) => {
+        holder.begin(request)
+        const heed = (leased: Leased): void => {
+          holder.end(leased, sourceId)
+          holder.conclude()
+        }
+        return (await ask('lease', () => this.#lease(crawler, request), heed)).visits
+      },
+      settle: (settlement) =>
+        ask(
+          'settle',
+          () => this.#settle(crawler, settlement),
+          () => holder.leave([settlement.visit]),
+        ),
+      release: (visits) =>
+        visits.length === 0
+          ? Promise.resolve()
+          : ask(
+              'release',
+              () => this.#release(visits),
+              () => holder.leave(visits),
+            ),
+      countOpen: (_, now) => ask('countOpen', () => this.#countOpen(crawler, now)),
+      listHeldHosts: (_, now, after) => ask('listHeldHosts', () => this.#listHeld(state, now, after)),
       failPending: (_source, _crawl, host) => ask('release', () => this.#failPending(state, host)),
-      readClock: (host, now) => askClock('readClock', () => this.#clockOf(host, now)),
-      readClockFor: (visit, now) => askClock('readClock', () => this.#clockFor(visit, now)),
-      changeClock: (host, now, change) => askClock('changeClock', () => this.#changeClock(host, now, change)),
+      readClock: (host, now) => ask('readClock', () => this.#clockOf(host, now)),
+      readClockFor: (visit, now) => ask('readClock', () => this.#clockFor(visit, now)),
+      changeClock: (host, now, change) => ask('changeClock', () => this.#changeClock(host, now, change)),
       readRobots: (origin) => ask('robots', () => this.#hostOf(new URL(origin).host).robots),
       writeRobots: (record) => ask('robots', () => this.#writeRobots(record)),
+      // What it is told changes nothing.
+      look: () => database.ask('countLedger', sourceId, () => undefined),
+      touch: () => this.#keep(holder, (run, heed) => ask('touch', run, heed)),
+      leave: () => {
+        holder.leaveCrawl(sourceId)
+        return this.#keep(holder, (run, heed) => ask('touch', run, heed))
+      },
     }
   }
 
-  #lease(asker: Asker, state: SourceState, request: LeaseRequest): Visit[] {
-    const { now, limit } = request
-    const own = this.#heldBy(asker.id)
-    for (const host of own.keys()) if (host.lease.holder !== asker.id) own.delete(host)
-    const found = this.#findFree(asker, state, request, own.size)
+  /** Takes visits that are due, each with a slot of its host, and the hosts with them. */
+  #lease(crawler: Crawler, request: LeaseRequest): Leased {
+    const { holder, state } = crawler
+    const { now, limit, until, hostsUntil = until } = request
+    this.#takeBack(crawler, now)
+    const { idle } = holder
+    if (state.open.size === 0 && idle.length === 0) return NOTHING
+    const visited = Array.from(state.visited, ({ host }) => host.name)
+    const finished = idle.filter((name) => this.#pendingOf(name, state.source) === undefined)
+    const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
+    const asked: Asked = { ...crawler, request, kept }
+    const isFew = state.open.size <= limit
+    const chosen = isFew ? [...state.open] : this.#chooseLots(asked)
+    // Where all that could be had are others', some of them are asked for.
+    const wanted = chosen.length > 0 ? chosen : [...state.open].slice(0, limit)
+    const states = this.#read([...wanted.map(({ host }) => host.name), ...idle], now)
+    const open = openOf(states, asked)
     const readClock = (host: string): HostClock => this.#clockOf(host, now)
-    const rows: OpenRow[] = []
-    for (const lot of own.values()) this.#addRows(rows, asker, lot, request)
-    for (const lot of found) this.#addRows(rows, asker, lot, request)
+    const listed = this.#listRows(chosen, open, request)
+    // Of many no more were chosen than it may have.
+    const rows = isFew ? withinCap(listed, asked) : listed
     const { reserved, clocks } = reserveSlots(takeOfHosts(rows, readClock, request), readClock, request)
-    for (const [host, clock] of clocks) this.#hostOf(host).clock = clock
-    for (const lot of found) if (clocks.has(lot.host.name)) this.#takeHost(asker, lot, now)
+    const isEnough = reserved.length >= limit
+    this.#write(changeHosts(states, clocks, { asked, standing: { visited, finished }, isEnough }), holder)
+    const id = `${++this.#requests}`
     // The rows are those that were handed in.
-    const visits = reserved.map(({ row, slot }) => this.#take(state, row as OpenRow, slot))
-    this.#leaveIdle(asker, now, (host) => !clocks.has(host.name) && visits.length < limit)
-    for (const lot of found) this.#enqueue(lot)
-    return visits
+    const visits = reserved.map(({ row, slot }, place) => this.#take(state, row as OpenRow, slot, `${id}:${place}`))
+    // What was found and not taken is others' to find.
+    if (!isFew) for (const lot of chosen) this.#enqueue(lot)
+    const left = idle.filter((host) => !clocks.has(host) && !isHeldBy(this.#hostOf(host), holder))
+    return { visits, taken: [...clocks.keys()], until: hostsUntil, left }
   }
 
-  /** Gives back hosts where nothing is under way: those that others are to have, that have nothing left, or are of no use now. */
-  #leaveIdle(asker: Asker, now: number, isUseless: (host: SimulatedHost) => boolean): void {
-    const held = this.#heldBy(asker.id)
-    for (const [host, lot] of held) {
-      if (lot.leased.size > 0 && ownLeases(lot, host) > 0) continue
-      const isYielded = judgeHost(host.lease, asker.id, now) === 'yielded'
-      if (!isYielded && countPending(lot) > 0 && !isUseless(host)) continue
-      host.lease = giveHostBack(host.lease)
-      held.delete(host)
-      for (const other of host.lots) this.#enqueue(other)
-    }
-  }
-
-  /** Says that a process is alive: hosts where it has something under way stay its own, all others it gives back. */
-  touch(asker: Asker): void {
-    const { now } = this.#settings.time
-    const held = this.#heldBy(asker.id)
-    for (const host of held.keys()) if (host.lease.holder !== asker.id) held.delete(host)
-    this.#leaveIdle(asker, now, () => true)
-    for (const host of held.keys()) this.#renew(asker, host, now)
-  }
-
-  #renew(asker: Asker, host: SimulatedHost, now: number): void {
-    const { hostLeaseMs } = this.#settings
-    host.lease = takeHost(host.lease, asker.id, now, now + hostLeaseMs)
-    this.#watch(asker.id, now + hostLeaseMs)
-  }
-
-  /** Hosts of a source that nobody has, in the order of their first addresses; others that are wanted are asked for. */
-  #findFree(asker: Asker, { free }: SourceState, { now, horizon, limit }: LeaseRequest, has: number): Lot[] {
-    const { time, hosts } = this.#settings
-    const found: Lot[] = []
-    while (found.length < Math.min(hosts - has, limit)) {
-      const lot = free.take()
-      if (lot === undefined) break
-      const { host } = lot
-      const opens = Math.max(opensAt(mendClock(host.clock, now)), firstDue(lot))
-      const standing = judgeHost(host.lease, asker.id, now)
-      if (standing === 'free' && opens <= horizon) {
-        this.#queued.delete(lot)
-        found.push(lot)
-        continue
+  /** Makes rows pending whose hosts have changed hands; whoever has given no sign of life for too long loses the hosts of those it has. */
+  #takeBack({ holder, state }: Crawler, now: number): void {
+    for (const { host, leased } of state.visited) {
+      const { lease } = host
+      if (lease.leasedUntil <= now && lease.holder !== null && lease.holder !== holder.name) {
+        if (lease.leasedUntil > 0) host.lostBy = lease.holder
+        host.lease = freeHost(lease)
       }
-      // Looked at again when it opens, or when it may be asked for again.
-      if (standing === 'others') host.lease = wantHost(host.lease, now)
-      const again = standing === 'free' ? opens - (horizon - now) : now + WISH_AGAIN_MS
-      time.at(again, () => {
-        this.#queued.delete(lot)
-        this.#enqueue(lot)
-      })
+      for (const [name, row] of leased)
+        if (!isHostKept({ host: host.name, lease: name }, host)) this.#putBack(name, row)
     }
+  }
+
+  /** Of many hosts those that have room and come first: of the process's own, and of those that nobody has. */
+  #chooseLots({ holder, state, request, kept }: Asked): Lot[] {
+    const { now, horizon, limit, maxHosts = Infinity } = request
+    const found: Lot[] = []
+    const passed: Lot[] = []
+    for (const name of holder.hosts) {
+      const lot = this.#pendingOf(name, state.source)
+      if (lot !== undefined && opening(lot, now) <= horizon) found.push(lot)
+    }
+    const most = found.length + Math.min(maxHosts - kept.size, limit - found.length)
+    while (found.length < most) {
+      const lot = state.free.take()
+      if (lot === undefined) break
+      const { name, lease } = lot.host
+      // Whoever has given one back because others want it leaves it to them. One whose time is over may still be its own.
+      const isNone = kept.has(name) || judgeHost(lease, holder.name, now) === 'yielded'
+      if (isNone || opening(lot, now) > horizon) passed.push(lot)
+      else found.push(lot)
+    }
+    for (const lot of passed) this.#enqueue(lot)
     return found
   }
 
-  /** Adds the first addresses of a lot, as many as its host has room for. */
-  #addRows(rows: OpenRow[], asker: Asker, lot: Lot, request: LeaseRequest): void {
-    const { host } = lot
-    const { now } = request
-    if (judgeHost(host.lease, asker.id, now) === 'yielded') return
-    let slots = countSlots(mendClock(host.clock, now), request)
+  /** The first addresses of lots whose hosts may be used, as many as these have room for. */
+  #listRows(lots: readonly Lot[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
+    const rows: OpenRow[] = []
+    for (const lot of lots) {
+      const clock = open.get(lot.host.name)?.clock
+      if (clock !== undefined) this.#addRows(rows, lot, countSlots(clock, request), request.now)
+    }
+    return rows
+  }
+
+  #addRows(rows: OpenRow[], lot: Lot, most: number, now: number): void {
+    let slots = most
     for (const { number, attempts, dueAt } of lot.returned) {
       if (slots === 0) return
       if (dueAt > now) continue
@@ -259,8 +303,7 @@ export class SharedLedger {
     return { id, weight: 0, depth: depthOf(number), host: host.name, lot, number, attempts }
   }
 
-  #take(state: SourceState, row: OpenRow, slot: number): Visit {
-    const { lot, number, attempts } = row
+  #take(state: SourceState, { lot, number, attempts }: OpenRow, slot: number, id: string): Visit {
     const { host } = lot
     if (number >= lot.firstNumber) {
       lot.firstNumber = number + 1
@@ -271,36 +314,72 @@ export class SharedLedger {
     }
     state.pending--
     state.leased++
-    const lease = `${++this.#leases}`
-    const leased: LeasedRow = { lot, number, attempts, token: host.lease.token }
+    const lease = `${host.lease.token}:${id}`
+    const leased: LeasedRow = { lot, number, attempts }
     lot.leased.set(lease, leased)
+    state.visited.add(lot)
+    if (countPending(lot) === 0) state.open.delete(lot)
     return toVisit(state.source, leased, lease, slot)
   }
 
-  /** Makes a host the process's. What another had taken there is pending again. */
-  #takeHost(asker: Asker, lot: Lot, now: number): void {
-    const { host } = lot
-    const before = host.lease
-    this.#renew(asker, host, now)
-    this.#heldBy(asker.id).set(host, lot)
-    if (before.token === host.lease.token) return
-    for (const other of host.lots) {
-      for (const [lease, row] of other.leased) if (row.token !== host.lease.token) this.#putBack(lease, row)
-    }
-    this.#settings.tellTaken(host, before.leasedUntil === 0 ? null : before.holder)
+  #read(hosts: readonly string[], now: number): Map<string, HostState> {
+    return new Map(hosts.map((name) => [name, { clock: this.#clockOf(name, now), lease: this.#hostOf(name).lease }]))
   }
 
-  #settle(asker: Asker, state: SourceState, { visit, state: became, dueAt, isHostAtFault }: Settlement): Settled {
+  /** Writes what became of hosts. */
+  #write(changed: ReadonlyMap<string, HostState>, holder: HostHolder): void {
+    for (const [name, { clock, lease }] of changed) {
+      const host = this.#hostOf(name)
+      const before = host.lease
+      host.clock = clock
+      host.lease = lease
+      if (lease.leasedUntil === 0) this.#enqueueHost(host)
+      if (lease.holder !== holder.name || lease.leasedUntil === 0) continue
+      this.#watch(holder, lease.leasedUntil)
+      for (const lot of host.lots) this.#stateOf(lot.source.id).free.remove(lot)
+      if (before.token === lease.token) continue
+      this.#settings.tellTaken(host.lostBy ?? (before.leasedUntil === 0 ? null : before.holder))
+      host.lostBy = null
+    }
+  }
+
+  #keep(holder: HostHolder, ask: (run: () => void, heed: () => void) => Promise<void>): Promise<void> {
+    const { hosts, name } = holder
+    if (hosts.length === 0) return Promise.resolve()
+    const until = holder.until(this.#settings.time.now)
+    const idle = new Map(hosts.flatMap((host) => (holder.isBusy(host) ? [] : [[host, holder.heldUntil(host)]])))
+    const busy = hosts.filter((host) => !idle.has(host))
+    const keepOne = (host: SimulatedHost): void => {
+      const { lease } = host
+      if (lease.holder !== name || lease.leasedUntil === 0) return
+      if (!idle.has(host.name)) {
+        host.lease = { ...lease, leasedUntil: Math.max(lease.leasedUntil, until) }
+        this.#watch(holder, host.lease.leasedUntil)
+      } else if (lease.leasedUntil === idle.get(host.name)) {
+        host.lease = giveHostBack(lease)
+        this.#enqueueHost(host)
+      }
+    }
+    const heed = (): void => {
+      holder.keep(busy, until)
+      holder.forget([...idle.keys()])
+    }
+    return ask(() => {
+      for (const host of hosts) keepOne(this.#hostOf(host))
+    }, heed)
+  }
+
+  #settle({ asker, state }: Crawler, { visit, state: became, dueAt, isHostAtFault }: Settlement): Settled {
     const { row } = visit as SimulatedVisit
-    const { lot, number, attempts, token } = row
-    const isOurs = lot.leased.get(visit.lease) === row && lot.host.lease.token === token
+    const { lot, number, attempts } = row
+    const isOurs = lot.leased.get(visit.lease) === row && isHostKept(visit, lot.host)
     this.#settings.tellSettled(lot, asker.id, !isOurs)
-    if (!isOurs) return NOTHING
-    lot.leased.delete(visit.lease)
-    state.leased--
+    if (!isOurs) return LOST
+    this.#drop(visit.lease, lot, state)
     if (became === 'pending') {
       lot.returned.push({ number, attempts: isHostAtFault === true ? attempts : attempts + 1, dueAt: dueAt ?? 0 })
       state.pending++
+      state.open.add(lot)
     } else if (became === 'failed') lot.failed++
     else lot.settled++
     return { type: 'settled', state: became, reason: null, target: null, finds: [] }
@@ -314,39 +393,45 @@ export class SharedLedger {
   }
 
   #putBack(lease: string, { lot, number, attempts }: LeasedRow): void {
-    lot.leased.delete(lease)
-    lot.returned.push({ number, attempts, dueAt: 0 })
     const state = this.#stateOf(lot.source.id)
-    state.leased--
+    this.#drop(lease, lot, state)
+    lot.returned.push({ number, attempts, dueAt: 0 })
     state.pending++
+    state.open.add(lot)
+  }
+
+  /** Says that an address is not leased any more. */
+  #drop(lease: string, lot: Lot, state: SourceState): void {
+    lot.leased.delete(lease)
+    if (lot.leased.size === 0) state.visited.delete(lot)
+    state.leased--
   }
 
   #failPending(state: SourceState, host: string): number {
-    let count = 0
-    for (const lot of this.#hostOf(host).lots) {
-      if (lot.source !== state.source) continue
-      count += countPending(lot)
-      lot.failed += countPending(lot)
-      lot.firstNumber += lot.backlog
-      lot.backlog = 0
-      lot.returned = []
-    }
+    const lot = this.#pendingOf(host, state.source)
+    if (lot === undefined) return 0
+    const count = countPending(lot)
+    lot.failed += count
+    lot.firstNumber += lot.backlog
+    lot.backlog = 0
+    lot.returned = []
+    state.open.delete(lot)
     state.pending -= count
     return count
   }
 
-  #countOpen(asker: Asker, { pending, leased, free }: SourceState, now: number): OpenWork {
-    const held = this.#heldBy(asker.id)
-    let nextAt = free.size > 0 && held.size < this.#settings.hosts ? now : Infinity
-    for (const [host, lot] of held) {
-      if (countPending(lot) > 0) nextAt = Math.min(nextAt, Math.max(firstDue(lot), opensAt(mendClock(host.clock, now))))
+  #countOpen({ holder, state }: Crawler, now: number): OpenWork {
+    const { pending, leased, free, source } = state
+    let nextAt = free.size > 0 && !holder.isFull ? now : Infinity
+    for (const host of holder.hosts) {
+      const lot = this.#pendingOf(host, source)
+      if (lot !== undefined) nextAt = Math.min(nextAt, opening(lot, now))
     }
     return { pending, leased, nextAt: nextAt === Infinity ? null : nextAt }
   }
 
-  #listHeld(asker: Asker, now: number, after: number): string[] {
-    const held = [...this.#heldBy(asker.id)].filter(([, lot]) => countPending(lot) > 0)
-    return held.flatMap(([host]) => (mendClock(host.clock, now).heldUntil > after ? [host.name] : []))
+  #listHeld({ open }: SourceState, now: number, after: number): string[] {
+    return [...open].flatMap(({ host }) => (mendClock(host.clock, now).heldUntil > after ? [host.name] : []))
   }
 
   #changeClock(name: string, now: number, change: (clock: HostClock) => HostClock): HostClock {
@@ -360,10 +445,9 @@ export class SharedLedger {
   }
 
   /** The clock of the host of a visit, unless the host is another's by now. */
-  #clockFor({ host: name, lease }: Pick<Visit, 'host' | 'lease'>, now: number): HostClock | undefined {
-    const host = this.#hostOf(name)
-    const isOurs = host.lots.some(({ leased }) => leased.get(lease)?.token === host.lease.token)
-    return isOurs ? mendClock(host.clock, now) : undefined
+  #clockFor(visit: Pick<Visit, 'host' | 'lease'>, now: number): HostClock | undefined {
+    const host = this.#hostOf(visit.host)
+    return isHostKept(visit, host) ? mendClock(host.clock, now) : undefined
   }
 
   #clockOf(name: string, now: number): HostClock {
@@ -382,54 +466,56 @@ export class SharedLedger {
     return state
   }
 
-  #heldBy(process: string): Map<SimulatedHost, Lot> {
-    const known = this.#held.get(process)
-    if (known !== undefined) return known
-    const held = new Map<SimulatedHost, Lot>()
-    this.#held.set(process, held)
-    return held
+  /** What a source has of a host, if anything of it is pending. */
+  #pendingOf(host: string, source: SimulatedSource): Lot | undefined {
+    return this.#hostOf(host).lots.find((lot) => lot.source === source && countPending(lot) > 0)
   }
 
-  /** Puts a lot where it is found by whoever looks for a host, if it has anything to visit and its host is nobody's. */
+  #enqueueHost({ lots }: SimulatedHost): void {
+    for (const lot of lots) this.#enqueue(lot)
+  }
+
+  /** Puts a lot where it is found by whoever looks for a host, once that can be asked, if it is nobody's and there is anything to visit. */
   #enqueue(lot: Lot): void {
-    const { now } = this.#settings.time
-    const { host } = lot
-    if (this.#queued.has(lot) || countPending(lot) === 0) return
-    const { holder } = host.lease
-    if (holder !== null && this.#held.get(holder)?.get(host) === lot && host.lease.leasedUntil > now) return
-    this.#queued.add(lot)
+    const { time } = this.#settings
+    const { free } = this.#stateOf(lot.source.id)
+    if (free.has(lot) || countPending(lot) === 0 || isHostHeld(lot.host.lease, time.now)) return
+    const opens = opening(lot, time.now) - HORIZON_MS
+    if (opens > time.now) {
+      time.at(opens, () => this.#enqueue(lot))
+      return
+    }
     const number = lot.returned.reduce((first, row) => Math.min(first, row.number), lot.firstNumber)
-    this.#stateOf(lot.source.id).free.add(lot, this.#rowOf(lot, number, 0))
+    free.add(lot, this.#rowOf(lot, number, 0))
   }
 
   /** Has the hosts of a process looked at when its leases have run out. */
-  #watch(process: string, until: number): void {
-    const isWatched = this.#watched.has(process)
-    this.#watched.set(process, until)
+  #watch(holder: HostHolder, until: number): void {
+    const isWatched = this.#watched.has(holder)
+    this.#watched.set(holder, Math.max(until, this.#watched.get(holder) ?? 0))
     if (isWatched) return
     const look = (): void => {
-      const end = this.#watched.get(process) ?? 0
+      const end = this.#watched.get(holder) ?? 0
       if (end > this.#settings.time.now) {
         this.#settings.time.at(end, look)
         return
       }
-      this.#watched.delete(process)
-      for (const host of this.#heldBy(process).keys()) for (const lot of host.lots) this.#enqueue(lot)
+      this.#watched.delete(holder)
+      for (const host of holder.hosts) this.#enqueueHost(this.#hostOf(host))
     }
     this.#settings.time.at(until, look)
   }
 }
 
-/** The addresses of a lot that were taken under the lease that its host has now. */
-function ownLeases({ leased }: Lot, { lease }: SimulatedHost): number {
-  let count = 0
-  for (const { token } of leased.values()) if (token === lease.token) count++
-  return count
+/** Whether a process has a host, as far as it was not given back. */
+function isHeldBy({ lease }: SimulatedHost, { name }: HostHolder): boolean {
+  return lease.holder === name && lease.leasedUntil > 0
 }
 
-/** When the first address of a lot is due. */
-function firstDue({ backlog, returned }: Lot): number {
-  return backlog > 0 ? 0 : returned.reduce((first, { dueAt }) => Math.min(first, dueAt), Infinity)
+/** When the first address of a lot can be visited, as far as nobody has its host; it may be past. */
+function opening({ host, backlog, returned }: Lot, now: number): number {
+  const due = backlog > 0 ? 0 : returned.reduce((first, { dueAt }) => Math.min(first, dueAt), Infinity)
+  return Math.max(opensAt(mendClock(host.clock, now)), due)
 }
 
 /** How deep an address is: each depth has twice as many of them as the one before. */

@@ -1,3 +1,5 @@
+import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import { BEATS, PROGRESS_MS } from '../../src/crawl/watch.ts'
 import { type DatabaseSettings, SimulatedDatabase } from './database.ts'
 import { crawlLean } from './lean-crawl.ts'
 import { type Seen, SimulatedNetwork } from './network.ts'
@@ -52,6 +54,8 @@ export interface Outcome {
   /** Visits whose host had changed hands when they came to an end, so that nothing was written. */
   readonly lost: number
   readonly seen: Seen
+  /** Requests under way at one host at once, of hosts that were asked. */
+  readonly underWay: Spread
   /** Visits in each ten seconds. */
   readonly windows: readonly number[]
   readonly hostsAsked: number
@@ -77,9 +81,8 @@ export interface Outcome {
   readonly problems: readonly string[]
 }
 
-/** How long a host is a worker's without a sign of life, and how often it gives one. */
-const HOST_LEASE_MS = 30_000
-const TOUCH_MS = 10_000
+/** How often a worker gives a sign of life. */
+const TOUCH_MS = DEFAULT_CRAWL_LIMITS.aliveMs / BEATS
 /** A worker is replaced, or goes on, after so long. */
 const RESTART_MS = 15_000
 const FROZEN_MS = 45_000
@@ -117,7 +120,7 @@ class Run {
   #failure: unknown
 
   constructor(scenario: Scenario) {
-    const { world: size, seed, database, hostsAtOnce, isWhole } = scenario
+    const { world: size, seed, database } = scenario
     this.#scenario = scenario
     this.#world = createWorld(size, seed)
     this.#random = createRandom(seed + 1)
@@ -127,10 +130,7 @@ class Run {
       time: this.#time,
       world: this.#world,
       database: this.#database,
-      hostLeaseMs: HOST_LEASE_MS,
-      hosts: hostsAtOnce,
-      areClocksQuick: !isWhole,
-      tellTaken: (host, before) => this.#noteTaken(host, before),
+      tellTaken: (before) => this.#noteTaken(before),
       tellSettled: (lot, process, isLost) => this.#noteSettled(lot.source.id, process, isLost),
     })
   }
@@ -145,17 +145,18 @@ class Run {
 
   /** Has one more worker begin. */
   #begin(): void {
-    const { visitsAtOnce: visits, isWhole } = this.#scenario
-    const settings = { time: this.#time, ledger: this.#ledger, network: this.#network, random: this.#random, visits }
+    const { visitsAtOnce: visits, hostsAtOnce: hosts, isWhole } = this.#scenario
+    const parts = { time: this.#time, ledger: this.#ledger, network: this.#network, random: this.#random }
+    const settings = { ...parts, visits, hosts }
     const worker = new SimulatedProcess(`w${++this.#begun}`, settings, isWhole ? crawlWhole : crawlLean)
     this.#workers.push(worker)
     this.#perWorker.set(worker.id, 0)
     this.#work(worker).catch((error: unknown) => {
       this.#failure = error
     })
-    // Not all of them in the same moment.
     this.#time.at(this.#time.now + this.#random() * LOOK_MS, () => this.#look(worker, 0))
-    this.#time.at(this.#time.now + this.#random() * TOUCH_MS, () => this.#touch(worker))
+    this.#repeat(worker, TOUCH_MS, () => worker.touch())
+    this.#repeat(worker, PROGRESS_MS, () => worker.look())
   }
 
   /** Crawls one source after the other. */
@@ -187,15 +188,19 @@ class Run {
   /** A worker that has nothing to do where it is goes elsewhere. */
   #look(worker: SimulatedProcess, idle: number): void {
     if (worker.isGone) return
-    const isIdle = worker.source !== null && this.#ledger.heldBy(worker.id).size === 0
+    const isIdle = worker.source !== null && this.#ledger.countHeld(worker) === 0
     if (isIdle && idle >= 1) worker.deliver(() => worker.stop())
     this.#time.at(this.#time.now + LOOK_MS, () => this.#look(worker, isIdle ? idle + 1 : 0))
   }
 
-  #touch(worker: SimulatedProcess): void {
-    if (worker.isGone) return
-    worker.deliver(() => this.#ledger.touch(worker))
-    this.#time.at(this.#time.now + TOUCH_MS, () => this.#touch(worker))
+  /** Has a worker do something every so often, not all of them in the same moment. */
+  #repeat(worker: SimulatedProcess, everyMs: number, work: () => void): void {
+    const wait = (ms: number): void => this.#time.at(this.#time.now + ms, () => worker.deliver(again))
+    const again = (): void => {
+      work()
+      wait(everyMs)
+    }
+    wait(this.#random() * everyMs)
   }
 
   #befall({ kind, workers }: Mishap): void {
@@ -216,9 +221,10 @@ class Run {
     }
   }
 
-  #noteTaken(_host: SimulatedHost, before: string | null): void {
+  #noteTaken(before: string | null): void {
     this.#changes++
-    const missing = before === null ? undefined : this.#missing.get(before)
+    // Its name as a holder of hosts is its own and something that nobody else has.
+    const missing = this.#missing.get(before?.split('#')[0] ?? '')
     if (missing !== undefined) this.#recovery[missing.kind].push(this.#time.now - missing.since)
   }
 
@@ -250,6 +256,7 @@ class Run {
       failed: lots.reduce((sum, { failed }) => sum + failed, 0),
       lost: this.#lost,
       seen: this.#network.seen,
+      underWay: spreadOf(hosts.flatMap(({ mostUnderWay }) => (mostUnderWay > 0 ? [mostUnderWay] : []))) ?? NO_SPREAD,
       windows: Array.from(this.#windows, (count) => count ?? 0),
       hostsAsked: hosts.filter(({ requests }) => requests > 0).length,
       sourcesBegun: this.#lastVisit.size,

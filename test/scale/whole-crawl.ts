@@ -7,11 +7,12 @@ import { visitPage } from '../../src/crawl/visit.ts'
 import type { Crawling, CrawlParts } from './process.ts'
 
 /** Makes visits with the whole engine of the program: frontier, robots.txt, pacer, visits, retries. */
-export function crawlWhole({ time, visitLedger, fetcher, random, visits, source, deliver }: CrawlParts): Crawling {
+export function crawlWhole(parts: CrawlParts): Crawling {
+  const { time, visitLedger, fetcher, random, visits, hosts, source, deliver } = parts
   let requests = 0
   const ports: CrawlPorts = {
     // Visits ask for nothing else.
-    ledger: visitLedger as Ledger,
+    ledger: visitLedger as unknown as Ledger,
     fetcher,
     readPage: () => Promise.reject(new TypeError('every page is what it was')),
     clock: {
@@ -25,12 +26,14 @@ export function crawlWhole({ time, visitLedger, fetcher, random, visits, source,
     touch: () => Promise.resolve(true),
     end: () => Promise.resolve(),
   }
-  const active = new ActiveCrawl(createRun(source, visits), ports, new AbortController().signal)
+  const active = new ActiveCrawl(createRun(source, visits, hosts), ports, new AbortController().signal)
   // Nobody reads them.
   active.events.close()
   const frontier = new Frontier(active)
   const all = Array.from({ length: visits }, () => visitOneByOne(active, frontier))
-  return { done: Promise.all(all).then(() => undefined), stop: () => void frontier.close() }
+  // What was leased while it was closed is given back too.
+  const done = Promise.all(all).then(() => frontier.close())
+  return { done, stop: () => void frontier.close() }
 }
 
 /** As `crawl.ts` does it, without telling anybody. */
@@ -54,7 +57,7 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
   return active.count(result.settlement, await ledger.settle(result.settlement), 0)
 }
 
-function createRun(source: string, concurrency: number): CrawlRun {
+function createRun(source: string, concurrency: number, hosts: number): CrawlRun {
   const startUrl = `https://${source}.example/`
   return {
     crawlId: source,
@@ -78,6 +81,6 @@ function createRun(source: string, concurrency: number): CrawlRun {
     maxAgeMsOf: {},
     headers: {},
     render: 'http',
-    limits: { ...DEFAULT_CRAWL_LIMITS, concurrency },
+    limits: { ...DEFAULT_CRAWL_LIMITS, concurrency, hosts },
   }
 }

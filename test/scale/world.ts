@@ -32,8 +32,6 @@ export interface LeasedRow {
   readonly lot: Lot
   readonly number: number
   readonly attempts: number
-  /** The lease of its host that it was taken under. */
-  readonly token: number
 }
 
 /** A host: what it is like, what is known of it, and what it saw. */
@@ -48,10 +46,20 @@ export interface SimulatedHost {
   readonly lots: Lot[]
   clock: HostClock
   lease: HostLease
+  /** The process that it was taken from, because that gave no sign of life, until somebody has it again. */
+  lostBy: string | null
   robots: RobotsRecord | undefined
   /** What it saw. */
   requests: number
   askedAt: number
+  /** The pause that its clock had then. */
+  askedPauseMs: number
+  /** Who has a connection to it, as it is handed what it hears, and when that was last used. */
+  connectedBy: unknown
+  connectedAt: number
+  /** Requests that it has not answered yet, and the most at once. */
+  underWay: number
+  mostUnderWay: number
   /** It asked to be left alone, from when and until when. */
   patienceFrom: number
   patienceUntil: number
@@ -131,9 +139,15 @@ function createHost(index: number, random: () => number, spanMs: number): Simula
     lots: [],
     clock: FREE_CLOCK,
     lease: FREE_LEASE,
+    lostBy: null,
     robots: undefined,
     requests: 0,
     askedAt: Number.NEGATIVE_INFINITY,
+    askedPauseMs: 0,
+    connectedBy: null,
+    connectedAt: 0,
+    underWay: 0,
+    mostUnderWay: 0,
     patienceFrom: 0,
     patienceUntil: 0,
   }

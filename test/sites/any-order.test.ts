@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { chooseLength } from '../library-place.ts'
 import { stage, statesOf } from './crawl.ts'
 import { type Answer, type AnswerParts, markdown, page, redirect, sitemap, text } from './site.ts'
+
+/** How many pages are read at once, round by round. */
+const CONCURRENCIES = chooseLength([1, 2, 5, 16, 16, 16], [1, 2, 5, 16, 16, 16], [1, 5, 16])
 
 /** A site with one of everything that is settled by looking at two addresses. */
 const site = (origin: string): Record<string, AnswerParts | string> => {
@@ -58,7 +62,7 @@ function withDelays(pages: Readonly<Record<string, AnswerParts | string>>, seed:
 describe('whatever the order in which pages answer', () => {
   test.each([3, null])('the ledger and the content come out the same, with depth %s', async (maxDepth) => {
     const outcomes: unknown[] = []
-    for (const [seed, concurrency] of [1, 2, 5, 16, 16, 16].entries()) {
+    for (const [seed, concurrency] of CONCURRENCIES.entries()) {
       const {
         crawl,
         library,

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { isLong } from '../faults/bounded.ts'
+import { chooseLength } from '../library-place.ts'
 import { stageSite } from './crawl.ts'
 import { comparable, type FileStage, stageOn } from './library-file.ts'
 import { messySite, sitemapOf } from './messy-site.ts'
 import type { Site } from './site.ts'
 
-const LONG = process.env['TEST_LONG'] !== undefined
-const SIZE = LONG ? 300 : 40
-const ROUNDS = LONG ? 10 : 2
+const SIZE = isLong ? 300 : 40
+const ROUNDS = chooseLength(10, 2, 1)
 
 async function stageMessy(): Promise<Site> {
   const site = await stageSite(messySite(SIZE))

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect } from 'vitest'
 import type { CrawlEvent, HostProgress } from '../../src/crawl/events.ts'
 import type { CrawlLimits } from '../../src/crawl/run.ts'
@@ -43,10 +44,16 @@ export interface PoliteOptions {
   readonly limits?: Partial<CrawlLimits>
   /** How many times faster its time runs. @default 1 */
   readonly speed?: number
+  /** How long it takes to find the address of a name. @default 0 */
+  readonly lookupMs?: number
 }
 
 /** Opens a library to which every name ending in `.test` is this machine. It closes with the file. */
-export async function openPoliteLibrary({ limits = {}, speed = 1 }: PoliteOptions = {}): Promise<OpenLibrary> {
+export async function openPoliteLibrary({
+  limits = {},
+  speed = 1,
+  lookupMs = 0,
+}: PoliteOptions = {}): Promise<OpenLibrary> {
   const library = await openLibrary({ path: ':memory:', version: '0.0.0', limits })
   const parsed = parseAllowance(['127.0.0.0/8'])
   if (parsed.type === 'problem') throw new Error(parsed.problem)
@@ -54,7 +61,10 @@ export async function openPoliteLibrary({ limits = {}, speed = 1 }: PoliteOption
     userAgent: 'Pharos/0.0.0',
     allowance: parsed.allowance,
     connectionsPerOrigin: library.limits.concurrency,
-    resolve: async (host) => (host.endsWith('.test') ? ['127.0.0.1'] : []),
+    resolve: async (host) => {
+      if (lookupMs > 0) await sleep(lookupMs)
+      return host.endsWith('.test') ? ['127.0.0.1'] : []
+    },
   })
   opened.push(library, fetcher)
   return quicken({ ...library, fetcher }, speed)

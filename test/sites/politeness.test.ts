@@ -140,6 +140,17 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     expect(told.at(-1)?.requests).toBe(told.at(-1)?.rpm)
   })
 
+  test('are evenly spaced where it takes long to find its address', async () => {
+    // Those that wait for the same name would all be sent at once when it is found.
+    const site = await openPoliteSite(manyPages(6, (body) => ({ body, delayMs: 900 })))
+    const library = await openPoliteLibrary({ limits: pace(400), lookupMs: 1200 })
+    const { summary } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
+    expect(summary).toMatchObject({ end: 'completed', failed: 0, requests: 8 })
+    const moments = arrivals(site)
+    expect(moments).toHaveLength(8)
+    expectPaced(moments, 400)
+  })
+
   test('keep no beat', async () => {
     const site = await openPoliteSite(manyPages(14))
     const library = await openPoliteLibrary({ limits: { ...pace(100), jitterMs: [100, 500] } })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { isLong } from '../faults/bounded.ts'
+import { chooseLength } from '../library-place.ts'
 import { startChild } from './children.ts'
 import { type Crawled, runCrawl, stageLibrary, stageOnce, stageSite } from './crawl.ts'
 import {
@@ -16,8 +18,11 @@ import { messySite, sitemapOf } from './messy-site.ts'
 import { quicken } from './quicken.ts'
 import { page, type SeenRequest, type Site } from './site.ts'
 
-const LONG = process.env['TEST_LONG'] !== undefined
-const SIZE = LONG ? 300 : 40
+const SIZE = isLong ? 300 : 40
+/** At which requests a crawl is stopped: the first ones, in the midst of it, and near its end. */
+const STOPS = chooseLength([1, 2, 5, 9, 17, 33, 45], [1, 2, 17, 45], [1, 17])
+/** How often a process is killed, each time somewhere else. */
+const KILLS = chooseLength(20, 2, 1)
 /** With a limit, so that a crawl goes level by level and depths can be compared. */
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 
@@ -60,7 +65,7 @@ function settledBy({ events }: Crawled, origin: string): string[] {
 }
 
 describe('a crawl that was stopped', () => {
-  test.each([1, 2, 5, 9, 17, 33, 45])('at request %i goes on where it was', async (n) => {
+  test.each(STOPS)('at request %i goes on where it was', async (n) => {
     const { site, crawl, holds, whole } = await stageMessy()
     const { signal, undo } = stopAt(site, n)
     const stopped = await crawl({}, signal)
@@ -223,8 +228,7 @@ describe('a crawl that was stopped', () => {
 })
 
 describe('a process that was killed', () => {
-  const kills = LONG ? 20 : 3
-  test.each(Array.from({ length: kills }, (_, i) => i))('loses nothing but what was under way (%i)', async () => {
+  test.each(Array.from({ length: KILLS }, (_, i) => i))('loses nothing but what was under way (%i)', async () => {
     const { site, unscoped } = await stageWhole()
     const path = await stagePath()
     const child = startChild('crawl', path, `${site.origin}/`)

@@ -42,12 +42,20 @@ export interface WorkerItem {
   readonly isServer: boolean
   readonly state: 'working' | 'draining' | 'lost'
   readonly slots: number
-  readonly jobs: readonly { readonly id: string; readonly url: string | null }[]
+  readonly jobs: readonly WorkerJob[]
+  /** Crawls of others in which it takes part. */
+  readonly helps: readonly WorkerJob[]
   readonly leases: number
   readonly visits: number
   readonly bytes: number
   readonly visitsPerSec: number
   readonly silentMs: number
+}
+
+/** A crawl that a worker is busy with. */
+export interface WorkerJob {
+  readonly id: string
+  readonly url: string | null
 }
 
 /** How one host is treated. */

@@ -36,7 +36,7 @@ export const systemRoutes: readonly Route[] = [
     summary: 'Whether the library can be used, so that requests make sense. Needs no token.',
     answers: { 200: { what: 'It can.', schema: z.object({ status: z.literal('ready') }) } },
     async run(_, { ports }) {
-      await withLibrary(ports, ({ store }) => store.listSources())
+      await withLibrary(ports, ({ store }) => store.listRunning())
       return reply({ status: 'ready' })
     },
   }),
@@ -69,7 +69,7 @@ export const systemRoutes: readonly Route[] = [
         eventStreams: events.count,
         store: await withLibrary(
           ports,
-          (library) => library.store.listSources().then(probe),
+          ({ store }) => store.listRunning().then(probe),
           () => 'unavailable',
         ),
       })

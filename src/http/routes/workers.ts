@@ -6,6 +6,8 @@ import { workerItem } from '../worker-records.ts'
 
 const count = z.int().min(0)
 
+const job = z.object({ id: z.string(), url: z.string().nullable() })
+
 const worker = z.object({
   id: z.string(),
   name: z.string().describe('Where it is: the machine and the process.'),
@@ -15,7 +17,8 @@ const worker = z.object({
     .enum(['working', 'draining', 'lost'])
     .describe('draining: it takes nothing new. lost: it gives no sign of life, and what it ran goes on with others.'),
   slots: count.describe('Crawls that it runs at once.'),
-  jobs: z.array(z.object({ id: z.string(), url: z.string().nullable() })),
+  jobs: z.array(job).describe('Crawls that it runs.'),
+  helps: z.array(job).describe('Crawls that others run, and in which it takes part while it has nothing else to do.'),
   leases: count.describe('Hosts that its processes hold.'),
   visits: count.describe('Visits since it began.'),
   bytes: count,

@@ -21,4 +21,6 @@ export interface AnalysisWorker extends AnalysisRunner {
    * as it is.
    */
   take(runId: string, signal: AbortSignal): Promise<boolean>
+  /** The id of a run that is open, and that no process goes through. */
+  findLeft(): Promise<string | undefined>
 }

@@ -8,8 +8,9 @@ import { systemClock } from '../../fetch/clock.ts'
 import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
 import type { AnalysisRun, RunStatus } from '../analyses.ts'
+import { beginRun } from '../operations/begin-run.ts'
 import type { AnalysisRunner } from './analysis-runner.ts'
-import { createAnalysisRunner } from './create-analysis-runner.ts'
+import { type AnalysisRunnerOptions, createAnalysisRunner } from './create-analysis-runner.ts'
 import { createFeed } from './create-feed.ts'
 import type { Feed } from './feed.ts'
 import type { CrawlRunner } from './runner.ts'
@@ -35,9 +36,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+function optionsOf(runner: CrawlRunner): AnalysisRunnerOptions {
+  return { runner, library: async () => library, feed, clock: systemClock, libraryPath: join(folder, 'library.db') }
+}
+
 function open(runner: CrawlRunner = spawning): AnalysisRunner {
-  const libraryPath = join(folder, 'library.db')
-  const made = createAnalysisRunner({ runner, library: async () => library, feed, clock: systemClock, libraryPath })
+  const made = createAnalysisRunner(optionsOf(runner))
   opened.push(made)
   return made
 }
@@ -140,6 +144,19 @@ test("one that is over is in nobody's way while its process ends", async () => {
   expect(next.id).not.toBe(id)
   await expect(runner.start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING', details: { run: next.id } })
   await untilIs(next.id, 'completed')
+})
+
+test('one that was taken away before it began is left to others', async () => {
+  const taker = createAnalysisRunner(optionsOf(spawning))
+  opened.push(taker)
+  const { run } = await beginRun(library, {}, null)
+  // Whoever has recorded it may be about to send it.
+  expect(await taker.findLeft()).toBeUndefined()
+  const gone = new AbortController()
+  gone.abort()
+  expect(await taker.take(run.id, gone.signal)).toBe(false)
+  expect(await library.analyses.findRun(run.id)).toMatchObject({ status: 'running' })
+  await expect.poll(() => taker.findLeft(), { timeout: 10_000 }).toBe(run.id)
 })
 
 test('what ended well is left alone', async () => {

@@ -132,13 +132,19 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     const { analyses } = await options.library()
     await analyses?.changeRun({ id, runner: null }, { heartbeatAt: 0 })
   }
+  /** The run that is open, and whether it was left. */
+  const findOpen = async (): Promise<{ readonly run: AnalysisRun; readonly isLeft: boolean } | undefined> => {
+    const library = await options.library()
+    const [run] = (await requireAnalyses(library).listRuns({ limit: 1, offset: 0 })).items
+    return run?.status === 'running' ? { run, isLeft: isRunLeft(library, run) } : undefined
+  }
   /** Takes up a run that was left; true as long as there is one that may yet be. */
   const look = async (): Promise<boolean> => {
     if (working !== undefined) return false
-    const library = await options.library()
-    const [run] = (await requireAnalyses(library).listRuns({ limit: 1, offset: 0 })).items
-    if (run?.status !== 'running') return false
-    if (!isRunLeft(library, run)) return true
+    const open = await findOpen()
+    if (open === undefined) return false
+    const { run } = open
+    if (!open.isLeft) return true
     await start({ runId: run.id })
     say(`the analysis ${run.id} was broken off by the end of its process, and goes on`)
     return false
@@ -185,9 +191,15 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
       const taken = working
       const leave = () => void (taken && endProcess(taken))
       signal.addEventListener('abort', leave, { once: true })
+      // It may have been taken away before there was a process to end.
+      if (signal.aborted) leave()
       await taken?.settled
       signal.removeEventListener('abort', leave)
       return !(await isOpen())
+    },
+    findLeft: async () => {
+      const open = await findOpen()
+      return open?.isLeft === true ? open.run.id : undefined
     },
     close: async () => {
       closing.abort()

@@ -439,14 +439,14 @@ test('secrets of a start, the place of the library and advice for a terminal are
 })
 
 test('a crawl whose process had to be killed is ended in the library, and one that ended itself is not', async () => {
-  const ended: string[][] = []
-  const server = open({ maxJobs: 2, endCrawl: async (...ids) => void ended.push(ids) })
+  const ended: unknown[][] = []
+  const server = open({ maxJobs: 2, endCrawl: async (...what) => void ended.push(what) })
   const { dispatcher } = server
   const jobs = [await dispatcher.begin(order('run')), await dispatcher.begin(order('stubborn'))]
   for (const { id } of jobs) await untilRunning(server, id)
   for (const { id } of jobs) await dispatcher.stop(id)
-  for (const { id } of jobs) await dispatcher.wait(id)
-  expect(ended).toEqual([['source-1', 'crawl-1']])
+  const [, killed] = [await dispatcher.wait(jobs[0]?.id ?? ''), await dispatcher.wait(jobs[1]?.id ?? '')]
+  expect(ended).toEqual([['source-1', 'crawl-1', expect.objectContaining({ pid: killed.pid })]])
 })
 
 test('a milestone is told once in a job, however many servers run it', async () => {

@@ -42,7 +42,7 @@ function open(further: Partial<HelpingOptions> = {}) {
         if (line !== undefined) lines.push(String(line))
       },
     },
-    listSharable: async () => [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4 }],
+    listSharable: async () => [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }],
     listJobs: async () => jobs,
     running: () => running,
     ...further,
@@ -73,15 +73,40 @@ test('leaves alone what it runs itself, what is paused, and what can be shared f
   let looks = 0
   const listSharable = async () => {
     looks++
-    const mine = { crawlId: 'mine', sourceId: 's2', freeHosts: 1 }
+    const mine = { crawlId: 'mine', sourceId: 's2', freeHosts: 1, ready: 9 }
     // The other one comes and goes.
-    return looks % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4 }]
+    return looks % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }]
   }
   const { helping, running } = open({ listSharable })
   const own = createTrackedJob('j2', { url: 'https://other.example/', args: [] }, 0, { ...RECORD, crawlId: 'mine' })
   running.add(own)
   await vi.waitFor(() => expect(looks).toBeGreaterThan(3), patience)
   expect(helping.jobs).toEqual([])
+})
+
+test('asks as its job asks, and leaves alone what is to be one process', async () => {
+  const told: (readonly string[])[] = []
+  const hearing: CrawlRunner = {
+    ...runner,
+    start: (args, tell) => {
+      told.push(args)
+      return runner.start(args, tell)
+    },
+  }
+  const manners = ['--slow', '--request-timeout-ms=500', '--pacer-jitter-min-ms=5']
+  const args = ['https://site.example/', '--depth=3', ...manners]
+  const listSharable = async () => [
+    { crawlId: 'c2', sourceId: 's2', freeHosts: 9, ready: 99 },
+    { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 20 },
+  ]
+  const alone: SharedJob = {
+    ...{ worker: 'w1', isPaused: false },
+    record: { ...RECORD, id: 'j2', crawlId: 'c2', args: ['--concurrency=2'] },
+  }
+  const listJobs = async () => [alone, { record: { ...RECORD, args }, worker: 'w1', isPaused: false }]
+  const { helping } = open({ runner: hearing, listSharable, listJobs, slots: 3 })
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  expect(told).toEqual([['--join=c1', '--job-id=j1', ...manners, '--library=/library.db']])
 })
 
 test('makes room for jobs of its own', async () => {
@@ -94,6 +119,21 @@ test('makes room for jobs of its own', async () => {
   running.add(job('j3'))
   helping.makeRoom()
   await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
+})
+
+test('comes at the first look where there is much to do, and soon again after it has done something', async () => {
+  let looks = 0
+  const listSharable = async () => {
+    looks++
+    return [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 20 }]
+  }
+  const { helping } = open({ listSharable })
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  expect(looks).toBe(1)
+  await vi.waitFor(() => expect(helping.jobs[0]?.own.visits).toBe(2), patience)
+  helping.jobs[0]?.child?.kill('SIGTERM')
+  await vi.waitFor(() => expect(helping.done.visits).toBe(2), patience)
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), { ...patience, timeout: 10_000 })
 })
 
 test('comes at once when it hears of a crawl, not when it would have looked anyway', async () => {

@@ -1,3 +1,4 @@
+import { maskFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { SharableCrawl } from '../store.ts'
 import type { SharedJob } from '../workers.ts'
@@ -52,10 +53,23 @@ export interface Helping {
 const LOOK_MS = 3000
 /** How soon is looked whether a crawl can still be shared, which was not looked at before. */
 const AGAIN_MS = 750
+/** The same for who has just heard that something can be shared. */
+const WOKEN_MS = 500
 /** While it helps, how often is looked what is asked of those crawls. */
 const ASK_MS = 1000
-/** A process that found nothing to do is not followed by another before this. */
-const REST_MS = 15_000
+/** After a process that found nothing to do no other comes before this, and after one that did something before that. */
+const VAIN_REST_MS = 15_000
+const REST_MS = 2000
+/** A crawl with so many addresses on hosts that nobody has is worth a process, also if it is seen for the first time. */
+const MANY = 20
+
+/** What is asked of every process of a crawl: how it treats hosts, and how long it waits for an answer. */
+const MANNERS = /^--(?:slow$|(?:rate-limit|request-timeout|pacer-jitter-(?:min|max))-ms=)/
+
+/** Whether more than one process may run a job. One that is to make so many requests at once makes them in one process. */
+function isHelped({ status, args }: SharedJob['record']): boolean {
+  return status === 'running' && !args.some((arg) => arg.startsWith('--concurrency='))
+}
 
 interface Helper {
   readonly crawlId: string
@@ -70,10 +84,10 @@ export function createHelping(options: HelpingOptions): Helping {
   const closing = new AbortController()
   let woken = new AbortController()
   const done = { visits: 0, bytes: 0 }
-  /** Crawls that could be shared when it was last looked, and those that were helped with, by when that ended. */
+  /** Crawls that could be shared when it was last looked, and those that were helped with, by when another may come. */
   let seen: ReadonlySet<string> = new Set()
   let hasNew = false
-  const rested = new Map<string, number>()
+  const restsUntil = new Map<string, number>()
   const hearing: Hearing = {
     // How far the crawl is, whoever has begun it tells.
     feed: { tell: (name, jobId, payload) => (name === 'progress' ? undefined : feed.tell(name, jobId, payload)) },
@@ -84,29 +98,34 @@ export function createHelping(options: HelpingOptions): Helping {
 
   const end = (helper: Helper) => {
     helpers.splice(helpers.indexOf(helper), 1)
-    rested.set(helper.crawlId, clock.now())
-    done.visits += helper.job.progress?.visited ?? 0
-    done.bytes += helper.job.progress?.bytes ?? 0
+    const { visits, bytes } = helper.job.own
+    restsUntil.set(helper.crawlId, clock.now() + (visits === 0 ? VAIN_REST_MS : REST_MS))
+    done.visits += visits
+    done.bytes += bytes
   }
   const help = (crawlId: string, { record, isPaused }: SharedJob) => {
-    // Counted from nothing: what was done before was done by others.
     const job = createTrackedJob(record.id, orderOf(record), clock.now())
-    const args = [`--join=${crawlId}`, `--job-id=${record.id}`, ...libraryFlags(options.libraryPath)]
+    const manners = record.args.filter((arg) => MANNERS.test(arg))
+    const args = [`--join=${crawlId}`, `--job-id=${record.id}`, ...manners, ...libraryFlags(options.libraryPath)]
     const child = runner.start(args, (stream, line) => hearCrawl(hearing, job, stream, line))
     job.child = child
     job.paused = isPaused
     if (isPaused) child.send('PAUSE')
     child.send(`CONCURRENCY ${options.share}`)
     const helper = { crawlId, job, child }
+    const url = maskFields(record.url)
     helpers.push(helper)
-    log?.info(`helps with the crawl of ${record.url}, as process ${child.mark?.pid}`, { jobId: record.id })
-    void child.ended.then(() => end(helper))
+    log?.info(`helps with the crawl of ${url}, as process ${child.mark?.pid}`, { jobId: record.id })
+    void child.ended.then(() => {
+      end(helper)
+      log?.info(`helps with the crawl of ${url} no more, after ${job.own.visits} visits`, { jobId: record.id })
+    })
   }
   const hasRoom = () => options.running().size + helpers.length < options.slots
   const isOurs = (crawlId: string) =>
     helpers.some((helper) => helper.crawlId === crawlId) ||
     [...options.running()].some((job) => job.crawlId === crawlId)
-  const isRested = (crawlId: string) => clock.now() - (rested.get(crawlId) ?? Number.NEGATIVE_INFINITY) >= REST_MS
+  const isRested = (crawlId: string) => clock.now() >= (restsUntil.get(crawlId) ?? 0)
   const obey = (jobs: readonly SharedJob[]) => {
     for (const { job, child } of helpers) {
       const found = jobs.find(({ record }) => record.id === job.id)
@@ -118,16 +137,20 @@ export function createHelping(options: HelpingOptions): Helping {
   }
   const look = async () => {
     const sharable = hasRoom() ? (await options.listSharable()).filter(({ crawlId }) => !isOurs(crawlId)) : []
-    // What could be shared only for a moment is not worth a process.
-    const lasting = sharable.find(({ crawlId }) => seen.has(crawlId) && isRested(crawlId))
+    // What could be shared only for a moment, and is little, is not worth a process.
+    const isWorth = ({ crawlId, ready }: SharableCrawl) => seen.has(crawlId) || ready >= MANY
+    const wanted = sharable.filter((one) => isWorth(one) && isRested(one.crawlId))
     hasNew = sharable.some(({ crawlId }) => !seen.has(crawlId))
     seen = new Set(sharable.map(({ crawlId }) => crawlId))
-    if (lasting === undefined && helpers.length === 0) return
+    if (wanted.length === 0 && helpers.length === 0) return
     const jobs = await options.listJobs()
     obey(jobs)
-    const job = jobs.find(({ record }) => record.crawlId === lasting?.crawlId && record.status === 'running')
-    if (lasting !== undefined && job !== undefined && !job.isPaused && hasRoom() && !closing.signal.aborted) {
-      help(lasting.crawlId, job)
+    if (!hasRoom() || closing.signal.aborted) return
+    for (const { crawlId } of wanted) {
+      const job = jobs.find(({ record }) => record.crawlId === crawlId && isHelped(record))
+      if (job === undefined || job.isPaused) continue
+      help(crawlId, job)
+      return
     }
   }
   const spread = (ms: number) => ms * (0.5 + options.random())
@@ -139,7 +162,7 @@ export function createHelping(options: HelpingOptions): Helping {
         .catch(() => undefined)
       if (woken.signal.aborted) {
         woken = new AbortController()
-        await clock.sleep(spread(AGAIN_MS), closing.signal).catch(() => undefined)
+        await clock.sleep(spread(WOKEN_MS), closing.signal).catch(() => undefined)
       }
       // A library that cannot be reached is told by whoever reports to it.
       if (!closing.signal.aborted) await look().catch(() => undefined)

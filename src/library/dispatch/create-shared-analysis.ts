@@ -17,11 +17,13 @@ export function createSharedAnalysis({ library, queue, feed }: SharedAnalysisOpt
   return {
     async start(options) {
       fillOptions(options)
-      const { run } = await beginRun(await library(), { options }, null)
+      const opened = await library()
+      const { run } = await beginRun(opened, { options }, null)
       const waiting = await queue()
-      // The queue may still know it from before it was broken off.
-      await waiting.remove('analysis', run.id)
-      await waiting.send('analysis', { id: run.id, key: 'library' })
+      // The queue may still know it from before it was broken off. Should this fail, a worker finds it.
+      await opened.workers?.inTurn((statement) =>
+        waiting.sendAgain('analysis', { id: run.id, key: 'library' }, statement),
+      )
       feed.tell('analysis', null, { ...frameOf(run) })
       return run
     },

@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { maskFields } from '../../core/secrets.ts'
 import type { JobLog } from '../job-log.ts'
-import type { Occupation } from '../workers.ts'
+import type { Occupation, SharedJob } from '../workers.ts'
 import type { CrawlOrder, Dispatcher, JobView } from './dispatcher.ts'
 import { createJobMirror, type MirrorOptions } from './job-mirror.ts'
 import { ESCALATES_MS } from './job-runs.ts'
@@ -42,8 +42,14 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     refuseLong(order)
     const [workers, queue] = [await options.workers(), await options.queue()]
     const record = recordOf(createTrackedJob(options.newId(), order, clock.now()))
+    let after: string | undefined
+    const look = (occupation: Occupation) => {
+      check(occupation)
+      after = occupation.open.findLast((open) => isFor(order, open))?.record.id
+    }
     const work = { id: record.id, key: order.url, isFirst: isBegun }
-    await workers.admit(record, isBegun, check, (run) => queue.send('crawl', work, run))
+    // What crawls the same waits for its turn, also where it was asked for by another address.
+    await workers.admit(record, isBegun, look, (run) => queue.send('crawl', { ...work, after }, run))
     mirror.add({ record, worker: null, isPaused: false })
     return record.id
   }
@@ -90,7 +96,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     list: mirror.list,
     find: mirror.find,
     async stop(id, end = 'stopped') {
-      const became = await (await options.workers()).askEnd(id, end, clock.now())
+      const became = await (await options.workers()).askEnd(id, end)
       if (became === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
       if (became === 'over') return { stopped: false, escalatesInMs: 0 }
       if (became === 'asked') return { stopped: true, escalatesInMs: ESCALATES_MS }
@@ -125,5 +131,9 @@ function refuseBegin(order: CrawlOrder, occupation: Occupation): void {
 
 /** Whether a crawl for the same start runs, or waits to be run before. */
 function isUnderWay(order: CrawlOrder, { open }: Occupation): boolean {
-  return open.some(({ record }) => isSameStart(order, { order: orderOf(record), sourceId: record.sourceId }))
+  return open.some((one) => isFor(order, one))
+}
+
+function isFor(order: CrawlOrder, { record }: SharedJob): boolean {
+  return isSameStart(order, { order: orderOf(record), sourceId: record.sourceId })
 }

@@ -76,6 +76,8 @@ export interface ProgressFrame {
   readonly skipped: number
   readonly errors: number
   readonly bytes: number
+  /** What the process that tells it has done of it. @default all of it */
+  readonly own?: { readonly visited: number; readonly bytes: number } | undefined
   readonly queueSize: number
   readonly currentDownloadsCount: number
   /** At most five. */
@@ -215,6 +217,7 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   skipped: z.number(),
   errors: z.number(),
   bytes: z.number(),
+  own: z.object({ visited: z.number(), bytes: z.number() }).optional(),
   queueSize: z.number(),
   currentDownloadsCount: z.number(),
   currentDownloads: z.array(z.object({ url: z.string(), ageMs: z.number() })),

@@ -75,9 +75,12 @@ function takeFrame(hearing: Hearing, job: TrackedJob, frame: Frame, at: number):
 function takeProgress(
   { feed, writer, clock, onFirstReport }: Hearing,
   job: TrackedJob,
-  { data }: Extract<Frame, { type: 'PROGRESS' }>,
+  frame: Extract<Frame, { type: 'PROGRESS' }>,
   at: number,
 ): void {
+  // Who has done what is for those who look at workers.
+  const { own = frame.data, ...data } = frame.data
+  noteOwn(job, data, own, at)
   const progress = addCarried(job, data)
   // Something was done since the last start: whatever ends it next is another trouble, or a page less to stumble over.
   if (data.visited > 0) job.vainStarts = 0
@@ -101,6 +104,12 @@ function takeProgress(
     job.saidVisited = progress.visited
     feed.tell('log', job.id, { stream: 'server', line: writeProgressLine(progress) })
   }
+}
+
+function noteOwn(job: TrackedJob, progress: ProgressFrame, own: NonNullable<ProgressFrame['own']>, at: number): void {
+  const { visits, bytes } = job.ownBefore
+  job.own = { visits: visits + own.visited, bytes: bytes + own.bytes }
+  job.ownMeter.note({ ...progress, visited: job.own.visits, bytes: job.own.bytes }, at)
 }
 
 /** `120 pages visited, 112 saved, 3 errors; 41 addresses wait` */

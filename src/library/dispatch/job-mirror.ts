@@ -126,7 +126,12 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
       }
       for (const view of views) takeView(view, worker)
       // What was told before this server began is no news.
-      if (!isFirst) for (const [name, jobId, payload] of events) feed.tell(name, jobId, payload)
+      if (isFirst) continue
+      for (const [name, jobId, payload] of events) {
+        // How far a job is, whoever has it tells.
+        const isLate = name === 'progress' && jobId !== null && jobs.get(jobId)?.worker !== worker
+        if (!isLate) feed.tell(name, jobId, payload)
+      }
     }
     readUpTo ??= 0
     return passages.length

@@ -7,7 +7,7 @@ import { writeDone } from './job-item.ts'
 import { libraryFlags } from './library-flags.ts'
 import type { LogWriter } from './log-writer.ts'
 import { END_MS, isInterruption, KILLED_MS, problemOf, statusOf } from './process-end.ts'
-import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
+import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessMark } from './runner.ts'
 import { keptProgress, setStage, type TrackedJob, viewOf } from './tracked-job.ts'
 import { within } from './within.ts'
 
@@ -26,8 +26,10 @@ export interface JobRunsOptions {
    * the last of them it has failed. @default 1 s, 5 s, 20 s
    */
   readonly restartPausesMs?: readonly number[]
-  /** Ends a crawl of the library whose process was killed, and could not do so itself. */
-  readonly endCrawl?: (sourceId: string, crawlId: string) => Promise<void>
+  /** Ends a crawl of the library whose process, which is this one, was killed, and could not do so itself. */
+  readonly endCrawl?: (sourceId: string, crawlId: string, mark: ProcessMark | null) => Promise<void>
+  /** Whether a job is still this one's: others may have taken it without a word. @default it is */
+  readonly isOurs?: (job: TrackedJob) => Promise<boolean>
   /** Where it says what it does. */
   readonly log?: DispatcherLog
   /** Called when a job has changed in a way that a list of jobs shows. */
@@ -74,6 +76,8 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
   const { restartPausesMs = RESTART_PAUSES_MS } = options
   const running = new Set<TrackedJob>()
   const closing = new AbortController()
+  /** Ends that are being written. */
+  const concluding = new WeakMap<TrackedJob, Promise<void>>()
   const hearing: Hearing = { feed, writer, clock, onFirstReport: onChange }
 
   const say = (job: TrackedJob, text: string) => {
@@ -125,16 +129,31 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     job.child = null
     job.heard.abort()
     const isBrokenOff = end.problem === null && isInterruption(end) && job.askedEnd === null
-    // It goes on with the next server, or elsewhere.
-    if (isBrokenOff && (closing.signal.aborted || job.isLeft)) return
+    // It goes on with the next server.
+    if (isBrokenOff && closing.signal.aborted) return
+    // It goes on elsewhere, and what its process did not like here says nothing about it.
+    if (job.isLeft && end.code !== 0 && job.askedEnd === null) return
+    concluding.set(job, conclude(job, end, isBrokenOff))
+  }
+  /** Ends a job, or has it go on. One that others have taken meanwhile is theirs to tell of. */
+  const conclude = async (job: TrackedJob, end: ProcessEnd, isBrokenOff: boolean) => {
     const pauseMs = restartPausesMs[job.vainStarts]
-    if (isBrokenOff && pauseMs !== undefined) void startAgain(job, end, pauseMs)
+    if (options.isOurs !== undefined && job.askedEnd === null && !(await options.isOurs(job))) letGo(job)
+    else if (isBrokenOff && pauseMs !== undefined) void startAgain(job, end, pauseMs)
     else finish(job, statusOf(job, end), end)
+  }
+  const letGo = (job: TrackedJob) => {
+    if (!running.delete(job)) return
+    job.over.abort()
+    for (const tell of job.waiters.splice(0)) tell()
+    shareRequests()
+    onChange()
   }
   const startAgain = async (job: TrackedJob, end: ProcessEnd, pauseMs: number) => {
     job.restarts++
     job.vainStarts++
     job.carried = job.progress
+    job.ownBefore = job.own
     setStage(job, 'preparing', clock.now())
     say(
       job,
@@ -158,7 +177,9 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     const { endedAt, problem, progress, crawlId, sourceId } = job
     writer.change(job.id, { status, endedAt, problem, progress, crawlId, sourceId })
     if (end.signal !== null && sourceId !== null && crawlId !== null) {
-      void options.endCrawl?.(sourceId, crawlId).catch((error: unknown) => log?.warn(String(error), { jobId: job.id }))
+      void options
+        .endCrawl?.(sourceId, crawlId, job.mark)
+        .catch((error: unknown) => log?.warn(String(error), { jobId: job.id }))
     }
     feed.tell('done', job.id, writeDone(viewOf(job, clock.now())))
     say(
@@ -220,11 +241,10 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
       job.isLeft = true
       job.over.abort()
       await endProcesses([job])
-      if (!running.delete(job)) return
+      await concluding.get(job)
+      if (!running.has(job)) return
       writer.change(job.id, { progress: keptProgress(job) })
-      for (const tell of job.waiters.splice(0)) tell()
-      shareRequests()
-      onChange()
+      letGo(job)
     },
     async close() {
       closing.abort()

@@ -6,6 +6,14 @@ export const QUEUES = ['crawl', 'analysis', 'embedding'] as const
 /** One of {@link QUEUES}. */
 export type QueueName = (typeof QUEUES)[number]
 
+/** Something that is given to a queue. */
+export interface SentWork {
+  readonly id: string
+  readonly key: string
+  readonly isFirst?: boolean
+  readonly after?: string | undefined
+}
+
 /** Something that was taken from a queue. */
 export interface QueuedWork {
   /** What it was sent with. */
@@ -23,13 +31,12 @@ export interface QueuedWork {
 export interface JobQueue {
   /**
    * Adds work. Of those with the same key one is done at a time, in the order in which they were sent. `isFirst` goes before what is of
-   * other keys. With `run` it is part of the transaction of the caller.
+   * other keys. What is sent `after` other work has the key of that, where it is known. With `run` it is part of the transaction of the
+   * caller.
    */
-  send(
-    queue: QueueName,
-    work: { readonly id: string; readonly key: string; readonly isFirst?: boolean },
-    run?: RunStatement,
-  ): Promise<void>
+  send(queue: QueueName, work: SentWork, run?: RunStatement): Promise<void>
+  /** Adds work of which the queue knows nothing, or that it is over. What waits or is being done is left as it is. */
+  sendAgain(queue: QueueName, work: SentWork, run: RunStatement): Promise<void>
   /**
    * Takes work of a queue, so many at once, until taking is stopped. What `work` resolves with true is done; with false, or where it
    * fails, it is for another.

@@ -54,8 +54,19 @@ export interface TrackedJob {
   /** Aborted when it has ended, or is asked to while it waits for its next process. */
   readonly over: AbortController
   readonly meter: RateMeter
+  /** What its processes here have done, and how fast they go; others may take part. */
+  own: Done
+  /** The same without what its last process has done. */
+  ownBefore: Done
+  readonly ownMeter: RateMeter
   readonly trouble: Trouble
   readonly waiters: (() => void)[]
+}
+
+/** What was done by processes of a worker. */
+export interface Done {
+  readonly visits: number
+  readonly bytes: number
 }
 
 interface Trouble {
@@ -69,6 +80,8 @@ const MAX_LISTED = 20
 
 /** Reasons for which the scope refuses an address; the contract has its own word for one of them. */
 const FILTERS: ReadonlySet<string> = new Set([...FILTER_REASONS, 'off-domain'])
+
+const NOTHING_DONE: Done = { visits: 0, bytes: 0 }
 
 /** A job that waits: a new one, or one that an earlier server left. */
 export function createTrackedJob(id: string, order: CrawlOrder, now: number, left?: JobRecord): TrackedJob {
@@ -105,6 +118,9 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
     heard: new AbortController(),
     over: new AbortController(),
     meter: createRateMeter(),
+    own: NOTHING_DONE,
+    ownBefore: NOTHING_DONE,
+    ownMeter: createRateMeter(),
     trouble: { errorUrls: [], filtered: 0, filteredUrls: [] },
     waiters: [],
   }

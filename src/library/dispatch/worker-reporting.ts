@@ -1,7 +1,7 @@
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobAsk, WorkerReport, Workers } from '../workers.ts'
 import type { DispatcherLog, JobRuns } from './job-runs.ts'
-import type { TrackedJob } from './tracked-job.ts'
+import type { Done, TrackedJob } from './tracked-job.ts'
 
 /** What a worker tells of itself, and what it is made of. */
 export interface ReportingOptions {
@@ -16,16 +16,8 @@ export interface ReportingOptions {
   readonly log?: DispatcherLog | undefined
 }
 
-/** What was done by processes of a worker. */
-export interface Done {
-  readonly visits: number
-  readonly bytes: number
-}
-
 /** Says that a worker is there, and does what is asked of its jobs. */
 export interface Reporting {
-  /** Notes where a job stands that has come here: what was done before is not this worker's. */
-  noteTaken(job: TrackedJob): void
   /** Counts what a job did here that is not run here any more. */
   noteLeft(job: TrackedJob): void
   /** Reports for the first time, then again and again. */
@@ -44,7 +36,6 @@ const REPORT_MS = 1000
 export function createReporting({ workers, about, clock, runnerOf, runs, helping, log }: ReportingOptions): Reporting {
   const startedAt = clock.now()
   const closing = new AbortController()
-  const cameWith = new WeakMap<TrackedJob, TrackedJob['progress']>()
   /** The processes that others know of, by their jobs. */
   const held = new Map<string, string>()
   const done = { visits: 0, bytes: 0 }
@@ -53,25 +44,20 @@ export function createReporting({ workers, about, clock, runnerOf, runs, helping
   let isSilent = false
   let reporting = Promise.resolve()
 
-  const countDone = (job: TrackedJob): Done => {
-    const [now, before] = [job.progress, cameWith.get(job)]
-    return {
-      visits: Math.max(0, (now?.visited ?? 0) - (before?.visited ?? 0)),
-      bytes: Math.max(0, (now?.bytes ?? 0) - (before?.bytes ?? 0)),
-    }
-  }
   const writeReport = (): WorkerReport => {
-    const jobs = [...runs.running, ...helping.jobs]
-    const counts = [...jobs.map(countDone), done, helping.done]
+    const own = [...runs.running]
+    const jobs = [...own, ...helping.jobs]
+    const counts = [...jobs.map(({ own }) => own), done, helping.done]
     return {
       ...about,
       state,
       startedAt,
-      jobs: jobs.map(({ id }) => id),
+      jobs: own.map(({ id }) => id),
+      helps: helping.jobs.map(({ id }) => id),
       holders: jobs.flatMap((job) => holderOf(job) ?? []),
       visits: counts.reduce((sum, { visits }) => sum + visits, 0),
       bytes: counts.reduce((sum, { bytes }) => sum + bytes, 0),
-      visitsPerSec: jobs.reduce((sum, { meter }) => sum + meter.read(clock.now()).requestsPerSec, 0),
+      visitsPerSec: round(jobs.reduce((sum, { ownMeter }) => sum + ownMeter.read(clock.now()).requestsPerSec, 0)),
     }
   }
   const holderOf = ({ child }: TrackedJob): string | undefined => (child?.mark ? runnerOf(child.mark.pid) : undefined)
@@ -109,12 +95,10 @@ export function createReporting({ workers, about, clock, runnerOf, runs, helping
     }
   }
   return {
-    noteTaken: (job) => void cameWith.set(job, job.progress),
-    noteLeft(job) {
-      const { visits, bytes } = countDone(job)
-      done.visits += visits
-      done.bytes += bytes
-      held.delete(job.id)
+    noteLeft({ id, own }) {
+      done.visits += own.visits
+      done.bytes += own.bytes
+      held.delete(id)
     },
     async start() {
       await report()
@@ -130,4 +114,9 @@ export function createReporting({ workers, about, clock, runnerOf, runs, helping
       return reporting
     },
   }
+}
+
+/** More is not known of a speed. */
+function round(speed: number): number {
+  return Math.round(speed * 100) / 100
 }

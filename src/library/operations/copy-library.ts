@@ -3,7 +3,7 @@ import { countOf } from '../../core/text/count.ts'
 import { type CopiedLibrary, type CopyInput, type CopyProgress, refuseCopy } from '../copy-input.ts'
 import type { Arrival } from '../holdings.ts'
 import { copyTables, endCopy, verifyTables } from './copy-tables.ts'
-import { planArrival } from './plan-arrival.ts'
+import { isEmptyLibrary, planArrival } from './plan-arrival.ts'
 import { surveyOrigin } from './survey-origin.ts'
 import type { VerifiedTable } from './verify-copy.ts'
 
@@ -20,6 +20,8 @@ export interface CopyResult {
   readonly skipped: Arrival['plan']['skipped']
   /** Crawls that run in the origin: the other library has them as they were when it was read. */
   readonly running: number
+  /** Jobs that waited or ran in the origin: the other library has them as stopped. */
+  readonly openJobs: number
   /** How long each step took, in milliseconds. */
   readonly took: Readonly<Record<CopyProgress['step'], number>>
 }
@@ -31,9 +33,8 @@ export interface CopyResult {
 export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
   const { from, to } = input
   const [origin, target] = await Promise.all([from, to].map(({ holdings }) => holdings.readLibraryId()))
-  if (origin === undefined || origin === target) {
-    throw refuseCopy(input, 'they are one and the same', 'name two libraries')
-  }
+  if (origin === undefined) throw new TypeError('expected a library to have an identity')
+  if (origin === target) await refuseTwins(input, origin)
   const took = { copying: 0, verifying: 0, indexing: 0 }
   const timed = createTimer(from, took)
   const { arrival, ...copied } = await from.holdings.view(async (view) => {
@@ -45,10 +46,22 @@ export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
     const verified = await timed('verifying', () => verifyTables(copy))
     refuseDifferences(input, arrival, verified)
     if (!isOld) await endCopy(copy)
-    return { arrival, isOld, isResumed, sources: survey.sources.length, written, verified, running: survey.running }
+    const { sources, running, openJobs } = survey
+    return { arrival, isOld, isResumed, sources: sources.length, written, verified, running, openJobs }
   })
   await timed('indexing', () => makeFindable(input))
   return { ...copied, skipped: arrival.plan.skipped, took }
+}
+
+/** One library may have been made of the other by other means, with all that it is known by: then there has to be nothing in it yet. */
+async function refuseTwins(input: CopyInput, origin: string): Promise<void> {
+  const { from, to } = input
+  const isSame = from.store.location === to.store.location
+  if (isSame) throw refuseCopy(input, 'they are one and the same', 'name two libraries')
+  const isNew = await to.holdings.view(isEmptyLibrary)
+  if (isNew || (await to.holdings.arrivals.find(origin)) !== undefined) return
+  const problem = 'they are one and the same, or one was made of the other by other means, such as cp or pg_dump'
+  throw refuseCopy(input, problem, 'copy into a library that is empty')
 }
 
 function createTimer({ clock }: CopiedLibrary, took: Record<CopyProgress['step'], number>) {

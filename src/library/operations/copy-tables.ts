@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { compareRows } from '../compare-rows.ts'
 import type { BegunCopy, CopyProgress } from '../copy-input.ts'
-import { shiftRows, withoutLeases, withoutNul } from '../held-rows.ts'
+import { atRest, shiftRows, withoutNul } from '../held-rows.ts'
 import { HELD_TABLES, type HeldRow, type HeldTable, SOURCES, withoutNumber } from '../held-tables.ts'
 import type { Arrival, ArrivalClaim, HeldView, NumberRange, RowChanges } from '../holdings.ts'
 import { type VerifiedTable, verifyTable } from './verify-copy.ts'
@@ -12,12 +12,14 @@ type Batches = AsyncIterable<readonly HeldRow[]>
 /** Writes what the other library lacks or has otherwise; gives how many rows. */
 export async function copyTables(copy: BegunCopy): Promise<number> {
   const { arrival, to } = copy
+  const giveSign = createSign(copy)
   let written = 0
   let done = 0
   for (const table of listTables(copy)) {
-    const onRows = (count: number) => {
+    const onRows = async (count: number) => {
       done += count
       tell(copy, 'copying', table, done)
+      await giveSign()
     }
     const compared = await to.holdings.view(async (there) => {
       const isThere = await there.has(table, rangeOf(table, arrival))
@@ -31,6 +33,7 @@ export async function copyTables(copy: BegunCopy): Promise<number> {
 /** Compares all that both libraries hold now. */
 export function verifyTables(copy: BegunCopy): Promise<VerifiedTable[]> {
   const { arrival, from, to } = copy
+  const giveSign = createSign(copy)
   return to.holdings.view(async (there) => {
     const verified: VerifiedTable[] = []
     let done = 0
@@ -38,7 +41,7 @@ export function verifyTables(copy: BegunCopy): Promise<VerifiedTable[]> {
       const onRows = async (count: number) => {
         done += count
         tell(copy, 'verifying', table, done)
-        if (arrival.endedAt === null) await mustHold(copy, to.holdings.arrivals.touch(claimOf(copy)))
+        await giveSign()
       }
       const both = [readOrigin(copy, table), readTarget(copy, there, table)] as const
       const { isAlone } = arrival.plan
@@ -66,19 +69,19 @@ async function copyTable(
   copy: BegunCopy,
   table: HeldTable,
   target: Batches,
-  onRows: (count: number) => void,
+  onRows: (count: number) => Promise<void>,
 ): Promise<number> {
   let written = 0
   for await (const compared of compareRows(table, readOrigin(copy, table), target)) {
     written += await writeRows(copy, table, compared)
-    onRows(compared.added.length + compared.changed.length + compared.same.length)
+    await onRows(compared.added.length + compared.changed.length + compared.same.length)
   }
   return written
 }
 
 async function* readOrigin({ view, to }: BegunCopy, table: HeldTable): Batches {
   for await (const found of view.read(table)) {
-    const rows = withoutLeases(table, found)
+    const rows = atRest(table, found)
     yield to.holdings.keepsNul ? rows : withoutNul(rows)
   }
 }
@@ -131,6 +134,21 @@ function tell(copy: BegunCopy, step: CopyProgress['step'], { label }: HeldTable,
 
 function claimOf({ to: { clock, runner }, arrival: { origin } }: BegunCopy): ArrivalClaim {
   return { origin, holder: runner.id, now: clock.now() }
+}
+
+/** So often is there a sign of life at least while rows are read: others take over what has given none for a minute. */
+const SIGN_MS = 5000
+
+/** Makes what gives signs of life, also where nothing is to be written. */
+function createSign(copy: BegunCopy): () => Promise<void> {
+  const { arrival, to } = copy
+  let last = to.clock.now()
+  return async () => {
+    const now = to.clock.now()
+    if (arrival.endedAt !== null || now - last < SIGN_MS) return
+    last = now
+    await mustHold(copy, to.holdings.arrivals.touch(claimOf(copy)))
+  }
 }
 
 /** Ends a copy that somebody else has taken over. */

@@ -108,7 +108,7 @@ export async function* crawlSource(
     milestones,
     control,
     ...sharing,
-    moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }),
+    moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }, begun.id),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
       await store.endCrawl(begun.id, summary, clock.now(), runner.id)

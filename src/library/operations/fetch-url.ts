@@ -2,7 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { urlKey } from '../../core/url/key.ts'
-import { Pacer } from '../../crawl/pacer.ts'
+import { isUnsent, type Leave, Pacer } from '../../crawl/pacer.ts'
 import { PageDefect } from '../../crawl/page-defect.ts'
 import type { Clock, Fetcher, FetchOutcome, FetchRequest, Renderer, Rendering } from '../../crawl/ports.ts'
 import { type ReadAnswer, readAnswer } from '../../crawl/read-answer.ts'
@@ -68,10 +68,11 @@ export function createUrlFetcher(library: Library): UrlFetcher {
         if (!permission.allowed)
           throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
       }
-      if ((await pacer.takeTurn(new URL(url).host, signal)) !== 'go') await refuseHeld(library, url)
+      const turn = await pacer.takeTurn(new URL(url).host, signal)
+      if (turn === 'parked') await refuseHeld(library, url)
       const isOwn = new URL(url).origin === asked.origin
       const request = { url, signal, headers: isOwn ? headers : {} }
-      const outcome = await paced(pageFetcher).fetch(request)
+      const outcome = await paced(pageFetcher).fetch(request, turn === 'parked' ? undefined : turn)
       if (outcome.type === 'failed' && outcome.isTransient && ++failures < attempts) {
         if ((await heldMs(library, url)) <= MOST_WAIT_MS) continue
       }
@@ -103,12 +104,16 @@ async function heldMs({ store, clock }: Library, url: string): Promise<number> {
 const MOST_WAIT_MS = 10_000
 
 /** What comes of each fetch sets the pace of its host. */
-function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer): Fetcher {
+function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
   return {
-    async fetch(request) {
-      const askedAt = clock.now()
-      const outcome = await fetcher.fetch(request)
-      await pacer.note(new URL(request.url).host, outcome, askedAt)
+    async fetch(request: FetchRequest, leave: Leave | undefined): Promise<FetchOutcome> {
+      let askedAt = clock.now()
+      const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
+        askedAt = clock.now()
+        return fetcher.fetch({ ...request, isInTime })
+      }
+      const outcome = await (leave === undefined ? fetcher.fetch(request) : pacer.send(leave, send, request.signal))
+      if (!isUnsent(outcome)) await pacer.note(new URL(request.url).host, outcome, askedAt)
       return outcome
     },
   }

@@ -56,10 +56,10 @@ export async function* joinCrawl(
       ledger: store,
       control,
       moveSite: async () => undefined,
-      touch: () => joined.touch(clock.now()),
       end: leave,
     }
-    yield* join(createRun(library, site, crawl, { headers: {}, isResumed: false }), ports, shared, signal)
+    const run = createRun(library, site, crawl, { headers: {}, isResumed: false })
+    yield* join(run, ports, { shared, look: () => joined.touch(clock.now()) }, signal)
   } finally {
     await leave().catch(() => undefined)
   }

@@ -1,10 +1,10 @@
 import { PharosError } from '../../core/errors.ts'
 import { countOf } from '../../core/text/count.ts'
-import { type CopyInput, refuseCopy } from '../copy-input.ts'
-import { HELD_TABLES, type HeldTable, SOURCES } from '../held-tables.ts'
+import { type CopiedLibrary, type CopyInput, refuseCopy } from '../copy-input.ts'
+import { HELD_TABLES, SOURCES } from '../held-tables.ts'
 import type { Arrival, ArrivalRequest, HeldView, SkippedGroup } from '../holdings.ts'
 import { labelOf } from '../source.ts'
-import { type OriginSurvey, readAll } from './survey-origin.ts'
+import { type OriginSurvey, readAll, tableOf } from './survey-origin.ts'
 
 interface PlanInput extends CopyInput {
   /** Tells the library that is copied. */
@@ -21,11 +21,12 @@ const NEVER_EMPTY: ReadonlySet<string> = new Set(['crawl_types', 'gazetteer_stat
 
 /** Begins to move a library into another, goes on with it, or finds that it has moved in before. */
 export async function planArrival(input: PlanInput): Promise<{ arrival: Arrival; isResumed: boolean }> {
-  const { to, origin, survey } = input
+  const { from, to, origin, survey } = input
   const { arrivals } = to.holdings
   const found = await arrivals.find(origin)
   const { highest, last, sources } = survey
-  const request = { origin, holder: to.runner.id, now: to.clock.now(), highest, last, sources }
+  const place = from.store.location
+  const request = { origin, place, holder: to.runner.id, now: to.clock.now(), highest, last, sources }
   if (found?.endedAt === null) {
     refuseRunning(input, found, request.now)
     const arrival = await arrivals.takeUp(request)
@@ -38,15 +39,29 @@ export async function planArrival(input: PlanInput): Promise<{ arrival: Arrival;
   return { arrival: await begin(input, request, input.add === true), isResumed: false }
 }
 
-/** Gives a copy up that was broken off; false where there is none. What hosts and jobs are known by in both libraries stays. */
-export async function discardCopy(input: Pick<CopyInput, 'from' | 'to'>): Promise<boolean> {
-  const { from, to } = input
-  const origin = await from.holdings.readLibraryId()
-  const found = await to.holdings.arrivals.find(origin)
-  if (found?.endedAt !== null) return false
-  refuseRunning(input, found, to.clock.now())
-  await to.holdings.arrivals.forget(origin)
-  return true
+/**
+ * Gives a copy up that was broken off, of the library in a place or of one that has moved since: the place is all that is known of one
+ * that is gone. Gives the places of those that are still there where it is none of them. What hosts and jobs are known by in both
+ * libraries stays.
+ */
+export async function discardCopy(
+  to: CopiedLibrary,
+  of: { place: string; id?: string | undefined },
+): Promise<DiscardedCopy> {
+  const { arrivals } = to.holdings
+  const open = await arrivals.listOpen()
+  const found = open.find(({ origin }) => origin === of.id) ?? open.find(({ plan }) => plan.place === of.place)
+  if (found === undefined) return { isDiscarded: false, others: open.map(({ plan }) => plan.place) }
+  refuseRunning({ to }, found, to.clock.now())
+  await arrivals.forget(found.origin)
+  return { isDiscarded: true, others: [] }
+}
+
+/** What became of a copy that was to be given up. */
+export interface DiscardedCopy {
+  readonly isDiscarded: boolean
+  /** Where those came from that were broken off too, where there was none from that place. */
+  readonly others: readonly string[]
 }
 
 function refuseRunning({ to }: Pick<CopyInput, 'to'>, { holder, touchedAt }: Arrival, now: number): void {
@@ -71,7 +86,8 @@ async function begin(input: PlanInput, request: ArrivalRequest, isWelcome: boole
   return to.holdings.arrivals.begin({ ...request, isAlone, skipped })
 }
 
-async function isEmptyLibrary(there: HeldView): Promise<boolean> {
+/** Whether nothing was ever written to a library. */
+export async function isEmptyLibrary(there: HeldView): Promise<boolean> {
   for (const table of [SOURCES, ...HELD_TABLES]) {
     if (!NEVER_EMPTY.has(table.name) && (await there.has(table))) return false
   }
@@ -82,6 +98,8 @@ async function isEmptyLibrary(there: HeldView): Promise<boolean> {
 async function refuseUnasked(input: PlanInput, there: HeldView, isWelcome: boolean): Promise<void> {
   const held = (await readAll(there, SOURCES.name)) as unknown as SourceName[]
   if (!isWelcome) {
+    const [begun] = held.length === 0 ? await input.to.holdings.arrivals.listOpen() : []
+    if (begun !== undefined) throw refuseBesides(input, begun)
     const problem = held.length === 0 ? 'it is not empty' : `it has ${countOf(held.length, 'source')} already`
     throw refuseCopy(input, problem, 'name an empty one, or give --add to put the sources beside those that are there')
   }
@@ -93,6 +111,15 @@ async function refuseUnasked(input: PlanInput, there: HeldView, isWelcome: boole
     input,
     `it has a source ${labelOf(twice)} too`,
     'remove one of both, then run the same command again',
+  )
+}
+
+function refuseBesides(input: PlanInput, { beganAt, plan }: Arrival): PharosError {
+  const began = new Date(beganAt).toISOString().replace(/\.\d+Z$/, 'Z')
+  return refuseCopy(
+    input,
+    `a copy of ${plan.place} into it, begun at ${began}, has not ended`,
+    'wait for it, run it again where it was broken off, or give it up with --discard',
   )
 }
 
@@ -120,12 +147,6 @@ async function findUnfit(view: HeldView, there: HeldView): Promise<SkippedGroup[
     skipped.push({ group: 'vectors', problem })
   }
   return skipped
-}
-
-function tableOf(name: string): HeldTable {
-  const found = HELD_TABLES.find((table) => table.name === name)
-  if (found === undefined) throw new TypeError(`expected a table of a library, got ${name}`)
-  return found
 }
 
 async function readRevision(view: HeldView): Promise<unknown> {

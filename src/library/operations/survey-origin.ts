@@ -1,3 +1,4 @@
+import { atRest } from '../held-rows.ts'
 import { HELD_TABLES, type HeldRow, type HeldTable, placesOf, SOURCES } from '../held-tables.ts'
 import type { HeldView } from '../holdings.ts'
 
@@ -12,6 +13,8 @@ export interface OriginSurvey {
   readonly total: number
   /** Crawls that run, or were broken off and can go on. */
   readonly running: number
+  /** Jobs that wait or run. */
+  readonly openJobs: number
 }
 
 /** Looks a library over that is to be copied. */
@@ -25,19 +28,34 @@ export async function surveyOrigin(view: HeldView): Promise<OriginSurvey> {
     const row = await view.readLast(table)
     const [place = 0] = placesOf(table, [table.number])
     highest[table.name] = Number(row?.[place] ?? 0)
-    if (row !== undefined) last.set(table, row)
+    for (const written of atRest(table, row === undefined ? [] : [row])) last.set(table, written)
   }
-  const crawls = await readAll(view, 'crawls')
-  const running = crawls.filter((crawl) => crawl['state'] === 'running').length
-  return { sources: await readRows(view, SOURCES), highest, last, total, running }
+  const running = await countRows(view, 'crawls', 'state', ['running'])
+  const openJobs = await countRows(view, 'crawl_jobs', 'status', ['queued', 'running'])
+  return { sources: await readRows(view, SOURCES), highest, last, total, running, openJobs }
+}
+
+/** How many rows of a table have one of these values in a column. */
+async function countRows(view: HeldView, name: string, column: string, values: readonly string[]): Promise<number> {
+  const table = tableOf(name)
+  const [place = 0] = placesOf(table, [column])
+  let count = 0
+  for await (const rows of view.read(table)) count += rows.filter((row) => values.includes(String(row[place]))).length
+  return count
 }
 
 /** All rows of a small table, by the names of their columns. */
 export async function readAll(view: HeldView, name: string): Promise<Record<string, unknown>[]> {
-  const table = [SOURCES, ...HELD_TABLES].find((one) => one.name === name)
-  if (table === undefined) throw new TypeError(`expected a table of a library, got ${name}`)
+  const table = tableOf(name)
   const rows = await readRows(view, table)
   return rows.map((row) => Object.fromEntries(table.columns.map((column, place) => [column.name, row[place]])))
+}
+
+/** A table by its name. */
+export function tableOf(name: string): HeldTable {
+  const found = [SOURCES, ...HELD_TABLES].find((table) => table.name === name)
+  if (found === undefined) throw new TypeError(`expected a table of a library, got ${name}`)
+  return found
 }
 
 async function readRows(view: HeldView, table: HeldTable): Promise<HeldRow[]> {

@@ -46,10 +46,10 @@ export function refuseBegun(found: Arrival | undefined, library: string): void {
 
 /** The numbers after those that are taken. */
 export function planNumbers(
-  { highest, isAlone, skipped }: NewArrival,
+  { place, highest, isAlone, skipped }: NewArrival,
   taken: Readonly<Record<string, number>>,
 ): ArrivalPlan {
-  return { offsets: taken, kept: highest, isAlone, skipped }
+  return { place, offsets: taken, kept: highest, isAlone, skipped }
 }
 
 /** The same plan with room for more; undefined where others have taken what comes next. */

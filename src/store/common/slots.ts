@@ -30,15 +30,16 @@ export function countSlots(clock: HostClock, { now, horizon, limit }: LeaseReque
   return clock.intervalMs > 0 ? Math.min(limit, Math.floor(room / clock.intervalMs) + 1) : limit
 }
 
-/** Of the first rows of all hosts those that have room; undefined when there may be others that come before some of what is missing. */
+/** Of the first rows of all hosts, so many at most, those that have room; undefined when there may be others that come before some of what is missing. */
 export function takeFirst(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
   request: LeaseRequest,
+  most: number = request.limit * FIRST_PER_VISIT,
 ): Candidate[] | undefined {
   const { limit } = request
   const taken = keepRoom(first, readClock, request)
-  const isEnough = taken.length >= limit || first.length < limit * FIRST_PER_VISIT
+  const isEnough = taken.length >= limit || first.length < most
   return isEnough ? taken.slice(0, limit) : undefined
 }
 

@@ -51,6 +51,11 @@ export class Crawls {
     this.#put({ ...crawl, state: summary?.end ?? 'cancelled', endedAt: now, summary })
   }
 
+  /** Those of all sources. */
+  listRunning(): Crawl[] {
+    return [...this.#crawls.values()].filter(({ state }) => state === 'running').map((crawl) => ({ ...crawl }))
+  }
+
   /** Newest first. */
   list(sourceId: string, limit: number): Crawl[] {
     const newest = this.#listOf(sourceId).reverse()

@@ -59,7 +59,9 @@ export function createMemoryStore(): LibraryStore {
       openLedger(source.id)
     },
     listSources: async () => sources.list(),
-    updateSource: async (id, change) => sources.update(id, change),
+    updateSource: async (id, change, crawlId) => {
+      if (crawlId === undefined || crawls.mayWrite(crawlId)) sources.update(id, change)
+    },
     removeSource: async (id) => {
       const ledger = ledgerOf(id)
       const removed = countContent(ledger)
@@ -80,6 +82,7 @@ export function createMemoryStore(): LibraryStore {
     },
     touchCrawl: async (id, now, runner) => crawls.touch(id, now, runner),
     endCrawl: async (id, summary, now, runner) => crawls.end(id, summary, now, runner),
+    listRunning: async () => crawls.listRunning(),
     listCrawls: async (sourceId, limit) => crawls.list(sourceId, limit),
 
     offer: async (sourceId, crawlId, finds, now, taught = [], maxRows) => {

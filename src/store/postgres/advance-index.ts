@@ -3,12 +3,10 @@ import type { Database, Sql } from './database.ts'
 import { createIndexParts, type HeldBlocks } from './index-parts.ts'
 import { ChunksLacking, createDraft, createIndexShelf, type IndexDraft } from './index-shelf.ts'
 import { readNewChunks, readUntended, type UntendedIndex, writeDraft } from './index-tables.ts'
+import { lockNumber } from './locks.ts'
 
 /** What became of a step: there may be more to do, nothing is left to do, or somebody else is at it. */
 export type Outcome = 'done' | 'complete' | 'busy'
-
-/** Tells this lock from others that the same database knows. */
-const INDEX = 7_426_003
 
 /**
  * Does some of what there is to do for the index, as one transaction. Only one does at a time, on whatever machine; those who write chunks
@@ -16,11 +14,8 @@ const INDEX = 7_426_003
  */
 export function advanceIndex(db: Database, step: IndexStep | undefined): Promise<Outcome> {
   return db.transaction(async (sql) => {
-    // Chunks and what is said of them have to be seen as they were at one moment.
-    await sql.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
     const lock = await sql.get<{ isTaken: boolean }>(
-      'SELECT pg_try_advisory_xact_lock($1, hashtext(current_schema())) AS "isTaken"',
-      [INDEX],
+      `SELECT pg_try_advisory_xact_lock(${lockNumber('index')}) AS "isTaken"`,
     )
     if (lock?.isTaken !== true) return 'busy'
     const found = await readUntended(sql)
@@ -28,7 +23,8 @@ export function advanceIndex(db: Database, step: IndexStep | undefined): Promise
     const isChanged = draft.generation !== found.generation || draft.reached !== undefined || found.goneRows.length > 0
     if (isChanged) await writeDraft(sql, draft, found.goneRows)
     return isDone || found.isMoreGone || (found.isMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
-  })
+    // Chunks and what is said of them have to be seen as they were at one moment.
+  }, 'REPEATABLE READ')
 }
 
 /** Runs a step on what was loaded, again and again, until it lacked nothing. */

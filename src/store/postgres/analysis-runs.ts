@@ -2,6 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { Analyses, AnalysisRun, RunBegin, RunHolder, RunProgress } from '../../library/analyses.ts'
 import { type EventRecord, type RunRecord, toEvent, toRun, toRunColumns } from '../common/run-record.ts'
 import type { Database, Sql } from './database.ts'
+import { lock } from './locks.ts'
 
 /** Runs over what is stored, and what happened in them. */
 export type AnalysisRuns = Pick<Analyses, 'beginRun' | 'changeRun' | 'findRun' | 'listRuns' | 'addEvent' | 'listEvents'>
@@ -14,9 +15,6 @@ const NEWEST = 'ORDER BY started_at DESC, number DESC'
 
 /** Runs that are kept, with their events; the oldest go first. */
 const MOST_RUNS = 1000
-
-/** Tells the lock of runs from others that the same database knows. */
-const RUN_LOCK = 7_426_005
 
 /** Asks about runs. */
 export function createAnalysisRuns(db: Database): AnalysisRuns {
@@ -40,9 +38,14 @@ export function createAnalysisRuns(db: Database): AnalysisRuns {
         return { total: counted?.total ?? 0, items: items.map(toRun) }
       }),
     addEvent: async ({ runId, at, stage, message, details }) => {
-      await db.run(
-        'INSERT INTO analysis_run_events (run_id, ts, stage, message, details) VALUES ($1, $2, $3, $4, $5)',
-        [runId, at, stage, message, details && JSON.stringify(details)],
+      await db.transaction((sql) =>
+        sql.run('INSERT INTO analysis_run_events (run_id, ts, stage, message, details) VALUES ($1, $2, $3, $4, $5)', [
+          runId,
+          at,
+          stage,
+          message,
+          details && JSON.stringify(details),
+        ]),
       )
     },
     listEvents: async (runId, limit) => {
@@ -72,7 +75,7 @@ export async function keepProgress(
 }
 
 async function beginRun(sql: Sql, { run, isLeft, isWanted }: RunBegin): Promise<AnalysisRun> {
-  await sql.run('SELECT pg_advisory_xact_lock($1, 0)', [RUN_LOCK])
+  await lock(sql, 'runs')
   const [newest] = (await sql.all<RunRecord>(`${RUNS} ${NEWEST} LIMIT 1`)).map(toRun)
   for (const open of (await sql.all<RunRecord>(`${RUNS} WHERE status = 'running'`)).map(toRun)) {
     if (!isLeft(open)) throw new PharosError('ANALYSIS_RUNNING', { run: open.id })

@@ -22,6 +22,8 @@ import { keepNumbers, lockNumbers, readTaken } from './row-numbers.ts'
 export function createArrivals(db: Database, clear: () => Promise<void>): Arrivals {
   return {
     find: (origin) => findArrival(db, origin),
+    listOpen: async () =>
+      (await db.all<ArrivalColumns>(`${ARRIVALS} WHERE ended_at IS NULL ORDER BY began_at`)).map(toArrival),
     begin: (arrival) =>
       db.transaction(async (sql) => {
         await lockNumbers(sql)
@@ -61,10 +63,10 @@ export function createArrivals(db: Database, clear: () => Promise<void>): Arriva
 }
 
 async function takeUp(sql: Sql, request: ArrivalRequest): Promise<Arrival | undefined> {
-  const { origin, highest, holder, now, sources } = request
+  const { origin, place, highest, holder, now, sources } = request
   await lockNumbers(sql)
   const before = (await mustFind(sql, origin)).plan
-  const plan = extendPlan(before, highest, await readTaken(sql))
+  const plan = extendPlan({ ...before, place }, highest, await readTaken(sql))
   if (plan === undefined) return undefined
   await sql.run('UPDATE arrivals SET plan = $1, holder = $2, touched_at = $3 WHERE origin = $4', [
     JSON.stringify(plan),
@@ -99,12 +101,10 @@ function whileHeld(
   })
 }
 
+const ARRIVALS = `SELECT origin, plan, began_at AS "beganAt", ended_at AS "endedAt", holder, touched_at AS "touchedAt" FROM arrivals`
+
 async function findArrival(sql: Sql, origin: string): Promise<Arrival | undefined> {
-  const found = await sql.get<ArrivalColumns>(
-    `SELECT origin, plan, began_at AS "beganAt", ended_at AS "endedAt", holder, touched_at AS "touchedAt"
-     FROM arrivals WHERE origin = $1`,
-    [origin],
-  )
+  const found = await sql.get<ArrivalColumns>(`${ARRIVALS} WHERE origin = $1`, [origin])
   return found && toArrival(found)
 }
 

@@ -25,6 +25,12 @@ export async function insertCopied(sql: Sql, place: string, chunks: readonly Chu
 }
 
 /** How many vectors the copy in a place is not known to have, of the sources that are to be seen. */
-export const COUNT_UNCOPIED = `SELECT (SELECT count(*) FROM vectors WHERE source IN (SELECT id FROM sources WHERE NOT is_removed))
-  - (SELECT count(*) FROM copied_vectors WHERE source IN (SELECT id FROM sources WHERE NOT is_removed)
-     AND EXISTS (SELECT 1 FROM library_identity WHERE copy_place = $1)) AS count, pg_current_snapshot()::text AS state`
+export async function countUncopied(sql: Sql, place: string): Promise<number> {
+  const found = await sql.get<{ count: number }>(
+    `SELECT coalesce(sum(CASE of_table WHEN 'vectors' THEN rows ELSE -rows END), 0)::bigint AS count FROM chunk_counts
+     WHERE source IN (SELECT id FROM sources WHERE NOT is_removed) AND (of_table = 'vectors'
+       OR of_table = 'copied_vectors' AND EXISTS (SELECT 1 FROM library_identity WHERE copy_place = $1))`,
+    [place],
+  )
+  return found?.count ?? 0
+}

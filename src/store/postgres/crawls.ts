@@ -144,7 +144,7 @@ export async function touchCrawl(sql: Sql, id: string, now: number, runner: stri
   return (await sql.run(`UPDATE crawls SET heartbeat_at = $3 WHERE ${OURS}`, [id, runner ?? null, now])) > 0
 }
 
-/** Ends a crawl; without a summary it was broken off. */
+/** Ends a crawl inside the transaction of the caller; without a summary it was broken off. Whoever is just writing for it comes first. */
 export async function endCrawl(
   sql: Sql,
   id: string,
@@ -152,6 +152,9 @@ export async function endCrawl(
   now: number,
   runner: string | undefined,
 ): Promise<void> {
+  const found = await sql.get<{ source: number }>('SELECT source FROM crawl_ids WHERE uuid = $1', [id])
+  if (found === undefined) return
+  await lockSource(sql, found.source)
   // What others did for it has been added up.
   await sql.run(
     `WITH ended AS (UPDATE crawls SET state = $3, ended_at = $4, summary = $5 WHERE ${OURS} RETURNING id)
@@ -164,6 +167,12 @@ export async function endCrawl(
 export async function findCrawl(sql: Sql, id: string): Promise<Crawl | undefined> {
   const found = await sql.get<CrawlRecord>(`${SELECT} WHERE i.uuid = $1`, [id])
   return found === undefined ? undefined : toCrawl(found)
+}
+
+/** Those of all sources. */
+export async function listRunning(sql: Sql): Promise<Crawl[]> {
+  const found = await sql.all<CrawlRecord>(`${SELECT} WHERE j.state = 'running' AND NOT s.is_removed ORDER BY j.id`)
+  return found.map(toCrawl)
 }
 
 /** Newest first. */

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Notification, Pool, PoolClient, PoolConfig } from 'pg'
-import { PharosError } from '../../core/errors.ts'
-import { explainFailure, isConnectionLost, isConnectTimeout, isRepeatable } from './failures.ts'
-import { type Place, parsePlace } from './place.ts'
+import type { Notification, PoolClient, QueryConfig } from 'pg'
+import { Connections, type DatabaseOptions, type IsolationLevel, PATIENCE_MS } from './connections.ts'
+import { explainFailure, isConnectionLost, isConnectTimeout, isForgotten, isRepeatable } from './failures.ts'
+import { parsePlace } from './place.ts'
 import { migrate } from './schema.ts'
 import { ServerTime } from './server-time.ts'
+
+export type { DatabaseOptions } from './connections.ts'
 
 /** Asks a database, inside a transaction or on its own. Values stand for `$1`, `$2` and so on. */
 export interface Sql {
@@ -18,13 +21,15 @@ export interface Sql {
 export interface Database extends Sql {
   /** Shown to people: without the password. */
   readonly location: string
-  /** How far the clock of the server is ahead of that of this machine, in milliseconds, by what the last connection told. */
+  /** Looks by which way it is reached, and refuses one by which it cannot be used. */
+  look(): Promise<void>
+  /** How far the clock of the server is ahead of that of this machine, in milliseconds, by what it last told. */
   readonly clockOffset: () => number
   /**
-   * Runs a piece of work as one transaction. It is run again from the beginning where two got in each other's way, so that it must
-   * do nothing but ask the database.
+   * Runs a piece of work as one transaction, once: where its end was not answered, the server is asked what became of it. It is run again
+   * from the beginning where two got in each other's way, so that it must do nothing but ask the database.
    */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  transaction<T>(work: (sql: Sql) => Promise<T>, level?: IsolationLevel): Promise<T>
   /** The same for work that only reads: all of it sees the library as it was at one moment. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** The channel by which processes that share the library wake each other: `SELECT pg_notify(channel, 'jobs')`. */
@@ -37,18 +42,6 @@ export interface Database extends Sql {
   close(): Promise<void>
 }
 
-/** How a library in PostgreSQL is opened. */
-export interface DatabaseOptions {
-  /** How long a write waits for those of others, in milliseconds. @default 30 s */
-  readonly patienceMs?: number | undefined
-  /** Connections at once. @default 8 */
-  readonly connections?: number | undefined
-}
-
-const PATIENCE_MS = 30_000
-const CONNECTIONS = 8
-/** A process that stands still in the middle of a transaction keeps others waiting; after so long the server ends it. */
-const STANDSTILL_MS = 5000
 /** A connection that listened and was lost is made anew after this. */
 const LISTEN_AGAIN_MS = 1000
 /** Least and most milliseconds before work that was in the way of others is run again. */
@@ -58,6 +51,7 @@ const REPEAT_MS = [5, 50] as const
 export async function openDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
   const database = await connectDatabase(address, options)
   try {
+    await database.look()
     await migrate(database, parsePlace(address))
     return database
   } catch (error) {
@@ -68,74 +62,25 @@ export async function openDatabase(address: string, options: DatabaseOptions = {
 
 /** The same as it is, whatever it holds. It connects when it is first asked. */
 export async function connectDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
+  return createDatabase(await prepare(address, options))
+}
+
+/** What a database is asked by. */
+interface Asked {
+  readonly connections: Connections
+  readonly location: string
+  readonly channel: string
+  readonly time: ServerTime
+  readonly patienceMs: number
+  /** Does a piece of work again, as long as that may help. */
+  readonly repeat: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+async function prepare(address: string, options: DatabaseOptions): Promise<Asked> {
   const place = parsePlace(address)
+  const { location, channel } = place
   const { patienceMs = PATIENCE_MS } = options
   const time = new ServerTime()
-  return createDatabase(await openPool(place, options, patienceMs, time), place, patienceMs, time)
-}
-
-async function openPool(
-  place: Place,
-  { connections = CONNECTIONS }: DatabaseOptions,
-  patienceMs: number,
-  time: ServerTime,
-) {
-  const { default: pg } = await import('pg').catch((cause: unknown) => {
-    const problem = 'the package pg is not installed; install it beside Pharos: npm install pg'
-    throw new PharosError('LIBRARY_UNUSABLE', { library: place.location, problem }, { cause })
-  })
-  const config: PoolConfig = {
-    connectionString: place.address,
-    max: connections,
-    connectionTimeoutMillis: place.connectMs,
-    keepAlive: true,
-    application_name: 'pharos',
-    onConnect: async (client) => {
-      const settings = [
-        `SET search_path TO ${place.schema}`,
-        `SET lock_timeout TO ${patienceMs}`,
-        // Questions here are small: compiling one takes longer than answering it.
-        'SET jit TO off',
-        `SET idle_in_transaction_session_timeout TO ${STANDSTILL_MS}`,
-      ]
-      await client.query(settings.join('; '))
-      const before = Date.now()
-      const { rows } = await client.query<{ now: number }>(
-        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
-      )
-      time.note(before, rows[0]?.now ?? before, Date.now())
-    },
-    types: { getTypeParser: (id, format) => (id === BIGINT ? Number : pg.types.getTypeParser(id, format)) as never },
-  }
-  const pool = new pg.Pool(config)
-  // An idle connection that the server closes is replaced by the next that is needed.
-  pool.on('error', () => undefined)
-  // One that is closed between two statements of a transaction fails the next of them: that is who has to hear of it.
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  return pool
-}
-
-/** The number of the type `bigint`: ids and moments, which are far below what a number can hold. */
-const BIGINT = 20
-
-function createDatabase(pool: Pool, { location, schema }: Place, patienceMs: number, time: ServerTime): Database {
-  const explain = (error: unknown) => explainFailure(error, location)
-  const within = async <T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
-    const client = await pool.connect()
-    let problem: unknown
-    try {
-      await client.query(begin)
-      const result = await work(createSql((text, values) => client.query(prepared(text, values))))
-      await client.query('COMMIT')
-      return result
-    } catch (error) {
-      problem = error
-      await client.query('ROLLBACK').catch(() => undefined)
-      throw error
-    } finally {
-      release(client, problem)
-    }
-  }
   const repeat = async <T>(work: () => Promise<T>): Promise<T> => {
     let isReconnected = false
     for (const since = performance.now(); ; ) {
@@ -145,39 +90,124 @@ function createDatabase(pool: Pool, { location, schema }: Place, patienceMs: num
         // The pool may have held a connection to a server that was started anew meanwhile.
         const isStale: boolean = isConnectionLost(error) && !isConnectTimeout(error) && !isReconnected
         isReconnected ||= isStale
-        if (!isStale && !(isRepeatable(error) && performance.now() - since < patienceMs)) throw explain(error)
+        if (!isStale && !(isRepeatable(error) && performance.now() - since < patienceMs)) {
+          throw explainFailure(error, location)
+        }
       }
-      const [least, most] = REPEAT_MS
-      await sleep(least + Math.random() * (most - least))
+      await rest()
     }
   }
-  const channel = `${schema}_work`
-  const direct = createSql((text, values) => repeat(() => pool.query(prepared(text, values))))
+  return { connections: await Connections.open(place, options, time), location, channel, time, patienceMs, repeat }
+}
+
+async function rest(): Promise<void> {
+  const [least, most] = REPEAT_MS
+  await sleep(least + Math.random() * (most - least))
+}
+
+function createDatabase(asked: Asked): Database {
+  const { connections, location, channel, time, repeat } = asked
+  const askOn = (client: PoolClient) => (text: string, values: readonly unknown[]) =>
+    connections.ask(client, prepared(text, values, connections.hasOwnSessions))
+  const direct = createSql((text, values) => repeat(() => connections.use((client) => askOn(client)(text, values))))
+  const within = async <T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> => {
+    try {
+      return await work(createSql(askOn(client)))
+    } catch (error) {
+      if (!isConnectionLost(error)) await connections.ask(client, 'ROLLBACK').catch(() => undefined)
+      throw error
+    }
+  }
+  const write = async <T>(work: (sql: Sql) => Promise<T>, level: IsolationLevel): Promise<T> => {
+    const unanswered: { transaction: Transaction; result: T }[] = []
+    try {
+      return await connections.use(async (client) => {
+        const transaction = await begin(asked, client, level)
+        const result = await within(client, work)
+        unanswered.push({ transaction, result })
+        await connections.ask(client, 'COMMIT')
+        return result
+      })
+    } catch (error) {
+      const [last] = unanswered
+      if (last === undefined || !isConnectionLost(error)) throw error
+      if (!(await isWritten(asked, direct, last.transaction))) throw error
+      return last.result
+    }
+  }
+  const read = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
+    connections.use(async (client) => {
+      await connections.ask(client, connections.beginReading())
+      const result = await within(client, work)
+      await connections.ask(client, 'COMMIT')
+      return result
+    })
   return {
     ...direct,
     location,
+    look: () => repeat(() => connections.look()),
     clockOffset: () => time.offset,
-    transaction: (work) => repeat(() => within('BEGIN', work)),
-    snapshot: (work) => repeat(() => within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)),
+    transaction: (work, level = 'READ COMMITTED') => repeat(() => write(work, level)),
+    snapshot: (work) => repeat(() => read(work)),
     channel,
-    listen: (wake) => listen(pool, channel, wake),
-    close: () => pool.end(),
+    listen: (wake) => listen(connections, channel, wake),
+    close: () => connections.pool.end(),
   }
 }
 
+/** A transaction that is under way: its number, and when it began, by the clock of the server. */
+interface Transaction {
+  readonly id: string
+  readonly now: Date
+}
+
+async function begin({ connections, time }: Asked, client: PoolClient, level: IsolationLevel): Promise<Transaction> {
+  const before = Date.now()
+  const answers: unknown = await connections.ask(client, connections.beginWriting(level))
+  // Several statements in one question have several answers.
+  const last = (answers as readonly { readonly rows: readonly Transaction[] }[]).at(-1)?.rows[0]
+  if (last === undefined) throw new TypeError('a transaction was given no number')
+  time.note(before, last.now.getTime(), Date.now())
+  return last
+}
+
+/**
+ * Whether a transaction whose end was not answered was written. After a crash of the server its number may have been given to another:
+ * then it counts as lost. All figures begin anew with a crash, by which it is known.
+ */
+async function isWritten({ patienceMs }: Asked, sql: Sql, { id, now }: Transaction): Promise<boolean> {
+  for (const since = performance.now(); performance.now() - since < patienceMs; await rest()) {
+    const found = await sql
+      .get<{ status: string | null; isCrashed: boolean }>(
+        `SELECT pg_xact_status($1::xid8) AS status,
+           coalesce((SELECT stats_reset FROM pg_stat_bgwriter) > $2, false) AS "isCrashed"`,
+        [id, now],
+      )
+      .catch((error: unknown) => {
+        if (isForgotten(error)) return undefined
+        throw error
+      })
+    if (found === undefined || found.isCrashed) return false
+    // The server may be at it, or not have noticed yet that nobody waits any more.
+    if (found.status !== 'in progress') return found.status === 'committed'
+  }
+  return false
+}
+
 /** Keeps a connection that hears a channel, for as long as it is wanted. */
-function listen(pool: Pool, channel: string, wake: (about: string) => void): () => Promise<void> {
+function listen(connections: Connections, channel: string, wake: (about: string) => void): () => Promise<void> {
   const stop = new AbortController()
   const tell = ({ payload = '' }: Notification) => wake(payload)
   const hear = async (): Promise<void> => {
-    const client = await pool.connect()
+    const client = await connections.pool.connect()
     try {
       const lost = new Promise<void>((resolve) => {
         client.on('end', resolve).on('error', () => resolve())
         stop.signal.addEventListener('abort', () => resolve())
       })
       client.on('notification', tell)
-      await client.query(`LISTEN ${channel}`)
+      // A session that is shared would hear for others.
+      if (connections.hasOwnSessions) await connections.ask(client, `LISTEN "${channel}"`)
       // Whatever was said before is looked for.
       wake('')
       if (!stop.signal.aborted) await lost
@@ -201,11 +231,6 @@ function listen(pool: Pool, channel: string, wake: (about: string) => void): () 
   }
 }
 
-/** A connection that was lost is not given to anybody else. */
-function release(client: PoolClient, problem: unknown): void {
-  client.release(isConnectionLost(problem) ? true : undefined)
-}
-
 type Ask = (text: string, values: readonly unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>
 
 function createSql(ask: Ask): Sql {
@@ -220,11 +245,16 @@ function createSql(ask: Ask): Sql {
 
 const names = new Map<string, string>()
 
-/** A statement with a name is planned once a connection. There are as many as this program has, so that all are remembered. */
-function prepared(text: string, values: readonly unknown[]): { name: string; text: string; values: unknown[] } {
-  const name = names.get(text) ?? `pharos_${names.size}`
+/**
+ * A statement with a name is planned once a connection. There are as many as this program has, so that all are remembered. The name says
+ * what it is, so that no two programs behind a pooler mean different ones by it.
+ */
+function prepared(text: string, values: readonly unknown[], isNamed: boolean): QueryConfig {
+  const query = { text, values: values.map(storable) }
+  if (!isNamed) return query
+  const name = names.get(text) ?? `pharos_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
   names.set(text, name)
-  return { name, text, values: values.map(storable) }
+  return { ...query, name }
 }
 
 /** PostgreSQL has no text with a NUL in it, which pages, robots.txt files and messages of others may well have. */

@@ -1,20 +1,26 @@
 import { PharosError } from '../../core/errors.ts'
 
-/** Two transactions got in each other's way, and one of them may be run again: a serialization failure, a deadlock. */
-const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01'])
+/**
+ * A transaction that may be run again: two got in each other's way (a serialization failure, a deadlock), or this process stood still in the
+ * middle of it.
+ */
+const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01', '25P03'])
 
-/** The server went away, goes down or comes up, has no connection left, or ended one that stood still. */
+/** The server went away, goes down or comes up, has no connection left, or ended one that stood still; or a pooler did. */
 const LOST: ReadonlySet<string> = new Set([
   '08000',
   '08001',
   '08003',
   '08004',
   '08006',
+  '08P01',
   '25P03',
+  '25P04',
   '53300',
   '57P01',
   '57P02',
   '57P03',
+  '57P05',
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',
@@ -31,9 +37,29 @@ const READ_ONLY: ReadonlySet<string> = new Set(['25006', '42501'])
 const LOST_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
 
+/** All connections of this process were in use for longer than anybody waits for one. */
+export class NoneFree extends Error {
+  override readonly name = 'NoneFree'
+}
+
 /** Whether work may be run again because others were in its way. */
 export function isRepeatable(error: unknown): boolean {
-  return REPEATABLE.has(codeOf(error))
+  return error instanceof NoneFree || REPEATABLE.has(codeOf(error))
+}
+
+/** Whether nobody gave a connection back in time. */
+export function isQueueTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+}
+
+/** Whether it was the server that said no. */
+export function hasAnswered(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^E/.test(codeOf(error))
+}
+
+/** Whether a server has never heard of the transaction it is asked about. */
+export function isForgotten(error: unknown): boolean {
+  return codeOf(error) === '22023'
 }
 
 /** Whether the server could not be asked. */
@@ -52,7 +78,8 @@ export function isConnectTimeout(error: unknown): boolean {
 export function explainFailure(error: unknown, library: string): unknown {
   if (error instanceof PharosError || !(error instanceof Error)) return error
   const code = codeOf(error)
-  if (isConnectionLost(error)) {
+  // Somebody else cancels what is asked.
+  if (isConnectionLost(error) || code === '57014') {
     return new PharosError('LIBRARY_UNREACHABLE', { library, problem: error.message || code }, { cause: error })
   }
   const problem = refusalOf(error, code)
@@ -71,6 +98,9 @@ function refusalOf({ message }: Error, code: string): string | undefined {
   if (code === '3D000') return `${message}; make it with: createdb`
   if (code === '28P01' || code === '28000')
     return `${message}; mend the user and the password of the address, or PGPASSWORD`
+  if (code === '26000' || code === '42P05') {
+    return `${message}: its pooler mixes up what processes have prepared; set it to session mode, or go past it`
+  }
   // The driver has no codes for these.
   if (/password must be a (?:non-empty )?string/.test(message)) {
     return 'its server wants a password; give it with the address in PHAROS_LIBRARY, or with PGPASSWORD'

@@ -1,5 +1,15 @@
 import { ASTRAY_MS, FREE_CLOCK, type HostClock, MOST_HOLD_MS } from '../../crawl/host-clock.ts'
-import { giveHostBack, judgeHost, NO_HOST, TURN_MS, takeHost, WISH_MS, wantHost } from '../../crawl/host-lease.ts'
+import {
+  giveHostBack,
+  isHostHeld,
+  judgeHost,
+  MOST_LEASE_MS,
+  NO_HOST,
+  TURN_MS,
+  takeHost,
+  WISH_MS,
+  wantHost,
+} from '../../crawl/host-lease.ts'
 import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
 import { unpackHash } from '../common/hash.ts'
 import { stateAfter } from '../common/ledger-sql.ts'
@@ -17,7 +27,16 @@ import { toVisit, type VisitRecord } from '../common/visit.ts'
 import type { Sql } from './database.ts'
 import { ofKey } from './finds.ts'
 import type { HostHolder, Leased } from './host-holder.ts'
-import { freeHosts, type HostState, lockHosts, readHosts, writeHosts } from './hosts.ts'
+import {
+  freeHosts,
+  HOST_COLUMNS,
+  type HostColumns,
+  type HostState,
+  lockHosts,
+  readHosts,
+  toStates,
+  writeHosts,
+} from './hosts.ts'
 
 /** How the frontier of a source stands, before a lease. */
 interface Standing {
@@ -25,12 +44,8 @@ interface Standing {
   readonly hasExpired: boolean
   /** Whether nothing is left but rows that await a confirmation: they are apart from all others, in every index of the frontier. */
   readonly isLast: boolean
-  /** Whether some rows of this turn are not due before a moment. */
-  readonly hasWaiting: boolean
   /** Hosts with pending rows of this turn, as many as there are visits wanted and one more. */
   readonly hosts: readonly string[]
-  /** Hosts with leased rows of this source. */
-  readonly visited: readonly string[]
   /** Hosts that the process has, with nothing under way and nothing of this source to be done. */
   readonly finished: readonly string[]
 }
@@ -78,12 +93,17 @@ export const openAt = (now: string): string => `greatest(0,
     CASE WHEN h.next_at > ${now} + ${ASTRAY_MS} THEN ${now} ELSE h.next_at END,
     CASE WHEN h.held_until > ${now} + ${MOST_HOLD_MS} THEN ${now} ELSE h.held_until END)`
 
+/** Whether somebody has a host at a moment, as for `isHostHeld`. */
+export function heldAt(now: string): string {
+  return `(h.leased_until > ${now} AND h.leased_until <= ${now} + ${MOST_LEASE_MS})`
+}
+
 /** Whose lease has run out at $2. What a running crawl has leased is its own as long as it runs: whoever begins another, or takes it over, takes all back. */
 const EXPIRED = `l.source = $1 AND l.state = 'leased' AND l.leased_until <= $2::float8
   AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = $1 AND j.state = 'running')`
 
 /** Of rows l and their hosts h: the process that has the host, which is not $3, has given no sign of life for too long at $2. */
-const LATE = `h.leased_until <= $2::float8 AND h.holder <> $3`
+const LATE = `NOT ${heldAt('$2::float8')} AND h.holder <> $3`
 
 /** Leased rows whose host has changed hands since, or should, and those that this very request has taken before. */
 const LOST_ROWS = `SELECT l.id FROM ledger l JOIN hosts h ON h.host = l.host
@@ -95,35 +115,31 @@ const POSTPONED = `state = ${stateAfter('postpone')}, lease = NULL, leased_until
 /** Takes visits that are due, each with a slot of its host, and the hosts with them. */
 export async function lease(sql: Sql, source: number, asking: Asking): Promise<Leased> {
   const { request, holder } = asking
-  const standing = await stand(sql, source, asking)
-  const { isLast, hasWaiting, hosts, finished } = standing
+  const { isLast, hosts, finished } = await stand(sql, source, asking)
   const { idle } = holder
-  if (hosts.length === 0 && idle.length === 0) return NOTHING
+  if (hosts.length === 0 && idle.length === 0) return { visits: [], taken: [], until: 0, left: [] }
   const level = request.isLevelled && !isLast && hosts.length > 0 ? await findLevel(sql, source) : null
   const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
   const asked: Asked = { ...asking, sql, source, isLast, level, kept }
-  // Mostly there are few hosts. Where there are many, the first rows will do, unless too many of them belong to hosts that are busy, or
-  // others have become due: then all hosts are looked at.
-  const isFew = hosts.length <= request.limit
-  const chosen = isFew
-    ? undefined
-    : ((hasWaiting || isCapped(asked) ? undefined : await chooseFirst(asked)) ?? (await chooseOfHosts(asked)))
-  const wanted = isFew ? hosts : hostsOf(chosen ?? [])
+  // Mostly there are few hosts. Where there are many, and all that could be had are others', those are asked for that come first.
+  const chosen = hosts.length <= request.limit ? undefined : await choose(asked)
+  const wanted = chosen === undefined || chosen.length === 0 ? hosts.slice(0, request.limit) : hostsOf(chosen)
   const states = await lockHosts(sql, [...new Set([...wanted, ...idle])], request.now)
   const open = openOf(states, asked)
   const rows = chosen?.filter(({ host }) => open.has(host)) ?? (await listOfHosts(asked, open, hosts))
   const { reserved, clocks } = reserveSlots(rows, readFrom(open), request)
-  const changed = changeHosts(states, clocks, { asked, standing, isEnough: reserved.length >= request.limit })
+  const isEnough = reserved.length >= request.limit
+  const visited = isEnough || holder.isFull ? [] : await listVisited(asked, states)
+  const changed = changeHosts(states, clocks, { asked, standing: { finished, visited }, isEnough })
   await writeHosts(sql, changed)
   const visits = await take(sql, reserved, changed, asked)
   const left = idle.filter((host) => !clocks.has(host) && !isKept(changed.get(host) ?? states.get(host), holder))
-  return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), left }
+  const { until, hostsUntil = until } = request
+  return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), until: hostsUntil, left }
 }
 
-const NOTHING: Leased = { visits: [], taken: [], left: [] }
-
 /** Hosts that visits may be made of. */
-function openOf(states: States, { holder, request }: Asked): States {
+export function openOf(states: States, { holder, request }: Pick<Asked, 'holder' | 'request'>): States {
   return new Map([...states].filter(([host, { lease }]) => mayUse(host, lease, holder, request.now)))
 }
 
@@ -138,14 +154,29 @@ function isKept(state: HostState | undefined, { name }: HostHolder): boolean {
 
 /** What a lease came to, before its hosts are written. */
 interface Outcome {
-  readonly asked: Asked
-  readonly standing: Standing
+  readonly asked: Pick<Asked, 'holder' | 'request'>
+  readonly standing: Pick<Standing, 'finished'> & {
+    /** Of hosts that others have, those with visits of this source under way. */
+    readonly visited: readonly string[]
+  }
   /** Whether as many visits were found as were asked for. */
   readonly isEnough: boolean
 }
 
+/** Hosts of others where visits of this source are under way. */
+async function listVisited({ sql, source, holder, request }: Asked, states: States): Promise<string[]> {
+  const others = [...states].filter(([, { lease }]) => judgeHost(lease, holder.name, request.now) === 'others')
+  if (others.length === 0) return []
+  return hostsOf(
+    await sql.all<{ host: string }>(
+      `SELECT DISTINCT l.host FROM ledger l WHERE l.source = $1 AND l.state = 'leased' AND l.host = ANY ($2)`,
+      [source, others.map(([host]) => host)],
+    ),
+  )
+}
+
 /** Hosts that change: those that are taken, those that are given back, those that are wanted. */
-function changeHosts(states: States, clocks: ReadonlyMap<string, HostClock>, outcome: Outcome): States {
+export function changeHosts(states: States, clocks: ReadonlyMap<string, HostClock>, outcome: Outcome): States {
   const changed = new Map<string, HostState>()
   for (const [host, state] of states) {
     const clock = clocks.get(host)
@@ -196,7 +227,7 @@ export async function release(sql: Sql, source: number, visits: readonly Visit[]
 const LOOK_MS = 500
 
 /** Whether a host cannot be had at $2 by the process $3: another has it, others are to have it, or $4 says that it has enough. */
-const TAKEN = `(h.holder <> $3 AND h.leased_until > $2::float8) OR ($4 AND h.holder IS DISTINCT FROM $3)
+const TAKEN = `(h.holder <> $3 AND ${heldAt('$2::float8')}) OR ($4 AND h.holder IS DISTINCT FROM $3)
   OR (h.holder = $3 AND h.wanted_at > greatest(0, $2::float8 - ${WISH_MS}) AND (h.leased_until = 0 OR h.taken_at <= $2::float8 - ${TURN_MS}))`
 
 const COUNT_OPEN = `SELECT
@@ -258,16 +289,17 @@ export function failPending(
 }
 
 // The first host of the source is one whose rows await no confirmation, if there is such a one.
+const firstOpen = (column: string): string =>
+  `SELECT ${column} FROM open_hosts o WHERE o.source = $1 ORDER BY o.awaits_confirmation, o.host LIMIT 1`
+
 const STANDING = `WITH turn AS MATERIALIZED (
-    SELECT coalesce((SELECT o.awaits_confirmation FROM open_hosts o WHERE o.source = $1
-        ORDER BY o.awaits_confirmation, o.host LIMIT 1), true)
+    SELECT coalesce((${firstOpen('o.awaits_confirmation')}), true)
       AND NOT EXISTS (SELECT 1 FROM ledger l WHERE ${LEASED}) AS "isLast")
   SELECT t."isLast",
-    EXISTS (SELECT 1 FROM ledger l WHERE ${EXPIRED}) OR EXISTS (${LOST_ROWS}) AS "hasExpired",
-    EXISTS (SELECT 1 FROM ledger l WHERE ${waiting('t."isLast"')}) AS "hasWaiting",
+    EXISTS (SELECT 1 FROM ledger l WHERE ${EXPIRED})
+      OR (($7 OR (${firstOpen('o.host')}) IS NULL) AND EXISTS (${LOST_ROWS})) AS "hasExpired",
     ARRAY(SELECT o.host FROM open_hosts o WHERE o.source = $1 AND o.awaits_confirmation = t."isLast"
       ORDER BY o.host LIMIT $5) AS hosts,
-    ARRAY(SELECT DISTINCT l.host FROM ledger l WHERE l.source = $1 AND l.state = 'leased') AS visited,
     ARRAY(SELECT i.host FROM unnest($6::text[]) AS i (host)
       WHERE NOT EXISTS (SELECT 1 FROM open_hosts o WHERE o.source = $1 AND o.host = i.host)) AS finished
   FROM turn t`
@@ -276,11 +308,14 @@ const STANDING = `WITH turn AS MATERIALIZED (
 async function stand(sql: Sql, source: number, { request, holder, id }: Asking): Promise<Standing> {
   const { now, limit } = request
   const whose = [source, now, holder.name, id]
-  const ask = () => sql.get<Standing>(STANDING, [...whose, limit + 1, holder.idle])
-  const found = await ask()
+  // All that is leased is looked at for what is lost: where there is nothing else to do, where this very request was made before, and now
+  // and then.
+  const ask = (isLooking: boolean) => sql.get<Standing>(STANDING, [...whose, limit + 1, holder.idle, isLooking])
+  const isAgain = holder.isAgain(request)
+  const found = await ask(holder.looks(source, now) || isAgain)
   if (found?.hasExpired !== true) return found ?? EMPTY
   await takeBack(sql, whose, now)
-  return (await ask()) ?? EMPTY
+  return (await ask(false)) ?? EMPTY
 }
 
 /** Makes rows pending that are leased to nobody. Whoever had their hosts loses them first, so that it cannot settle them any more. */
@@ -290,7 +325,7 @@ async function takeBack(sql: Sql, whose: readonly unknown[], now: number): Promi
     WHERE l.source = $1 AND l.state = 'leased' AND ${LATE}`,
     whose.slice(0, 3),
   )
-  await freeHosts(sql, hostsOf(late), now, ({ leasedUntil }) => leasedUntil <= now)
+  await freeHosts(sql, hostsOf(late), now, (lease) => !isHostHeld(lease, now))
   await sql.run(`UPDATE ledger l SET ${POSTPONED} WHERE ${EXPIRED}`, whose.slice(0, 2))
   await sql.run(`UPDATE ledger SET ${POSTPONED} WHERE id IN (${LOST_ROWS})`, whose)
 }
@@ -298,9 +333,7 @@ async function takeBack(sql: Sql, whose: readonly unknown[], now: number): Promi
 const EMPTY: Standing = {
   hasExpired: false,
   isLast: false,
-  hasWaiting: false,
   hosts: [],
-  visited: [],
   finished: [],
 }
 
@@ -327,19 +360,71 @@ const readyAt = (weights: string, depth: string, rest: string): string =>
   `SELECT r.* FROM unnest(${weights}::integer[]) AS w (weight) CROSS JOIN LATERAL (
      ${CANDIDATES} WHERE ${ready()} AND l.weight = w.weight AND l.depth = ${depth} ${rest}) r`
 
-const FIRST = `${CANDIDATES} WHERE ${ready()} ${IN_ORDER} LIMIT $3`
-const FIRST_AT = `${readyAt('$4', '$5', 'ORDER BY l.id LIMIT $3')} ORDER BY r.weight, r.id LIMIT $3`
+const DUE = `${CANDIDATES} WHERE ${waiting()} AND l.due_at <= $3::float8`
 
-/** Rows to take of the first of all hosts, if these are enough. */
+const firstOf = (first: string, due: string): string => `SELECT f.*, ${HOST_COLUMNS}
+  FROM (SELECT c.* FROM ((${first}) UNION ALL (${due})) c ORDER BY c.weight, c.depth, c.id LIMIT $4) f
+  LEFT JOIN hosts h ON h.host = f.host ORDER BY f.weight, f.depth, f.id`
+
+const FIRST = firstOf(`${CANDIDATES} WHERE ${ready()} ${IN_ORDER} LIMIT $4`, `${DUE} ${IN_ORDER} LIMIT $4`)
+const FIRST_AT = firstOf(readyAt('$5', '$6', 'ORDER BY l.id LIMIT $4'), `${DUE} AND l.depth = $6 ${IN_ORDER} LIMIT $4`)
+
+/** So many times more of the first rows are looked at before all hosts are. */
+const MORE_FIRST = 8
+
+/**
+ * Rows to take where there are many hosts. Mostly the first of all will do; where they belong to hosts that cannot be had now, more of
+ * them; and only where those do as well, all hosts are looked at.
+ */
+async function choose(asked: Asked): Promise<Candidate[]> {
+  const { sql, request, kept } = asked
+  const { limit, now, maxHosts = Infinity } = request
+  const found = kept.size < maxHosts ? await chooseFirst(asked) : []
+  if (found === undefined) return chooseOfHosts(asked)
+  if (!isCapped(asked)) return found
+  // Of those it has it may have more rows than are among the first.
+  const others = hostsOf(found).filter((host) => !kept.has(host))
+  const hosts = [...kept, ...others.slice(0, Math.max(0, Math.min(limit, maxHosts - kept.size)))]
+  return listOfHosts(asked, openOf(await readHosts(sql, hosts, now), asked), hosts)
+}
+
+/** Rows to take of the first of all hosts, if these are enough; with a most of hosts, one at least of each further host that it may have. */
 async function chooseFirst(asked: Asked): Promise<Candidate[] | undefined> {
-  const { sql, source, request, isLast, level } = asked
-  const most = request.limit * FIRST_PER_VISIT
-  const first =
-    level === null
-      ? await sql.all<Candidate>(FIRST, [source, isLast, most])
-      : await sql.all<Candidate>(FIRST_AT, [source, isLast, most, level.weights, level.depth])
-  const states = await readHosts(sql, hostsOf(first), request.now)
-  return takeFirst(first, readFrom(openOf(states, asked)), request)
+  const { request } = asked
+  for (const most of [1, MORE_FIRST].map((times) => times * FIRST_PER_VISIT * request.limit)) {
+    const first = await listFirst(asked, most)
+    const known = first.flatMap((row) => (row.token === null ? [] : [{ ...row, token: row.token }]))
+    const states = toStates(known, hostsOf(first), request.now)
+    const readClock = readFrom(openOf(states, asked))
+    const taken = isCapped(asked) ? takeFurther(first, readClock, asked) : takeFirst(first, readClock, request, most)
+    if (taken !== undefined || first.length < most) return taken ?? []
+  }
+  return undefined
+}
+
+/** The first row of each host that the process does not have yet and may have; undefined where these are too few. */
+function takeFurther(
+  first: readonly Candidate[],
+  readClock: (host: string) => HostClock,
+  { request, kept }: Asked,
+): Candidate[] | undefined {
+  const { maxHosts = Infinity, limit } = request
+  const further = new Map<string, Candidate>()
+  for (const row of first) {
+    const isOpen = !kept.has(row.host) && !further.has(row.host) && countSlots(readClock(row.host), request) > 0
+    if (isOpen) further.set(row.host, row)
+  }
+  return further.size < Math.min(limit, maxHosts - kept.size) ? undefined : [...further.values()]
+}
+
+/** A row with its host, if that is known. */
+type FirstRow = Candidate & Omit<HostColumns, 'token'> & { readonly token: number | null }
+
+function listFirst({ sql, source, request, isLast, level }: Asked, most: number): Promise<FirstRow[]> {
+  const values = [source, isLast, request.now, most]
+  return level === null
+    ? sql.all<FirstRow>(FIRST, values)
+    : sql.all<FirstRow>(FIRST_AT, [...values, level.weights, level.depth])
 }
 
 // Rows are taken by weight, depth and age; every host that is free has room for one, so that as many hosts as there are visits are enough:
@@ -350,9 +435,8 @@ const openHosts = (first: string, due: string): string => `SELECT o.host
     SELECT * FROM open_hosts WHERE source = $1 AND awaits_confirmation = $2 ORDER BY host) o
   LEFT JOIN hosts h ON h.host = o.host CROSS JOIN LATERAL (
     SELECT f.weight, f.depth, f.id FROM ((${first}) UNION ALL (${due})) f ORDER BY f.weight, f.depth, f.id LIMIT 1) f
-  WHERE ${openAt('$3::float8')} <= $4::float8 AND (h.holder IS NULL OR h.holder = $6 OR h.leased_until <= $3::float8)
+  WHERE ${openAt('$3::float8')} <= $4::float8 AND (h.holder IS NULL OR h.holder = $6 OR NOT ${heldAt('$3::float8')})
   ORDER BY ($7 AND o.host = ANY ($8)) DESC, f.weight, f.depth, f.id LIMIT $5`
-const DUE = `${CANDIDATES} WHERE ${waiting()} AND l.due_at <= $3::float8`
 
 const OPEN_HOSTS = openHosts(
   `${CANDIDATES} WHERE ${ready()} AND o.ready > 0 AND l.host = o.host ${IN_ORDER} LIMIT 1`,
@@ -406,7 +490,10 @@ async function listOfHosts(asked: Asked, states: States, hosts: readonly string[
 }
 
 /** Rows of no more hosts than the process may have: first those it has, then those whose rows come first. */
-function withinCap(rows: readonly Candidate[], { kept, request }: Asked): readonly Candidate[] {
+export function withinCap(
+  rows: readonly Candidate[],
+  { kept, request }: Pick<Asked, 'kept' | 'request'>,
+): readonly Candidate[] {
   const hosts = new Set(kept)
   return rows.toSorted(byWeight).filter(({ host }) => {
     if (!hosts.has(host) && hosts.size < (request.maxHosts ?? Infinity)) hosts.add(host)

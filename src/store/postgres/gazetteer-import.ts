@@ -5,14 +5,13 @@ import { scriptOf } from '../common/script-of.ts'
 import type { Database, Sql } from './database.ts'
 import { listWithin, PlaceLinks, type WithinOthers } from './gazetteer-hierarchy.ts'
 import { updateNameIndex } from './gazetteer-index.ts'
+import { lock } from './locks.ts'
 import { readableJson } from './readable-json.ts'
 
 /** Records that are written in one transaction. */
 const RECORDS_AT_ONCE = 1000
 /** Problems that are told; the others are counted. */
 const MAX_PROBLEMS = 20
-/** Only one import at a time writes. The number means nothing to anybody else. */
-const IMPORT_LOCK = 7_426_006
 
 /** Takes places in, each with where it is from. */
 export type ImportPlaces = (
@@ -84,7 +83,7 @@ export function createImport(db: Database): ImportPlaces {
 
 /** Writes records in one transaction; where one is refused, all of it is undone and each is written for itself, which takes longer. */
 async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<Outcome[]> {
-  const begin = (sql: Sql) => sql.run('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK])
+  const begin = (sql: Sql) => lock(sql, 'gazetteer')
   try {
     return await db.transaction(async (sql) => {
       await begin(sql)
@@ -302,7 +301,7 @@ async function linkOpen(db: Database, open: readonly WithinOthers[], signal: Abo
 }
 
 async function linkSome(sql: Sql, records: readonly WithinOthers[]): Promise<boolean> {
-  await sql.run('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK])
+  await lock(sql, 'gazetteer')
   const found = await sql.all<{ id: number; ref: string }>('SELECT id, ref FROM places WHERE ref = ANY ($1)', [
     records.map(({ ref }) => ref),
   ])

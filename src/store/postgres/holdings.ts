@@ -1,4 +1,5 @@
-import type { HeldRow, HeldTable } from '../../library/held-tables.ts'
+import { sizeOf } from '../../library/held-rows.ts'
+import { BYTES_AT_ONCE, type HeldRow, type HeldTable } from '../../library/held-tables.ts'
 import type { HeldView, Holdings, NumberRange } from '../../library/holdings.ts'
 import { createArrivals } from './arrivals.ts'
 import { readLibraryId } from './copied.ts'
@@ -45,17 +46,19 @@ function namesOf({ columns }: HeldTable): string {
   return columns.map(({ name }) => name).join(', ')
 }
 
-/** By a cursor: what is sorted is sorted once, and rows are fetched as they are needed. */
+/** By a cursor: what is sorted is sorted once, and rows are fetched as they are needed, as many as fit if none is longer than those before. */
 async function* read(sql: Sql, table: HeldTable, where: string): AsyncGenerator<readonly HeldRow[]> {
   const cursor = `held_${table.name}_${table.columns.length}`
   const toRow = createRowReader(table)
   await sql.run(
     `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${namesOf(table)} FROM ${tableName(table)} ${where} ORDER BY ${orderOf(table)}`,
   )
-  for (;;) {
-    const found = await sql.all<Record<string, unknown>>(`FETCH ${table.atOnce} FROM ${cursor}`)
-    if (found.length > 0) yield found.map(toRow)
-    if (found.length < table.atOnce) break
+  let longest = 0
+  for (let wanted = 1; ; wanted = Math.max(1, Math.min(table.atOnce, Math.floor(BYTES_AT_ONCE / longest)))) {
+    const rows = (await sql.all<Record<string, unknown>>(`FETCH ${wanted} FROM ${cursor}`)).map(toRow)
+    longest = Math.max(longest, ...rows.map(sizeOf))
+    if (rows.length > 0) yield rows
+    if (rows.length < wanted) break
   }
   await sql.run(`CLOSE ${cursor}`)
 }

@@ -10,16 +10,21 @@ export interface HostState {
   readonly lease: HostLease
 }
 
-interface HostColumns extends HostClock, HostLease {
+/** A host as it is selected. */
+export interface HostColumns extends HostClock, HostLease {
   readonly host: string
 }
 
-const COLUMNS = `host, next_at AS "nextAt", interval_ms AS "intervalMs", floor_ms AS "floorMs", held_until AS "heldUntil",
-  slowed_at AS "slowedAt", strikes, holder, token, leased_until AS "leasedUntil", taken_at AS "takenAt", wanted_at AS "wantedAt"`
+/** What is selected of hosts h besides their names. */
+export const HOST_COLUMNS = `h.next_at AS "nextAt", h.interval_ms AS "intervalMs", h.floor_ms AS "floorMs",
+  h.held_until AS "heldUntil", h.slowed_at AS "slowedAt", h.strikes, h.holder, h.token, h.leased_until AS "leasedUntil",
+  h.taken_at AS "takenAt", h.wanted_at AS "wantedAt"`
+
+const HOSTS = `SELECT h.host, ${HOST_COLUMNS} FROM hosts h WHERE h.host = ANY ($1)`
 
 /** Hosts as they are, their clocks mended; free where there is nothing yet. */
 export async function readHosts(sql: Sql, hosts: readonly string[], now: number): Promise<Map<string, HostState>> {
-  return toStates(await sql.all<HostColumns>(`SELECT ${COLUMNS} FROM hosts WHERE host = ANY ($1)`, [hosts]), hosts, now)
+  return toStates(await sql.all<HostColumns>(HOSTS, [hosts]), hosts, now)
 }
 
 /** The same, and nobody else changes them before the transaction ends. They are taken in one order, so that two never wait for each other. */
@@ -29,11 +34,7 @@ export async function lockHosts(sql: Sql, hosts: readonly string[], now: number)
     `INSERT INTO hosts (host) SELECT unnest($1::text[]) COLLATE "C" AS host ORDER BY 1 ON CONFLICT DO NOTHING`,
     [hosts],
   )
-  const found = await sql.all<HostColumns>(
-    `SELECT ${COLUMNS} FROM hosts WHERE host = ANY ($1) ORDER BY host FOR UPDATE`,
-    [hosts],
-  )
-  return toStates(found, hosts, now)
+  return toStates(await sql.all<HostColumns>(`${HOSTS} ORDER BY h.host FOR UPDATE`, [hosts]), hosts, now)
 }
 
 /** Writes hosts that were locked before. */
@@ -78,23 +79,33 @@ export async function freeHosts(
   await writeHosts(sql, new Map(gone.map(([host, { clock, lease }]) => [host, { clock, lease: freeHost(lease) }])))
 }
 
+// One that is taken again while this is on its way is leased for another time than it was known to be: that is not given back.
 const KEEP = `WITH mine AS (
     SELECT host FROM hosts WHERE host = ANY ($1) AND holder = $2 AND leased_until > 0 ORDER BY host FOR UPDATE)
-  UPDATE hosts h SET leased_until = CASE WHEN h.host = ANY ($3) OR h.leased_until > $4 THEN greatest(h.leased_until, $4) ELSE 0 END
-  FROM mine m WHERE h.host = m.host`
+  UPDATE hosts h SET leased_until = CASE WHEN i.host IS NULL THEN greatest(h.leased_until, $3) WHEN h.leased_until = i.until THEN 0
+    ELSE h.leased_until END
+  FROM mine m LEFT JOIN unnest($4::text[], $5::float8[]) AS i (host, until) ON i.host = m.host WHERE h.host = m.host`
 
 /** Says that a process is alive: hosts where it has something under way stay its own, all others it gives back. */
 export async function keepHosts(sql: Sql, holder: HostHolder, now: number): Promise<void> {
-  const { hosts, idle, busy, name } = holder
+  const { hosts, name } = holder
   if (hosts.length === 0) return
-  // One that was taken again meanwhile is so for longer than by this sign of life.
-  await sql.run(KEEP, [hosts, name, busy, holder.until(now)])
+  const until = holder.until(now)
+  const idle = hosts.filter((host) => !holder.isBusy(host))
+  const busy = hosts.filter((host) => holder.isBusy(host))
+  await sql.run(KEEP, [hosts, name, until, idle, idle.map((host) => holder.heldUntil(host))])
+  holder.keep(busy, until)
   holder.forget(idle)
 }
 
 /** Gives back all hosts of a process that ends. */
 export async function giveHostsBack(sql: Sql, { hosts, name }: HostHolder): Promise<void> {
-  if (hosts.length > 0) await sql.run(KEEP, [hosts, name, [], Infinity])
+  if (hosts.length === 0) return
+  await sql.run(
+    `WITH mine AS (SELECT host FROM hosts WHERE host = ANY ($1) AND holder = $2 ORDER BY host FOR UPDATE)
+     UPDATE hosts h SET leased_until = 0 FROM mine m WHERE h.host = m.host`,
+    [hosts, name],
+  )
 }
 
 /** A robots.txt file as it was last read. */
@@ -117,7 +128,8 @@ export async function writeRobots(sql: Sql, { origin, fetchedAt, type, status, b
 
 const FREE: HostState = { clock: FREE_CLOCK, lease: FREE_LEASE }
 
-function toStates(found: readonly HostColumns[], hosts: readonly string[], now: number): Map<string, HostState> {
+/** Hosts as they were selected, their clocks mended; free where there is nothing yet. */
+export function toStates(found: readonly HostColumns[], hosts: readonly string[], now: number): Map<string, HostState> {
   const known = new Map(found.map((columns) => [columns.host, toState(columns)]))
   return new Map(
     hosts.map((host) => {

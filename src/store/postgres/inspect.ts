@@ -1,4 +1,5 @@
 import { connectDatabase } from './database.ts'
+import { SCHEMA_VERSION } from './schema.ts'
 import { fitSql } from './vectors-by-index.ts'
 
 /** What is known of the database of a library. */
@@ -8,6 +9,8 @@ export interface Inspection {
   readonly encoding: string
   /** The schema of the library; 0 where there is none yet. */
   readonly schemaVersion: number
+  /** Where libraries are that were being copied into this one when that was broken off, or still is. */
+  readonly arriving: readonly string[]
   /** Bytes of the library; of what else the database holds nothing is counted. */
   readonly bytes: number
   /** Whether the role may make what a new library needs. */
@@ -32,20 +35,30 @@ export async function openInspector(address: string): Promise<Inspector> {
   return {
     location: db.location,
     async inspect() {
-      const facts = await db.get<Omit<Inspection, 'schemaVersion'> & { hasTables: boolean }>(FACTS)
-      if (facts === undefined) throw new Error('the server says nothing about itself')
-      const { hasTables, ...rest } = facts
-      const found = hasTables ? await db.get<{ version: number }>('SELECT version FROM schema_version') : undefined
-      return { ...rest, schemaVersion: found?.version ?? 0 }
+      await db.look()
+      return db.snapshot(async (sql) => {
+        const facts = await sql.get<Omit<Inspection, 'schemaVersion' | 'arriving'> & { hasTables: boolean }>(FACTS)
+        if (facts === undefined) throw new Error('the server says nothing about itself')
+        const { hasTables, ...rest } = facts
+        const found = hasTables ? await sql.get<{ version: number }>('SELECT version FROM schema_version') : undefined
+        const schemaVersion = found?.version ?? 0
+        // One of a newer program may have been made otherwise.
+        const isKnown = schemaVersion > 0 && schemaVersion <= SCHEMA_VERSION
+        const arriving = isKnown ? await sql.all<{ place: string }>(ARRIVING) : []
+        return { ...rest, schemaVersion, arriving: arriving.map(({ place }) => place) }
+      })
     },
     close: () => db.close(),
   }
 }
 
+const ARRIVING = `SELECT plan::json ->> 'place' AS place FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
+
 const FACTS = `SELECT split_part(current_setting('server_version'), ' ', 1) AS version,
     current_setting('server_encoding') AS encoding,
     to_regclass('schema_version') IS NOT NULL AS "hasTables",
-    has_database_privilege(current_database(), 'CREATE') AS "mayCreate",
+    coalesce(has_schema_privilege(to_regnamespace(current_setting('search_path'))::oid, 'CREATE'),
+      has_database_privilege(current_database(), 'CREATE')) AS "mayCreate",
     (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS pgvector,
     EXISTS (SELECT 1 FROM pg_extension e WHERE extname = 'vector' AND ${fitSql('e.extversion')}) AS "isPgvectorFit",
     (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c

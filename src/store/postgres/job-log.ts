@@ -20,6 +20,7 @@ import {
 } from '../common/job-columns.ts'
 import type { Database, Sql } from './database.ts'
 import { trimJobLog } from './job-log-trim.ts'
+import { lock, lockNumber } from './locks.ts'
 
 /** The columns of a job. */
 export const JOB_COLUMNS = `id, url, args, pid, process_began AS "processBegan", status, created_at AS "createdAt",
@@ -38,7 +39,7 @@ export function createJobLog(db: Database, worker: string | null = null): JobLog
   const listNotes = async (table: string, { jobId, kind, scope, ...page }: NoteFilter): Promise<KeptNote[]> =>
     (await listRows<NoteColumns>(db, `${NOTES} ${table}`, { job_id: jobId, kind, scope }, page)).map(toNote)
   return {
-    add: (job) => insertJob(db, job),
+    add: (job) => db.transaction((sql) => insertJob(sql, job)),
     change: (id, change) =>
       db.transaction(async (sql) => {
         const found = await sql.get<JobColumns>(
@@ -115,12 +116,12 @@ function changingColumns(job: JobRecord): unknown[] {
 
 /** Keeps what happened, inside the transaction of the caller: what is appended together stands together. */
 async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
-  // Ids of one call are in a row, whoever else writes.
-  await sql.run('SELECT pg_advisory_xact_lock($1, 0)', [LOG])
-  await insertEvents(
-    sql,
-    notes.flatMap(({ jobId, at, type, data }) => (type === 'queue' ? [{ ...data, jobId, at }] : [])),
-  )
+  const events = notes.flatMap(({ jobId, at, type, data }) => (type === 'queue' ? [{ ...data, jobId, at }] : []))
+  // Events are read by their jobs, and what else is noted, which is little, of all of them: whoever reads on after an id must not
+  // have passed a lower one that is not written yet.
+  await lockJobs(sql, [...new Set(events.map(({ jobId }) => jobId))])
+  if (events.length < notes.length) await lock(sql, 'log')
+  await insertEvents(sql, events)
   for (const kind of ['problem', 'milestone'] as const) {
     const some = notes.flatMap(({ jobId, at, type, data }) =>
       type === kind ? [{ ...data, jobId, at, details: data.details && JSON.stringify(data.details) }] : [],
@@ -129,8 +130,15 @@ async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
   }
 }
 
-/** Tells the lock of the log from others that the same database knows. */
-const LOG = 7_426_004
+/** In the order of their numbers, so that nobody waits for one who waits for them. */
+async function lockJobs(sql: Sql, jobs: readonly string[]): Promise<void> {
+  if (jobs.length === 0) return
+  await sql.run(
+    `SELECT pg_advisory_xact_lock(number) FROM (
+       SELECT ${lockNumber('log', 'job')} AS number FROM unnest($1::text[]) AS n (job) ORDER BY 1) k`,
+    [jobs],
+  )
+}
 
 type NewEvent = QueueFrame & { readonly jobId: string; readonly at: number }
 type NewNote = Omit<NoteColumns, 'id'>

@@ -7,6 +7,10 @@ export interface Place {
   readonly address: string
   /** The schema that its tables are in. */
   readonly schema: string
+  /** The same as it is written in a statement: some names mean something else without quotes. */
+  readonly quotedSchema: string
+  /** The channel by which processes that share the library wake each other. */
+  readonly channel: string
   /** How long a connection may take to be made, in milliseconds. */
   readonly connectMs: number
   /** Shown to people: the address without its password. */
@@ -15,8 +19,8 @@ export interface Place {
 
 const SCHEMA = 'pharos'
 const CONNECT_MS = 10_000
-/** As long as a name may be, and nothing that has to be quoted. */
-const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/
+/** As long as a name may be to which `_work` or `_jobs` is added; those that begin with `pg_` are the server's. */
+const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,57}$/
 
 /** Takes an address apart: `schema` names the schema, `connect_timeout` is in seconds as everywhere, all else is the driver's. */
 export function parsePlace(address: string): Place {
@@ -27,12 +31,19 @@ export function parsePlace(address: string): Place {
   }
   const schema = url.searchParams.get('schema') ?? SCHEMA
   if (!SCHEMA_NAME.test(schema)) {
-    const problem = `expected a schema of small letters, digits and _, got ${JSON.stringify(schema)}`
+    const problem = `expected a schema of at most 58 small letters, digits and _ that does not begin with pg_, got ${JSON.stringify(schema)}`
     throw new PharosError('LIBRARY_UNUSABLE', { library: hidePassword(address), problem })
   }
   const seconds = Number(url.searchParams.get('connect_timeout') ?? 0)
   const connectMs = seconds > 0 ? seconds * 1000 : CONNECT_MS
-  return { address: withoutSchema(address), schema, connectMs, location: hidePassword(address) }
+  return {
+    address: withoutSchema(address),
+    schema,
+    quotedSchema: `"${schema}"`,
+    channel: `${schema}_work`,
+    connectMs,
+    location: hidePassword(address),
+  }
 }
 
 function withoutSchema(address: string): string {

@@ -1,5 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Database, Sql } from './database.ts'
+import { lock } from './locks.ts'
 import type { Place } from './place.ts'
 import { seedTypes } from './seed-types.ts'
 import { TABLES } from './tables.ts'
@@ -14,9 +15,6 @@ export const SCHEMA_VERSION: number = MIGRATIONS.length
 /** The oldest server that has all that is used here. */
 const LEAST_SERVER = 14
 
-/** Only one process at a time brings a library up to date. The number means nothing to anybody else. */
-const MIGRATION_LOCK = 7_426_001
-
 /**
  * Brings a library to the schema of this program; ten processes may try at once. Refuses one that a newer program wrote, a server that is
  * too old, and a database that cannot hold every text.
@@ -25,8 +23,8 @@ export async function migrate(db: Database, place: Place): Promise<void> {
   if ((await readVersion(db, place)) === SCHEMA_VERSION) return
   await checkServer(db, place)
   await db.transaction(async (sql) => {
-    await sql.run('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await sql.run(`CREATE SCHEMA IF NOT EXISTS ${place.schema}`)
+    await lock(sql, 'migration')
+    await createSchema(sql, place)
     // Somebody else may have been faster.
     const done = await readVersion(sql, place)
     if (done === 0) await refuseStrangers(sql, place)
@@ -35,6 +33,27 @@ export async function migrate(db: Database, place: Place): Promise<void> {
     await sql.run('INSERT INTO schema_version (version) VALUES ($1)', [SCHEMA_VERSION])
     await seedTypes(sql)
   })
+}
+
+/** A role that has a schema of its own need not be allowed to make others. */
+async function createSchema(sql: Sql, { schema, quotedSchema, location }: Place): Promise<void> {
+  const found = await sql.get<{ isThere: boolean; mayUse: boolean; mayMake: boolean; role: string; database: string }>(
+    `SELECT n.oid IS NOT NULL AS "isThere", coalesce(has_schema_privilege(n.oid, 'CREATE') AND has_schema_privilege(n.oid, 'USAGE'), false) AS "mayUse",
+       has_database_privilege(current_database(), 'CREATE') AS "mayMake",
+       quote_ident(current_user) AS role, quote_ident(current_database()) AS database
+     FROM (SELECT 1) AS one LEFT JOIN pg_namespace n ON n.nspname = $1`,
+    [schema],
+  )
+  if (found === undefined) throw new Error('the server says nothing about its schemas')
+  const { isThere, mayUse, mayMake, role, database } = found
+  if (isThere && mayUse) return
+  if (!isThere && mayMake) {
+    await sql.run(`CREATE SCHEMA ${quotedSchema}`)
+    return
+  }
+  const grant = isThere ? `USAGE, CREATE ON SCHEMA ${quotedSchema}` : `CREATE ON DATABASE ${database}`
+  const problem = `its role may make no tables there; let somebody who may grant it run: GRANT ${grant} TO ${role}`
+  throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
 }
 
 /** Statements end where a line ends with a semicolon and nothing that is dollar-quoted is open. */
@@ -57,9 +76,11 @@ function splitStatements(text: string): string[] {
 
 /** The version a library has; 0 without any tables. */
 async function readVersion(sql: Sql, { schema, location }: Place): Promise<number> {
-  const there = await sql.get<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [
-    `${schema}.schema_version`,
-  ])
+  // Also where the role may not look into the schema.
+  const there = await sql.get<{ there: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS there`,
+    [schema],
+  )
   if (there?.there !== true) return 0
   const found = (await sql.get<{ version: number }>('SELECT version FROM schema_version'))?.version ?? 0
   if (found > SCHEMA_VERSION) {

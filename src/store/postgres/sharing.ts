@@ -3,7 +3,7 @@ import { addHelp, type Help, NO_HELP, type SharedCrawl } from '../../crawl/shari
 import type { Crawl, SharableCrawl } from '../../library/store.ts'
 import { findCrawl, OURS } from './crawls.ts'
 import type { Database, Sql } from './database.ts'
-import { openAt } from './frontier.ts'
+import { heldAt, openAt } from './frontier.ts'
 import { notify } from './workers.ts'
 
 /** Says that others may take part in a crawl from now on, and wakes those who have nothing else to do. */
@@ -25,22 +25,18 @@ export async function findShared(
   id: string,
 ): Promise<{ readonly crawl: Crawl; readonly shared: SharedCrawl } | undefined> {
   const crawl = await findCrawl(sql, id)
-  const found = await sql.get<{ shared: string }>(
-    `SELECT j.shared FROM crawls j JOIN crawl_ids i ON i.id = j.id
-     WHERE i.uuid = $1 AND j.state = 'running' AND j.shared IS NOT NULL`,
+  const shared = await readShared(sql, id)
+  return crawl === undefined || shared == null ? undefined : { crawl, shared }
+}
+
+/** What those have to know who take part in a crawl; null where nobody may for now, undefined where it does not run. */
+export async function readShared(sql: Sql, id: string): Promise<SharedCrawl | null | undefined> {
+  const found = await sql.get<{ shared: string | null }>(
+    `SELECT j.shared FROM crawls j JOIN crawl_ids i ON i.id = j.id WHERE i.uuid = $1 AND j.state = 'running'`,
     [id],
   )
   // It was written by this store.
-  return crawl === undefined || found === undefined ? undefined : { crawl, shared: JSON.parse(found.shared) }
-}
-
-/** Whether a crawl still runs. */
-export async function isRunning(sql: Sql, id: string): Promise<boolean> {
-  return (
-    (await sql.get(`SELECT 1 FROM crawls j JOIN crawl_ids i ON i.id = j.id WHERE i.uuid = $1 AND j.state = 'running'`, [
-      id,
-    ])) !== undefined
-  )
+  return found === undefined ? undefined : JSON.parse(found.shared ?? 'null')
 }
 
 /** A crawl without a sign of life for so long may be nobody's: it has to go on before anybody takes part in it. */
@@ -51,11 +47,11 @@ const MOST_HOSTS = 1000
 /** Running crawls that others may take part in, those first that have most to be done on hosts nobody has. */
 export function listSharable(sql: Sql, now: number): Promise<SharableCrawl[]> {
   return sql.all<SharableCrawl>(
-    `SELECT i.uuid AS "crawlId", s.uuid AS "sourceId", f.hosts AS "freeHosts"
+    `SELECT i.uuid AS "crawlId", s.uuid AS "sourceId", f.hosts AS "freeHosts", f.ready
      FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source CROSS JOIN LATERAL (
-       SELECT count(*) AS hosts FROM (
-         SELECT 1 FROM open_hosts o LEFT JOIN hosts h ON h.host = o.host
-         WHERE o.source = j.source AND (h.holder IS NULL OR h.leased_until <= $1::float8) AND ${openAt('$1::float8')} <= $1
+       SELECT count(*) AS hosts, coalesce(sum(found.ready), 0)::bigint AS ready FROM (
+         SELECT o.ready FROM open_hosts o LEFT JOIN hosts h ON h.host = o.host
+         WHERE o.source = j.source AND (h.holder IS NULL OR NOT ${heldAt('$1::float8')}) AND ${openAt('$1::float8')} <= $1
          LIMIT ${MOST_HOSTS}) AS found) f
      WHERE j.shared IS NOT NULL AND j.state = 'running' AND NOT s.is_removed AND abs($1 - j.heartbeat_at) < ${ALIVE_MS}
        AND f.hosts > 0

@@ -5,6 +5,7 @@ import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Sql } from './database.ts'
 import { removeLostHubs } from './hub-writer.ts'
 import { lockSource } from './lock-source.ts'
+import { lock } from './locks.ts'
 
 /** So many rows are deleted in one go: others who write to the source wait that long. */
 const ROWS_AT_ONCE = 500
@@ -51,16 +52,13 @@ export async function updateSource(sql: Sql, id: string, change: SourceChange): 
 
 async function refuseSame(sql: Sql, name: string, version: string | null, id: string): Promise<void> {
   // Two may be given one name at once.
-  await sql.run('SELECT pg_advisory_xact_lock($1, 0)', [NAMES])
+  await lock(sql, 'names')
   const same = await sql.get(
     'SELECT 1 FROM sources WHERE name = $1 AND version IS NOT DISTINCT FROM $2 AND uuid <> $3',
     [name, version, id],
   )
   if (same !== undefined) throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
 }
-
-/** Tells the lock of names from others that the same database knows. */
-const NAMES = 7_426_003
 
 /** The number of a source; undefined when there is none. */
 export async function numberOf(sql: Sql, id: string): Promise<number | undefined> {
@@ -170,6 +168,7 @@ const REST: readonly string[] = [
   'DELETE FROM ledger_counts WHERE source = $1',
   'DELETE FROM open_hosts WHERE source = $1',
   'DELETE FROM host_counts WHERE source = $1',
+  'DELETE FROM chunk_counts WHERE source = $1',
   'DELETE FROM crawl_helpers WHERE crawl IN (SELECT id FROM crawls WHERE source = $1)',
   'DELETE FROM crawls WHERE source = $1',
   'DELETE FROM crawl_ids WHERE source = $1',

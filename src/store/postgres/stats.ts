@@ -9,7 +9,7 @@ export async function readStats(sql: Sql): Promise<StoreStats> {
     `SELECT
        (SELECT count(*) FROM sources WHERE NOT is_removed) AS sources,
        (SELECT coalesce(sum(pages), 0)::bigint FROM host_counts WHERE ${VISIBLE}) AS pages,
-       (SELECT count(*) FROM chunks WHERE ${VISIBLE}) AS chunks,
+       (SELECT coalesce(sum(rows), 0)::bigint FROM chunk_counts WHERE of_table = 'chunks' AND ${VISIBLE}) AS chunks,
        (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
         WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r') AS bytes,
        (SELECT max(changed_at) FROM ledger WHERE page_hash IS NOT NULL AND ${VISIBLE}) AS "changedAt"`,

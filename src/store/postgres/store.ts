@@ -10,7 +10,7 @@ import { createAddresses } from './addresses.ts'
 import { type CheckedAliases, checkAliases, FIRST_ALIAS, listAliases, writeAliases } from './aliases.ts'
 import { createAnalyses } from './analyses.ts'
 import * as content from './content.ts'
-import { beginCrawl, endCrawl, listCrawls, type Terms, touchCrawl } from './crawls.ts'
+import { beginCrawl, endCrawl, listCrawls, listRunning, type Terms, touchCrawl } from './crawls.ts'
 import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database.ts'
 import { type Entered, enterSource } from './enter-source.ts'
 import { offer } from './finds.ts'
@@ -26,7 +26,7 @@ import { createPlanMemory } from './plan-memory.ts'
 import * as rows from './rows.ts'
 import { createSearch } from './search.ts'
 import { adopt, settle } from './settle.ts'
-import { findShared, type Helper, isRunning, listSharable, readHelp, shareCrawl, writeHelp } from './sharing.ts'
+import { findShared, type Helper, listSharable, readHelp, readShared, shareCrawl, writeHelp } from './sharing.ts'
 import * as sources from './sources.ts'
 import { readStats } from './stats.ts'
 import * as upkeep from './upkeep.ts'
@@ -144,7 +144,8 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
 
     addSource: (source) => db.transaction((sql) => sources.addSource(sql, source)),
     listSources: () => sources.listSources(db),
-    updateSource: (id, change) => db.transaction((sql) => sources.updateSource(sql, id, change)),
+    updateSource: (id, change, crawlId) =>
+      write(id, crawlId, undefined, (sql) => sources.updateSource(sql, id, change)),
     removeSource: async (id) => {
       const removed = await db.transaction((sql) => sources.hideSource(sql, id))
       await clearRemoved()
@@ -166,11 +167,12 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       return touchCrawl(db, id, now, runner)
     },
     endCrawl: async (id, summary, now, runner) => {
-      await endCrawl(db, id, summary, now, runner)
+      await db.transaction((sql) => endCrawl(sql, id, summary, now, runner))
       holder.leaveCrawl(id)
       await keepHosts(db, holder, now)
       await tidyIndex()
     },
+    listRunning: () => listRunning(db),
     listCrawls: (sourceId, limit) => within(sourceId, [], (source) => listCrawls(db, source, limit)),
     shareCrawl: (id, shared, runner) => shareCrawl(db, id, runner, shared),
     listSharable: (now) => listSharable(db, now),
@@ -184,7 +186,9 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
         ...found,
         touch: async (now) => {
           await keepHosts(db, holder, now)
-          return isRunning(db, id)
+          // Whoever has just begun it anew has not come so far yet.
+          const shared = await readShared(db, id)
+          return shared === null ? found.shared : shared
         },
         leave: async (now) => {
           joined.delete(id)

@@ -6,11 +6,23 @@
  * Everything that is written to the ledger of a source is written under a lock of that source (lock-source.ts), so that sources are
  * independent of each other and nobody has to think about two settlements at once.
  *
- * What grows: `ledger` has at most as many rows of a source as the limit of a crawl says (a million unless told otherwise), `pages` and
- * `chunks` are bounded by it and go with their page; `queue_events`, `crawl_problems` and `crawl_milestones` are trimmed by the rule of the
- * job log; `crawl_helpers` goes with the end of a crawl; `index_stale` and `index_gone` are emptied by whoever tends the index.
+ * What grows, and what ends it:
+ * - With a source, and removed with it: `ledger` has at most as many rows of it as the limit of a crawl says (a million unless told
+ *   otherwise; addresses that are gone are among them, so that they are known when they are met again). `pages`, `links`, `chunks`, their
+ *   vectors, what analyses say of them, and `url_aliases` are bounded by it, and all but the last go with their page. `crawls` and
+ *   `crawl_ids` have a small row for each crawl.
+ * - With what happens, and trimmed: `crawl_jobs`, `queue_events`, `crawl_problems` and `crawl_milestones` by the rule of the job log,
+ *   `analysis_runs` and their events down to the newest thousand, `workers` and `passed_on` after a minute; `crawl_helpers` goes with the end
+ *   of a crawl; `index_stale` and `index_gone` are emptied by whoever tends the index.
+ * - With what was ever met, and kept: `hosts`, a small row each, and `robots`, a file of at most 500 KiB for each origin. They are
+ *   what a host is asked by, and whoever forgets them has to ask again.
+ * - With what is imported: the tables of places.
+ *
+ * Nothing is partitioned. What goes by its age alone, events, is never more than 500,000 rows. All else goes with a job, a source or a page:
+ * a partition for each would be thousands, and a unique key of a partitioned table has to hold what it is partitioned by. Rows are removed
+ * some at a time, so that nobody waits for it.
  */
-export const TABLES = `
+export const TABLES: string = `
 CREATE TABLE schema_version (version integer NOT NULL);
 
 -- Stands for a text that may be too long for an index. digest_of() would be at hand, but two addresses of one can be made up, and some servers
@@ -78,7 +90,7 @@ CREATE TABLE crawls (
   shared text
 );
 CREATE INDEX crawls_by_source ON crawls (source, started_at);
-CREATE INDEX crawls_shared ON crawls (id) WHERE shared IS NOT NULL AND state = 'running';
+CREATE INDEX crawls_running ON crawls (id) WHERE state = 'running';
 
 -- What was done for a crawl by processes that only take part in it, each time it was begun.
 CREATE TABLE crawl_helpers (
@@ -457,7 +469,35 @@ CREATE TABLE copied_vectors (
   chunk bigint PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
   source bigint NOT NULL
 );
-CREATE INDEX copied_vectors_by_source ON copied_vectors (source);
+
+-- How many rows of chunks, and of what goes with them, a source has: every search asks, and none should count. Kept by triggers.
+CREATE TABLE chunk_counts (
+  source bigint NOT NULL,
+  of_table text COLLATE "C" NOT NULL,
+  rows bigint NOT NULL,
+  PRIMARY KEY (source, of_table)
+);
+
+CREATE FUNCTION count_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO chunk_counts AS c (source, of_table, rows) SELECT source, TG_TABLE_NAME, count(*) FROM added GROUP BY 1
+    ON CONFLICT (source, of_table) DO UPDATE SET rows = c.rows + excluded.rows;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION count_taken() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE chunk_counts c SET rows = c.rows - t.rows FROM (SELECT source, count(*) AS rows FROM taken GROUP BY 1) t
+    WHERE c.source = t.source AND c.of_table = TG_TABLE_NAME;
+  RETURN NULL;
+END $$;
+${['chunks', 'vectors', 'refused_chunks', 'copied_vectors']
+  .map(
+    (table) => `CREATE TRIGGER ${table}_added AFTER INSERT ON ${table} REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION count_added();
+CREATE TRIGGER ${table}_taken AFTER DELETE ON ${table} REFERENCING OLD TABLE AS taken
+  FOR EACH STATEMENT EXECUTE FUNCTION count_taken();`,
+  )
+  .join('\n')}
 
 -- What a server was asked for.
 CREATE TABLE crawl_jobs (
@@ -548,6 +588,7 @@ CREATE UNLOGGED TABLE workers (
   slots integer NOT NULL,
   state text COLLATE "C" NOT NULL,
   jobs text[] NOT NULL,
+  helps text[] NOT NULL,
   holders text[] NOT NULL,
   visits bigint NOT NULL,
   bytes bigint NOT NULL,

@@ -24,8 +24,9 @@ interface NumberedVector {
 interface SignedSpace {
   readonly fingerprint: string
   readonly dimensions: number
-  /** Another one whenever anything was written. */
-  readonly state: string
+  /** The number of the newest. */
+  readonly last: number
+  readonly vectors: number
 }
 
 /** The signs of all vectors, as far as they were read. */
@@ -34,8 +35,6 @@ interface Signs {
   readonly index: SignIndex
   /** Number of the last vector that was read. */
   last: number
-  /** What the library was then. */
-  state: string
 }
 
 /** Finds the nearest vectors without the help of the server. */
@@ -54,14 +53,12 @@ export function createSigns(db: Database): NearBySigns {
   let signs: Signs | undefined
   let reading: Promise<unknown> = Promise.resolve()
   /** The signs of all vectors: those that are new are read, and all of them anew when many of those that were read are gone. */
-  const readSigns = async ({ fingerprint, dimensions, state }: SignedSpace): Promise<SignIndex> => {
-    if (signs?.state === state) return signs.index
-    const all = await db.get<{ count: number }>('SELECT count(*) AS count FROM vectors')
-    const isUsable = signs?.fingerprint === fingerprint && signs.index.size <= 2 * ((all?.count ?? 0) + 100)
+  const readSigns = async ({ fingerprint, dimensions, last, vectors }: SignedSpace): Promise<SignIndex> => {
+    const isUsable = signs?.fingerprint === fingerprint && signs.index.size <= 2 * (vectors + 100)
     const current: Signs =
-      signs !== undefined && isUsable ? signs : { fingerprint, index: new SignIndex(dimensions), last: 0, state: '' }
+      signs !== undefined && isUsable ? signs : { fingerprint, index: new SignIndex(dimensions), last: 0 }
     signs = current
-    for (;;) {
+    while (current.last < last) {
       const some = await db.all<NumberedVector>(
         'SELECT number, source, vector FROM vectors WHERE number > $1 ORDER BY number LIMIT $2',
         [current.last, VECTORS_AT_ONCE],
@@ -70,7 +67,6 @@ export function createSigns(db: Database): NearBySigns {
       current.last = some.at(-1)?.number ?? current.last
       if (some.length < VECTORS_AT_ONCE) break
     }
-    current.state = state
     return current.index
   }
   return {

@@ -5,8 +5,9 @@ import { type Compared, createSigns } from './vectors-by-signs.ts'
 
 /** What a search has to know of the library. */
 interface LibraryState {
-  /** Another one whenever anything was written, by whomever. */
-  readonly state: string
+  /** The number of the newest vector, and how many there are. */
+  readonly last: number
+  readonly vectors: number
   readonly fingerprint: string | null
   readonly dimensions: number | null
   /** The numbers of the sources that may be found. */
@@ -26,23 +27,22 @@ export type FindNear = (
 export function createNear(db: Database): FindNear {
   const signs = createSigns(db)
   return async (query, count, sourceIds) => {
-    const { state, fingerprint, dimensions, sources, index } = await readLibrary(db, sourceIds)
+    const { fingerprint, dimensions, sources, index, ...known } = await readLibrary(db, sourceIds)
     // Those of another length are of another model, which is on its way.
     if (fingerprint === null || dimensions !== query.length) return []
-    if (index === null) return signs.find(query, { fingerprint, dimensions, state }, sources)
+    if (index === null) return signs.find(query, { fingerprint, dimensions, ...known }, sources)
     return askNearIndex(db, { ...index, dimensions }, { query, count, sources, isPart: sourceIds !== undefined })
   }
 }
 
 async function readLibrary(sql: Sql, sourceIds: readonly string[] | undefined): Promise<LibraryState> {
   const found = await sql.get<LibraryState>(
-    `SELECT ${STATE}, v.fingerprint, v.dimensions, ${NEAR_INDEX} AS index,
+    `SELECT coalesce((SELECT max(number) FROM vectors), 0) AS last,
+       (SELECT coalesce(sum(rows), 0)::bigint FROM chunk_counts WHERE of_table = 'vectors') AS vectors,
+       v.fingerprint, v.dimensions, ${NEAR_INDEX} AS index,
        (SELECT coalesce(json_agg(id), '[]') FROM (${ASKED_SOURCES}) AS s) AS sources
      FROM (SELECT 1) AS one LEFT JOIN vector_space v ON true`,
     [sourceIds ?? null],
   )
-  return found ?? { state: '', fingerprint: null, dimensions: null, sources: [], index: null }
+  return found ?? { last: 0, vectors: 0, fingerprint: null, dimensions: null, sources: [], index: null }
 }
-
-/** Which transactions are over: where it is the same, nothing was written by anybody. */
-export const STATE = 'pg_current_snapshot()::text AS state'

@@ -4,9 +4,10 @@ import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter } from '../../library/store.ts'
 import type { ChunkName, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
 import { packHash } from '../common/hash.ts'
-import { COUNT_UNCOPIED, insertCopied, readLibraryId } from './copied.ts'
+import { countUncopied, insertCopied, readLibraryId } from './copied.ts'
 import type { Database, Sql } from './database.ts'
 import { testChunks } from './filter-look.ts'
+import { lock } from './locks.ts'
 import {
   ASKED_SOURCES,
   forgetRefusals,
@@ -19,16 +20,13 @@ import {
 } from './refusals.ts'
 import { createNearIndex, dropOtherNearIndexes, tendNearIndex } from './vectors-by-index.ts'
 import { type Compared, MOST_NEAR } from './vectors-by-signs.ts'
-import { createNear, STATE } from './vectors-near.ts'
+import { createNear } from './vectors-near.ts'
 
 interface MissingColumns extends StoredName {
   readonly title: string
   readonly headingPath: string
   readonly content: string
 }
-
-/** Tells this lock from others that the same database knows. */
-const VECTORS = 7_426_004
 
 /** So many of the nearest are looked at at once, where a filter asks for more than their sources. */
 const LOOKED_AT = 100
@@ -39,8 +37,6 @@ const LONGEST_LEASE_MS = 3_600_000
 /** Makes what keeps the vectors of chunks, which go with them. */
 export function createVectors(db: Database): VectorIndex {
   const findNear = createNear(db)
-  const count = createCount(db)
-  const countUncopied = createUncopied(db)
   return {
     readSpace: () => readSpace(db),
     replaceSpace: ({ model, fingerprint, dimensions }) =>
@@ -87,13 +83,13 @@ export function createVectors(db: Database): VectorIndex {
         filter,
       ),
     tendNearest: () => tendNearIndex(db),
-    count,
+    count: (sourceIds) => count(db, sourceIds),
     readLibraryId: () => readLibraryId(db),
     markCopied: (place, { fingerprint }, chunks) =>
       write(db, async (sql) => {
         if ((await readSpace(sql))?.fingerprint === fingerprint) await insertCopied(sql, place, chunks)
       }),
-    countUncopied,
+    countUncopied: (place) => countUncopied(db, place),
   }
 }
 
@@ -103,7 +99,7 @@ export function createVectors(db: Database): VectorIndex {
  */
 function write<T>(db: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => {
-    await sql.run('SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))', [VECTORS])
+    await lock(sql, 'vectors')
     return work(sql)
   })
 }
@@ -241,38 +237,12 @@ async function readNames(sql: Sql, chunks: readonly number[]): Promise<Map<numbe
   return new Map(found.map(({ id, ...name }) => [id, toName(name)]))
 }
 
-/** Counts anew only where something was written, by whomever: a search asks it each time. */
-function createCount(db: Database): VectorIndex['count'] {
-  const countIn = (table: string) => `(SELECT count(*) FROM ${table} WHERE source IN (SELECT id FROM asked))`
-  const text = `WITH asked AS MATERIALIZED (${ASKED_SOURCES})
-    SELECT ${STATE}, ${countIn('vectors')} AS embedded, ${countIn('chunks')} AS chunks, ${countIn('refused_chunks')} AS refused`
-  const read = createMemory<{ embedded: number; chunks: number; refused: number }>(db, text)
-  return async (sourceIds) => {
-    const found = await read([sourceIds ?? null])
-    const { embedded = 0, chunks = 0, refused = 0 } = found ?? {}
-    return { embedded, chunks, refused }
-  }
-}
-
-function createUncopied(db: Database): VectorIndex['countUncopied'] {
-  const read = createMemory<{ count: number }>(db, COUNT_UNCOPIED)
-  return async (place) => (await read([place]))?.count ?? 0
-}
-
-/** Remembers the last answer to a question, which says of which state it is, until something is written. */
-function createMemory<Row extends object>(
-  db: Database,
-  text: string,
-): (values: readonly unknown[]) => Promise<Row | undefined> {
-  let last: { readonly asked: string; readonly answer: (Row & { readonly state: string }) | undefined } | undefined
-  return async (values) => {
-    const asked = JSON.stringify(values)
-    if (last?.asked === asked) {
-      const now = await db.get<{ state: string }>(`SELECT ${STATE}`)
-      if (now !== undefined && now.state === last.answer?.state) return last.answer
-    }
-    const answer = await db.get<Row & { state: string }>(text, values)
-    last = { asked, answer }
-    return answer
-  }
+/** Chunks of sources, and how many of them have a vector, or are known to get none. */
+async function count(sql: Sql, sourceIds: readonly string[] | undefined): ReturnType<VectorIndex['count']> {
+  const found = await sql.all<{ table: string; rows: number }>(
+    `SELECT of_table AS table, sum(rows)::bigint AS rows FROM chunk_counts WHERE source IN (${ASKED_SOURCES}) GROUP BY 1`,
+    [sourceIds ?? null],
+  )
+  const rows = Object.fromEntries(found.map((one) => [one.table, one.rows]))
+  return { embedded: rows['vectors'] ?? 0, chunks: rows['chunks'] ?? 0, refused: rows['refused_chunks'] ?? 0 }
 }

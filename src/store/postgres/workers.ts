@@ -4,6 +4,7 @@ import {
   type News,
   type Occupation,
   type PassedOn,
+  type RunStatement,
   type SharedJob,
   type TakenJob,
   WORKER_LOST_MS,
@@ -14,6 +15,7 @@ import {
 import { type JobColumns, toEntry, toRecord } from '../common/job-columns.ts'
 import type { Database, Sql } from './database.ts'
 import { createJobLog, insertJob, JOB_COLUMNS } from './job-log.ts'
+import { lock, lockNumber } from './locks.ts'
 
 /** Milliseconds since 1970 by the clock of the server: all workers have the same. */
 const NOW = 'extract(epoch FROM clock_timestamp()) * 1000'
@@ -23,10 +25,6 @@ const IS_THERE = `seen_at > ${NOW} - ${WORKER_LOST_MS}`
 const KEPT_MS = 60_000
 /** Every so many reports of a process, what is old is removed. */
 const TIDY_EVERY = 10
-
-/** Tell these locks from others that the same database knows. */
-const ADMITTING = 7_426_005
-const PASSING_ON = 7_426_006
 
 interface SharedColumns extends JobColumns {
   readonly worker: string | null
@@ -59,12 +57,17 @@ export function createWorkers(db: Database): Workers {
       )?.leases ?? 0,
     admit: (job, isBegun, check, send) =>
       db.transaction(async (sql) => {
-        await sql.run('SELECT pg_advisory_xact_lock($1, 0)', [ADMITTING])
+        await lock(sql, 'admission')
         check(await readOccupation(sql))
         await insertJob(sql, job)
         if (isBegun) await sql.run('UPDATE crawl_jobs SET is_begun = true WHERE id = $1', [job.id])
-        await send(async (text, values) => ({ rows: await sql.all(text, values) }))
+        await send(runOn(sql))
         await notify(sql, db.channel, 'jobs')
+      }),
+    inTurn: (work) =>
+      db.transaction(async (sql) => {
+        await lock(sql, 'admission')
+        await work(runOn(sql))
       }),
     take: (jobId, worker) =>
       db.transaction(async (sql) => {
@@ -72,6 +75,11 @@ export function createWorkers(db: Database): Workers {
         if (taken !== undefined) await notify(sql, db.channel, 'jobs')
         return taken
       }),
+    has: async (jobId, worker) =>
+      (await db.get(`SELECT 1 FROM crawl_jobs WHERE id = $1 AND worker = $2 AND status = 'running'`, [
+        jobId,
+        worker,
+      ])) !== undefined,
     hold: async (jobId, worker, holder) => {
       await db.run('UPDATE crawl_jobs SET holder = $3 WHERE id = $1 AND worker = $2', [jobId, worker, holder])
     },
@@ -91,8 +99,8 @@ export function createWorkers(db: Database): Workers {
       if (asked > 0) await notify(db, db.channel, 'asks')
       return asked > 0
     },
-    askEnd: async (jobId, end, now) => {
-      const became = await db.transaction((sql) => askEnd(sql, jobId, end, now))
+    askEnd: async (jobId, end) => {
+      const became = await db.transaction((sql) => askEnd(sql, jobId, end))
       if (became === 'asked' || became === 'ended') await notify(db, db.channel, 'asks')
       return became
     },
@@ -134,24 +142,25 @@ async function tidy(sql: Sql): Promise<void> {
 }
 
 function writeReport(sql: Sql, report: WorkerReport): Promise<JobAsk[]> {
-  const { id, name, version, isServer, slots, state, jobs, holders, visits, bytes, visitsPerSec, startedAt } = report
+  const { id, name, version, isServer, slots, state, jobs, helps, holders, visits, bytes, visitsPerSec, startedAt } =
+    report
   return sql.all<JobAsk>(
     `WITH written AS (
-       INSERT INTO workers (id, name, version, is_server, slots, state, jobs, holders, visits, bytes, visits_per_sec, started_at,
-         seen_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${NOW})
+       INSERT INTO workers (id, name, version, is_server, slots, state, jobs, helps, holders, visits, bytes, visits_per_sec,
+         started_at, seen_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${NOW})
        ON CONFLICT (id) DO UPDATE SET slots = excluded.slots, state = excluded.state, jobs = excluded.jobs,
-         holders = excluded.holders, visits = excluded.visits, bytes = excluded.bytes,
+         helps = excluded.helps, holders = excluded.holders, visits = excluded.visits, bytes = excluded.bytes,
          visits_per_sec = excluded.visits_per_sec, seen_at = excluded.seen_at
      )
      SELECT id AS "jobId", asked_end AS "end", wants_pause AS "isPaused" FROM crawl_jobs WHERE worker = $1 AND status = 'running'`,
-    [id, name, version, isServer, slots, state, jobs, holders, visits, bytes, visitsPerSec, startedAt],
+    [id, name, version, isServer, slots, state, jobs, helps, holders, visits, bytes, visitsPerSec, startedAt],
   )
 }
 
 function listWorkers(sql: Sql): Promise<WorkerRecord[]> {
   return sql.all<WorkerRecord>(
-    `SELECT w.id, w.name, w.version, w.is_server AS "isServer", w.slots, w.state, w.jobs, w.holders, w.visits, w.bytes,
+    `SELECT w.id, w.name, w.version, w.is_server AS "isServer", w.slots, w.state, w.jobs, w.helps, w.holders, w.visits, w.bytes,
        w.visits_per_sec AS "visitsPerSec", w.started_at AS "startedAt", greatest(0, (${NOW} - w.seen_at)::bigint) AS "silentMs",
        -- Who has a host is called as its process, '#' and something more.
        (SELECT count(*) FROM unnest(w.holders) AS r (name) JOIN hosts h ON h.holder >= r.name || '#' AND h.holder < r.name || '$'
@@ -159,6 +168,10 @@ function listWorkers(sql: Sql): Promise<WorkerRecord[]> {
      FROM workers w WHERE w.seen_at > ${NOW} - $1 ORDER BY w.name, w.id`,
     [KEPT_MS],
   )
+}
+
+function runOn(sql: Sql): RunStatement {
+  return async (text, values) => ({ rows: await sql.all(text, values) })
 }
 
 async function readOccupation(sql: Sql): Promise<Occupation> {
@@ -185,7 +198,6 @@ async function askEnd(
   sql: Sql,
   jobId: string,
   end: 'stopped' | 'cancelled',
-  now: number,
 ): Promise<'over' | 'ended' | 'asked' | undefined> {
   const found = await sql.get<{ status: JobRecord['status']; hasWorker: boolean }>(
     `SELECT status, EXISTS (SELECT 1 FROM workers w WHERE w.id = j.worker AND ${IS_THERE}) AS "hasWorker"
@@ -200,7 +212,7 @@ async function askEnd(
     return 'asked'
   }
   const ended = status === 'queued' ? 'cancelled' : end
-  await sql.run('UPDATE crawl_jobs SET status = $2, ended_at = $3 WHERE id = $1', [jobId, ended, now])
+  await sql.run(`UPDATE crawl_jobs SET status = $2, ended_at = ${NOW} WHERE id = $1`, [jobId, ended])
   return 'ended'
 }
 
@@ -221,9 +233,9 @@ const AT_ONCE = 500
 /** Nobody passes anything on at the same moment, so that numbers are seen in their order. */
 async function passOn(db: Database, worker: string, body: string): Promise<void> {
   await db.all(
-    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock($1, 0)),
-       added AS (INSERT INTO passed_on (worker, at, body) SELECT $2, ${NOW}, $3 FROM turn RETURNING id)
-     SELECT pg_notify($4, 'passed') FROM added`,
-    [PASSING_ON, worker, body, db.channel],
+    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${lockNumber('passing on')})),
+       added AS (INSERT INTO passed_on (worker, at, body) SELECT $1, ${NOW}, $2 FROM turn RETURNING id)
+     SELECT pg_notify($3, 'passed') FROM added`,
+    [worker, body, db.channel],
   )
 }

@@ -26,14 +26,16 @@ export interface ArrivalParts {
   readonly clear: () => Promise<void>
 }
 
+const ARRIVALS =
+  'SELECT origin, plan, began_at AS beganAt, ended_at AS endedAt, holder, touched_at AS touchedAt FROM arrivals'
+
 /** Indexes are written all over; what readers have is far too little for them. In KiB. */
 const ARRIVAL_CACHE_KIB = 128 * 1024
 
 /** Makes what takes in another library. */
 export function createArrivals({ db, write, index, clear }: ArrivalParts): Arrivals {
-  const select = db.prepare<[string], ArrivalColumns>(
-    `SELECT origin, plan, began_at AS beganAt, ended_at AS endedAt, holder, touched_at AS touchedAt FROM arrivals WHERE origin = ?`,
-  )
+  const select = db.prepare<[string], ArrivalColumns>(`${ARRIVALS} WHERE origin = ?`)
+  const selectOpen = db.prepare<[], ArrivalColumns>(`${ARRIVALS} WHERE ended_at IS NULL ORDER BY began_at`)
   const upsert = db.prepare<[string, string, string, number, number]>(
     `INSERT INTO arrivals (origin, plan, holder, began_at, touched_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
        plan = excluded.plan, holder = excluded.holder, began_at = excluded.began_at, touched_at = excluded.touched_at, ended_at = NULL`,
@@ -70,6 +72,7 @@ export function createArrivals({ db, write, index, clear }: ArrivalParts): Arriv
 
   return {
     find: async (origin) => find(origin),
+    listOpen: async () => selectOpen.all().map(toArrival),
     begin: (arrival) =>
       write(() => {
         refuseBegun(find(arrival.origin), db.name)
@@ -79,10 +82,10 @@ export function createArrivals({ db, write, index, clear }: ArrivalParts): Arriv
         return mustFind(arrival.origin)
       }),
     takeUp: async (request) => {
-      const { origin, highest, holder, now } = request
+      const { origin, place, highest, holder, now } = request
       const taken = await write(() => {
         const before = mustFind(origin).plan
-        const plan = extendPlan(before, highest, numbers.taken())
+        const plan = extendPlan({ ...before, place }, highest, numbers.taken())
         if (plan === undefined) return undefined
         takeOver.run(JSON.stringify(plan), holder, now, origin)
         sources.drop(before, shiftRows(SOURCES, request.sources, plan.offsets))

@@ -13,6 +13,8 @@ export interface Crawls {
   touch(id: string, now: number, runner: string | undefined): boolean
   end(id: string, summary: CrawlSummary | null, now: number, runner: string | undefined): void
   list(source: number, limit: number): Crawl[]
+  /** Those of all sources. */
+  listRunning(): Crawl[]
   /**
    * Whether a crawl may write: it runs, and has not been taken over since it was begun here. One that was never begun is nobody's
    * and may.
@@ -26,6 +28,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       j.heartbeat_at AS heartbeatAt, j.ended_at AS endedAt, j.summary
     FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
   const selectOne = db.prepare<[string, number], CrawlRecord>(`${select} WHERE i.uuid = ? AND j.source = ?`)
+  const selectAllRunning = db.prepare<[], CrawlRecord>(`${select} WHERE j.state = 'running' ORDER BY j.id`)
   const selectRunning = db.prepare<[number], CrawlRecord>(`${select} WHERE j.source = ? AND j.state = 'running'`)
   const selectNewest = db.prepare<[number, number], CrawlRecord>(
     `${select} WHERE j.source = ? ORDER BY j.started_at DESC, j.id DESC LIMIT ?`,
@@ -127,6 +130,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     end: (id, summary, now, runner) => {
       end.run(summary?.end ?? 'cancelled', now, summary && JSON.stringify(summary), id, runner ?? null)
     },
+    listRunning: () => selectAllRunning.all().map(toCrawl),
     list: (source, limit) => selectNewest.all(source, limit).map(toCrawl),
   }
 }

@@ -1,4 +1,5 @@
-import { type HeldRow, type HeldTable, placesOf } from '../../library/held-tables.ts'
+import { sizeOf } from '../../library/held-rows.ts'
+import { BYTES_AT_ONCE, type HeldRow, type HeldTable, placesOf } from '../../library/held-tables.ts'
 import type { HeldView, Holdings, NumberRange } from '../../library/holdings.ts'
 import { type ArrivalParts, createArrivals } from './arrivals.ts'
 import { createCopied } from './copied.ts'
@@ -68,11 +69,21 @@ async function* read(
       .raw()
   }
   const toRow = createRowReader(db, table)
+  const take = (found: Iterable<unknown[]>): HeldRow[] => {
+    const rows: HeldRow[] = []
+    let bytes = 0
+    for (const values of found) {
+      const row = toRow(values)
+      rows.push(row)
+      bytes += sizeOf(row)
+      if (bytes >= BYTES_AT_ONCE) break
+    }
+    return rows
+  }
   const selectNext = select([after])
-  for (let found = select([]).all(); found.length > 0; ) {
-    const rows = found.map(toRow)
+  for (let rows = take(select([]).iterate()); rows.length > 0; ) {
     yield rows
     const last = rows.at(-1) ?? []
-    found = selectNext.all(...places.map((place) => packCell(last[place] ?? null, 'text')))
+    rows = take(selectNext.iterate(...places.map((place) => packCell(last[place] ?? null, 'text'))))
   }
 }

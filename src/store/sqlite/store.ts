@@ -129,7 +129,10 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
 
     addSource: (source) => write(() => sources.add(source)),
     listSources: async () => sources.list(),
-    updateSource: (id, change) => write(() => sources.update(id, change)),
+    updateSource: (id, change, crawlId) =>
+      write(() => {
+        if (crawlId === undefined || crawls.mayWrite(crawlId)) sources.update(id, change)
+      }),
     removeSource: async (id) => {
       const removed = await write(() => sources.hide(id))
       await clearRemoved()
@@ -143,6 +146,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       await write(() => crawls.end(id, summary, now, runner))
       await tidyIndex()
     },
+    listRunning: async () => crawls.listRunning(),
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
 
     offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { Pill, type Tone } from '../../shared/pill.tsx'
-import type { WorkerItem, WorkerList } from '../api.ts'
+import type { WorkerItem, WorkerJob, WorkerList } from '../api.ts'
 import { now } from '../clock.ts'
 import { connection } from '../live.ts'
 import { request } from '../request.ts'
@@ -22,7 +22,8 @@ export function WorkersPanel(): JSX.Element | null {
     turn.value
     if (isLost.value) return
     void request<WorkerList>('/api/workers').then((answer) => {
-      if ('value' in answer) list.value = answer.value
+      // While the library is away nobody knows who works.
+      if ('value' in answer && answer.value.isShared) list.value = answer.value
     })
   })
   if (list.value === null) return null
@@ -30,19 +31,17 @@ export function WorkersPanel(): JSX.Element | null {
   return (
     <section aria-label="Workers">
       <h2>Workers</h2>
-      {items.length === 0 ? (
+      {items.length > 0 ? <WorkerTable items={items} /> : null}
+      {slots === 0 ? (
         <div class="panel empty">
           <p>
             Nobody takes crawls from the queue. Start a worker: <code>pharos worker</code>
           </p>
         </div>
       ) : (
-        <>
-          <WorkerTable items={items} />
-          <p class="quiet small">
-            Together they run up to {countOf(slots, 'crawl')} at once; {countOf(leases, 'host')} held now.
-          </p>
-        </>
+        <p class="quiet small">
+          Together they run up to {countOf(slots, 'crawl')} at once; {countOf(leases, 'host')} held now.
+        </p>
       )}
     </section>
   )
@@ -82,7 +81,7 @@ function WorkerTable({ items }: { readonly items: readonly WorkerItem[] }): JSX.
 }
 
 function Worker({ item }: { readonly item: WorkerItem }): JSX.Element {
-  const { id, name, isServer, state, jobs, slots, leases, visits, visitsPerSec, bytes } = item
+  const { id, name, isServer, state, jobs, helps, slots, leases, visits, visitsPerSec, bytes } = item
   return (
     <tr data-worker={id}>
       <td data-label="State">
@@ -93,10 +92,11 @@ function Worker({ item }: { readonly item: WorkerItem }): JSX.Element {
       </td>
       <td class="wide" data-label="Crawls">
         {jobs.length} of {slots}
-        {jobs.map(({ id: job, url }) => (
-          <small key={job} class="worker-job">
-            <a href={`/queues/${encodeURIComponent(job)}/ssr`}>{url ?? job}</a>
-          </small>
+        {jobs.map((job) => (
+          <Job key={job.id} job={job} />
+        ))}
+        {helps.map((job) => (
+          <Job key={job.id} job={job} word="helps with " />
         ))}
       </td>
       <td class="number" data-label="Hosts held">
@@ -112,5 +112,15 @@ function Worker({ item }: { readonly item: WorkerItem }): JSX.Element {
         {writeBytes(bytes)}
       </td>
     </tr>
+  )
+}
+
+function Job({ job, word = '' }: { readonly job: WorkerJob; readonly word?: string }): JSX.Element {
+  const { id, url } = job
+  return (
+    <small class="worker-job">
+      {word}
+      <a href={`/queues/${encodeURIComponent(id)}/ssr`}>{url ?? id}</a>
+    </small>
   )
 }

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { EventQueue } from './event-queue.ts'
+import type { CrawlEvent } from './events.ts'
+import type { Ledger } from './ledger.ts'
+import { Patience } from './patience.ts'
+import type { Clock } from './ports.ts'
+import { DEFAULT_CRAWL_LIMITS } from './run.ts'
+import { Pulse, Stall, type WatchedCrawl, watchOver } from './watch.ts'
+
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
+
+/** A clock on which time passes when everybody waits. */
+function createStepClock(): Clock {
+  let now = 0
+  return {
+    now: () => now,
+    async sleep(ms, signal) {
+      signal?.throwIfAborted()
+      // Whatever can be answered is answered before.
+      await new Promise((resolve) => setImmediate(resolve))
+      now += ms
+    },
+  }
+}
+
+test('a crawl whose library does not answer gives signs of life, and is given up when nothing happens', async () => {
+  const clock = createStepClock()
+  const stop = new AbortController()
+  const patience = new Patience({
+    clock,
+    signal: stop.signal,
+    pauseMs: 1,
+    tell: () => undefined,
+    giveUp: () => undefined,
+  })
+  const limits = { ...DEFAULT_CRAWL_LIMITS, aliveMs: 30_000, stallMs: 120_000 }
+  let signs = 0
+  const active: WatchedCrawl = {
+    run: { sourceId: 'docs', limits },
+    ports: {
+      clock,
+      ledger: { countOpen: never } as Partial<Ledger> as Ledger,
+      control: undefined,
+      touch: () => {
+        signs += 1
+        return never()
+      },
+    },
+    events: new EventQueue<CrawlEvent>(),
+    visiting: new Map(),
+    progress: never,
+  }
+  await watchOver({ active, patience, pulse: new Pulse(), stop }, stop.signal)
+  expect(stop.signal.reason).toBeInstanceOf(Stall)
+  // Each of them had the time in which the crawl would be taken for interrupted.
+  expect(signs).toBeGreaterThanOrEqual(limits.stallMs / limits.aliveMs)
+})

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import type { JobRecord } from '../../src/library/job-log.ts'
+import { createLibrary } from './databases.ts'
+import { connect, findOf } from './ledgers.ts'
+import { openLossyWay } from './lossy-way.ts'
+import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, type Store, settle } from './stores.ts'
+
+const JOB: JobRecord = {
+  id: 'job',
+  url: 'https://x.test/',
+  args: [],
+  process: null,
+  status: 'queued',
+  createdAt: NOW,
+  startedAt: null,
+  endedAt: null,
+  crawlId: null,
+  sourceId: null,
+  restarts: 0,
+  progress: null,
+  problem: null,
+}
+
+/** A process that reaches its library by a way on which the answer to the end of a transaction gets lost when it is told to. */
+async function open() {
+  const address = await createLibrary()
+  const way = await openLossyWay(address)
+  const store = await openStore(way.address, 'one')
+  return { way, store, db: await connect(address) }
+}
+
+async function prepareVisit(store: Store) {
+  await addSource(store, 'docs')
+  await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+  await store.offer('docs', 'crawl of docs', [findOf('/0')], NOW)
+  const [visit] = await lease(store, 'docs', NOW)
+  if (visit === undefined) throw new Error('nothing was leased')
+  return visit
+}
+
+describe('where the answer to the end of a transaction is lost, it is done once', () => {
+  test('to add a source, and to begin a crawl', async () => {
+    const { way, store } = await open()
+    way.loseCommit()
+    await addSource(store, 'docs')
+    way.loseCommit()
+    await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    expect(way.lost()).toBe(2)
+    expect(await store.listCrawls('docs', 5)).toMatchObject([{ state: 'running', runner: 'one' }])
+  })
+
+  test('to settle a visit', async () => {
+    const { way, store } = await open()
+    const visit = await prepareVisit(store)
+    way.loseCommit()
+    expect(await settle(store, visit)).toMatchObject({ type: 'settled', state: 'indexed' })
+    expect(way.lost()).toBe(1)
+  })
+
+  test('to admit a job, and to keep what happened in it', async () => {
+    const { way, store, db } = await open()
+    const { workers, jobLog } = store
+    let checks = 0
+    way.loseCommit()
+    await workers?.admit(
+      JOB,
+      false,
+      () => {
+        if (++checks > 1) throw new Error('it was checked against itself')
+      },
+      async () => undefined,
+    )
+    way.loseCommit()
+    await jobLog.add({ ...JOB, id: 'other' })
+    const data = { action: 'enqueued', url: 'u', depth: 0, host: 'h', reason: null, queueSize: 1, alias: null } as const
+    way.loseCommit()
+    await jobLog.append([{ jobId: 'job', at: NOW, type: 'queue', data }])
+    way.loseCommit()
+    await store.analyses.addEvent({ runId: 'run', at: NOW, stage: 'pages', message: 'm', details: null })
+    expect(way.lost()).toBe(4)
+    expect(await jobLog.listQueueEvents('job', { limit: 10 })).toHaveLength(1)
+    expect(await db.get('SELECT count(*) AS jobs FROM crawl_jobs')).toEqual({ jobs: 2 })
+    expect(await store.analyses.listEvents('run', 10)).toHaveLength(1)
+  })
+
+  test('and done again where it was not written', async () => {
+    const { way, store } = await open()
+    way.loseBeforeCommit()
+    await addSource(store, 'docs')
+    expect(way.lost()).toBe(1)
+    expect(await store.listSources()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { addressOf, createDatabase, execute } from './databases.ts'
+import { findOf } from './ledgers.ts'
+import { openPooler, type PoolMode } from './pooler.ts'
+import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, settle } from './stores.ts'
+
+/** A database that nobody has used, behind a pooler. */
+async function open(mode: PoolMode) {
+  const name = await createDatabase()
+  return { name, address: await openPooler(addressOf(name), mode) }
+}
+
+/** Two processes crawl a source together, and a third reads what they have made of it. */
+async function use(address: string): Promise<void> {
+  const stores = [await openStore(address, 'one'), await openStore(address, 'two')] as const
+  const [one, two] = stores
+  await addSource(one, 'docs')
+  await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+  const finds = Array.from({ length: 20 }, (_, at) => findOf(`/${at}`, { host: `${at % 4}.test` }))
+  await Promise.all(stores.map((store) => store.offer('docs', 'crawl of docs', finds, NOW)))
+  const visits = await Promise.all(stores.map((store) => lease(store, 'docs', NOW, { limit: 10 })))
+  await Promise.all(visits.flatMap((some, at) => some.map((visit) => settle(at === 0 ? one : two, visit))))
+  const settled = visits.flat().length
+  const reader = await openStore(address, 'three')
+  expect((await reader.countLedger('docs')).states).toMatchObject({ indexed: settled, pending: 20 - settled })
+  expect(settled).toBeGreaterThanOrEqual(10)
+}
+
+describe('a library behind a pooler', () => {
+  test('is used where a connection keeps its session', async () => {
+    await use((await open('session')).address)
+  })
+
+  test('is refused where it does not, and nothing is written anywhere', async () => {
+    const { name, address } = await open('transaction')
+    for (let i = 0; i < 2; i++) {
+      await expect(openDatabase(address)).rejects.toMatchObject({
+        code: 'LIBRARY_UNUSABLE',
+        message: expect.stringContaining('ALTER ROLE … SET search_path TO "pharos"'),
+      })
+    }
+    const db = await openDatabase(`${addressOf(name)}&schema=other`)
+    const tables = await db.all(
+      `SELECT DISTINCT schemaname AS schema FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    )
+    await db.close()
+    expect(tables).toEqual([{ schema: 'other' }])
+  })
+
+  test('is used there too where every session knows the schema by itself', async () => {
+    const { name, address } = await open('transaction')
+    await execute(`ALTER DATABASE ${name} SET search_path TO pharos`)
+    await use(address)
+  })
+})

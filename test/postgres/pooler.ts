@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { closeLater } from '../close-later.ts'
+
+/** For how long a pooler gives a session to a connection. */
+export type PoolMode = 'session' | 'transaction'
+
+/** The name of the socket of a server in its folder. */
+const SOCKET = '.s.PGSQL.5432'
+
+/** What a server says when a connection can be used (Protocol 3.0): authenticated, the number of the session, ready. */
+const AUTHENTICATED = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0])
+const MADE_UP_SESSION = Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 1])
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
+
+/** A session of the server, and the connection it is given to. */
+interface Session {
+  readonly socket: Socket
+  client: Socket | undefined
+}
+
+/**
+ * Opens a pooler before the server at an address, and tells its own. The session that was used last is given first, as by PgBouncer. It
+ * closes with the test.
+ */
+export async function openPooler(address: string, mode: PoolMode): Promise<string> {
+  const { searchParams } = new URL(address.replace('@/', '@placeholder/'))
+  const folder = searchParams.get('host') ?? ''
+  const own = mkdtempSync(join(folder, 'pooler-'))
+  const free: Session[] = []
+  const sockets = new Set<Socket>()
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    return socket.on('error', () => undefined)
+  }
+  const server = createServer((client) => {
+    let session: Session | undefined
+    keep(client)
+    client.once('data', (greeting) => {
+      client.write(Buffer.concat([AUTHENTICATED, MADE_UP_SESSION, READY]))
+      client.on('data', async (data) => {
+        session ??= free.pop() ?? (await openSession(keep(connect(join(folder, SOCKET))), greeting, give))
+        session.client = client
+        session.socket.write(data)
+      })
+    })
+    const give = (from: Session, data: Buffer) => {
+      from.client?.write(data)
+      if (mode === 'session' || !data.subarray(-READY.length).equals(READY)) return
+      from.client?.emit('idle')
+      free.push(from)
+    }
+    client.on('idle', () => {
+      session = undefined
+    })
+    client.on('close', () => session?.socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(join(own, SOCKET), resolve))
+  closeLater(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+    rmSync(own, { recursive: true, force: true })
+  })
+  return address.replace(folder, own)
+}
+
+/** Greets the server as a client did, and passes on what it says once it is ready. */
+async function openSession(
+  socket: Socket,
+  greeting: Buffer,
+  give: (from: Session, data: Buffer) => void,
+): Promise<Session> {
+  const session: Session = { socket, client: undefined }
+  socket.write(greeting)
+  await new Promise<void>((resolve) => {
+    const hear = (data: Buffer) => {
+      if (!data.subarray(-READY.length).equals(READY)) return
+      socket.off('data', hear)
+      resolve()
+    }
+    socket.on('data', hear)
+  })
+  socket.on('data', (data) => give(session, data))
+  return session
+}

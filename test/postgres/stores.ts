@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
+import type { LeaseRequest, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
+import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
+import type { Crawl } from '../../src/library/store.ts'
+import type { Sql } from '../../src/store/postgres/database.ts'
+import { openPostgresStore, type PostgresOptions } from '../../src/store/postgres/store.ts'
+import { closeLater } from '../close-later.ts'
+import { recordOf } from './ledgers.ts'
+
+/** A library as a process has it. */
+export type Store = Awaited<ReturnType<typeof openPostgresStore>>
+
+/** When everything happens. */
+export const NOW = 1_700_000_000_000
+/** How long a process that gives no sign of life keeps what it has. */
+export const ALIVE_MS = 30_000
+
+/** Opens a library as a process of this name does. It closes with the test. */
+export async function openStore(address: string, runner: string, options: PostgresOptions = {}): Promise<Store> {
+  const store = await openPostgresStore(address, { ...options, runner })
+  closeLater(() => store.close())
+  return store
+}
+
+export async function addSource(store: Store, id: string): Promise<void> {
+  await store.addSource({
+    id,
+    name: id,
+    version: null,
+    url: 'https://x.test/',
+    siteUrl: 'https://x.test/',
+    scope: DEFAULT_SCOPE,
+    settings: DEFAULT_SETTINGS,
+    createdAt: NOW,
+  })
+}
+
+export function crawlOf(sourceId: string, more: Partial<Crawl> = {}): Crawl {
+  return {
+    id: `crawl of ${sourceId}`,
+    sourceId,
+    kind: 'add',
+    state: 'running',
+    options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
+    runner: 'one',
+    startedAt: NOW,
+    heartbeatAt: NOW,
+    endedAt: null,
+    summary: null,
+    ...more,
+  }
+}
+
+export function lease(store: Store, source: string, now: number, more: Partial<LeaseRequest> = {}): Promise<Visit[]> {
+  return store.lease({
+    sourceId: source,
+    crawlId: `crawl of ${source}`,
+    limit: 100,
+    now,
+    until: now + 120_000,
+    horizon: now + 1000,
+    isLevelled: false,
+    hostsUntil: now + ALIVE_MS,
+    ...more,
+  })
+}
+
+export function settle(store: Store, visit: Visit, more: Partial<Settlement> = {}): Promise<Settled> {
+  const record = recordOf(visit.url, `words of ${visit.url}`)
+  return store.settle({
+    visit,
+    crawlId: `crawl of ${visit.sourceId}`,
+    now: NOW,
+    state: 'indexed',
+    record,
+    ...more,
+  })
+}
+
+/** Waits until so many wait for a lock. */
+export async function untilWaiting(sql: Sql, count: number): Promise<void> {
+  const waiting = `SELECT count(*) AS waiting FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  while (((await sql.get<{ waiting: number }>(waiting))?.waiting ?? 0) < count) await sleep(5)
+}
