@@ -21,9 +21,16 @@ export class Fleet {
     return [...this.#ended.keys()]
   }
 
-  /** Those that have crawls and are awake. */
+  /** Those that have jobs and are awake. */
   get busy(): readonly number[] {
-    return this.pids.filter((pid) => !this.#frozen.has(pid) && childrenOf(pid).length > 0)
+    return this.pids.filter((pid) => !this.#frozen.has(pid) && this.jobsOf(pid).length > 0)
+  }
+
+  /** Jobs that a worker runs, as it has told: whoever asks the library learns nothing while that is away. */
+  jobsOf(pid: number): readonly string[] {
+    const running = childrenOf(pid)
+    const started = [...this.#said.matchAll(/was started as process (\d+) job=(\S+)/g)]
+    return started.flatMap(([, process, job]) => (running.includes(Number(process)) && job !== undefined ? [job] : []))
   }
 
   /** What all of them have said so far. */

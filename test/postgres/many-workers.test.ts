@@ -290,8 +290,9 @@ class Misfortune {
     await this.#wait(1500)
     const pid = await this.#chooseBusy()
     if (pid === undefined) return
-    const wake = this.#works.fleet.freeze(pid)
-    const jobs = await this.#jobsOf(pid)
+    const { fleet } = this.#works
+    const wake = fleet.freeze(pid)
+    const jobs = fleet.jobsOf(pid)
     this.#tell(`freeze ${pid} with ${jobs.length} jobs`)
     await sleep(STANDSTILL_MS)
     for (const id of jobs) await until(() => this.#isElsewhere(id, pid), Boolean, PATIENCE_MS)
@@ -307,15 +308,6 @@ class Misfortune {
     const choose = async () => (fleet.busy.length > 0 || (await isAllOver()) ? fleet.busy : undefined)
     const busy = (await until(choose, (found) => found !== undefined)) ?? []
     return busy[Math.floor(this.#random() * busy.length)]
-  }
-
-  /** What a worker that stands still has told of its jobs, which it may not have got to; the database may be away. */
-  #jobsOf(pid: number): Promise<string[]> {
-    const list = async () => {
-      const worker = (await listWorkers(this.#works)).find(({ name }) => name.endsWith(`/${pid}`))
-      return worker?.jobs.map(({ id }) => id) ?? []
-    }
-    return until(list, ({ length }) => length > 0, 10_000).catch(() => [])
   }
 
   async #isElsewhere(id: string, pid: number): Promise<boolean> {
