@@ -71,7 +71,7 @@ export default defineConfig({
     pool: 'forks',
     // One core less is the default, which on two cores leaves one idle: most of the time goes to programs that tests start, and
     // most of it is spent waiting, for them and for pauses that are tested.
-    maxWorkers: availableParallelism() + 3,
+    maxWorkers: availableParallelism() + 2,
     // The built program is run as it is.
     server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['test/setup.ts'],

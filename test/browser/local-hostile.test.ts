@@ -14,7 +14,7 @@ import { download, drop, type Host, openExport, openHost, unzip, watchTasks } fr
 const MEGABYTE = 2 ** 20
 
 /** What a long run proves of a hundred thousand files and of a line as long as a file may be, a short one does of less. */
-const MANY = isLong ? 100_000 : 500
+const MANY = isLong ? 100_000 : 1000
 const LINE_BYTES = isLong ? 10 * MEGABYTE : MEGABYTE
 /** Machines can be busy. */
 const PATIENCE = { timeout: isLong ? 900_000 : 20_000 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import type { Browser, Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
 import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { writePagePolicy, writePolicyPlace } from '../../src/core/page-policy.ts'
 import { isLong } from '../faults/bounded.ts'
@@ -134,7 +135,11 @@ export async function drop(page: Page, files: readonly string[]): Promise<void> 
  */
 export async function watchTasks(browser: Browser, page: Page): Promise<() => Promise<number>> {
   await browser.startTracing(page, { categories: ['-*', 'disabled-by-default-devtools.timeline'] })
+  let isOver = false
+  // A test that fails in between leaves the browser as it was for whoever comes next.
+  onTestFinished(async () => void (isOver || (await browser.stopTracing())))
   return async () => {
+    isOver = true
     const { traceEvents: all } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] }
     const pages = all.filter(({ name, args }) => name === 'thread_name' && args['name'] === 'CrRendererMain')
     const threads = new Set(pages.map(({ pid, tid }) => `${pid} ${tid}`))
