@@ -43,7 +43,7 @@ export function writeShort(outcomes: readonly Outcome[]): string {
 
 const INTRODUCTION = `# Scale
 
-How Pharos behaves past what one machine can run: many workers on one library in PostgreSQL. **This page is generated**; \`node_modules/.bin/node bench/scale.mjs --write\` simulates everything anew, in ten to twenty minutes on one core, and writes the same bytes. Figures are of the simulation unless it says that they were measured. It ends with exit code 1 where a rule is broken.`
+How Pharos behaves past what one machine can run: many workers on one library in PostgreSQL. **This page is generated**; \`node_modules/.bin/node bench/scale.mjs --write\` simulates everything anew, in some twenty minutes on one core, and writes the same bytes. Figures are of the simulation unless it says that they were measured. It ends with exit code 1 where a rule is broken.`
 
 function writeSummary(results: Results): string {
   const { large, scarce, oneSource, oneDatabase } = results
