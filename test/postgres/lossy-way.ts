@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { closeLater } from '../close-later.ts'
+import { folderOf, SOCKET } from './server.ts'
 
 /** A way to a PostgreSQL on which answers can get lost. */
 export interface LossyWay {
@@ -17,16 +18,12 @@ export interface LossyWay {
   lost(): number
 }
 
-/** The name of the socket of a server in its folder. */
-const SOCKET = '.s.PGSQL.5432'
-
 /** What a client sends that ends a transaction: a simple query, with its length. */
 const COMMIT = Buffer.concat([Buffer.from('Q'), Buffer.from([0, 0, 0, 11]), Buffer.from('COMMIT\0')])
 
 /** Opens another way to the server at an address. It closes with the test. */
 export async function openLossyWay(address: string): Promise<LossyWay> {
-  const { searchParams } = new URL(address.replace('@/', '@placeholder/'))
-  const folder = searchParams.get('host') ?? ''
+  const folder = folderOf(address)
   const own = mkdtempSync(join(folder, 'way-'))
   let losing: 'answer' | 'question' | undefined
   let lost = 0

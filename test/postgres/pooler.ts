@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { closeLater } from '../close-later.ts'
+import { folderOf, SOCKET } from './server.ts'
 
 /** For how long a pooler gives a session to a connection. */
 export type PoolMode = 'session' | 'transaction'
-
-/** The name of the socket of a server in its folder. */
-const SOCKET = '.s.PGSQL.5432'
 
 /** What a server says when a connection can be used (Protocol 3.0): authenticated, the number of the session, ready. */
 const AUTHENTICATED = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0])
@@ -25,8 +23,7 @@ interface Session {
  * closes with the test.
  */
 export async function openPooler(address: string, mode: PoolMode): Promise<string> {
-  const { searchParams } = new URL(address.replace('@/', '@placeholder/'))
-  const folder = searchParams.get('host') ?? ''
+  const folder = folderOf(address)
   const own = mkdtempSync(join(folder, 'pooler-'))
   const free: Session[] = []
   const sockets = new Set<Socket>()

@@ -23,6 +23,8 @@ export interface PostgresServer {
 }
 
 const ROOT = '/usr/lib/postgresql'
+/** The name of the socket of a server in its folder. */
+export const SOCKET = '.s.PGSQL.5432'
 const SHARED_MEMORY = '/dev/shm'
 
 /** What has been committed is there after it was killed, as long as the machine runs. */
@@ -109,6 +111,12 @@ function findPrograms(): string | undefined {
 export function childrenOf(pid: number): number[] {
   const list = `/proc/${pid}/task/${pid}/children`
   return existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean).map(Number) : []
+}
+
+/** The folder of the server that an address of it names. */
+export function folderOf(address: string): string {
+  // A host that is a folder leaves the place of a host empty, which a URL must not have.
+  return new URL(address.replace('@/', '@folder/')).searchParams.get('host') ?? ''
 }
 
 /** Tells whether there was such a process. */

@@ -1,15 +1,14 @@
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
-import type { Snapshot } from '../../core/model.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
-import type { ReadOptions, Rendering } from '../../crawl/ports.ts'
+import type { Rendering } from '../../crawl/ports.ts'
 import type { MilestoneMemory } from '../../crawl/progress-milestones.ts'
 import type { CrawlPorts, CrawlRun } from '../../crawl/run.ts'
 import { NO_HELP } from '../../crawl/sharing.ts'
-import { classifyReading } from '../classified-reader.ts'
+import { readClassified } from '../classified-reader.ts'
 import { isFolder, type OpenFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -101,8 +100,7 @@ export async function* crawlSource(
   const ports = {
     ...library,
     ...rendering,
-    readPage: async (snapshot: Snapshot, key: string, options?: ReadOptions) =>
-      classifyReading(await library.readPage(snapshot, key, { ...options, chunks })),
+    readPage: readClassified(library, chunks),
     ledger: store,
     planner,
     milestones,

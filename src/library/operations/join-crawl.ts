@@ -1,10 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
-import type { Snapshot } from '../../core/model.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import type { CrawlEvent } from '../../crawl/events.ts'
 import { joinCrawl as join } from '../../crawl/join.ts'
-import type { ReadOptions } from '../../crawl/ports.ts'
-import { classifyReading } from '../classified-reader.ts'
+import { readClassified } from '../classified-reader.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import type { JoinedCrawl } from '../store.ts'
@@ -51,8 +49,7 @@ export async function* joinCrawl(
     const ports = {
       ...library,
       ...rendering,
-      readPage: async (snapshot: Snapshot, key: string, options?: ReadOptions) =>
-        classifyReading(await library.readPage(snapshot, key, { ...options, chunks })),
+      readPage: readClassified(library, chunks),
       ledger: store,
       control,
       moveSite: async () => undefined,
