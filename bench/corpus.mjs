@@ -1,5 +1,7 @@
 // Generated text for the benchmarks: a fixed seed and Zipf's law, so that no word list and no text is stored.
 
+export { createRandom } from '../test/seeded.ts'
+
 /** An identifier in snake or camel case. */
 export function createIdentifier(words, random) {
   const [first, second] = [pickContent(words, random), pickContent(words, random)]
@@ -30,17 +32,6 @@ export function createWords(count, random) {
     words.add(word + any(endings))
   }
   return [...words]
-}
-
-/** Mulberry32. */
-export function createRandom(seed) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }
 
 /** A chunk of a manual: prose with function words, an identifier now and then, a heading, a symbol and a path. */

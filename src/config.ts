@@ -8,7 +8,7 @@ import { parseBytes } from './core/text/bytes.ts'
 import { parseDuration, writeDuration } from './core/text/duration.ts'
 import { findNearest } from './core/text/nearest.ts'
 import { hasCredentials } from './core/url/credentials.ts'
-import { hidePassword, isPostgres, nameDatabase } from './core/url/postgres-address.ts'
+import { findMistaken, hidePassword, isPostgres, nameDatabase } from './core/url/postgres-address.ts'
 
 /** The values in force. */
 export interface Config {
@@ -566,7 +566,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 64,
     isOfServer: true,
-    description: 'let the server run so many crawls at once',
+    description: 'run so many crawls at once',
   },
   maxRequests: {
     type: 'count',
@@ -574,7 +574,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 1024,
     isOfServer: true,
-    description: 'let all crawls of the server together fetch so many pages at once',
+    description: 'let all of them together fetch so many pages at once',
   },
   workers: {
     type: 'count',
@@ -830,8 +830,8 @@ export function writeValue(name: SettingName, given: Value): string {
 function parseValue(name: SettingName, { origin, label, value }: Given, folder: string): Value {
   const setting = SETTINGS[name]
   const { least = 0, most = Number.MAX_SAFE_INTEGER } = setting
-  const refuse = (expected: string): never => {
-    const problem = `expected ${expected}${setting.isSecret === true ? '' : `, got ${JSON.stringify(value)}`}`
+  const refuse = (expected: string, isRepeated = setting.isSecret !== true): never => {
+    const problem = `expected ${expected}${isRepeated ? `, got ${JSON.stringify(value)}` : ''}`
     throw origin === 'flag'
       ? new PharosError('USAGE', { problem: `${label}: ${problem}` })
       : new PharosError('CONFIG_INVALID', { origin: label, problem })
@@ -845,7 +845,8 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
       return refuse('true or false')
     case 'path':
       if (typeof value !== 'string' || value === '') return refuse('a path')
-      return setting.mayBePostgres === true && isPostgres(value) ? value : resolve(folder, value)
+      if (setting.mayBePostgres !== true) return resolve(folder, value)
+      return isPostgres(value) ? value : resolve(folder, refuseMistaken(value, refuse))
     case 'url':
       if (value === '' && setting.default === '') return ''
       if (setting.key !== undefined && hasCredentials(text)) {
@@ -878,6 +879,12 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
         : refuse(`a whole number from ${range}`)
     }
   }
+}
+
+/** A library that would be a file, unless an address was meant. */
+function refuseMistaken(value: string, refuse: (expected: string, isRepeated: boolean) => never): string {
+  const expected = findMistaken(value)
+  return expected === undefined ? value : refuse(expected, false)
 }
 
 /** Which durations a setting may have; examples are given where they all are good. */

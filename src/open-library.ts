@@ -5,7 +5,7 @@ import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
 import type { PageClass } from './core/model.ts'
-import { isPostgres } from './core/url/postgres-address.ts'
+import { findMistaken, isPostgres } from './core/url/postgres-address.ts'
 import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
@@ -162,6 +162,11 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
 /** Opens the store of a library where it is kept. */
 async function openStore(options: LibraryOptions): Promise<LibraryStore & UnderstandingStore> {
   const { path, patienceMs, connections } = options
+  const mistaken = findMistaken(path)
+  if (mistaken !== undefined) {
+    // Not repeated: it may hold a password.
+    throw new PharosError('LIBRARY_UNUSABLE', { library: 'that was named', problem: `expected ${mistaken}` })
+  }
   if (!isPostgres(path)) return openSqliteStore(path, patienceMs, options.notice, options.busyMs)
   // Loaded when it is needed: most libraries are files.
   const { openPostgresStore } = await import('./store/postgres/store.ts')

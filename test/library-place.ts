@@ -5,7 +5,7 @@ import { isLong } from './faults/bounded.ts'
 import { createLibrary, renameDatabase } from './postgres/databases.ts'
 
 /** Whether libraries are kept in PostgreSQL. Provided by the project of tests that starts one, and by no other. */
-const isOnPostgres = (inject('postgres') as string | undefined) !== undefined
+export const isOnPostgres: boolean = (inject('postgres') as string | undefined) !== undefined
 
 /**
  * How often a test does the same: at full length, in a short run, and in a short run on PostgreSQL, where it has to show that the store

@@ -60,8 +60,8 @@ interface Places {
 async function copy(command: Command, places: Places, flags: CopyFlags, streams: Streams): Promise<void> {
   const terminal = new Terminal(flags, streams)
   const configs = {
-    from: configFor(places.from, flags),
-    to: places.to === undefined ? configOf(command) : configFor(places.to, flags),
+    from: configFor('<from>', places.from, flags),
+    to: places.to === undefined ? configOf(command) : configFor('<to>', places.to, flags),
   }
   if (flags.add === true && flags.discard === true) {
     throw new PharosError('USAGE', { problem: '--add and --discard cannot be given together' })
@@ -86,9 +86,14 @@ async function copy(command: Command, places: Places, flags: CopyFlags, streams:
   }
 }
 
-/** A place is read as `--library` is. */
-function configFor(library: string, { config: file }: CommonFlags): EffectiveConfig {
-  return readConfig({ flags: { library }, file })
+/** A place is read as `--library` is, a flag that this verb has not. */
+function configFor(name: string, library: string, { config: file }: CommonFlags): EffectiveConfig {
+  try {
+    return readConfig({ flags: { library }, file })
+  } catch (error) {
+    if (!(error instanceof PharosError) || error.code !== 'USAGE') throw error
+    throw new PharosError('USAGE', { problem: String(error.details['problem']).replace('--library', name) })
+  }
 }
 
 /** The same command once more. */
@@ -157,7 +162,9 @@ async function copyInForeground({ from, to, flags, terminal, signal }: Copying):
 async function discard({ from, to }: Configs, terminal: Terminal): Promise<void> {
   const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
   const isThere = await holdsLibrary(from).catch(() => false)
-  const id = isThere ? await withLibrary(from, ({ holdings }) => holdings.readLibraryId()) : undefined
+  // One that cannot be opened is known by its place.
+  const readId = () => withLibrary(from, ({ holdings }) => holdings.readLibraryId()).catch(() => undefined)
+  const id = isThere ? await readId() : undefined
   const { isDiscarded, others } = (await holdsLibrary(to))
     ? await withLibrary(to, (library) => discardCopy(library, { place: origin, id }))
     : { isDiscarded: false, others: [] }

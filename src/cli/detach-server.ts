@@ -6,13 +6,16 @@ export interface ServerAddress {
   readonly origin: string
   /** What it demands; null when it demands nothing. */
   readonly token: string | null
+  /** What asks it, where it is no server but this process. @default the network */
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined
 }
 
 const PATIENCE_MS = 30_000
 
 /** Asks a server of ours something, and gives its answer. What it refuses is told in its own words. */
-export async function askServer({ origin, token }: ServerAddress, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`${origin}${path}`, {
+export async function askServer(server: ServerAddress, path: string, body?: unknown): Promise<unknown> {
+  const { origin, token, fetch: send = fetch } = server
+  const request = new Request(`${origin}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -21,20 +24,30 @@ export async function askServer({ origin, token }: ServerAddress, path: string, 
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(PATIENCE_MS),
     redirect: 'error',
-  }).catch((cause: unknown) => {
+  })
+  const response = await send(request).catch((cause: unknown) => {
     const problem = 'it does not answer'
-    throw new PharosError('SERVER_REFUSED', { origin, problem, advice: 'look at its log' }, { cause })
+    throw new PharosError('SERVER_REFUSED', { who: nameOf(server), problem, advice: 'look at its log' }, { cause })
   })
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer
-  throw new PharosError('SERVER_REFUSED', { origin, ...readRefusal(answer, response.status) })
+  const { problem, advice } = readRefusal(answer, response.status)
+  // Other advice names routes of a server.
+  const own = server.fetch === undefined ? advice : '`pharos status` tells what is under way'
+  throw new PharosError('SERVER_REFUSED', { who: nameOf(server), problem, advice: own })
+}
+
+/** How those who are asked are called. */
+export function nameOf({ origin, fetch: own }: ServerAddress): string {
+  return own === undefined ? `the server at ${origin}` : 'the queue of the library'
 }
 
 function readRefusal(answer: unknown, status: number): { problem: string; advice: string } {
-  const { error, advice } = (answer ?? {}) as { error?: unknown; advice?: unknown }
+  const { error, advice, id } = (answer ?? {}) as { error?: unknown; advice?: unknown; id?: unknown }
+  const told = typeof advice === 'string' ? advice : 'look at its log'
   return {
     problem: typeof error === 'string' ? error : `status ${status}`,
-    advice: typeof advice === 'string' ? advice : 'look at its log',
+    advice: typeof id === 'string' ? told.replace('under this id', `under the id ${id}`) : told,
   }
 }
 

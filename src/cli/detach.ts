@@ -1,16 +1,18 @@
 import type { Command } from 'commander'
 import { type EffectiveConfig, SETTINGS } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import { AdvisedError } from './advised.ts'
-import { askServer, readNamedToken, type ServerAddress } from './detach-server.ts'
+import { askServer, nameOf, readNamedToken, type ServerAddress } from './detach-server.ts'
 import { createHint, shownLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { findServer } from './serve-note.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { writeMissing } from './worker-text.ts'
 
 /** Adds the flag that leaves a crawl to the server. */
 export function addDetachOption(command: Command): Command {
-  return command.option('--detach', 'leave the crawl to the server that runs (`pharos serve`) and return at once')
+  return command.option('--detach', 'leave the crawl to `pharos serve`, or to any `pharos worker`, and return at once')
 }
 
 /** A crawl that is left to a server: which route takes it, and what it is told. */
@@ -19,36 +21,69 @@ export interface LeftCrawl {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Leaves a crawl to the server of the library that is configured, and prints where it can be watched. */
+/**
+ * Leaves a crawl to the server of the library that is configured, and prints where it can be watched. Where it is in PostgreSQL and no
+ * server of this machine is there, the crawl is put into the queue, from which any worker takes it.
+ */
 export async function leaveToServer(command: Command, streams: Streams, { path, body }: LeftCrawl): Promise<void> {
-  refuseFlags(command)
   const config = configOf(command)
+  const isShared = isPostgres(config.values.library)
+  refuseFlags(command, isShared)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
-  const server = await needServer(config)
-  const { jobId, status, source } = readStarted(await askServer(server, path, body), server)
-  const watch = `${server.origin}/`
-  const state = status === 'queued' ? 'waits for its turn' : 'has begun'
-  terminal.answer(`the crawl of ${printableLine(source.name)} ${state}, as job ${jobId}\nwatch it at ${watch}`, {
-    jobId,
-    status,
-    source,
-    watch,
-    api: `${server.origin}/api/crawls/${jobId}`,
-  })
+  const { server, origin, close } = await findTaker(config)
+  try {
+    const { jobId, status, source } = readStarted(await askServer(server, path, body), server)
+    const state = status === 'queued' ? 'waits for its turn' : 'has begun'
+    const hint = createHint(config)('status', source.name)
+    const watch = origin === null ? `watch it with: ${hint}` : `watch it at ${origin}/`
+    terminal.answer(`the crawl of ${printableLine(source.name)} ${state}, as job ${jobId}\n${watch}`, {
+      jobId,
+      status,
+      source,
+      watch: origin === null ? hint : `${origin}/`,
+      api: origin === null ? null : `${origin}/api/crawls/${jobId}`,
+    })
+    if (isShared && status === 'queued') await tellMissing(server, config, terminal)
+  } finally {
+    await close()
+  }
 }
 
-/** The server of a library, with what it demands. */
-async function needServer(config: EffectiveConfig): Promise<ServerAddress> {
+/** Says that nobody is there who would run what waits. */
+async function tellMissing(server: ServerAddress, config: EffectiveConfig, terminal: Terminal): Promise<void> {
+  const { slots } = (await askServer(server, '/api/workers')) as { readonly slots: number }
+  if (slots > 0) return
+  const { jobs } = (await askServer(server, '/api/status')) as { readonly jobs: { readonly queued: number } }
+  terminal.notice(writeMissing(jobs.queued, createHint(config)))
+}
+
+/** Who takes a crawl. */
+interface Taker {
+  readonly server: ServerAddress
+  /** Where it is watched; null where nobody shows it. */
+  readonly origin: string | null
+  close(): Promise<void>
+}
+
+async function findTaker(config: EffectiveConfig): Promise<Taker> {
   const { library, token, tokenFile } = config.values
   const note = await findServer(library)
-  if (note === undefined) {
+  if (note !== undefined) {
+    const { origin } = note
+    const server = { origin, token: token || readNamedToken(tokenFile || note.tokenFile) }
+    return { server, origin, close: async () => undefined }
+  }
+  if (!isPostgres(library)) {
     const serve = createHint(config)('serve')
     throw new AdvisedError(
       new PharosError('SERVER_MISSING', { library: shownLibrary(config.values) }),
       `start one with \`${serve}\`, or leave out --detach`,
     )
   }
-  return { origin: note.origin, token: token || readNamedToken(tokenFile || note.tokenFile) }
+  const { openAsking } = await import('./serve-open.ts')
+  // What goes wrong is the answer.
+  const { ask, close } = await openAsking(config, { info: () => undefined, warn: () => undefined })
+  return { server: { origin: 'http://localhost', token: null, fetch: ask }, origin: null, close }
 }
 
 /** Why a flag makes no sense where the server does the work. */
@@ -57,11 +92,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   embed: 'a server embeds what it has on its own',
 }
 
-function refuseFlags(command: Command): void {
+function refuseFlags(command: Command, isShared: boolean): void {
   for (const option of command.options) {
     const name = option.attributeName()
     const isSetting = name in SETTINGS && name !== 'library' && name !== 'tokenFile'
-    const why = isSetting ? 'it is a setting of the server' : REFUSED[name]
+    const whose = isShared ? 'the worker that runs it' : 'the server'
+    const why = isSetting ? `it is a setting of ${whose}` : REFUSED[name]
     if (why === undefined || command.getOptionValueSource(name) !== 'cli') continue
     throw new PharosError('USAGE', { problem: `${option.long} cannot be given with --detach: ${why}` })
   }
@@ -73,11 +109,11 @@ interface Started {
   readonly source: { readonly id: string; readonly name: string }
 }
 
-function readStarted(answer: unknown, { origin }: ServerAddress): Started {
+function readStarted(answer: unknown, server: ServerAddress): Started {
   const { jobId, status, source } = (answer ?? {}) as Partial<Started>
   if (typeof jobId === 'string' && typeof status === 'string' && typeof source?.name === 'string') {
     return { jobId, status, source }
   }
   const problem = 'its answer is none of this program'
-  throw new PharosError('SERVER_REFUSED', { origin, problem, advice: 'it may be of another version' })
+  throw new PharosError('SERVER_REFUSED', { who: nameOf(server), problem, advice: 'it may be of another version' })
 }

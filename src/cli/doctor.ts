@@ -17,6 +17,7 @@ import { PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import { hidePassword, isPostgres } from '../core/url/postgres-address.ts'
+import { describeLogin } from '../core/url/postgres-login.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import type { Inspection } from '../store/postgres/inspect.ts'
 import { createFolder, describeFailure } from '../store/sqlite/create-file.ts'
@@ -101,7 +102,7 @@ function cacheCheck({ values }: EffectiveConfig): Check {
   }
 }
 
-/** Looks at the header of the library's file (sqlite.org/fileformat, 1.3) and writes nothing: it may be in use. */
+/** Looks at the header of the library's file (sqlite.org/fileformat, 1.3), and for copies that have not ended. It may be in use: nothing is written to it. */
 async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   const name = 'library'
   const place = values.library
@@ -119,8 +120,11 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
     if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Error(`${place} is not a library`)
     const schema = header.readUInt32BE(60)
     const found = `${place} has schema ${schema}, ${size}`
-    if (schema <= SCHEMA_VERSION) return { name, ok: true, found }
-    return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+    if (schema > SCHEMA_VERSION) {
+      return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+    }
+    const { listArriving } = await import('../store/sqlite/list-arriving.ts')
+    return warned({ name, ok: true, found }, describeArriving(schema < SCHEMA_VERSION ? [] : listArriving(place)))
   } catch (error) {
     // Whatever went wrong is the answer to the question asked.
     return { name, ok: false, found: `${describeFailure(error)}; use another with --library` }
@@ -136,27 +140,61 @@ async function databaseCheck(address: string): Promise<Check> {
     const inspector = await openInspector(address)
     const { location } = inspector
     const facts = await inspector.inspect().finally(() => inspector.close())
-    const { version, encoding, schemaVersion, mayCreate, bytes, arriving } = facts
+    const { version, encoding, schemaVersion, mayCreate, bytes, role, database } = facts
     const server = `${location} is PostgreSQL ${version}, ${encoding}`
     const problem = findServerProblem(Number.parseInt(version, 10), encoding)
     if (problem !== undefined) return { name, ok: false, found: `${server}: ${problem}` }
     if (schemaVersion === 0) {
       if (mayCreate) return { name, ok: true, found: `${server}; the library will be made when it is needed` }
-      return { name, ok: false, found: `${server}, and its user may not make a schema: GRANT CREATE ON DATABASE …` }
+      return {
+        name,
+        ok: false,
+        found: `${server}, and its user may not make a schema; let somebody who may grant it run: GRANT CREATE ON DATABASE ${database} TO ${role}`,
+      }
     }
     const found = `${server}, has schema ${schemaVersion}, ${writeBytes(bytes)}, ${describePgvector(facts)}`
     if (schemaVersion > SCHEMA_VERSION) {
       return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
     }
-    if (arriving.length === 0) return { name, ok: true, found }
-    const begun = `a copy of ${arriving.join(', ')} into it has not ended; where it was broken off, run it again, or give it up with: pharos copy <from> <to> --discard`
-    return { name, ok: true, found: `${found}; ${begun}`, isWarning: true }
+    return warned({ name, ok: true, found }, warnOf(facts, address))
   } catch (error) {
     // Whatever went wrong is the answer to the question asked.
     const found =
       error instanceof PharosError ? `${error.message}; ${error.entry.advice}` : `${hidePassword(address)}: ${error}`
     return { name, ok: false, found }
   }
+}
+
+/** What there is to know of a library that can be read. */
+function warnOf({ arriving, mayWrite, mayQueue, role }: Inspection, address: string): string[] {
+  const { schema } = describeLogin(address)
+  const jobs = schema.replace(/"$/, '_jobs"')
+  return [
+    ...(mayWrite
+      ? []
+      : [
+          `its role may only read it; to let it write, run: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+        ]),
+    ...(mayQueue
+      ? []
+      : [
+          `its role may not use its queue, so that \`serve\` and \`worker\` will not start; let somebody who may run: CREATE SCHEMA IF NOT EXISTS ${jobs} AUTHORIZATION ${role}; GRANT ALL ON SCHEMA ${jobs} TO ${role}`,
+        ]),
+    ...describeArriving(arriving),
+  ]
+}
+
+/** What is said of copies into a library that have not ended. */
+function describeArriving(places: readonly string[]): string[] {
+  if (places.length === 0) return []
+  return [
+    `a copy of ${places.join(', ')} into it has not ended; where it was broken off, run it again, or give it up with: pharos copy <from> <to> --discard`,
+  ]
+}
+
+function warned(check: Check, warnings: readonly string[]): Check {
+  if (warnings.length === 0) return check
+  return { ...check, found: [check.found, ...warnings].join('; '), isWarning: true }
 }
 
 /** By what the vectors nearest to a question are found. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { reportSource } from '../library/operations/source-status.ts'
+import { listArriving, writeArriving } from './arriving.ts'
 import { addLibraryOptions, createHint, sourceRecord, timeRecord, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { writeSourceLines } from './status-text.ts'
@@ -18,7 +19,9 @@ export function addList(program: Command, streams: Streams): void {
       const { store, clock } = library
       const reports = []
       for (const source of await store.listSources()) reports.push(await reportSource(library, source))
-      if (reports.length === 0) terminal.note(writeEmpty(store.location, createHint(config)))
+      const arriving = await listArriving(library)
+      for (const line of writeArriving(arriving, config)) terminal.note(line)
+      if (reports.length === 0 && arriving.length === 0) terminal.note(writeEmpty(store.location, createHint(config)))
       if (reports.length === 0 && !terminal.isJson) return
       terminal.answer(writeSourceLines(reports, clock.now()).join('\n'), {
         library: store.location,
@@ -31,6 +34,7 @@ export function addList(program: Command, streams: Streams): void {
           scope: source.scope,
           settings: source.settings,
         })),
+        unfinished_copies: arriving,
       })
     })
   })

@@ -11,6 +11,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // Nobody is left to tell.
 process.stderr.on('error', () => undefined)
 
+// What libraries will not do in versions to come is told to those who build this program.
+process.noDeprecation = true
+
 const stdout = Object.assign(process.stdout, { hasLinks: () => isLinkingTerminal() })
 const { stderr } = process
 // What cannot be steered is written to as a file is.

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { crawlKnown, withCrawling } from './crawling.ts'
+import { addDetachOption, leaveToServer } from './detach.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
@@ -10,6 +11,7 @@ import type { Streams } from './terminal.ts'
 interface RetryFlags extends CommonFlags, RenderFlags {
   readonly acceptLoss?: boolean
   readonly header?: readonly string[]
+  readonly detach?: boolean
 }
 
 /** `pharos retry <source>` */
@@ -20,13 +22,17 @@ export function addRetry(program: Command, streams: Streams): void {
     .argument('<source>', 'its name, name@version, id, start URL or path')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos retry guide')
-  addLibraryOptions(addHeaderOption(addRenderOption(command, 'kept for later runs')), [
+  addLibraryOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs'))), [
     'maxAge',
     ...FETCH_SETTINGS,
     'maxFileBytes',
   ])
   command.action((source: string, flags: RetryFlags) => {
     const { acceptLoss = false } = flags
+    if (flags.detach === true) {
+      const path = `/api/sources/${encodeURIComponent(source)}/retry`
+      return leaveToServer(command, streams, { path, body: { acceptLoss, ...renderOf(flags) } })
+    }
     const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, (crawling) =>
       crawlKnown(crawling, source, { kind: 'retry', headers, acceptLoss, ...renderOf(flags) }),

@@ -135,7 +135,7 @@ function report(error: unknown, args: readonly string[], program: Command, { std
   const failure = toPharosError(error)
   const message = printableLine(redactSecrets(failure.message))
   const advice = adviceFor(failure, findVerb(program, args[0])?.name(), flags)
-  if (flags.includes('--json')) {
+  if (flags.includes('--json') || flags.includes('--json-logs')) {
     stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
     const { red, dim } = colorsFor(stderr)

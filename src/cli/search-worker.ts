@@ -5,6 +5,8 @@ import type { SearchFailure, SearchQuestion, SearchReply } from '../jobs/search-
 import { searchLibrary } from '../library/operations/search-library.ts'
 import { openConfigured } from './library.ts'
 
+// As in the program that started it.
+process.noDeprecation = true
 // Given by whoever started this thread, and was told what there is to know of the library.
 const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {}, { connections: 2 })
 const reply = (message: SearchReply): void => parentPort?.postMessage(message)

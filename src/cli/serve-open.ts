@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type Config, type EffectiveConfig, folderOf } from '../config.ts'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { systemClock } from '../fetch/clock.ts'
@@ -18,6 +18,7 @@ import { createSharedDispatcher } from '../library/dispatch/create-shared-dispat
 import { createDispatchedJobs } from '../library/dispatch/dispatched-jobs.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import { within } from '../library/dispatch/within.ts'
+import type { SharedJob } from '../library/workers.ts'
 import { createHttpHandler } from '../mcp/http.ts'
 import { createMcp } from '../mcp/server.ts'
 import type { OpenLibrary } from '../open-library.ts'
@@ -68,20 +69,12 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   const { values } = config
   const token = readToken(values)
   checkOrigins(values.allowedOrigins)
+  refuseIdle(values)
   // A library in a file has one server; any number share one in PostgreSQL.
   const other = isPostgres(values.library) ? undefined : await findServer(values.library)
   if (other !== undefined) throw runningError(shownLibrary(values), other)
   const closing: Closing = []
-  const close = async (): Promise<void> => {
-    // The last that was opened first. What one of them fails with must not keep the others open.
-    for (const end of closing.splice(0).reverse()) {
-      try {
-        await end()
-      } catch (error) {
-        log.warn(`while closing: ${String(error)}`)
-      }
-    }
-  }
+  const close = () => closeAll(closing, log)
   try {
     const library = await serveLibrary(config, log)
     closing.push(library.close)
@@ -107,6 +100,47 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   }
 }
 
+/** What puts crawls into the queue of a library in PostgreSQL without a server: it is asked as one is, and nobody else can. */
+export interface OpenAsking {
+  ask(request: Request): Promise<Response>
+  close(): Promise<void>
+}
+
+/** Opens it. What it takes in is run by workers. */
+export async function openAsking(config: EffectiveConfig, log: Log): Promise<OpenAsking> {
+  const closing: Closing = []
+  const idle = { ...config, values: { ...config.values, workers: 0 } }
+  try {
+    const library = await serveLibrary(idle, log)
+    closing.push(library.close)
+    // Unlike a server, it has somebody to tell.
+    const { workers } = await library.open()
+    const { dispatcher, analysis } = await openShared(idle, library, log, closing)
+    const app = openApp({ config: idle, token: null, library, dispatcher, analysis, log, closing })
+    closing.push(app.close)
+    await dispatcher.recover()
+    const jobs = (await workers?.listJobs(0)) ?? []
+    await untilKnown(dispatcher, jobs)
+    return { ask: (request) => app.fetch(request), close: () => closeAll(closing, log) }
+  } catch (error) {
+    await closeAll(closing, log)
+    throw error
+  }
+}
+
+/** Waits until jobs are known, so that what is under way is refused. One that ends meanwhile may never be. */
+async function untilKnown({ find }: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
+  const isMissing = () => jobs.some(({ record }) => find(record.id) === undefined)
+  for (let waitedMs = 0; waitedMs < JOINED_MS && isMissing(); waitedMs += LOOK_MS) await systemClock.sleep(LOOK_MS)
+}
+
+/** A library in a file has nobody else. */
+function refuseIdle(values: Config): void {
+  if (values.workers > 0 || isPostgres(values.library)) return
+  const problem = `${shownLibrary(values)} is a file, whose crawls no other process can run: --workers 0 is for a library in PostgreSQL`
+  throw new PharosError('USAGE', { problem })
+}
+
 /** What runs jobs, and analyses. */
 interface JobParts {
   readonly dispatcher: Dispatcher
@@ -116,12 +150,19 @@ interface JobParts {
 /** What ends the parts of a server, the last that was opened first. */
 type Closing = (() => Promise<void> | void)[]
 
+/** What one of them fails with must not keep the others open. */
+async function closeAll(closing: Closing, log: Log): Promise<void> {
+  for (const end of closing.splice(0).reverse()) {
+    try {
+      await end()
+    } catch (error) {
+      log.warn(`while closing: ${String(error)}`)
+    }
+  }
+}
+
 /** This server runs all jobs of its library. */
 async function openOwn(config: EffectiveConfig, library: ServedLibrary, log: Log, closing: Closing): Promise<JobParts> {
-  if (config.values.workers === 0) {
-    const problem = `${shownLibrary(config.values)} is a file, whose crawls no other process can run: --workers 0 is for a library in PostgreSQL`
-    throw new PharosError('USAGE', { problem })
-  }
   const dispatcher = openDispatcher(config, library, log)
   const analysis = openAnalysis(config, library, dispatcher, log)
   closing.push(dispatcher.close, analysis.close)
@@ -158,6 +199,8 @@ async function openShared(
   return { dispatcher, analysis: createSharedAnalysis({ library: library.open, queue: queue.open, feed }) }
 }
 
+/** How often is looked whether jobs are known. */
+const LOOK_MS = 50
 /** How long a server waits until it has joined as a worker before it says where it is. */
 const JOINED_MS = 5000
 
@@ -174,7 +217,7 @@ function startWorker(
     await worker.start()
     return worker
   }).catch((error: unknown) => {
-    if (!stop.signal.aborted) log.warn(`this server runs no crawls: ${String(error)}`)
+    if (!stop.signal.aborted) log.warn(`this server runs no crawls: ${messageOf(error)}`)
     return undefined
   })
   return {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { EffectiveConfig, SettingName } from '../config.ts'
+import type { Config, EffectiveConfig, SettingName } from '../config.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS, shownLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
@@ -37,12 +38,14 @@ export function addServe(program: Command, streams: Streams): void {
   addLibraryOptions(command, [...SERVER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes', ...SEARCH_SETTINGS])
   command.action(async (flags: ServeFlags) => {
     const config = configOf(command)
-    const terminal = new Terminal(flags, streams)
+    // Whoever collects the log reads both streams.
+    const terminal = new Terminal({ ...flags, json: flags.json === true || flags.jsonLogs === true }, streams)
     const log = createServeLog(streams.stderr, {
       isJson: flags.jsonLogs === true,
       isQuiet: flags.quiet === true,
       hasRequests: flags.verbose === true || streams.stderr.isTTY !== true,
     })
+    const tell = (text: string) => (flags.jsonLogs === true ? log.info(text) : terminal.note(text))
     await interruptible(
       async (signal) => {
         const { openServer } = await import('./serve-open.ts')
@@ -55,7 +58,7 @@ export function addServe(program: Command, streams: Streams): void {
           await server.close()
         }
       },
-      () => terminal.note('stopping … (Ctrl-C once more ends it at once)'),
+      () => tell('stopping … (Ctrl-C once more ends it at once)'),
     )
   })
 }
@@ -88,8 +91,16 @@ function writePlaces(server: OpenServer, { values }: EffectiveConfig, { bold, di
         ]
       : []),
     '',
-    dim('Ctrl-C stops it; crawls that are under way go on when it is started again.'),
+    dim(writeEnd(values)),
   ].join('\n')
+}
+
+/** What becomes of crawls without this server, and who runs them. */
+function writeEnd({ library, workers }: Config): string {
+  if (!isPostgres(library)) return 'Ctrl-C stops it; crawls that are under way go on when it is started again.'
+  if (workers > 0)
+    return 'Ctrl-C stops it; crawls that are under way go on with other workers, or when it is started again.'
+  return 'It runs no crawls: `pharos worker` does, and `pharos status` tells who is there. Ctrl-C stops it; crawls go on.'
 }
 
 function placesRecord({ origin, token }: OpenServer, { values }: EffectiveConfig): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { writeBytes } from '../core/text/bytes.ts'
 import type { VectorSpace } from '../library/vectors.ts'
+import { listArriving, writeArriving } from './arriving.ts'
 import { writeAge } from './hit-text.ts'
 import { addLibraryOptions, timeRecord, withLibrary, writeTime } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
@@ -14,7 +15,10 @@ export function addStats(program: Command, streams: Streams): void {
     .addHelpText('after', '\nExample:\n  $ pharos stats --json')
   addLibraryOptions(command).action(async (flags: CommonFlags) => {
     const terminal = new Terminal(flags, streams)
-    await withLibrary(configOf(command), async ({ store, vectors, clock }) => {
+    const config = configOf(command)
+    await withLibrary(config, async (library) => {
+      const { store, vectors, clock } = library
+      const arriving = await listArriving(library)
       const { sources, pages, chunks, bytes, changedAt } = await store.stats()
       const space = (await vectors?.readSpace()) ?? null
       const { embedded, refused } = (await vectors?.count()) ?? { embedded: 0, refused: 0 }
@@ -27,6 +31,7 @@ export function addStats(program: Command, streams: Streams): void {
         `Vectors: ${space === null ? 'none, search goes by words' : writeVectors(space, { embedded, refused, chunks })}`,
         `Size: ${writeBytes(bytes)}`,
         `Last change: ${changed}`,
+        ...writeArriving(arriving, config),
       ]
       terminal.answer(text.join('\n'), {
         library: store.location,
@@ -35,6 +40,7 @@ export function addStats(program: Command, streams: Streams): void {
         chunks,
         bytes,
         changed_at: timeRecord(changedAt),
+        unfinished_copies: arriving,
         vectors:
           space === null
             ? null

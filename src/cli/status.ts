@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
 import { isFolder } from '../library/folder.ts'
+import type { JobRecord } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
 import { describeSource, type SourceDescription } from '../library/operations/describe-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import type { Source } from '../library/source.ts'
-import type { WorkerRecord } from '../library/workers.ts'
+import { listArriving, writeArriving } from './arriving.ts'
 import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { statusRecord, writeSourceLines, writeStatus } from './status-text.ts'
 import { type Streams, Terminal } from './terminal.ts'
-import { workerRecord, writeWorkerLines } from './worker-text.ts'
+import { type SharedWork, workerRecord, writeJobLines, writeWaitingLines, writeWorkerLines } from './worker-text.ts'
 
 /** Addresses that are listed; with `--verbose` more. */
 const LISTED = { plain: 10, verbose: 100 } as const
@@ -36,9 +37,13 @@ export function addStatus(program: Command, streams: Streams): void {
       const limit = flags.all === true ? Number.MAX_SAFE_INTEGER : some
       const reports = []
       for (const source of sources) reports.push(await describeSource(library, source, limit))
-      const workers = text === undefined ? await readWorkers(library) : []
-      if (reports.length === 0) terminal.note(writeEmpty(library.store.location, createHint(config)))
-      if (reports.length === 0 && workers.length === 0 && !terminal.isJson) return
+      const jobs = await readJobs(library)
+      const shared = text === undefined ? await readShared(library, jobs) : undefined
+      const arriving = await listArriving(library)
+      const hint = createHint(config)
+      for (const line of writeArriving(arriving, config)) terminal.note(line)
+      if (reports.length === 0 && arriving.length === 0) terminal.note(writeEmpty(library.store.location, hint))
+      if (reports.length === 0 && shared === undefined && !terminal.isJson) return
       const now = library.clock.now()
       const isList = text === undefined && flags.all !== true
       const lines = isList ? writeSourceLines(reports, now) : []
@@ -48,19 +53,33 @@ export function addStatus(program: Command, streams: Streams): void {
       const coverageOf = ({ source }: SourceDescription) => understood.get(source.id) ?? null
       for (const one of isList ? [] : reports) {
         lines.push(writeStatus(one, await createHintFor(config, one.source), now, coverageOf(one)))
+        lines.push(...writeJobLines(jobs, one))
       }
-      terminal.answer([...lines, ...writeWorkerLines(workers)].join('\n'), {
+      if (shared !== undefined) lines.push(...writeWorkerLines(shared.workers), ...writeWaitingLines(shared, hint))
+      terminal.answer(lines.join('\n').replace(/^\n/, ''), {
         library: library.store.location,
         sources: reports.map((one) => statusRecord(one, now, coverageOf(one))),
-        ...(text === undefined ? { workers: workers.map(workerRecord) } : {}),
+        ...(text === undefined
+          ? { workers: (shared?.workers ?? []).map(workerRecord), waiting: shared?.waiting.length ?? 0 }
+          : {}),
+        unfinished_copies: arriving,
       })
     })
   })
 }
 
-/** Those who share the work of a library; none where it is a file. */
-async function readWorkers({ workers }: Library): Promise<readonly WorkerRecord[]> {
-  return (await workers?.list()) ?? []
+/** Jobs that ended so long ago are looked through for those that came to nothing. */
+const LOOKED_BACK_MS = 86_400_000
+
+/** The jobs of a library that many share, those that ended lately among them; none where it is a file. */
+async function readJobs({ workers }: Library): Promise<readonly JobRecord[]> {
+  return ((await workers?.listJobs(LOOKED_BACK_MS)) ?? []).map(({ record }) => record)
+}
+
+/** Who shares the work of a library; undefined where it is a file. */
+async function readShared({ workers }: Library, jobs: readonly JobRecord[]): Promise<SharedWork | undefined> {
+  if (workers === undefined) return undefined
+  return { workers: await workers.list(), waiting: jobs.filter(({ status }) => status === 'queued') }
 }
 
 /** How well a site is understood; null where no plan has ever looked at it. */

@@ -77,11 +77,11 @@ export function prepareQueue({ values }: EffectiveConfig, log: Log): LateQueue {
     const { openQueue } = await import('../jobs/open-queue.ts')
     const { parsePlace } = await import('../store/postgres/place.ts')
     const { explainFailure } = await import('../store/postgres/failures.ts')
-    const { address, schema, location } = parsePlace(values.library)
+    const place = parsePlace(values.library)
     try {
-      return await openQueue({ address, schema, location, warn: createWarner(log) })
+      return await openQueue({ ...place, warn: createWarner(log) })
     } catch (error) {
-      throw explainFailure(error, location)
+      throw explainFailure(error, place.location)
     }
   }
   return {

@@ -1,31 +1,68 @@
+import { maskFields } from '../core/secrets.ts'
 import { writeBytes } from '../core/text/bytes.ts'
+import type { JobRecord } from '../library/job-log.ts'
+import type { SourceReport } from '../library/operations/source-status.ts'
 import { isLost, showWorker, type WorkerRecord } from '../library/workers.ts'
-import { timeRecord } from './library.ts'
+import { type Hint, timeRecord } from './library.ts'
 import { countOf, printableLine, writeNumber } from './terminal.ts'
 
-/** What each worker of a library does, a line each; nothing where there are none. */
+/** Who shares the work of a library, and what there is to do. */
+export interface SharedWork {
+  readonly workers: readonly WorkerRecord[]
+  /** Crawls that nobody has begun. */
+  readonly waiting: readonly JobRecord[]
+}
+
+/** What each worker of a library does, a line each. */
 export function writeWorkerLines(workers: readonly WorkerRecord[]): string[] {
-  if (workers.length === 0) return []
   const lost = workers.filter(isLost).length
   const there = workers.length - lost
   const facts = [there === 0 ? 'none' : writeNumber(there), ...(lost === 0 ? [] : [`${writeNumber(lost)} lost`])]
-  return ['', `Workers: ${facts.join(', ')}`, ...workers.map(writeWorker)]
+  const width = Math.max(0, ...workers.map(({ name }) => printableLine(name).length))
+  return ['', `Workers: ${facts.join(', ')}`, ...workers.map((worker) => writeWorker(worker, width))]
+}
+
+/** What waits for them, a line each. */
+export function writeWaitingLines({ workers, waiting }: SharedWork, hint: Hint): string[] {
+  if (waiting.length === 0) return []
+  return [
+    `Waiting: ${countOf(waiting.length, 'crawl')}`,
+    ...waiting.slice(0, SHOWN).map(({ id, url }) => `  ${printableLine(maskFields(url))}, job ${id}`),
+    ...(waiting.length > SHOWN ? [`  and ${writeNumber(waiting.length - SHOWN)} more`] : []),
+    ...(workers.every(isLost) ? [writeMissing(waiting.length, hint)] : []),
+  ]
+}
+
+/** Of what waits, so many are named. */
+const SHOWN = 10
+
+/** That nobody is there who would run what waits. */
+export function writeMissing(waiting: number, hint: Hint): string {
+  return `no worker is there to run ${waiting === 1 ? 'the crawl that waits' : `the ${writeNumber(waiting)} crawls that wait`}; start one with: ${hint('worker')}`
+}
+
+/** How the last job of a source stands, where its last crawl does not tell: it waits, or came to nothing. */
+export function writeJobLines(jobs: readonly JobRecord[], { source, crawl }: SourceReport): string[] {
+  const job = jobs.findLast(({ sourceId }) => sourceId === source.id)
+  if (job?.status === 'queued') return [`Job: ${job.id} waits for its turn`]
+  if (job?.status !== 'failed' || job.crawlId === crawl?.id) return []
+  return [`Job: ${job.id} failed: ${printableLine(job.problem ?? 'it gave no reason')}`]
 }
 
 /** `  db-1/412  2 of 4 crawls, 18 hosts, 12.4 visits/s, 1,204 visits, 8.1 MB` */
-function writeWorker(worker: WorkerRecord): string {
+function writeWorker(worker: WorkerRecord, width: number): string {
   const { name, isServer, state, jobs, helps, slots, leases, visits, bytes, visitsPerSec } = showWorker(worker)
   const facts = [
     `${jobs.length} of ${countOf(slots, 'crawl')}`,
     ...(helps.length === 0 ? [] : [`helps with ${writeNumber(helps.length)}`]),
     countOf(leases, 'host'),
     `${visitsPerSec.toFixed(1)} visits/s`,
-    `${writeNumber(visits)} visits`,
+    countOf(visits, 'visit'),
     writeBytes(bytes),
     ...(isServer ? ['server'] : []),
     ...(state === 'working' ? [] : [state]),
   ]
-  return `  ${printableLine(name)}  ${facts.join(', ')}`
+  return `  ${printableLine(name).padEnd(width)}  ${facts.join(', ')}`
 }
 
 /** The same for JSON. */

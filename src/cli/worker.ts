@@ -32,23 +32,25 @@ export function addWorker(program: Command, streams: Streams): void {
     .option('--alive-file <path>', 'write this file every few seconds, for a probe that looks how old it is')
     .addHelpText(
       'after',
-      '\nAny number of workers, on any number of machines, share the work of a library. What is asked for at `pharos serve` is taken by one of them; what one that dies leaves is taken by another.\n\nExamples:\n  $ pharos worker --library postgres://pharos@db/pharos\n  $ pharos worker --max-crawls 4 --drain-time 30s',
+      '\nAny number of workers, on any number of machines, share the work of a library.\nWhat is asked for at `pharos serve`, or with --detach, is taken by one of them;\nwhat one that dies leaves is taken by another. What may be fetched, and how, is\ndecided by the settings of the worker: give all of them the same.\n\nExamples:\n  $ pharos worker --library postgres://pharos@db/pharos\n  $ pharos worker --max-crawls 4 --drain-time 30s',
     )
   addLibraryOptions(command, [...WORKER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes', ...EMBED_SETTINGS])
   command.action(async (flags: WorkerFlags) => {
     const config = configOf(command)
     refuseFile(config)
-    const terminal = new Terminal(flags, streams)
+    // Whoever collects the log reads both streams.
+    const terminal = new Terminal({ ...flags, json: flags.json === true || flags.jsonLogs === true }, streams)
     const log = createServeLog(streams.stderr, {
       isJson: flags.jsonLogs === true,
       isQuiet: flags.quiet === true,
       hasRequests: false,
     })
+    const tell = (text: string) => (flags.jsonLogs === true ? log.info(text) : terminal.note(text))
     const letGo = flags.aliveFile === undefined ? undefined : keepAlive(flags.aliveFile)
     try {
       await interruptible(
         (signal) => work(config, log, terminal, signal),
-        () => terminal.note('takes nothing new, and goes when what runs is over … (Ctrl-C once more ends it at once)'),
+        () => tell('takes nothing new, and goes when what runs is over … (Ctrl-C once more ends it at once)'),
       )
     } finally {
       letGo?.()

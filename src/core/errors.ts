@@ -249,13 +249,13 @@ export const ERRORS = {
   },
   LIBRARY_NEWER: {
     message: 'the library {library} was written by a newer Pharos (schema {found}, this one knows {supported})',
-    advice: 'upgrade Pharos, or use another place with --library',
+    advice: 'upgrade Pharos, or use another library',
     httpStatus: 500,
     exitCode: 1,
   },
   LIBRARY_UNUSABLE: {
     message: 'the library {library} cannot be used: {problem}',
-    advice: 'check the place and its permissions, or use another one with --library',
+    advice: 'check the place and its permissions, or use another library',
     httpStatus: 500,
     exitCode: 1,
   },
@@ -279,7 +279,7 @@ export const ERRORS = {
   },
   LIBRARY_READ_ONLY: {
     message: 'the library {library} cannot be written: {problem}',
-    advice: 'make its place writable, then run the same command again, or use another place with --library',
+    advice: 'make its place writable, then run the same command again, or use another library',
     httpStatus: 503,
     exitCode: 1,
   },
@@ -447,7 +447,7 @@ export const ERRORS = {
     exitCode: 1,
   },
   STORE_UNAVAILABLE: {
-    message: 'the library cannot be used at the moment',
+    message: 'the library cannot be used at the moment{reason}',
     advice: 'try again in a moment; the log of the server tells under this id what is wrong',
     httpStatus: 503,
     exitCode: 1,
@@ -459,13 +459,13 @@ export const ERRORS = {
     exitCode: 1,
   },
   SERVER_MISSING: {
-    message: 'no server runs on the library {library}',
+    message: 'no server of this machine runs on the library {library}',
     advice: 'start one with `pharos serve`, or leave out --detach',
     httpStatus: 503,
     exitCode: 1,
   },
   SERVER_REFUSED: {
-    message: 'the server at {origin} refused: {problem}',
+    message: '{who} refused: {problem}',
     advice: '{advice}',
     httpStatus: 502,
     exitCode: 1,
@@ -509,11 +509,16 @@ export class PharosError extends Error {
     this.details = details
   }
 
-  /** Message, advice, HTTP status and exit code of this failure. */
+  /** Message, advice, HTTP status and exit code of this failure. A failure may know better advice than the table has. */
   get entry(): ErrorEntry {
     const entry = ERRORS[this.code]
-    return { ...entry, advice: fillTemplate(entry.advice, this.details) }
+    return { ...entry, advice: String(this.details['advice'] ?? fillTemplate(entry.advice, this.details)) }
   }
+}
+
+/** What a failure says, without its name. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function fillTemplate(template: string, details: Readonly<Record<string, string | number>>): string {

@@ -415,14 +415,20 @@ export class ActiveCrawl {
     // Whoever sees a part of a crawl cannot tell.
     if (this.isJoined) return
     await this.#tellReached(this.milestones.note(visit))
-    if ((await this.readHelp()).visited >= this.#recountAt) await this.reachTogether()
+    const { visited } = await this.readHelp()
+    if (visited >= this.#recountAt) await this.#recount(visited)
   }
 
-  /** Tells the milestones that all processes have come to together, by what is in the ledger: what others visit is not told to this one. */
+  /** Tells the milestones that all processes have come to together. */
   async reachTogether(): Promise<void> {
-    const { visited } = await this.readHelp()
+    await this.#recount((await this.readHelp(true)).visited)
+  }
+
+  /** Counts milestones by what is in the ledger: what others visit is not told to this process. */
+  async #recount(visited: number): Promise<void> {
     const { milestones } = this.ports
-    if (this.isJoined || visited === 0 || milestones === undefined || !this.milestones.isOpen) return
+    if (visited === 0 || milestones === undefined || !this.milestones.isOpen) return
+    // Set before anything is waited for: of visits that end at once, one counts.
     this.#recountAt = Math.max(this.#recountAt, visited) * RECOUNT_FACTOR
     await this.#tellReached(this.milestones.take(await milestones.read()))
   }

@@ -4,6 +4,7 @@ import type { CrawlEvent } from './events.ts'
 import { finishCrawl, isConclusive } from './finish.ts'
 import { Frontier, type FrontierOptions } from './frontier.ts'
 import type { Reason, Settled, Settlement, Visit } from './ledger.ts'
+import { createPatientPorts } from './patience.ts'
 import type { PlannedVisit } from './planner.ts'
 import type { PageKind } from './ports.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
@@ -16,10 +17,8 @@ import { visitPage } from './visit.ts'
  * cannot be written, the crawl waits.
  */
 export function crawl(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
-  const open = (patient: CrawlPorts, { signal: either, patience, pulse }: Supervisor) => {
-    const moveSite = (siteUrl: string) => patience.keep(() => ports.moveSite(siteUrl))
-    return new ActiveCrawl(run, { ...pulse.watch(patient), moveSite }, either)
-  }
+  const open = (patient: CrawlPorts, { signal: either, patience, pulse }: Supervisor) =>
+    new ActiveCrawl(run, pulse.watch(createPatientPorts(patient, patience)), either)
   return supervise({ run, ports, open, work: visitEverything, finish: finishCrawl }, signal)
 }
 
@@ -32,7 +31,6 @@ async function visitEverything(active: ActiveCrawl): Promise<void> {
   while (isGoingOn(active) && (await active.planning?.idle()) === true) await visitAll(active)
   while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
   if (active.refusal !== null) await putBack(active, active.refusal)
-  await active.readHelp(true)
   await active.reachTogether()
 }
 
@@ -128,13 +126,13 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
 
 /** What kind of page was read, or is still there. */
 async function kindAfter(
-  { ports, milestones, planning }: ActiveCrawl,
+  { ports, milestones, planning, isJoined }: ActiveCrawl,
   { visit, record }: Settlement,
   { state }: Settled,
 ) {
   const told = record?.classification?.kind
   if (told !== undefined) return PAGE_KINDS[told]
-  const isAsked = state === 'unchanged' && (planning !== undefined || milestones.isOpen)
+  const isAsked = state === 'unchanged' && (planning !== undefined || (milestones.isOpen && !isJoined))
   return isAsked ? ports.kindOf(visit) : 'unknown'
 }
 

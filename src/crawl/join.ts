@@ -2,6 +2,7 @@ import { ActiveCrawl } from './active-crawl.ts'
 import { visitAll } from './crawl.ts'
 import type { CrawlEvent, CrawlSummary } from './events.ts'
 import { describeStop, type Ending } from './finish.ts'
+import { createPatientPorts } from './patience.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import type { SharedCrawl } from './sharing.ts'
 import { type Supervisor, supervise } from './supervise.ts'
@@ -37,8 +38,8 @@ export function joinCrawl(
     else if (active !== undefined) active.isFullKnown = now.isFullKnown
     return true
   }
-  const open = (patient: CrawlPorts, { signal: either, pulse }: Supervisor) => {
-    active = new ActiveCrawl(run, pulse.watch(patient), either, shared)
+  const open = (patient: CrawlPorts, { signal: either, patience, pulse }: Supervisor) => {
+    active = new ActiveCrawl(run, pulse.watch(createPatientPorts(patient, patience)), either, shared)
     return active
   }
   const work = (active: ActiveCrawl) => visitAll(active, { leaveAfterMs: LEAVE_AFTER_MS, leaves: over.signal })

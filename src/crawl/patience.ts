@@ -2,6 +2,7 @@ import { type ErrorCode, PharosError } from '../core/errors.ts'
 import type { CrawlEvent, PauseCause } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import type { Clock } from './ports.ts'
+import type { CrawlPorts } from './run.ts'
 
 /** The first pause before a write that was not possible is tried again; each is twice as long as the one before, up to the last. */
 const FIRST_PAUSE_MS = 250
@@ -48,6 +49,16 @@ export class Patience {
         if (causeOf(error) === undefined || signal.aborted) throw error
         if (this.#waiting === undefined) return await this.#sitOut(work, error)
       }
+    }
+  }
+
+  /** Does a piece of work that only reads. What cannot be written does not hold it up; it waits where nothing can be asked at all. */
+  async ask<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (causeOf(error) !== 'unreachable') throw error
+      return await this.keep(work)
     }
   }
 
@@ -98,20 +109,28 @@ export function createPatientLedger(ledger: Ledger, patience: Patience): Ledger 
       if (known !== undefined) return known
       const method: unknown = Reflect.get(target, name)
       if (typeof method !== 'function') return method
-      const call = (...args: unknown[]): Promise<unknown> => method.apply(target, args)
-      const keep = (...args: unknown[]): Promise<unknown> => patience.keep(() => call(...args))
-      const patient = READS.has(name) ? (...args: unknown[]) => call(...args).catch(orWait(keep, args)) : keep
+      const call = (args: unknown[]) => (): Promise<unknown> => method.apply(target, args)
+      const patient = READS.has(name)
+        ? (...args: unknown[]) => patience.ask(call(args))
+        : (...args: unknown[]) => patience.keep(call(args))
       methods.set(name, patient)
       return patient
     },
   })
 }
 
-/** What to do with a failure: a library that does not answer is waited for. */
-function orWait(keep: (...args: unknown[]) => Promise<unknown>, args: readonly unknown[]) {
-  return (error: unknown): Promise<unknown> => {
-    if (causeOf(error) !== 'unreachable') throw error
-    return keep(...args)
+/** The same ports of a crawl, which wait for the library where they ask it past the ledger. */
+export function createPatientPorts(ports: CrawlPorts, patience: Patience): CrawlPorts {
+  const { milestones, readHelp } = ports
+  return {
+    ...ports,
+    kindOf: (page) => patience.ask(() => ports.kindOf(page)),
+    readHelp: readHelp && (() => patience.ask(readHelp)),
+    milestones: milestones && {
+      read: () => patience.ask(() => milestones.read()),
+      write: (kind) => patience.keep(() => milestones.write(kind)),
+    },
+    moveSite: (siteUrl) => patience.keep(() => ports.moveSite(siteUrl)),
   }
 }
 

@@ -38,6 +38,12 @@ test('what several processes have come to together is told once', () => {
   expect(reach(milestones, 10, { depth: 2 })).toEqual(['downloads-1k'])
 })
 
+test('what is reached while others are counted is told once', () => {
+  const milestones = new ProgressMilestones('https://news.example/')
+  expect(reach(milestones, 1000)).toEqual(['downloads-1k'])
+  expect(milestones.take({ kinds: [], counts: { secondLevel: 0, downloads: 1000, articles: 0 } })).toEqual([])
+})
+
 test('what was not downloaded, or is no page, does not count', () => {
   const milestones = new ProgressMilestones('https://news.example/')
   milestones.resume({ kinds: [], counts: { secondLevel: 9, downloads: 999, articles: 999 } })

@@ -65,10 +65,15 @@ export class ProgressMilestones {
     return this.#left.length > 0
   }
 
-  /** Goes on where an interrupted run of the crawl was. */
+  /** Goes on from what an interrupted run of the crawl, or all processes, had come to. More may have been reached while that was read. */
   resume({ kinds, counts }: ReachedBefore): void {
-    this.#counts = counts
-    this.#left = MILESTONES.filter(({ kind }) => !kinds.includes(kind))
+    const { secondLevel, downloads, articles } = this.#counts
+    this.#counts = {
+      secondLevel: Math.max(secondLevel, counts.secondLevel),
+      downloads: Math.max(downloads, counts.downloads),
+      articles: Math.max(articles, counts.articles),
+    }
+    this.#left = this.#left.filter(({ kind }) => !kinds.includes(kind))
   }
 
   /** Takes what all processes have come to. Answers the milestones that were reached by it. */

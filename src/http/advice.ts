@@ -18,6 +18,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
   CRAWL_UNPREPARED: 'crawl it with "crawlType": "intelligent" first, or ask again with "force": true',
   ANALYSIS_RUNNING: ({ run = '' }) =>
     `wait for it to end; GET /api/analysis/${run} tells how far it is, and ${runHref(String(run))} shows it`,
+  WORKERS_MISSING: 'start a worker, or let the crawl wait for one with "queue": true; GET /api/workers lists them',
   JOBS_FULL: 'wait for one of them to end, then ask again; POST /api/crawl with "queue": true waits for its turn',
 }
 

@@ -23,7 +23,7 @@ import { maskAddress, writeRequestLine } from './request-log.ts'
 import type { Reply, Route } from './route.ts'
 import { createGuard } from './security.ts'
 import { createSessions } from './session.ts'
-import { withLibrary } from './store-access.ts'
+import { withLibraryOr } from './store-access.ts'
 import { ROUTES } from './table.ts'
 
 /** What is known of a request beside itself. */
@@ -50,13 +50,13 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
   const metrics = createMetrics(
     ports.dispatcher,
     () =>
-      withLibrary<StoreStats | null>(
+      withLibraryOr<StoreStats | null>(
         ports,
         ({ store }) => store.stats(),
         () => null,
       ),
     () =>
-      withLibrary<readonly WorkerRecord[] | null>(
+      withLibraryOr<readonly WorkerRecord[] | null>(
         ports,
         async ({ workers }) => (await workers?.list()) ?? null,
         () => null,

@@ -5,7 +5,7 @@ import type { Library } from '../library/library.ts'
 import { reportSource } from '../library/operations/source-status.ts'
 import type { Source } from '../library/source.ts'
 import type { HttpPorts } from './ports.ts'
-import { withLibrary } from './store-access.ts'
+import { withLibraryOr } from './store-access.ts'
 import { isoOf } from './time.ts'
 
 /** A crawl that another process runs on the same library. It is watched from here, and ended where it was begun. */
@@ -30,10 +30,11 @@ export function createCrawlsElsewhere(ports: HttpPorts, freshMs: number = FRESH_
   let found: Promise<readonly ElsewhereItem[]> | undefined
   let foundAt = Number.NEGATIVE_INFINITY
   const look = async (): Promise<readonly ElsewhereItem[]> => {
-    latest = await withLibrary(
+    latest = await withLibraryOr(
       ports,
       (library) => findOthers(library, ports.dispatcher.list()),
-      () => [],
+      // Those that ran a moment ago.
+      () => latest,
     )
     return latest
   }

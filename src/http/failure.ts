@@ -43,7 +43,7 @@ export class StatusError extends Error {
  * the library left out; of everything else only the code and an id are told, and the log has the rest.
  */
 export function describeFailure(error: unknown, id: string): Failure {
-  const internal = redactSecrets(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  const internal = redactSecrets(writeInternal(error))
   const known = knownOf(error)
   if (known === undefined) {
     return { status: 500, body: { error: 'unexpected failure', code: 'INTERNAL', id }, internal }
@@ -62,6 +62,39 @@ export function describeFailure(error: unknown, id: string): Failure {
   return { status, body, internal }
 }
 
+/** Where it came from, of what nobody expects; of a library that is away only why: that is told with every request. */
+function writeInternal(error: unknown): string {
+  if (isStoreTrouble(error) && innermost(error) instanceof PharosError) return describeTrouble(error)
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** Why the library cannot be used, for the log. */
+export function describeTrouble(error: unknown): string {
+  const { message, cause } = innermost(error)
+  return cause instanceof Error && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
+}
+
+/** What was wrapped in order to say that it is about the library. */
+function innermost(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error))
+  const isWrapped = error instanceof PharosError && error.code === 'STORE_UNAVAILABLE' && error.cause instanceof Error
+  return isWrapped ? innermost(error.cause) : error
+}
+
+/** Why the library cannot be used, as far as it is the business of whoever asked: where it is kept is not. */
+const TOLD: Readonly<Partial<Record<ErrorCode, string>>> = {
+  LIBRARY_UNREACHABLE: ': its database does not answer',
+  LIBRARY_LOCKED: ': another process keeps it locked',
+  LIBRARY_FULL: ': there is no room left for it',
+  LIBRARY_READ_ONLY: ': it cannot be written',
+}
+
+function unavailable(error: unknown): PharosError {
+  const found = innermost(error)
+  const reason = (found instanceof PharosError && TOLD[found.code]) || ''
+  return new PharosError('STORE_UNAVAILABLE', { reason })
+}
+
 /** Whether a failure is about the library as a whole: it cannot be opened, read or written at the moment. */
 export function isStoreTrouble(error: unknown): boolean {
   if (error instanceof PharosError) return error.code.startsWith('LIBRARY_') || error.code === 'STORE_UNAVAILABLE'
@@ -72,7 +105,7 @@ export function isStoreTrouble(error: unknown): boolean {
 
 function knownOf(error: unknown): { readonly error: PharosError; readonly status: number } | undefined {
   if (error instanceof StatusError) return { error: error.cause, status: error.status }
-  if (isStoreTrouble(error)) return { error: new PharosError('STORE_UNAVAILABLE'), status: 503 }
+  if (isStoreTrouble(error)) return { error: unavailable(error), status: 503 }
   if (!(error instanceof PharosError) || error.code === 'INTERNAL') return undefined
   return { error, status: error.entry.httpStatus }
 }

@@ -29,7 +29,7 @@ const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors
 
 /** Creates them. They follow the jobs by the feed, so that what a job did counts on after it is forgotten. */
 export function createMetrics(
-  dispatcher: Dispatcher,
+  dispatcher: Pick<Dispatcher, 'feed' | 'list'>,
   readStats: () => Promise<StoreStats | null>,
   readWorkers: () => Promise<readonly WorkerRecord[] | null>,
 ): Metrics {
@@ -70,9 +70,12 @@ export function createMetrics(
       follow()
       const library = await stats()
       const workers = await readWorkers()
-      const running = dispatcher.list().filter(({ status }) => status === 'running')
+      const jobs = dispatcher.list()
+      const running = jobs.filter(({ status }) => status === 'running')
+      const waiting = jobs.filter(({ status }) => status === 'queued')
       return [
         ...writeJobs(running, totals),
+        ...gauge('pharos_jobs_waiting', 'Crawls that wait for room, or for a worker.', waiting.length),
         ...gauge('http_event_streams', 'Event streams that are open.', streams),
         ...(library === null ? [] : writeLibrary(library)),
         ...(workers === null ? [] : writeWorkers(workers)),

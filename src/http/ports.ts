@@ -9,8 +9,8 @@ export interface HttpPorts {
   /** Version of this program. */
   readonly version: string
   /**
-   * The library; tried again with each call until it can be opened. Routes that only read answer as the contract says while it cannot,
-   * and the server stays up.
+   * The library; tried again with each call until it can be opened. While it cannot, the server stays up: routes that only read answer as
+   * the contract says of a file, and that it cannot be used where it is a database.
    */
   readonly library: () => Promise<Library>
   /** Searches it; perhaps in another thread, so that others are answered meanwhile. */

@@ -1,30 +1,54 @@
 import { PharosError } from '../core/errors.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Addresses } from '../library/addresses.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
 import type { UnderstandingStore } from '../library/library-store.ts'
-import { isStoreTrouble } from './failure.ts'
+import { describeTrouble, isStoreTrouble } from './failure.ts'
 import type { HttpPorts } from './ports.ts'
 
 /**
- * Does something with the library. Where that fails because of the library as a whole, `otherwise` is the answer, and the log says
- * why; without it, whoever asked is told that it cannot be used at the moment.
+ * Does something with the library. Where that fails because of the library as a whole, whoever asked is told that it cannot be used at the
+ * moment. Of a file `otherwise` is the answer instead, as the contract says, and the log says why; a database that is away holds what it
+ * held, and nobody is told that it holds nothing.
  */
 export async function withLibrary<T>(
-  { library, log }: HttpPorts,
+  ports: HttpPorts,
   use: (library: Library) => Promise<T>,
   otherwise?: () => T,
+): Promise<T> {
+  return guarded(ports.library, use, ofFile(ports, otherwise), ports.log)
+}
+
+/** The same for what can be told without the library, wherever it is kept. */
+export async function withLibraryOr<T>(
+  { library, log }: HttpPorts,
+  use: (library: Library) => Promise<T>,
+  otherwise: () => T,
 ): Promise<T> {
   return guarded(library, use, otherwise, log)
 }
 
-/** The same with the history of jobs. */
+/** The same as {@link withLibrary} with the history of jobs. */
 export async function withJobLog<T>(
-  { jobLog, log }: HttpPorts,
+  ports: HttpPorts,
   use: (jobLog: JobLog) => Promise<T>,
   otherwise?: () => T,
 ): Promise<T> {
+  return guarded(ports.jobLog, use, ofFile(ports, otherwise), ports.log)
+}
+
+/** The same as {@link withLibraryOr} with the history of jobs. */
+export async function withJobLogOr<T>(
+  { jobLog, log }: HttpPorts,
+  use: (jobLog: JobLog) => Promise<T>,
+  otherwise: () => T,
+): Promise<T> {
   return guarded(jobLog, use, otherwise, log)
+}
+
+function ofFile<T>({ settings }: HttpPorts, otherwise: (() => T) | undefined): (() => T) | undefined {
+  return isPostgres(settings.libraryPath) ? undefined : otherwise
 }
 
 /** The same with the addresses of all sources. */
@@ -74,7 +98,7 @@ async function guarded<S, T>(
     return await use(await openOf(open))
   } catch (error) {
     if (otherwise === undefined || !isStoreTrouble(error)) throw error
-    log.warn('the library cannot be used', { problem: error instanceof Error ? describe(error) : String(error) })
+    log.warn('the library cannot be used', { problem: describeTrouble(error) })
     return otherwise()
   }
 }
@@ -86,8 +110,4 @@ async function openOf<S>(open: () => Promise<S>): Promise<S> {
   } catch (cause) {
     throw isStoreTrouble(cause) ? cause : new PharosError('STORE_UNAVAILABLE', {}, { cause })
   }
-}
-
-function describe(error: Error): string {
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }

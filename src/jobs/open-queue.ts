@@ -1,5 +1,7 @@
+import type { ClientConfig } from 'pg'
 import type { Job, PgBoss, QueuePolicy } from 'pg-boss'
 import { PharosError } from '../core/errors.ts'
+import { describeLogin } from '../core/url/postgres-login.ts'
 import { type JobQueue, QUEUES, type QueuedWork, type QueueName } from '../library/dispatch/queue.ts'
 import type { RunStatement } from '../library/workers.ts'
 
@@ -9,10 +11,14 @@ export interface QueueOptions {
   readonly address: string
   /** The schema of the library; the queue has one beside it. */
   readonly schema: string
+  /** How long a connection may take to be made, in milliseconds. */
+  readonly connectMs: number
   /** Shown to people. */
   readonly location: string
   /** Told what failed in the background, where it is tried again. */
   readonly warn: (message: string) => void
+  /** A connection that has not answered for so long is given up, in milliseconds. @default 30 s */
+  readonly quietMs?: number | undefined
 }
 
 /** Whoever gives no sign of life for so long has lost its work. No less is possible. */
@@ -39,6 +45,10 @@ const POLICIES: Readonly<Record<QueueName, QueuePolicy>> = {
 /** A run of analysis that was lost may be held by its process for a while. */
 const RETRY_S: Readonly<Record<QueueName, number>> = { crawl: 0, analysis: 5, embedding: 60 }
 const CONNECTIONS = 3
+/** Whatever is asked of a queue is answered at once; longer than this takes nobody but who is not there any more. */
+const QUIET_MS = 30_000
+/** Whether the other end is still there is asked after this. */
+const KEEP_ALIVE_MS = 10_000
 /** How long what was taken may take to be settled at the end. */
 const LAST_MS = 2000
 
@@ -52,22 +62,48 @@ export async function openQueue(options: QueueOptions): Promise<JobQueue> {
   }
   // A role that has the schema need not be allowed to make it.
   return startQueue(options, false).catch((cause: unknown) => {
-    const problem = `its role may not make the schema of its jobs; let somebody who may run: CREATE SCHEMA ${schema}_jobs AUTHORIZATION the role`
-    throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
+    if (!isForbidden(cause)) throw cause
+    const advice = `let somebody who may run: ${writeGrants(location, `"${schema}_jobs"`, hasCode(cause, NO_SCHEMA))}`
+    const problem = 'its role may not use the schema of its jobs'
+    throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem, advice }, { cause })
   })
 }
 
-function isForbidden(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '42501'
+/** What lets the role of an address use a queue: whoever makes the schema owns what is in it. */
+function writeGrants(location: string, jobs: string, isMissing: boolean): string {
+  const { role } = describeLogin(location)
+  if (isMissing) return `CREATE SCHEMA ${jobs} AUTHORIZATION ${role}`
+  return `GRANT USAGE, CREATE ON SCHEMA ${jobs} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${jobs} TO ${role}`
 }
 
-async function startQueue({ address, schema, location, warn }: QueueOptions, createSchema: boolean): Promise<JobQueue> {
+const NO_SCHEMA = '3F000'
+const NOT_ALLOWED = '42501'
+
+/** Whether a role may not make a schema, or there is none. */
+function isForbidden(error: unknown): boolean {
+  return hasCode(error, NOT_ALLOWED) || hasCode(error, NO_SCHEMA)
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+async function startQueue(options: QueueOptions, createSchema: boolean): Promise<JobQueue> {
+  const { address, schema, connectMs, location, warn, quietMs = QUIET_MS } = options
   const { PgBoss } = await import('pg-boss').catch((cause: unknown) => {
     const problem = 'the package pg-boss is not installed; install it beside Pharos: npm install pg-boss'
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
   })
+  // All three are passed on to the driver.
+  const lifetime: Pick<ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'query_timeout'> = {
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    query_timeout: quietMs,
+  }
   const boss = new PgBoss({
+    ...lifetime,
     connectionString: address,
+    connectionTimeoutMillis: connectMs,
     schema: `${schema}_jobs`,
     createSchema,
     application_name: 'pharos',

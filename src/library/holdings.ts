@@ -115,7 +115,10 @@ export interface Holdings {
   readLibraryId(): Promise<string>
   /** Whether a text may have a NUL in it; where not, U+FFFD stands for it. */
   readonly keepsNul: boolean
-  /** Runs a piece of work on the library as it is now. It may be run again from the beginning. */
-  view<T>(work: (view: HeldView) => Promise<T>): Promise<T>
+  /**
+   * Runs a piece of work on the library as it is now. It may be run again from the beginning. With `isMoving` it may see what is written
+   * meanwhile: a file whose moment is kept grows by all that is.
+   */
+  view<T>(work: (view: HeldView) => Promise<T>, options?: { readonly isMoving?: boolean }): Promise<T>
   readonly arrivals: Arrivals
 }

@@ -49,7 +49,7 @@ test('the memory store and the SQLite store give the same answers to the same ca
   timeout: 600_000,
 }, async () => {
   const steps = fc.array(stepArbitrary(), { minLength: 1, maxLength: 80, size: 'max' })
-  await fc.assert(fc.asyncProperty(steps, compareStores), { numRuns: LONG ? 5000 : 40 })
+  await fc.assert(fc.asyncProperty(steps, compareStores), { numRuns: LONG ? 5000 : 25 })
 })
 
 /** What is asked of both stores. Plain data, so that a failure can be read. */

@@ -13,7 +13,7 @@ const SPACE = { model: 'four', fingerprint: 'f'.repeat(64), dimensions: 4 }
 export interface Filling {
   /** @default 'docs' */
   readonly name?: string
-  /** Pages with chunks. @default 30 */
+  /** Pages with two chunks each. @default 30 where there is all that a library can hold, otherwise 6 */
   readonly pages?: number
   /** Whether there is all that a library can hold, besides pages. @default false */
   readonly isWhole?: boolean
@@ -21,7 +21,7 @@ export interface Filling {
 
 /** Fills a library as crawls, analyses, servers and models do: pages with chunks, or all that a library can hold. */
 export async function fillLibrary(library: OpenLibrary, filling: Filling = {}): Promise<void> {
-  const { name = 'docs', pages = 30, isWhole = false } = filling
+  const { name = 'docs', isWhole = false, pages = isWhole ? 30 : 6 } = filling
   const { store } = library
   await addSourceTo(store, name)
   const chunks: string[] = []

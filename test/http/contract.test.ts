@@ -412,6 +412,7 @@ describe('the server', () => {
       'crawler_bytes_per_second gauge',
       'crawler_cache_hit_ratio gauge',
       'crawler_error_rate_per_min gauge',
+      'pharos_jobs_waiting gauge',
       'http_event_streams gauge',
       'pharos_library_bytes gauge',
       'pharos_sources gauge',

@@ -7,6 +7,35 @@ async function statusOf(server: TestServer, path: string): Promise<number> {
   return (await server.ask(path)).status
 }
 
+const EMPTY: readonly (readonly [path: string, body: object])[] = [
+  ['/api/queues', { total: 0, items: [] }],
+  ['/api/problems', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
+  ['/api/milestones', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
+  ['/api/sources', { total: 0, items: [] }],
+  ['/api/urls', { total: 0, count: 0, items: [], cursor: null }],
+  ['/api/recent-errors', { rows: 0, items: [] }],
+  ['/api/recent-domains', { count: 0, items: [] }],
+  ['/api/analysis', { total: 0, items: [] }],
+  ['/api/gazetteer/summary', { countries: 0, sources: [] }],
+  ['/api/gazetteer/places', { total: 0, items: [] }],
+  ['/api/gazetteer/articles?id=1', { items: [] }],
+  ['/api/gazetteer/hubs', { total: 0, items: [] }],
+  ['/api/gazetteer/resolve?q=x', { items: [] }],
+  ['/api/hubs', { total: 0, items: [] }],
+  ['/api/hubs/hosts', { items: [] }],
+  ['/api/hubs/coverage?host=x', { hubs: 0, missing: [] }],
+  ['/api/places/mentions', { items: [] }],
+]
+
+const MISSING = [
+  '/api/queues/job-123/events',
+  '/api/crawls/job-123',
+  '/api/url-details?url=x',
+  '/api/domain-summary?host=x',
+  '/api/analysis/nobody',
+  '/api/gazetteer/place/1',
+]
+
 test('a server without its library stays up, answers as it can, and goes on when the library is back', async () => {
   const server = await openTestServer()
   const library = await server.library()
@@ -17,40 +46,12 @@ test('a server without its library stays up, answers as it can, and goes on when
   expect(before).toEqual([2, 1, ROWS])
 
   await server.hideStore()
-  const empty: readonly [path: string, body: object][] = [
-    ['/api/queues', { total: 0, items: [] }],
-    ['/api/problems', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
-    ['/api/milestones', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
-    ['/api/sources', { total: 0, items: [] }],
-    ['/api/urls', { total: 0, count: 0, items: [], cursor: null }],
-    ['/api/recent-errors', { rows: 0, items: [] }],
-    ['/api/recent-domains', { count: 0, items: [] }],
-    ['/api/analysis', { total: 0, items: [] }],
-    ['/api/gazetteer/summary', { countries: 0, sources: [] }],
-    ['/api/gazetteer/places', { total: 0, items: [] }],
-    ['/api/gazetteer/articles?id=1', { items: [] }],
-    ['/api/gazetteer/hubs', { total: 0, items: [] }],
-    ['/api/gazetteer/resolve?q=x', { items: [] }],
-    ['/api/hubs', { total: 0, items: [] }],
-    ['/api/hubs/hosts', { items: [] }],
-    ['/api/hubs/coverage?host=x', { hubs: 0, missing: [] }],
-    ['/api/places/mentions', { items: [] }],
-    ['/api/status', { store: 'unavailable' }],
-  ]
-  for (const [path, body] of empty) {
+  for (const [path, body] of [...EMPTY, ['/api/status', { store: 'unavailable' }] as const]) {
     const answer = await server.ask(path)
     expect([path, answer.status, answer.body]).toMatchObject([path, 200, body])
   }
   expect(shapes.crawlTypes.parse((await server.ask('/api/crawl-types')).body).items).toHaveLength(6)
-  const missing = [
-    '/api/queues/job-123/events',
-    '/api/crawls/job-123',
-    '/api/url-details?url=x',
-    '/api/domain-summary?host=x',
-    '/api/analysis/nobody',
-    '/api/gazetteer/place/1',
-  ]
-  for (const path of missing) expect([path, await statusOf(server, path)]).toEqual([path, 404])
+  for (const path of MISSING) expect([path, await statusOf(server, path)]).toEqual([path, 404])
   const unavailable = [
     '/ready',
     '/api/search?q=x',
@@ -79,4 +80,17 @@ test('a server without its library stays up, answers as it can, and goes on when
   expect(await statusOf(server, '/api/search?q=x')).toBe(200)
   expect(await statusOf(server, '/ready')).toBe(200)
   expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${OTHER}`)).body).status).toBe('failed')
+})
+
+test('nobody is told that a database that is away holds nothing', async () => {
+  const server = await openTestServer({ settings: { libraryPath: 'postgres://u@db.example/d' } })
+  await server.hideStore()
+  for (const path of [...EMPTY.map(([listed]) => listed), ...MISSING, '/api/workers']) {
+    const { status, body } = await server.ask(path)
+    expect([path, status, shapes.failure.parse(body).code]).toEqual([path, 503, 'STORE_UNAVAILABLE'])
+  }
+  expect((await server.ask('/api/status')).body).toMatchObject({ store: 'unavailable' })
+  for (const path of ['/health', '/metrics', '/api/crawls', '/api/crawl-types', '/']) {
+    expect([path, await statusOf(server, path)]).toEqual([path, 200])
+  }
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { addJobOptions, type CrawlJob, readJob } from '../../src/cli/crawl-job.ts'
 import type { PharosError } from '../../src/core/errors.ts'
 import { readCrawlOrder } from '../../src/library/dispatch/crawl-order.ts'
+import { isSameStart } from '../../src/library/dispatch/tracked-job.ts'
 
 const DEFAULTS = { libraryPath: '/data/library.db' }
 
@@ -219,4 +220,16 @@ describe('a crawl of a source', () => {
     expect(catchError(() => readArgs(['https://docs.example/', '--source=abc']))).toMatchObject({ code: 'USAGE' })
     expect(catchError(() => readArgs([]))).toMatchObject({ code: 'USAGE' })
   })
+})
+
+test.each([
+  ['https://docs.example/guide/', true],
+  ['https://docs.example/guide?utm_source=a', true],
+  ['https://docs.example/guide#top', true],
+  ['https://docs.example/guides', false],
+  ['http://docs.example/guide', false],
+])('one start is known by whatever address of its source: %s', (startUrl, isSame) => {
+  const order = readCrawlOrder({ startUrl: 'https://docs.example/guide' }, DEFAULTS)
+  const other = readCrawlOrder({ startUrl }, DEFAULTS)
+  expect(isSameStart(order, { order: other, sourceId: null })).toBe(isSame)
 })

@@ -17,14 +17,15 @@ export async function createLibrary(): Promise<string> {
 
 /** What makes libraries that hold the same: one is filled, when it is first asked, and the others are copies. */
 export function createFilled(fill: (address: string) => Promise<void>): () => Promise<string> {
-  let filled: string | undefined
+  let filled: Promise<string> | undefined
+  const make = async () => {
+    const name = await copyDatabase('pharos_empty')
+    await fill(addressOf(name))
+    return name
+  }
   return async () => {
-    if (filled === undefined) {
-      const name = await copyDatabase('pharos_empty')
-      await fill(addressOf(name))
-      filled = name
-    }
-    return addressOf(await copyDatabase(filled))
+    filled ??= make()
+    return addressOf(await copyDatabase(await filled))
   }
 }
 

@@ -19,7 +19,7 @@ import type { JobNote } from '../../src/library/job-log.ts'
 import type { Workers } from '../../src/library/workers.ts'
 import { parsePlace } from '../../src/store/postgres/place.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { createLibrary } from './databases.ts'
+import { createFilled, createLibrary } from './databases.ts'
 
 const SCRIPT = fileURLToPath(new URL('../dispatch/scripted-crawl.ts', import.meta.url))
 const runner = createSpawnRunner({
@@ -27,6 +27,9 @@ const runner = createSpawnRunner({
   args: [SCRIPT],
   env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
 })
+
+/** Makes libraries that have a queue, which takes longer to make than to copy. */
+const createQueued = createFilled(async (address) => (await openQueue(placeOf(address))).close())
 
 const closing: (() => Promise<void>)[] = []
 
@@ -38,12 +41,16 @@ afterEach(async () => {
 async function connect(address: string): Promise<{ workers: Workers; queue: JobQueue }> {
   const store = await openPostgresStore(address, { connections: 4 })
   closing.push(() => store.close())
-  const place = parsePlace(address)
-  const queue = await openQueue({ ...place, warn: () => undefined })
+  const queue = await openQueue(placeOf(address))
   closing.push(() => queue.close())
   const { workers } = store
   if (workers === undefined) throw new Error('there are no workers')
   return { workers, queue }
+}
+
+/** Where the queue of a library is. */
+function placeOf(address: string): Parameters<typeof openQueue>[0] {
+  return { ...parsePlace(address), warn: () => undefined }
 }
 
 interface Server {
@@ -138,7 +145,7 @@ function linesOf({ told }: Server): unknown[] {
 }
 
 test('what a process of a worker says is told by every server, up to its good end', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
   const begun = await server.dispatcher.begin(order('finish'))
@@ -163,7 +170,7 @@ test('what a process of a worker says is told by every server, up to its good en
 })
 
 test('pause, resume and stop reach the process of a worker, from whichever server', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
   const { id } = await server.dispatcher.begin(order('run'))
@@ -182,7 +189,7 @@ test('pause, resume and stop reach the process of a worker, from whichever serve
 })
 
 test('one that does not stop when it is asked to is ended', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const server = await openServer(address)
   await openWorker(address)
   const { id } = await server.dispatcher.begin(order('stubborn'))
@@ -192,7 +199,7 @@ test('one that does not stop when it is asked to is ended', async () => {
 })
 
 test('what is to begin at once is refused without room, and what crawls the same waits for its turn', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const server = await openServer(address)
   const { dispatcher } = server
   await expect(dispatcher.begin(order('finish'))).rejects.toMatchObject({ code: 'WORKERS_MISSING' })
@@ -242,7 +249,7 @@ test('each job is run once, however many take them and ask for them at the same 
 })
 
 test('what a worker that goes has not ended goes on with another, and a server that comes disturbs nothing', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const server = await openServer(address)
   const go = await openWorker(address)
   const { id } = await server.dispatcher.begin(order('run'))
@@ -266,7 +273,7 @@ test('what a worker that goes has not ended goes on with another, and a server t
 })
 
 test('a worker that has lost a job changes it no more, and is not believed', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const { id } = await server.dispatcher.enqueue(order('run'))
@@ -292,7 +299,7 @@ test('a worker that has lost a job changes it no more, and is not believed', asy
 })
 
 test('one whose job was taken from it says nothing of what becomes of its process', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const { id } = await server.dispatcher.enqueue(order('run'))
@@ -309,7 +316,7 @@ test('one whose job was taken from it says nothing of what becomes of its proces
 })
 
 test('one that is given its own job again ends the old process first', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const { id } = await server.dispatcher.enqueue(order('run'))
@@ -350,7 +357,7 @@ async function openGiven(
 }
 
 test('a job whose crawl is over is not run once more', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const summary = { visited: 7, indexed: 6, unchanged: 0, skipped: 1, failed: 0, bytes: 70 }
   const problems: Readonly<Record<string, string | null>> = { c1: null, c2: 'it found nothing' }
@@ -370,7 +377,7 @@ test('a job whose crawl is over is not run once more', async () => {
 })
 
 test('workers are listed with what they do, and those that are gone for a while', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const go = await openWorker(address, 3)
@@ -390,7 +397,7 @@ test('workers are listed with what they do, and those that are gone for a while'
 })
 
 test('where no notification comes through, all of it is found by looking', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const server = await openServer(address, { hears: false })
   const { workers } = await connect(address)
   await openWorker(address, 1, { workers: { ...workers, ...DEAF } })
@@ -404,7 +411,7 @@ test('where no notification comes through, all of it is found by looking', async
 })
 
 test('a job that no queue knows is found, and run', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const { url, args } = order('finish')
   const id = randomUUID()
@@ -415,7 +422,7 @@ test('a job that no queue knows is found, and run', async () => {
 })
 
 test('a job that its worker does not know of is found, and run', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const about = { id: 'idle', name: 'idle/1', version: '0', isServer: false, slots: 1, state: 'working' } as const
   await workers.report({
@@ -436,7 +443,7 @@ test('a job that its worker does not know of is found, and run', async () => {
 })
 
 test('what crawls bring is given vectors by whoever can, once for all that waits', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const server = await openServer(address)
   await openWorker(address)
   let embedded = 0
@@ -452,7 +459,7 @@ test('what crawls bring is given vectors by whoever can, once for all that waits
 })
 
 test('one that is taken again and again and comes to nothing is given up, unless it is to pause', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const [one, paused] = [
@@ -473,7 +480,7 @@ test('one that is taken again and again and comes to nothing is given up, unless
 })
 
 test('a machine whose clock is wrong ends jobs as others do', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const late = { ...systemClock, now: () => Date.now() - 120_000 }
   const { dispatcher } = await openServer(address, { clock: late })
   const { id } = await dispatcher.enqueue(order('run'))
@@ -482,7 +489,7 @@ test('a machine whose clock is wrong ends jobs as others do', async () => {
 })
 
 test('what crawls the same source waits for its turn, also where it was asked for by another address', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const server = await openServer(address)
   const { dispatcher } = server
   const { workers } = await connect(address)
@@ -499,7 +506,7 @@ test('what crawls the same source waits for its turn, also where it was asked fo
 })
 
 test('work that the queue thinks is over is sent once, however many find it', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers, queue } = await connect(address)
   const [id, last] = [randomUUID(), randomUUID()]
   const taken: string[] = []
@@ -522,7 +529,7 @@ test('work that the queue thinks is over is sent once, however many find it', as
 })
 
 test('a run of analysis that was recorded and never sent is found, and one that goes on is waited for', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const events: string[] = []
   const left = randomUUID()
   const analysis: AnalysisWorker = {
@@ -544,7 +551,7 @@ test('a run of analysis that was recorded and never sent is found, and one that 
 })
 
 test('what happens in one job is kept while another is held up', async () => {
-  const address = await createLibrary()
+  const address = await createQueued()
   const { workers } = await connect(address)
   const log = workers.logOf('nobody')
   const data = { action: 'drop', url: 'https://site.example/x', depth: 1, host: null, reason: null } as const

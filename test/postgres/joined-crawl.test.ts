@@ -10,7 +10,9 @@ import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
+import { isLong } from '../faults/bounded.ts'
 import { startChild } from '../sites/children.ts'
+import { stageOnce, stageSite } from '../sites/crawl.ts'
 import { comparable, type Dump, readHoldings } from '../sites/library-file.ts'
 import { quicken } from '../sites/quicken.ts'
 import { openSite, page, redirect, type Site } from '../sites/site.ts'
@@ -46,18 +48,18 @@ interface Farm {
 }
 
 const PAGES = Array.from({ length: 10 }, (_, at) => `/${at}`)
+/** Those of each host of a farm. */
+const FARMED = isLong ? PAGES : PAGES.slice(0, 6)
 
 async function openFarm(hosts: number, delayMs: number): Promise<Farm> {
   const sites: Site[] = []
   for (let host = 1; host <= hosts; host++) {
     const answer = (path: string) => ({ delayMs, body: page(`Page ${path} of host ${host}`, ['/']) })
-    const pages = Object.fromEntries(['/', ...PAGES].map((path) => [path, answer(path)]))
-    const site = await openSite(pages, { address: `127.0.0.${host}` })
-    closeLater(() => site.close())
-    sites.push(site)
+    const pages = Object.fromEntries(['/', ...FARMED].map((path) => [path, answer(path)]))
+    sites.push(await stageSite(pages, { address: `127.0.0.${host}` }))
   }
   const start = `${sites[0]?.origin}/`
-  const all = sites.flatMap((site) => PAGES.map((path) => ({ path, site })))
+  const all = sites.flatMap((site) => FARMED.map((path) => ({ path, site })))
   return {
     sites,
     start,
@@ -93,8 +95,20 @@ async function crawlAlone(farm: Farm): Promise<{ readonly dump: Dump; readonly s
   const library = await open(path)
   const source = await farm.plant(library)
   const { summary } = await run(crawlSource(library, source, { kind: 'add' }, new AbortController().signal))
-  for (const site of farm.sites) site.forget()
   return { dump: await dump(path, library, source), summary }
+}
+
+/** A farm that no test changes, and what one process has brought of it. */
+const stageKnown = stageOnce(async () => {
+  const farm = await openFarm(6, 80)
+  return { farm, alone: await crawlAlone(farm) }
+})
+
+/** The same, and nobody has asked it for anything yet. */
+async function stageFarm(): ReturnType<typeof stageKnown> {
+  const staged = await stageKnown()
+  for (const site of staged.farm.sites) site.forget()
+  return staged
 }
 
 interface Ran {
@@ -185,8 +199,7 @@ async function openReading(site: Site, isShared: boolean) {
 
 /** A crawl that waits while another process does some of it. */
 async function helpByChild() {
-  const farm = await openFarm(4, 60)
-  const alone = await crawlAlone(farm)
+  const { farm, alone } = await stageFarm()
   const path = await createLibrary()
   const beginner = await open(path, { ...SHORT_LIVED, hosts: 1 })
   const source = await farm.plant(beginner)
@@ -205,8 +218,7 @@ async function helpByChild() {
 
 describe('a crawl that further processes take part in', () => {
   test('is the same as that of one, its counts are those of all, and every page is asked for once', async () => {
-    const farm = await openFarm(6, 40)
-    const alone = await crawlAlone(farm)
+    const { farm, alone } = await stageFarm()
     const path = await createLibrary()
     const [beginner, ...others] = await Promise.all([1, 2, 3].map(() => open(path, { hosts: 2 })))
     if (beginner === undefined) throw new Error('nothing was opened')
@@ -237,7 +249,7 @@ describe('a crawl that further processes take part in', () => {
     const [first, second] = farm.sites
     first?.pages.set('/llms.txt', { status: 404, delayMs: 1000 })
     // It is asked after the first one, and the crawl is not over before somebody has looked.
-    for (const at of PAGES) second?.pages.set(at, { delayMs: 1000, body: page(`Page ${at}`, []) })
+    for (const at of FARMED) second?.pages.set(at, { delayMs: 1000, body: page(`Page ${at}`, []) })
     const path = await createLibrary()
     const [beginner, other] = [await open(path, { hosts: 1 }), await open(path)]
     const source = await farm.plant(beginner)
@@ -305,8 +317,7 @@ describe('a crawl that further processes take part in', () => {
   })
 
   test('goes on when whoever began it is killed, and ends with whoever takes it up', { timeout: 120_000 }, async () => {
-    const farm = await openFarm(6, 80)
-    const alone = await crawlAlone(farm)
+    const { farm, alone } = await stageFarm()
     const path = await createLibrary()
     const helper = await open(path, { hosts: 2 })
     const source = await farm.plant(helper)
@@ -335,8 +346,7 @@ describe('a crawl that further processes take part in', () => {
   test('is taken from whoever began it and stands still, who changes nothing when it wakes up', {
     timeout: 120_000,
   }, async () => {
-    const farm = await openFarm(4, 80)
-    const alone = await crawlAlone(farm)
+    const { farm, alone } = await stageFarm()
     const path = await createLibrary()
     const library = await open(path, SHORT_LIVED)
     const source = await farm.plant(library)

@@ -1,17 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
-import { closeLater } from '../close-later.ts'
-import { folderOf, SOCKET } from './server.ts'
+import { connect, type Socket } from 'node:net'
+import { listenBeside } from './beside.ts'
 
 /** A way to a PostgreSQL on which answers can get lost. */
 export interface LossyWay {
   /** The address of the database by this way. */
   readonly address: string
-  /** Cuts the connection on which the next transaction is to be ended, once the server has done so and before anybody hears of it. */
-  loseCommit(): void
+  /**
+   * Cuts the connection on which the next transaction is to be ended, once the server has done so and before anybody hears of it. The
+   * server cannot be reached for so long after that, in milliseconds.
+   */
+  loseCommit(awayMs?: number): void
   /** The same before the server hears of it. */
   loseBeforeCommit(): void
+  /** The same, and the server does not even hear that there is nobody any more. */
+  leaveBeforeCommit(): void
   /** Lets nothing pass any more on connections that are open; nobody is told. */
   fallSilent(): void
   /** How often that has happened. */
@@ -23,14 +25,24 @@ const COMMIT = Buffer.concat([Buffer.from('Q'), Buffer.from([0, 0, 0, 11]), Buff
 
 /** Opens another way to the server at an address. It closes with the test. */
 export async function openLossyWay(address: string): Promise<LossyWay> {
-  const folder = folderOf(address)
-  const own = mkdtempSync(join(folder, 'way-'))
-  let losing: 'answer' | 'question' | undefined
+  let losing: 'answer' | 'question' | 'both' | undefined
   let lost = 0
-  const sockets = new Set<Socket>()
+  let awayMs = 0
+  let isAway = false
+  const goAway = (sockets: ReadonlySet<Socket>) => {
+    isAway = true
+    for (const socket of sockets) socket.destroy()
+    setTimeout(() => {
+      isAway = false
+    }, awayMs)
+  }
   const silent = new WeakSet<Socket>()
-  const server = createServer((near) => {
-    const far = connect(join(folder, SOCKET))
+  const beside = await listenBeside(address, (near, { sockets, server }) => {
+    if (isAway) {
+      near.destroy()
+      return
+    }
+    const far = connect(server)
     const cut = () => {
       near.destroy()
       far.destroy()
@@ -38,6 +50,7 @@ export async function openLossyWay(address: string): Promise<LossyWay> {
     const lose = () => {
       lost++
       cut()
+      if (awayMs > 0) goAway(sockets)
     }
     let isCut = false
     near.on('data', (data) => {
@@ -47,7 +60,10 @@ export async function openLossyWay(address: string): Promise<LossyWay> {
       if (isCommit) losing = undefined
       isCut = what === 'answer'
       if (what === 'question') lose()
-      else far.write(data)
+      else if (what === 'both') {
+        lost++
+        near.off('close', cut).destroy()
+      } else far.write(data)
     })
     far.on('data', (data) => {
       if (silent.has(near)) return
@@ -59,22 +75,20 @@ export async function openLossyWay(address: string): Promise<LossyWay> {
       socket.on('error', cut).on('close', cut)
     }
   })
-  await new Promise<void>((resolve) => server.listen(join(own, SOCKET), resolve))
-  closeLater(async () => {
-    for (const socket of sockets) socket.destroy()
-    await new Promise((resolve) => server.close(resolve))
-    rmSync(own, { recursive: true, force: true })
-  })
   return {
-    address: address.replace(folder, own),
-    loseCommit: () => {
+    address: beside.address,
+    loseCommit: (ms = 0) => {
       losing = 'answer'
+      awayMs = ms
     },
     loseBeforeCommit: () => {
       losing = 'question'
     },
+    leaveBeforeCommit: () => {
+      losing = 'both'
+    },
     fallSilent: () => {
-      for (const socket of sockets) silent.add(socket)
+      for (const socket of beside.sockets) silent.add(socket)
     },
     lost: () => lost,
   }

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
-import { closeLater } from '../close-later.ts'
-import { folderOf, SOCKET } from './server.ts'
+import { connect, type Socket } from 'node:net'
+import { listenBeside } from './beside.ts'
 
 /** For how long a pooler gives a session to a connection. */
 export type PoolMode = 'session' | 'transaction'
@@ -19,25 +16,22 @@ interface Session {
 }
 
 /**
- * Opens a pooler before the server at an address, and tells its own. The session that was used last is given first, as by PgBouncer. It
- * closes with the test.
+ * Opens a pooler before the server at an address, and tells its own. The session that was used last is given first, as by PgBouncer, or
+ * they go round, as by one that is told to. It closes with the test.
  */
-export async function openPooler(address: string, mode: PoolMode): Promise<string> {
-  const folder = folderOf(address)
-  const own = mkdtempSync(join(folder, 'pooler-'))
+export async function openPooler(address: string, mode: PoolMode, goRound = false): Promise<string> {
   const free: Session[] = []
-  const sockets = new Set<Socket>()
-  const keep = (socket: Socket) => {
-    sockets.add(socket)
-    return socket.on('error', () => undefined)
-  }
-  const server = createServer((client) => {
+  const beside = await listenBeside(address, (client, { sockets, server }) => {
+    const keep = (socket: Socket) => {
+      sockets.add(socket)
+      return socket.on('error', () => undefined)
+    }
     let session: Session | undefined
     keep(client)
     client.once('data', (greeting) => {
       client.write(Buffer.concat([AUTHENTICATED, MADE_UP_SESSION, READY]))
       client.on('data', async (data) => {
-        session ??= free.pop() ?? (await openSession(keep(connect(join(folder, SOCKET))), greeting, give))
+        session ??= (goRound ? free.shift() : free.pop()) ?? (await openSession(keep(connect(server)), greeting, give))
         session.client = client
         session.socket.write(data)
       })
@@ -53,13 +47,7 @@ export async function openPooler(address: string, mode: PoolMode): Promise<strin
     })
     client.on('close', () => session?.socket.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(join(own, SOCKET), resolve))
-  closeLater(async () => {
-    for (const socket of sockets) socket.destroy()
-    await new Promise((resolve) => server.close(resolve))
-    rmSync(own, { recursive: true, force: true })
-  })
-  return address.replace(folder, own)
+  return beside.address
 }
 
 /** Greets the server as a client did, and passes on what it says once it is ready. */

@@ -77,7 +77,7 @@ async function revisit(
   await store.settle({ visit, crawlId, now: 30, ...settled })
 }
 
-const PAGES = Array.from({ length: isLong ? 100 : 60 }, (_, i) =>
+const PAGES = Array.from({ length: isLong ? 100 : 45 }, (_, i) =>
   makePage(SOURCES[i % 3] ?? 'docs', `/${any(['guide', 'api'])}/${i}`),
 )
 const CHANGED = PAGES.filter((_, i) => i % 9 === 0).map(({ sourceId, url }) =>
@@ -122,7 +122,7 @@ const FILTERS: readonly ChunkFilter[] = [
   { sourceIds: ['docs'], path: '/guide', heading: 'install', language: 'en' },
 ]
 
-const QUERIES: readonly StoreQuery[] = Array.from({ length: 100 }, (_, i) => ({
+const QUERIES: readonly StoreQuery[] = Array.from({ length: isLong ? 100 : 40 }, (_, i) => ({
   query: i % 20 === 19 ? '東 the' : Array.from({ length: 1 + (i % 4) }, word).join(' '),
   limit: i % 3 === 0 ? 5 : 300,
   explain: i % 2 === 0,

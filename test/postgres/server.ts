@@ -39,7 +39,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
   if (process.getuid?.() === 0) run('chown', ['postgres:', folder])
   const data = join(folder, 'data')
   const log = join(folder, 'log')
-  // Nothing of it has to outlive the machine.
+  // Nothing of it has to outlive the machine, nor long enough to be tended: it would look after each of hundreds of databases in turn.
   const settings = [
     "listen_addresses=''",
     `unix_socket_directories='${folder}'`,
@@ -47,6 +47,8 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
     'full_page_writes=off',
     'synchronous_commit=off',
     'max_connections=200',
+    'autovacuum=off',
+    'jit=off',
     ...further,
   ]
   const control = (...args: readonly string[]) => runAs(...controlled(args), folder)

@@ -13,11 +13,12 @@ import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { parsePlace } from '../../src/store/postgres/place.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
 import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
-import { type ServerProcess, startServer, until as untilLate } from '../e2e/server.ts'
+import { type ServerProcess, startServer } from '../e2e/server.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
 import { createLibrary } from './databases.ts'
 import { findOf } from './ledgers.ts'
 import { startPostgres } from './server.ts'
+import { until as untilLate } from './until.ts'
 
 const COUNT = 16
 

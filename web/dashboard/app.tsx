@@ -1,8 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { writeMoment } from '../shared/format.ts'
 import { Guard } from '../shared/guard.tsx'
 import { ThemeButton } from '../shared/theme-button.tsx'
 import { Home } from './home/home.tsx'
+import { libraryTrouble } from './library-trouble.ts'
 import { connection, liveJobs } from './live.ts'
 import { Places } from './places/places.tsx'
 import { type Route, route } from './route.ts'
@@ -59,6 +61,7 @@ export function App(): JSX.Element {
         </div>
       </header>
       <main>
+        <Trouble />
         <Guard key={`${page}/${id}`}>
           <Page />
         </Guard>
@@ -90,6 +93,24 @@ function Page(): JSX.Element {
         <a href="#/">To the crawler</a>
       </p>
     </div>
+  )
+}
+
+/** On every page: that the library cannot be used, and since when. */
+function Trouble(): JSX.Element | null {
+  const trouble = libraryTrouble.value
+  if (trouble === null) return null
+  const { message, since } = trouble
+  return (
+    <p class="trouble" role="alert">
+      <b>
+        {message.charAt(0).toUpperCase()}
+        {message.slice(1)}.
+      </b>{' '}
+      <span>
+        Since {writeMoment(since)}. Nothing is lost, and what is shown may be old; this page goes on by itself.
+      </span>
+    </p>
   )
 }
 

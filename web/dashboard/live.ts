@@ -1,7 +1,8 @@
-import { batch, type Signal, signal } from '@preact/signals'
+import { batch, effect, type Signal, signal } from '@preact/signals'
 import { takeRunEvent } from './analysis/runs.ts'
 import type { CrawlItem, CrawlList, LogEvent, NoteEvent, NoteList, ProgressEvent, RunEvent } from './api.ts'
 import { createRateWindow, type RateWindow } from './home/rate-window.ts'
+import { libraryTrouble } from './library-trouble.ts'
 import { request, writeQuery } from './request.ts'
 
 /** A problem or milestone that was told. */
@@ -97,6 +98,17 @@ export async function readJobs(): Promise<void> {
 setInterval(() => {
   if (!document.hidden && connection.value === 'open') void readJobs()
 }, ASK_MS)
+
+let wasInTrouble = false
+effect(() => {
+  const isInTrouble = libraryTrouble.value !== null
+  // What could not be read meanwhile is read now.
+  if (wasInTrouble && !isInTrouble) {
+    endedCount.value = endedCount.peek() + 1
+    void readJobs()
+  }
+  wasInTrouble = isInTrouble
+})
 
 function takeList({ items }: Pick<CrawlList, 'items'>): void {
   const open = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !ended.has(id))

@@ -1,3 +1,5 @@
+import { noteTrouble } from './library-trouble.ts'
+
 /** What the server refused, or could not do. */
 export interface Refusal {
   readonly status: number
@@ -30,7 +32,9 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   }
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return { value: body as T }
-  return { refusal: { status: response.status, ...readRefusal(body, response) } }
+  const refusal = { status: response.status, ...readRefusal(body, response) }
+  if (refusal.code === 'STORE_UNAVAILABLE') noteTrouble(refusal.message)
+  return { refusal }
 }
 
 /** Asks for a change. */

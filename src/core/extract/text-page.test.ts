@@ -149,12 +149,13 @@ describe('Markdown of somebody else', () => {
       '[\\[]:',
       '> [a]: b (',
     ]
+    const times = process.env['TEST_LONG'] === undefined ? 40_000 : 100_000
     const ms = cpuMsOf(() => {
       for (const part of parts) {
-        expect(extractText({ url: URL, body: part.repeat(100_000) }, { isMarkdown: true }).type).toBeTypeOf('string')
+        expect(extractText({ url: URL, body: part.repeat(times) }, { isMarkdown: true }).type).toBeTypeOf('string')
       }
     })
-    expect(ms).toBeLessThan(20_000)
+    expect(ms).toBeLessThan(times / 5)
   })
 })
 

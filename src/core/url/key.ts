@@ -13,6 +13,11 @@ export function urlKey(url: URL | string, options: KeyOptions = {}): string | un
   return parsed && writeKey(parsed, keyPath(parsed, options.keepsSession), options)
 }
 
+/** The key of an address; what is none of the web, such as a path, is its own. */
+export function keyOrText(url: string): string {
+  return urlKey(url) ?? url
+}
+
 /** The key of an address of the web whose path is known as it stands there. */
 export function writeKey(url: URL, path: string, { keepsQuery = false, keepsSession = false }: KeyOptions): string {
   const whole = normalizePercent(url.search)

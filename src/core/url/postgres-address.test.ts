@@ -1,9 +1,27 @@
 import { expect, test } from 'vitest'
-import { hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
+import { findMistaken, hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
 
 test('tells an address from a file', () => {
   expect(['postgres://h/d', 'postgresql://u@/d?host=/run'].map(isPostgres)).toEqual([true, true])
   expect(['/data/library.db', 'postgres.db', 'C:\\postgres://x'].map(isPostgres)).toEqual([false, false, false])
+})
+
+test('knows what is meant as an address and is none', () => {
+  const mistaken = [
+    'postgres:/u@127.0.0.1/d',
+    'postgres:d',
+    'POSTGRES://h/d',
+    'mysql://u:secret@localhost/d',
+    'sqlite:/tmp/x.db',
+    'u@127.0.0.1/d',
+    'u:secret@db.example:5432/d',
+    'localhost:5432/d',
+  ]
+  for (const text of mistaken)
+    expect([text, findMistaken(text)]).toEqual([text, expect.stringContaining('postgres://')])
+  expect(mistaken.map(findMistaken).join()).not.toContain('secret')
+  const files = ['postgres://h/d', '/data/u@h/d.db', './u@h/d.db', 'u@h.db', 'C:/x.db', 'C:\\x.db', 'a/b:1/c.db']
+  for (const text of files) expect([text, findMistaken(text)]).toEqual([text, undefined])
 })
 
 test.each([

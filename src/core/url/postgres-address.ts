@@ -3,6 +3,27 @@ export function isPostgres(library: string): boolean {
   return /^postgres(ql)?:\/\//.test(library)
 }
 
+/** What an address of a database begins with, and what is meant as one: a scheme, a host with its port, a user at a host. */
+const SCHEME = /^[a-z][a-z0-9+.-]+:(?=\/)|^postgres(ql)?:/i
+const BARE = /^(?:[^/\\@]+@[^/\\]+|[\w.-]+:\d+)\//
+
+/**
+ * Why a text names no library, although it is neither the address of one in PostgreSQL nor, by the looks of it, a file; undefined where it
+ * is one of these. It is not repeated: it may hold a password.
+ */
+export function findMistaken(library: string): string | undefined {
+  if (isPostgres(library)) return undefined
+  const scheme = SCHEME.exec(library)?.[0].toLowerCase()
+  if (scheme !== undefined) {
+    return `a file, or an address such as ${EXAMPLE}, got one that begins with ${JSON.stringify(scheme)}`
+  }
+  if (!BARE.test(library)) return undefined
+  return `a file, or an address such as ${EXAMPLE}, got one without postgres://; a file of such a name is given with ./ before it`
+}
+
+/** How the address of a library in PostgreSQL looks. */
+export const EXAMPLE: string = 'postgres://user@host:5432/database'
+
 /** The place of a library as it may be shown and logged: the address of a database without its password. */
 export function hidePassword(library: string): string {
   if (!isPostgres(library)) return library

@@ -112,7 +112,7 @@ export const addressRoutes: readonly Route[] = [
           prevCursor: z.string().nullable(),
         }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const empty = { total: 0, isTotalExact: true, count: 0, items: [], cursor: null, prevCursor: null }
@@ -150,7 +150,7 @@ export const addressRoutes: readonly Route[] = [
         what: 'The address, its page, its last answers, what is known of its content, and what plans and crawls said of it.',
         schema: storyShape,
       },
-      ...failures(400, 404),
+      ...failures(400, 404, 503),
     },
     async run({ query }, { ports }) {
       const answer = await withAddresses(
@@ -215,7 +215,7 @@ export const addressRoutes: readonly Route[] = [
     query: z.object({ rows: limitField(500, 5000) }),
     answers: {
       200: { what: 'The most frequent first.', schema: z.object({ rows: z.int(), items: z.array(group) }) },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const groups = await withAddresses(
@@ -241,7 +241,7 @@ export const addressRoutes: readonly Route[] = [
     query: z.object({ limit: limitField(50, 200) }),
     answers: {
       200: { what: 'The hosts.', schema: z.object({ count: z.int(), items: z.array(host) }) },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const hosts = await withAddresses(
@@ -263,7 +263,7 @@ export const addressRoutes: readonly Route[] = [
     query: z.object({ host: needField('Its name, with the port where it has one of its own.', 255) }),
     answers: {
       200: { what: 'Its addresses by state, and what an analysis run found out about it.', schema: host },
-      ...failures(400, 404),
+      ...failures(400, 404, 503),
     },
     async run({ query }, { ports }) {
       const name = query.host.toLowerCase()

@@ -72,7 +72,7 @@ export const analysisRoutes: readonly Route[] = [
     query: z.object({ limit: limitField(50, 200), offset: countField(0, 'So many are passed over.') }),
     answers: {
       200: { what: 'The runs.', schema: z.object({ total: count, items: z.array(run) }) },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const { total, items } = await withUnderstanding(
@@ -96,7 +96,7 @@ export const analysisRoutes: readonly Route[] = [
     }),
     answers: {
       200: { what: 'Where it stands.', schema: z.object({ run, events: z.array(event) }) },
-      ...failures(400, 404),
+      ...failures(400, 404, 503),
     },
     async run({ params, query }, { ports }) {
       const most = Math.min(query.eventsLimit ?? query.limit, MOST_EVENTS)

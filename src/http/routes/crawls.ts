@@ -11,7 +11,7 @@ import { jobId } from '../fields.ts'
 import { elsewhereRecord, endedRecord, jobRecord } from '../job-records.ts'
 import { createRoute, type Reply, type Route, reply } from '../route.ts'
 import { failures, jobDetail, jobItem } from '../shapes.ts'
-import { withJobLog, withLibrary } from '../store-access.ts'
+import { withJobLog, withJobLogOr, withLibrary } from '../store-access.ts'
 
 const GROUP = 'Crawls'
 const id = z.object({ id: jobId })
@@ -41,7 +41,7 @@ export const crawlRoutes: readonly Route[] = [
           durationMs: z.number(),
         }),
       },
-      ...failures(400, 409),
+      ...failures(400, 409, 503),
     },
     run: ({ body, began }, { ports }) => startCrawl(body, began, ports),
   }),
@@ -99,7 +99,7 @@ export const crawlRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'One crawl in all its details, also one that has ended.',
     params: id,
-    answers: { 200: { what: 'Where it stands.', schema: jobDetail }, ...failures(400, 404) },
+    answers: { 200: { what: 'Where it stands.', schema: jobDetail }, ...failures(400, 404, 503) },
     async run({ params }, context) {
       return reply(await findJob(params.id, context))
     },
@@ -121,7 +121,7 @@ export const crawlRoutes: readonly Route[] = [
     },
     run: async (_, { ports }) =>
       reply({
-        items: await withJobLog(
+        items: await withJobLogOr(
           ports,
           (log) => log.listTypes(),
           () => CRAWL_TYPE_SEEDS,

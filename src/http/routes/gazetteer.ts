@@ -74,7 +74,7 @@ export const gazetteerRoutes: readonly Route[] = [
         what: 'The places of that page.',
         schema: z.object({ total: count, page: count, pageSize: count, items: z.array(placeShape) }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const { q, kind, cc, adm1, minpop, sort, dir, page = 1, pageSize } = query
@@ -112,7 +112,7 @@ export const gazetteerRoutes: readonly Route[] = [
           size: z.object({ names: count, parents: count, children: count }),
         }),
       },
-      ...failures(400, 404),
+      ...failures(400, 404, 503),
     },
     async run({ params }, { ports }) {
       const found = await withUnderstanding(
@@ -143,7 +143,7 @@ export const gazetteerRoutes: readonly Route[] = [
           ),
         }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const items = await withUnderstanding(
@@ -165,7 +165,7 @@ export const gazetteerRoutes: readonly Route[] = [
         what: `At most ${MOST_HUBS}; /api/hubs leads through all of them.`,
         schema: z.object({ host: z.string().nullable(), total: count, items: z.array(hubShape) }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const host = query.host?.toLowerCase()
@@ -188,7 +188,7 @@ export const gazetteerRoutes: readonly Route[] = [
         what: `At most ${MOST_RESOLVED}.`,
         schema: z.object({ q: z.string(), items: z.array(placeShape) }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const items = await withUnderstanding(

@@ -26,7 +26,7 @@ export const historyRoutes: readonly Route[] = [
     query: z.object({ limit: limitField(50, 200) }),
     answers: {
       200: { what: 'Newest first.', schema: z.object({ total: z.int(), items: z.array(queueItem) }) },
-      ...failures(400),
+      ...failures(400, 503),
     },
     run: async ({ query }, { ports }) => {
       const { total, items } = await withJobLog(
@@ -70,7 +70,7 @@ export const historyRoutes: readonly Route[] = [
           cursors,
         }),
       },
-      ...failures(400, 404),
+      ...failures(400, 404, 503),
     },
     async run({ params, query }, { ports }) {
       const { action, ...page } = query
@@ -136,7 +136,7 @@ function createNotes(
           cursors,
         }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const { job, kind, scope, ...page } = query

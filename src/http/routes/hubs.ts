@@ -31,7 +31,7 @@ export const hubRoutes: readonly Route[] = [
     }),
     answers: {
       200: { what: 'The hubs.', schema: z.object({ total: count, items: z.array(hubShape) }) },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const { host, place, kind, topic, limit, offset = 0 } = query
@@ -55,7 +55,7 @@ export const hubRoutes: readonly Route[] = [
         what: 'The hosts.',
         schema: z.object({ count, items: z.array(z.object({ host: z.string(), hubs: count })) }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const items = await withUnderstanding(
@@ -105,7 +105,7 @@ export const hubRoutes: readonly Route[] = [
           topics: z.array(z.object({ slug: z.string(), label: z.string(), hubs: count })),
         }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const host = query.host.toLowerCase()
@@ -140,7 +140,7 @@ export const hubRoutes: readonly Route[] = [
         what: 'The places, each with how many pages name it and how many hubs lead to it.',
         schema: z.object({ count, items: z.array(z.object({ place: placeShape, pages: count, hubs: count })) }),
       },
-      ...failures(400),
+      ...failures(400, 503),
     },
     async run({ query }, { ports }) {
       const items = await readMentions(ports, query.limit, query.host?.toLowerCase())

@@ -58,7 +58,10 @@ export const sourceRoutes: readonly Route[] = [
     path: '/api/sources',
     group: GROUP,
     summary: 'All sources, with where they stand.',
-    answers: { 200: { what: 'By name.', schema: z.object({ total: z.int(), items: z.array(sourceShape) }) } },
+    answers: {
+      200: { what: 'By name.', schema: z.object({ total: z.int(), items: z.array(sourceShape) }) },
+      ...failures(503),
+    },
     async run(_, { ports }) {
       const items = await withLibrary(ports, listReports, () => [])
       return reply({ total: items.length, items })

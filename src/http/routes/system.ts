@@ -4,7 +4,8 @@ import { type JobItem, writeJobItem } from '../../library/dispatch/job-item.ts'
 import { writeEtag } from '../etag.ts'
 import { moment } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
-import { withLibrary } from '../store-access.ts'
+import { failures } from '../shapes.ts'
+import { withLibrary, withLibraryOr } from '../store-access.ts'
 import { isoOrNull } from '../time.ts'
 
 const GROUP = 'Server'
@@ -34,7 +35,7 @@ export const systemRoutes: readonly Route[] = [
     path: '/ready',
     group: GROUP,
     summary: 'Whether the library can be used, so that requests make sense. Needs no token.',
-    answers: { 200: { what: 'It can.', schema: z.object({ status: z.literal('ready') }) } },
+    answers: { 200: { what: 'It can.', schema: z.object({ status: z.literal('ready') }) }, ...failures(503) },
     async run(_, { ports }) {
       await withLibrary(ports, ({ store }) => store.listRunning())
       return reply({ status: 'ready' })
@@ -67,7 +68,7 @@ export const systemRoutes: readonly Route[] = [
         jobs: { queued: count('queued'), running: count('running') },
         allowsSeveral: ports.dispatcher.allowsSeveral,
         eventStreams: events.count,
-        store: await withLibrary(
+        store: await withLibraryOr(
           ports,
           ({ store }) => store.listRunning().then(probe),
           () => 'unavailable',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { WorkerRecord } from '../../library/workers.ts'
 import { createRoute, type Route, reply } from '../route.ts'
+import { failures } from '../shapes.ts'
 import { withLibrary } from '../store-access.ts'
 import { workerItem } from '../worker-records.ts'
 
@@ -44,6 +45,7 @@ export const workerRoutes: readonly Route[] = [
           items: z.array(worker),
         }),
       },
+      ...failures(503),
     },
     async run(_, { ports }) {
       const found = await withLibrary(

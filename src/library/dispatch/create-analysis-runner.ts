@@ -11,7 +11,7 @@ import type { Feed } from './feed.ts'
 import { parseFrame } from './frames.ts'
 import type { DispatcherLog } from './job-runs.ts'
 import { libraryFlags } from './library-flags.ts'
-import { END_MS, KILLED_MS } from './process-end.ts'
+import { END_MS, hidePlace, KILLED_MS } from './process-end.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
 import { within } from './within.ts'
 
@@ -94,7 +94,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   const breakOff = async (library: Library, run: AnalysisRun, end: ProcessEnd, lastWords: string | null) => {
     const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`
     const [said = ''] = maskFields(lastWords ?? '').split(' – ')
-    const error = `its process ${how}${said === '' ? '' : `: ${said}`}`.replaceAll(libraryPath, 'the library')
+    const error = hidePlace(`its process ${how}${said === '' ? '' : `: ${said}`}`, libraryPath)
     await endFor(library, run, { status: end.signal === null ? 'failed' : 'cancelled', error })
     say(`the analysis ${run.id} was broken off: ${error}`)
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
+import { jobOf } from '../../../test/contracts/job-notes.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import { systemClock } from '../../fetch/clock.ts'
 import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
@@ -67,21 +68,7 @@ function order(behaviour: string, ...args: string[]): CrawlOrder {
 }
 
 /** What an earlier server may have left. */
-const LEFT: JobRecord = {
-  id: 'left',
-  url: 'https://site.example/',
-  args: ['finish'],
-  process: null,
-  status: 'queued',
-  createdAt: 1,
-  startedAt: null,
-  endedAt: null,
-  crawlId: null,
-  sourceId: null,
-  restarts: 0,
-  progress: null,
-  problem: null,
-}
+const LEFT = jobOf('left', { url: 'https://site.example/', args: ['finish'] })
 
 async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
   const end = Date.now() + 20_000

@@ -150,15 +150,14 @@ export function createWorker(options: WorkerOptions): Worker {
   }
   const taking = new Map<string, Promise<boolean>>()
   /** One that lost a job for a while, and is given it again, has its old process to end first. */
-  const leaveOld = async (id: string) => {
+  const leaveOld = async (id: string, taken: Promise<boolean> | undefined) => {
     for (const job of [...runs.running].filter((one) => one.id === id)) await runs.leave(job)
-    await taking.get(id)?.catch(() => undefined)
+    await taken?.catch(() => undefined)
   }
-  const runCrawl = async (work: QueuedWork): Promise<boolean> => {
-    await leaveOld(work.id)
-    const run = runTaken(work)
-    taking.set(work.id, run)
-    return run.finally(() => taking.delete(work.id))
+  const runCrawl = ({ id, ...work }: QueuedWork): Promise<boolean> => {
+    const run = leaveOld(id, taking.get(id)).then(() => runTaken({ id, ...work }))
+    taking.set(id, run)
+    return run.finally(() => taking.get(id) === run && taking.delete(id))
   }
   const runTaken = async ({ id, attempt, signal }: QueuedWork): Promise<boolean> => {
     const taken = await workers.take(id, me)

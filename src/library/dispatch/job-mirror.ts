@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import { isLost, type News, type SharedJob, type Workers } from '../workers.ts'
 import type { JobView } from './dispatcher.ts'
@@ -184,7 +184,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
       if (isSilent) log?.info('the library can be reached again')
       isSilent = false
     } catch (error) {
-      if (!isSilent && !closing.signal.aborted) log?.warn(`jobs cannot be looked after: ${String(error)}`)
+      if (!isSilent && !closing.signal.aborted) log?.warn(`jobs cannot be looked after: ${messageOf(error)}`)
       isSilent = true
     }
   }

@@ -1,25 +1,12 @@
 import { expect, test } from 'vitest'
+import { jobOf } from '../../../test/contracts/job-notes.ts'
 import { createHandClock } from '../../../test/dispatch/hand-clock.ts'
 import { PharosError } from '../../core/errors.ts'
 import { createMemoryJobLog } from '../../store/memory/job-log.ts'
-import type { JobLog, JobNote, JobRecord } from '../job-log.ts'
+import type { JobLog, JobNote } from '../job-log.ts'
 import { createLogWriter } from './log-writer.ts'
 
-const JOB: JobRecord = {
-  id: 'j1',
-  url: 'https://site.example/',
-  args: [],
-  process: null,
-  status: 'queued',
-  createdAt: 1,
-  startedAt: null,
-  endedAt: null,
-  crawlId: null,
-  sourceId: null,
-  restarts: 0,
-  progress: null,
-  problem: null,
-}
+const JOB = jobOf('j1')
 
 function queueNote(number: number): JobNote {
   const url = `https://site.example/${number}`

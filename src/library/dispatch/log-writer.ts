@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobChange, JobLog, JobNote, JobRecord } from '../job-log.ts'
 
@@ -161,10 +161,6 @@ function merge(entry: Entry, later: Entry | undefined): Entry {
 /** Trouble of the library passes; of anything else it is not known. */
 function isWorthTrying(error: unknown, tries: number): boolean {
   return (error instanceof PharosError && error.code.startsWith('LIBRARY_')) || tries < MAX_TRIES
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Notes in their order. When there are too many, queue events go first, the oldest of them before others. */

@@ -27,7 +27,17 @@ export function statusOf({ askedEnd }: TrackedJob, { code, problem }: ProcessEnd
 /** Why a job failed, in words that anybody may read: without secrets, the place of the library, and commands for a terminal. */
 export function problemOf(job: TrackedJob, end: ProcessEnd, libraryPath: string): string {
   const [message = ''] = maskFields(wordsOf(job, end)).split(' – ')
-  return message.replaceAll(libraryPath, 'the library')
+  const told = hidePlace(message, libraryPath).replace(/^pharos: /, '')
+  return told.includes('address-refused') ? `${told}; ${WHOSE_RULES}` : told
+}
+
+/** The same start may pass elsewhere. */
+const WHOSE_RULES =
+  'allowPrivate of the server or worker that runs a crawl decides which hosts that are not public it may ask'
+
+/** A text without the place of the library. */
+export function hidePlace(text: string, libraryPath: string): string {
+  return text.replaceAll(`the library ${libraryPath}`, 'the library').replaceAll(libraryPath, 'the library')
 }
 
 function wordsOf({ lastWords, restarts }: TrackedJob, end: ProcessEnd): string {

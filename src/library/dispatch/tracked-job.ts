@@ -1,4 +1,5 @@
 import { maskFields } from '../../core/secrets.ts'
+import { keyOrText } from '../../core/url/key.ts'
 import type { JobRecord, JobStatus } from '../job-log.ts'
 import { FILTER_REASONS } from '../operations/describe-source.ts'
 import type { CrawlOrder, JobView } from './dispatcher.ts'
@@ -132,7 +133,9 @@ export function isSameStart(
   { order: other, sourceId }: Pick<TrackedJob, 'order' | 'sourceId'>,
 ): boolean {
   if (libraryOf(order) !== libraryOf(other)) return false
-  return order.sourceId === undefined || sourceId === null ? order.url === other.url : order.sourceId === sourceId
+  return order.sourceId === undefined || sourceId === null
+    ? keyOrText(order.url) === keyOrText(other.url)
+    : order.sourceId === sourceId
 }
 
 function libraryOf({ args }: CrawlOrder): string | undefined {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobLog, TrimRule } from '../job-log.ts'
 
@@ -37,7 +38,7 @@ export async function keepTrimmed(
       const log = await jobLog()
       while ((await log.trim(createTrimRule(clock.now()))) > 0) await clock.sleep(REST_MS, signal)
     } catch (error) {
-      if (!signal.aborted) warn(`the history of jobs cannot be trimmed: ${String(error)}`)
+      if (!signal.aborted) warn(`the history of jobs cannot be trimmed: ${messageOf(error)}`)
     }
     await clock.sleep(HOUR_MS, signal).catch(() => undefined)
   }

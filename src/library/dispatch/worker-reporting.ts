@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobAsk, WorkerReport, Workers } from '../workers.ts'
 import type { DispatcherLog, JobRuns } from './job-runs.ts'
@@ -83,7 +84,7 @@ export function createReporting({ workers, about, clock, runnerOf, runs, helping
       if (isSilent) log?.info('the library can be reached again')
       isSilent = false
     } catch (error) {
-      if (!isSilent) log?.warn(`the library cannot be reached, which is tried again: ${String(error)}`)
+      if (!isSilent) log?.warn(`the library cannot be reached, which is tried again: ${messageOf(error)}`)
       isSilent = true
     }
   }

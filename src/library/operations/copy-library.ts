@@ -2,7 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import { countOf } from '../../core/text/count.ts'
 import { type CopiedLibrary, type CopyInput, type CopyProgress, refuseCopy } from '../copy-input.ts'
 import type { Arrival } from '../holdings.ts'
-import { copyTables, endCopy, verifyTables } from './copy-tables.ts'
+import { copyTables, endCopy, verifySources, verifyTables } from './copy-tables.ts'
 import { isEmptyLibrary, planArrival } from './plan-arrival.ts'
 import { surveyOrigin } from './survey-origin.ts'
 import type { VerifiedTable } from './verify-copy.ts'
@@ -46,6 +46,8 @@ export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
     const verified = await timed('verifying', () => verifyTables(copy))
     refuseDifferences(input, arrival, verified)
     if (!isOld) await endCopy(copy)
+    const endedAt = arrival.endedAt ?? to.clock.now()
+    refuseDifferences(input, { endedAt }, [await verifySources(copy)])
     const { sources, running, openJobs } = survey
     return { arrival, isOld, isResumed, sources: sources.length, written, verified, running, openJobs }
   })
@@ -80,7 +82,11 @@ async function makeFindable({ to, signal, onProgress }: CopyInput): Promise<void
   await to.vectors?.tendNearest?.()
 }
 
-function refuseDifferences(input: CopyInput, { endedAt }: Arrival, verified: readonly VerifiedTable[]): void {
+function refuseDifferences(
+  input: CopyInput,
+  { endedAt }: Pick<Arrival, 'endedAt'>,
+  verified: readonly VerifiedTable[],
+): void {
   const bad = verified.filter(({ different }) => different > 0)
   if (bad.length === 0) return
   const differences = bad

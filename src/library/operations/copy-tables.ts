@@ -21,10 +21,14 @@ export async function copyTables(copy: BegunCopy): Promise<number> {
       tell(copy, 'copying', table, done)
       await giveSign()
     }
-    const compared = await to.holdings.view(async (there) => {
-      const isThere = await there.has(table, rangeOf(table, arrival))
-      return isThere ? copyTable(copy, table, readTarget(copy, there, table), onRows) : undefined
-    })
+    // Nobody else writes what is read there.
+    const compared = await to.holdings.view(
+      async (there) => {
+        const isThere = await there.has(table, rangeOf(table, arrival))
+        return isThere ? copyTable(copy, table, readTarget(copy, there, table), onRows) : undefined
+      },
+      { isMoving: true },
+    )
     written += compared ?? (await copyTable(copy, table, readNothing(), onRows))
   }
   return written
@@ -32,9 +36,8 @@ export async function copyTables(copy: BegunCopy): Promise<number> {
 
 /** Compares all that both libraries hold now. */
 export function verifyTables(copy: BegunCopy): Promise<VerifiedTable[]> {
-  const { arrival, from, to } = copy
   const giveSign = createSign(copy)
-  return to.holdings.view(async (there) => {
+  return copy.to.holdings.view(async (there) => {
     const verified: VerifiedTable[] = []
     let done = 0
     for (const table of listTables(copy)) {
@@ -43,12 +46,26 @@ export function verifyTables(copy: BegunCopy): Promise<VerifiedTable[]> {
         tell(copy, 'verifying', table, done)
         await giveSign()
       }
-      const both = [readOrigin(copy, table), readTarget(copy, there, table)] as const
-      const { isAlone } = arrival.plan
-      verified.push(await verifyTable(table, both, { isAlone, sha256: from.sha256, onRows }))
+      verified.push(await verifyOne(copy, there, table, onRows))
     }
     return verified
   })
+}
+
+/** Compares the sources, which are written last. */
+export function verifySources(copy: BegunCopy): Promise<VerifiedTable> {
+  return copy.to.holdings.view((there) => verifyOne(copy, there, SOURCES, async () => undefined))
+}
+
+function verifyOne(
+  copy: BegunCopy,
+  there: HeldView,
+  table: HeldTable,
+  onRows: (count: number) => Promise<void>,
+): Promise<VerifiedTable> {
+  const both = [readOrigin(copy, table), readTarget(copy, there, table)] as const
+  const { isAlone } = copy.arrival.plan
+  return verifyTable(table, both, { isAlone, sha256: copy.from.sha256, onRows })
 }
 
 /** Lets everybody see what was copied. */

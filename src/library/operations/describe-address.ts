@@ -1,5 +1,5 @@
 import type { PageClass } from '../../core/model.ts'
-import { urlKey } from '../../core/url/key.ts'
+import { keyOrText } from '../../core/url/key.ts'
 import { type Alias, isThere, type LedgerRow } from '../../crawl/ledger.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
 import { listKeysOf } from '../address-keys.ts'
@@ -141,7 +141,7 @@ async function listProblems({ jobLog }: Library, host: string, url: string): Pro
 
 /** Whether two spellings are of one address. */
 function isSame(one: string, other: string): boolean {
-  return one === other || (urlKey(one) ?? one) === (urlKey(other) ?? other)
+  return one === other || keyOrText(one) === keyOrText(other)
 }
 
 async function describeUnknown(

@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
-import { urlKey } from '../../core/url/key.ts'
+import { keyOrText, urlKey } from '../../core/url/key.ts'
 import { isUnsent, type Leave, Pacer } from '../../crawl/pacer.ts'
 import { PageDefect } from '../../crawl/page-defect.ts'
 import type { Clock, Fetcher, FetchOutcome, FetchRequest, Renderer, Rendering } from '../../crawl/ports.ts'
@@ -191,7 +191,7 @@ function readSnapshot(
     keyOf: urlKey,
     async read(document, options) {
       try {
-        return await readPage(document, urlKey(url) ?? url, options)
+        return await readPage(document, keyOrText(url), options)
       } catch (error) {
         if (error instanceof PageDefect) return `the page ${error.message}`
         throw error

@@ -1,4 +1,4 @@
-import { urlKey } from '../../core/url/key.ts'
+import { keyOrText } from '../../core/url/key.ts'
 import { isBelowStart } from '../../core/url/reach.ts'
 import { isGateReason } from '../../crawl/ledger.ts'
 import { isFolder } from '../folder.ts'
@@ -7,7 +7,7 @@ import type { Source } from '../source.ts'
 
 /** The address that the redirects of the start lead to; the start itself where they lead to nothing that was read. */
 export async function findStartUrl({ store, limits }: Library, { id, url }: Source): Promise<string> {
-  let row = await store.findRow(id, urlKey(url) ?? url)
+  let row = await store.findRow(id, keyOrText(url))
   for (let step = 0; row?.reason === 'redirect' && row.target !== null && step < limits.redirects; step++) {
     row = await store.findRow(id, row.target)
   }

@@ -58,7 +58,10 @@ export function indexFolder(
     {
       run,
       ports,
-      open: (patient, supervisor) => new ActiveFolder(run, patient, supervisor),
+      open: (patient, supervisor) => {
+        const listRows: FolderPorts['listRows'] = (...asked) => supervisor.patience.ask(() => ports.listRows(...asked))
+        return new ActiveFolder(run, { ...patient, listRows }, supervisor)
+      },
       work: visitEverything,
       finish: finishFolder,
     },

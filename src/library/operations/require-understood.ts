@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import { urlKey } from '../../core/url/key.ts'
+import { keyOrText } from '../../core/url/key.ts'
 import type { Library } from '../library.ts'
 import { milestonesMet } from './milestones-met.ts'
 
@@ -17,7 +17,6 @@ export async function requireUnderstood(
 
 /** The same for what starts at an address: a source that starts there may have turned out to be at another host. */
 export async function requireUnderstoodStart(library: Library, url: string): Promise<void> {
-  const keyOf = (address: string) => urlKey(address) ?? address
-  const source = (await library.store.listSources()).find((one) => keyOf(one.url) === keyOf(url))
+  const source = (await library.store.listSources()).find((one) => keyOrText(one.url) === keyOrText(url))
   await requireUnderstood(library, new URL(source?.siteUrl ?? url).host)
 }

@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import { urlKey } from '../../core/url/key.ts'
+import { keyOrText } from '../../core/url/key.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
 import type { CrawlType, Source, SourceSettings } from '../source.ts'
@@ -46,7 +46,7 @@ export async function takeUpSource(library: Library, asked: TakeUpInput): Promis
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
     const source = await findSource(library, String(error.details['source']))
-    if ((urlKey(source.url) ?? source.url) !== (urlKey(input.url) ?? input.url)) throw error
+    if (keyOrText(source.url) !== keyOrText(input.url)) throw error
     const { crawl, isRunning, isInterrupted, pages } = await reportSource(library, source)
     if (isRunning) throw new PharosError('CRAWL_RUNNING', { source: String(error.details['source']) }, { cause: error })
     if (crawl === null) return { source, found: 'interrupted', kind: 'add', options }

@@ -9,6 +9,24 @@ export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classific
   readonly metadata: string | null
 }
 
+/** The last alias that was looked up. */
+export interface AliasPlace {
+  readonly url: string
+  readonly aliasUrl: string
+}
+
+/** How many were looked up, and where to go on. */
+export interface CheckedAliases {
+  readonly count: number
+  readonly last: AliasPlace
+}
+
+/** Before all aliases. */
+export const FIRST_ALIAS: AliasPlace = { url: '', aliasUrl: '' }
+
+/** So many are looked up in one go: others who write wait that long. */
+export const ALIASES_AT_ONCE = 500
+
 /** What the ledger knows of an address that others stand for. */
 export interface AliasFactRecord {
   readonly state: LedgerState

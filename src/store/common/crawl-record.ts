@@ -14,3 +14,21 @@ export function toCrawl(found: CrawlRecord): Crawl {
   const summary = found.summary === null ? null : (JSON.parse(found.summary) as CrawlSummary)
   return { ...found, options, summary }
 }
+
+/** What is written of a crawl besides its number and its source. */
+export const CRAWL_COLUMNS = 'kind, state, options, runner, started_at, heartbeat_at, ended_at, summary'
+
+/** The values of {@link CRAWL_COLUMNS}. */
+export function crawlValues({
+  kind,
+  state,
+  options,
+  runner,
+  startedAt,
+  heartbeatAt,
+  endedAt,
+  summary,
+}: Crawl): (string | number | null)[] {
+  const summaryText = summary === null ? null : JSON.stringify(summary)
+  return [kind, state, JSON.stringify(options), runner, startedAt, heartbeatAt, endedAt, summaryText]
+}

@@ -6,7 +6,7 @@ import { readNewChunks, readUntended, type UntendedIndex, writeDraft } from './i
 import { lockNumber } from './locks.ts'
 
 /** What became of a step: there may be more to do, nothing is left to do, or somebody else is at it. */
-export type Outcome = 'done' | 'complete' | 'busy'
+type Outcome = 'done' | 'complete' | 'busy'
 
 /**
  * Does some of what there is to do for the index, as one transaction. Only one does at a time, on whatever machine; those who write chunks

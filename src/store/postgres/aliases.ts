@@ -1,25 +1,15 @@
 import type { Alias } from '../../crawl/ledger.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
-import { type AliasFactRecord, type AliasRecord, judgeAlias, toAlias } from '../common/alias-record.ts'
+import {
+  ALIASES_AT_ONCE,
+  type AliasFactRecord,
+  type AliasPlace,
+  type AliasRecord,
+  type CheckedAliases,
+  judgeAlias,
+  toAlias,
+} from '../common/alias-record.ts'
 import type { Sql } from './database.ts'
-
-/** The last alias that was looked up. */
-export interface AliasPlace {
-  readonly url: string
-  readonly aliasUrl: string
-}
-
-/** How many were looked up, and where to go on. */
-export interface CheckedAliases {
-  readonly count: number
-  readonly last: AliasPlace
-}
-
-/** Before all aliases. */
-export const FIRST_ALIAS: AliasPlace = { url: '', aliasUrl: '' }
-
-/** So many are looked up in one go: others who write wait that long. */
-const ALIASES_AT_ONCE = 500
 
 const ALIASES = `SELECT url, alias_url AS "aliasUrl", classification, reason, is_there AS "isThere", checked_at AS "checkedAt", metadata
   FROM url_aliases WHERE source = $1`

@@ -1,6 +1,7 @@
-import type { AnalysedPage, FoundPlace, PageAnalysis } from '../../analysis/page-analysis.ts'
-import type { Classification, Page, PageClass } from '../../core/model.ts'
+import type { AnalysedPage, FoundPlace } from '../../analysis/page-analysis.ts'
+import type { Page, PageClass } from '../../core/model.ts'
 import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
+import { type AnalysisRecord, toAnalysis } from '../common/analysis-record.ts'
 import { contextOf } from '../common/place-context.ts'
 import { createAnalysisRuns, keepProgress } from './analysis-runs.ts'
 import { reviseClassification } from './classifications.ts'
@@ -11,12 +12,6 @@ import { removeHub, writeFurtherHub, writeHub } from './hub-writer.ts'
 interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly meta: string
   readonly markdown: string
-}
-
-interface KeptColumns {
-  readonly classification: string
-  readonly analysis: string | null
-  readonly analysedAt: number | null
 }
 
 /** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
@@ -49,18 +44,11 @@ export function createAnalyses(db: Database): Analyses {
         return true
       }),
     read: async (sourceId, key) => {
-      const found = await db.get<KeptColumns>(
+      const found = await db.get<AnalysisRecord>(
         `SELECT a.classification, a.analysis, a.analysed_at AS "analysedAt" FROM page_analyses a WHERE ${BY_KEY}`,
         [key, sourceId],
       )
-      if (found === undefined) return undefined
-      const { classification, analysis, analysedAt } = found
-      // Both were written by this program.
-      return {
-        classification: JSON.parse(classification) as Classification,
-        analysis: analysis === null ? null : (JSON.parse(analysis) as PageAnalysis),
-        analysedAt,
-      }
+      return found && toAnalysis(found)
     },
     readClass: async (sourceId, key) => {
       const found = await db.get<{ kind: PageClass }>(`SELECT a.kind FROM page_analyses a WHERE ${BY_KEY}`, [

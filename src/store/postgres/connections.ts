@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events'
+import { Duplex } from 'node:stream'
 import type { ClientBase, ClientConfig, Pool, PoolClient, PoolConfig, QueryConfig, QueryResult } from 'pg'
 import { PharosError } from '../../core/errors.ts'
 import { hasAnswered, isConnectionLost, isQueueTimeout, NoneFree } from './failures.ts'
@@ -83,11 +85,15 @@ export class Connections {
       application_name: 'pharos',
       types: { getTypeParser: (id, format) => (id === BIGINT ? Number : pg.types.getTypeParser(id, format)) as never },
     }
-    const poolConfig: PoolConfig = { ...config, max: connections, onConnect: (client) => this.#prepare(client) }
+    const Client = closingOnFailure(pg.Client)
+    const poolConfig: PoolConfig = {
+      ...{ ...config, Client, max: connections },
+      onConnect: (client) => this.#prepare(client),
+    }
     this.pool = new pg.Pool(poolConfig)
     // An idle connection that the server closes is replaced by the next that is needed.
     this.pool.on('error', () => undefined)
-    this.#createClient = () => new pg.Client({ ...config, query_timeout: place.connectMs })
+    this.#createClient = () => new Client({ ...config, query_timeout: place.connectMs })
   }
 
   /**
@@ -129,7 +135,7 @@ export class Connections {
   /** Asks on a connection, and waits for as long as the server is at it. */
   async ask(client: PoolClient, query: string | QueryConfig): Promise<QueryResult> {
     try {
-      return await heard(client.query(query), this.#quietMs, () => this.#lookFor(client))
+      return await heard(client.query(query), this.#quietMs, () => this.#lookFor(client, query))
     } catch (error) {
       throw (isConnectionLost(error) && this.#ended.get(client)) || error
     }
@@ -140,7 +146,11 @@ export class Connections {
    * else can.
    */
   async look(): Promise<void> {
-    const isShared = await this.use((client) => this.#isShared(client))
+    const isShared = await this.use(async (client) => {
+      const isShared = await this.#isShared(client)
+      if (!isShared) await this.#setUp(client)
+      return isShared
+    })
     this.#hasOwnSessions = !isShared
     if (!isShared || (await this.use((client) => this.#isSchemaNamed(client)))) return
     const { location, quotedSchema } = this.#place
@@ -169,20 +179,40 @@ export class Connections {
   async #prepare(client: ClientBase): Promise<void> {
     // The first says why; what follows is only that it is over.
     client.once('error', (error) => this.#ended.set(client, error)).on('error', () => undefined)
-    const ask = (text: string): Promise<QueryResult> => heard(client.query(text), this.#place.connectMs, giveUp)
-    // What a transaction is that says nothing else, whatever the database was told.
-    const settings = [...this.#settings, `default_transaction_isolation TO 'read committed'`]
-    await ask(settings.map((setting) => `SET ${setting}`).join('; '))
     const before = Date.now()
-    const { rows } = await ask(`SELECT clock_timestamp() AS now, pg_backend_pid() AS session, ${keepWrites(false)}`)
+    // As a number: how moments are written is not settled yet.
+    const { rows } = await this.#greet(
+      client,
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now, pg_backend_pid() AS session',
+    )
     this.#time.note(before, Number(rows[0]?.now ?? before), Date.now())
     this.#sessions.set(client, rows[0]?.session)
+    if (this.#hasOwnSessions || this.#isDirect(client)) await this.#setUp(client)
+  }
+
+  /** Tells a session what holds for all that it is asked. One that is shared is told nothing: others would have it. */
+  async #setUp(client: ClientBase): Promise<void> {
+    // What a transaction is that says nothing else, whatever the database was told.
+    const settings = [...this.#settings, `default_transaction_isolation TO 'read committed'`]
+    await this.#greet(
+      client,
+      [...settings.map((setting) => `SET ${setting}`), `SELECT ${keepWrites(false)}`].join('; '),
+    )
+  }
+
+  /** Asks a connection that is new. */
+  #greet(client: ClientBase, text: string): Promise<QueryResult> {
+    return heard(client.query(text), this.#place.connectMs, giveUp)
+  }
+
+  /** Whether there is no pooler: one makes up the number by which a statement is cancelled; a server says that of the session. */
+  #isDirect(client: ClientBase): boolean {
+    return 'processID' in client && client.processID === this.#sessions.get(client)
   }
 
   /** Whether another connection is given the session of this one. */
   async #isShared(client: PoolClient): Promise<boolean> {
-    // A pooler makes up the number by which a statement is cancelled; a server says that of the session.
-    if ('processID' in client && client.processID === this.#sessions.get(client)) return false
+    if (this.#isDirect(client)) return false
     const other = this.#createClient()
     other.on('error', () => undefined)
     try {
@@ -190,7 +220,10 @@ export class Connections {
       const before = await readSession(client)
       await other.query('BEGIN')
       const taken = await readSession(other)
-      return taken === before || (await readSession(client)) !== before
+      if (taken === before || (await readSession(client)) !== before) return true
+      await other.query('COMMIT')
+      // Where sessions go round, the other one comes next now, or after that.
+      return (await readSession(client)) !== before || (await readSession(client)) !== before
     } finally {
       await other.end()
     }
@@ -205,18 +238,18 @@ export class Connections {
   }
 
   /** Looks whether the server is still at what a connection has asked. */
-  async #lookFor(client: ClientBase): Promise<Whereabouts> {
+  async #lookFor(client: ClientBase, query: string | QueryConfig): Promise<Whereabouts> {
     const other = this.#createClient()
     other.on('error', () => undefined)
     try {
       await other.connect()
-      const { rows } = await other.query<{ state: string | null }>(
-        'SELECT state FROM pg_stat_activity WHERE pid = $1',
-        [this.#sessions.get(client)],
-      )
-      // Which session is asked behind some poolers, nobody knows.
-      const isThere = !this.#hasOwnSessions || rows.some(({ state }) => state?.startsWith('idle') !== true)
-      return isThere ? 'there' : 'gone'
+      const text = typeof query === 'string' ? query : query.text
+      const { rows } = this.#hasOwnSessions
+        ? await other.query(`SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND ${AT_WORK}`, [
+            this.#sessions.get(client),
+          ])
+        : await other.query(ASKED, [text])
+      return rows.length > 0 ? 'there' : 'gone'
     } catch (error) {
       // One that refuses another connection is there.
       return hasAnswered(error) ? 'there' : 'unknown'
@@ -225,6 +258,31 @@ export class Connections {
     }
   }
 }
+
+/**
+ * A connection that fails while it is made is closed at once. The driver leaves that to the server, which waits for a password that nobody
+ * has for a minute, and so does every process that wants to end.
+ */
+function closingOnFailure(Client: typeof import('pg').Client): typeof import('pg').Client {
+  return class extends Client {
+    constructor(config?: string | ClientConfig) {
+      super(config)
+      const connection: unknown = 'connection' in this ? this.connection : undefined
+      if (!(connection instanceof EventEmitter)) return
+      connection.on('error', () => {
+        // Another one once it is encrypted.
+        if ('stream' in connection && connection.stream instanceof Duplex) connection.stream.destroy()
+      })
+    }
+  }
+}
+
+/** Whether a session does something, or may: of some the state is not shown. */
+const AT_WORK = `coalesce(state NOT LIKE 'idle%', true)`
+
+/** Which session is asked behind some poolers, nobody knows: one that is at the same. Long texts are shown in part. */
+const ASKED = `SELECT 1 FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND query <> '' AND starts_with($1, query) AND ${AT_WORK}`
 
 const giveUp = (): Promise<Whereabouts> => Promise.resolve('gone')
 

@@ -4,7 +4,7 @@ import type { HostLease } from '../../crawl/host-lease.ts'
 import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
 import type { Crawl } from '../../library/store.ts'
-import { type CrawlRecord, toCrawl } from '../common/crawl-record.ts'
+import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, toCrawl } from '../common/crawl-record.ts'
 import type { Sql } from './database.ts'
 import type { HostHolder } from './host-holder.ts'
 import { freeHosts } from './hosts.ts'
@@ -90,23 +90,11 @@ async function insertCrawl(sql: Sql, source: number, crawl: Crawl): Promise<{ cr
     `UPDATE ledger SET attempts = 0, is_final = false, awaits_confirmation = false WHERE source = $1 AND state = 'pending'`,
     [source],
   )
-  const { id, kind, state, options, runner, startedAt, heartbeatAt, endedAt, summary } = crawl
-  await sql.run(
-    `INSERT INTO crawls (id, source, kind, state, options, runner, started_at, heartbeat_at, ended_at, summary)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      await crawlNumber(sql, source, id),
-      source,
-      kind,
-      state,
-      JSON.stringify(options),
-      runner,
-      startedAt,
-      heartbeatAt,
-      endedAt,
-      summary === null ? null : JSON.stringify(summary),
-    ],
-  )
+  await sql.run(`INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, [
+    await crawlNumber(sql, source, crawl.id),
+    source,
+    ...crawlValues(crawl),
+  ])
   return { crawl, term: 1 }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Notification, PoolClient, QueryConfig } from 'pg'
+import { PharosError } from '../../core/errors.ts'
 import { Connections, type DatabaseOptions, type IsolationLevel, PATIENCE_MS } from './connections.ts'
 import { explainFailure, isConnectionLost, isConnectTimeout, isForgotten, isRepeatable } from './failures.ts'
 import { parsePlace } from './place.ts'
@@ -26,8 +27,9 @@ export interface Database extends Sql {
   /** How far the clock of the server is ahead of that of this machine, in milliseconds, by what it last told. */
   readonly clockOffset: () => number
   /**
-   * Runs a piece of work as one transaction, once: where its end was not answered, the server is asked what became of it. It is run again
-   * from the beginning where two got in each other's way, so that it must do nothing but ask the database.
+   * Runs a piece of work as one transaction, once: where its end was not answered, the server is asked what became of it, for as long as
+   * others are waited for; that nobody could tell is a failure, and it may have been written. It is run again from the beginning where two
+   * got in each other's way, so that it must do nothing but ask the database.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>, level?: IsolationLevel): Promise<T>
   /** The same for work that only reads: all of it sees the library as it was at one moment. */
@@ -46,6 +48,8 @@ export interface Database extends Sql {
 const LISTEN_AGAIN_MS = 1000
 /** Least and most milliseconds before work that was in the way of others is run again. */
 const REPEAT_MS = [5, 50] as const
+/** The same before it is asked again what became of a transaction. */
+const ASK_MS = [50, 250] as const
 
 /** Opens the library at an address such as `postgres://user@host/database`, and brings its tables up to date. */
 export async function openDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
@@ -94,14 +98,13 @@ async function prepare(address: string, options: DatabaseOptions): Promise<Asked
           throw explainFailure(error, location)
         }
       }
-      await rest()
+      await rest(REPEAT_MS)
     }
   }
   return { connections: await Connections.open(place, options, time), location, channel, time, patienceMs, repeat }
 }
 
-async function rest(): Promise<void> {
-  const [least, most] = REPEAT_MS
+async function rest([least, most]: readonly [number, number]): Promise<void> {
   await sleep(least + Math.random() * (most - least))
 }
 
@@ -171,27 +174,38 @@ async function begin({ connections, time }: Asked, client: PoolClient, level: Is
   return last
 }
 
-/**
- * Whether a transaction whose end was not answered was written. After a crash of the server its number may have been given to another:
- * then it counts as lost. All figures begin anew with a crash, by which it is known.
- */
-async function isWritten({ patienceMs }: Asked, sql: Sql, { id, now }: Transaction): Promise<boolean> {
-  for (const since = performance.now(); performance.now() - since < patienceMs; await rest()) {
-    const found = await sql
-      .get<{ status: string | null; isCrashed: boolean }>(
-        `SELECT pg_xact_status($1::xid8) AS status,
-           coalesce((SELECT stats_reset FROM pg_stat_bgwriter) > $2, false) AS "isCrashed"`,
-        [id, now],
-      )
-      .catch((error: unknown) => {
-        if (isForgotten(error)) return undefined
-        throw error
-      })
-    if (found === undefined || found.isCrashed) return false
-    // The server may be at it, or not have noticed yet that nobody waits any more.
-    if (found.status !== 'in progress') return found.status === 'committed'
+/** Whether a transaction whose end was not answered was written. Fails where nobody could tell in time. */
+async function isWritten({ patienceMs, location }: Asked, sql: Sql, transaction: Transaction): Promise<boolean> {
+  let problem: unknown = new PharosError('LIBRARY_LOCKED', { library: location })
+  for (const since = performance.now(); performance.now() - since < patienceMs; await rest(ASK_MS)) {
+    try {
+      const status = await readStatus(sql, transaction)
+      // The server may be at it, or not have noticed yet that nobody waits any more.
+      if (status !== 'in progress') return status === 'committed'
+    } catch (error) {
+      // Whoever does not answer is mostly being started anew, which is also how answers get lost.
+      if (!(error instanceof PharosError) || error.code !== 'LIBRARY_UNREACHABLE') throw error
+      problem = error
+    }
   }
-  return false
+  throw problem
+}
+
+/**
+ * What became of a transaction; null where nobody knows. After a crash of the server its number may have been given to another: then it
+ * counts as lost. All figures begin anew with a crash, by which it is known.
+ */
+async function readStatus(sql: Sql, { id, now }: Transaction): Promise<string | null> {
+  const found = await sql
+    .get<{ status: string | null }>(
+      `SELECT CASE WHEN (SELECT stats_reset FROM pg_stat_bgwriter) > $2 THEN NULL ELSE pg_xact_status($1::xid8) END AS status`,
+      [id, now],
+    )
+    .catch((error: unknown) => {
+      if (isForgotten(error)) return undefined
+      throw error
+    })
+  return found?.status ?? null
 }
 
 /** Keeps a connection that hears a channel, for as long as it is wanted. */
@@ -206,8 +220,7 @@ function listen(connections: Connections, channel: string, wake: (about: string)
         stop.signal.addEventListener('abort', () => resolve())
       })
       client.on('notification', tell)
-      // A session that is shared would hear for others.
-      if (connections.hasOwnSessions) await connections.ask(client, `LISTEN "${channel}"`)
+      await connections.ask(client, `LISTEN "${channel}"`)
       // Whatever was said before is looked for.
       wake('')
       if (!stop.signal.aborted) await lost
@@ -224,7 +237,8 @@ function listen(connections: Connections, channel: string, wake: (about: string)
       await sleep(LISTEN_AGAIN_MS, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   }
-  const kept = keep()
+  // A session that is shared would hear for others.
+  const kept = connections.hasOwnSessions ? keep() : Promise.resolve().then(() => wake(''))
   return () => {
     stop.abort()
     return kept

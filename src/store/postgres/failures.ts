@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { describeLogin } from '../../core/url/postgres-login.ts'
 
 /**
  * A transaction that may be run again: two got in each other's way (a serialization failure, a deadlock), or this process stood still in the
@@ -28,6 +29,10 @@ const LOST: ReadonlySet<string> = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ECONNABORTED',
+  'EAI_AGAIN',
 ])
 
 /** The server, or the role, only reads. */
@@ -35,7 +40,7 @@ const READ_ONLY: ReadonlySet<string> = new Set(['25006', '42501'])
 
 /** The driver has no codes for these. */
 const LOST_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
 /** All connections of this process were in use for longer than anybody waits for one. */
 export class NoneFree extends Error {
@@ -64,6 +69,8 @@ export function isForgotten(error: unknown): boolean {
 
 /** Whether the server could not be asked. */
 export function isConnectionLost(error: unknown): boolean {
+  // What was explained before may have its words.
+  if (error instanceof PharosError) return false
   return LOST.has(codeOf(error)) || (error instanceof Error && LOST_MESSAGES.test(error.message))
 }
 
@@ -80,22 +87,49 @@ export function explainFailure(error: unknown, library: string): unknown {
   const code = codeOf(error)
   // Somebody else cancels what is asked.
   if (isConnectionLost(error) || code === '57014') {
-    return new PharosError('LIBRARY_UNREACHABLE', { library, problem: error.message || code }, { cause: error })
+    const advice = code === '53300' ? { advice: NO_ROOM } : {}
+    const details = { library, problem: error.message || code, ...advice }
+    return new PharosError('LIBRARY_UNREACHABLE', details, { cause: error })
   }
-  const problem = refusalOf(error, code)
-  if (problem !== undefined) return new PharosError('LIBRARY_UNUSABLE', { library, problem }, { cause: error })
+  const problem = refusalOf(error, code, library)
+  if (problem !== undefined) {
+    return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: AGAIN }, { cause: error })
+  }
   // Others hold what is needed for longer than anybody waits.
   if (code === '55P03' || isRepeatable(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
   if (code === '53100') return new PharosError('LIBRARY_FULL', { library, problem: error.message }, { cause: error })
   if (READ_ONLY.has(code)) {
-    return new PharosError('LIBRARY_READ_ONLY', { library, problem: error.message }, { cause: error })
+    const advice = code === '42501' ? { advice: writeGrants(library) } : {}
+    return new PharosError('LIBRARY_READ_ONLY', { library, problem: error.message, ...advice }, { cause: error })
   }
   return error
 }
 
+/** What is to be done stands with the reason. */
+const AGAIN = 'then run the same command again'
+
+/** Every process has a few connections. */
+const NO_ROOM =
+  'end processes that use it, raise max_connections of the server or the limit of the role, or put a pooler before it; then run the same command again'
+
+/** What a role needs that is to use a library of another. */
+export function writeGrants(library: string): string {
+  const { role, schema } = describeLogin(library)
+  const grants = [
+    `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+    `GRANT USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+  ]
+  return `let whoever owns it run: ${grants.join('; ')}`
+}
+
 /** Why a server that answers lets nobody in by this address, and what is to be done; undefined where it is something else. */
-function refusalOf({ message }: Error, code: string): string | undefined {
-  if (code === '3D000') return `${message}; make it with: createdb`
+function refusalOf({ message }: Error, code: string, library: string): string | undefined {
+  if (code === '3D000') return `${message}; make it with: ${describeLogin(library).createdb}`
+  if (code === '42501' && message.startsWith('permission denied for database')) {
+    const { role, database } = describeLogin(library)
+    return `${message}; let somebody who may grant it run: GRANT CONNECT ON DATABASE ${database} TO ${role}`
+  }
   if (code === '28P01' || code === '28000')
     return `${message}; mend the user and the password of the address, or PGPASSWORD`
   if (code === '26000' || code === '42P05') {
@@ -106,7 +140,7 @@ function refusalOf({ message }: Error, code: string): string | undefined {
     return 'its server wants a password; give it with the address in PHAROS_LIBRARY, or with PGPASSWORD'
   }
   if (/does not support SSL|self.signed certificate|certificate/i.test(message)) {
-    return `${message}; mend sslmode and sslrootcert of the address`
+    return `${message}; name the certificate of its authority with sslrootcert=<file> in the address; sslmode=no-verify checks none, disable encrypts nothing`
   }
   return undefined
 }

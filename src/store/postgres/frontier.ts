@@ -396,17 +396,20 @@ async function chooseFirst(asked: Asked): Promise<Candidate[] | undefined> {
     const known = first.flatMap((row) => (row.token === null ? [] : [{ ...row, token: row.token }]))
     const states = toStates(known, hostsOf(first), request.now)
     const readClock = readFrom(openOf(states, asked))
-    const taken = isCapped(asked) ? takeFurther(first, readClock, asked) : takeFirst(first, readClock, request, most)
-    if (taken !== undefined || first.length < most) return taken ?? []
+    const taken = isCapped(asked)
+      ? takeFurther(first, readClock, asked, most)
+      : takeFirst(first, readClock, request, most)
+    if (taken !== undefined) return taken
   }
   return undefined
 }
 
-/** The first row of each host that the process does not have yet and may have; undefined where these are too few. */
+/** The first row of each host that the process does not have yet and may have; undefined where these are too few, and there may be others. */
 function takeFurther(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
   { request, kept }: Asked,
+  most: number,
 ): Candidate[] | undefined {
   const { maxHosts = Infinity, limit } = request
   const further = new Map<string, Candidate>()
@@ -414,7 +417,8 @@ function takeFurther(
     const isOpen = !kept.has(row.host) && !further.has(row.host) && countSlots(readClock(row.host), request) > 0
     if (isOpen) further.set(row.host, row)
   }
-  return further.size < Math.min(limit, maxHosts - kept.size) ? undefined : [...further.values()]
+  const isEnough = further.size >= Math.min(limit, maxHosts - kept.size) || first.length < most
+  return isEnough ? [...further.values()] : undefined
 }
 
 /** A row with its host, if that is known. */

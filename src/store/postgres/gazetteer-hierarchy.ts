@@ -1,9 +1,7 @@
-import type { PlaceRecord, PlaceRelation } from '../../analysis/place.ts'
+import type { PlaceRelation } from '../../analysis/place.ts'
 import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/ancestors.ts'
+import type { WithinOthers } from '../common/import-tally.ts'
 import type { Sql } from './database.ts'
-
-/** What says where a place lies. */
-export type WithinOthers = Pick<PlaceRecord, 'ref' | 'parents'>
 
 /** What became of putting a place into those that it lies in. */
 interface Linked {

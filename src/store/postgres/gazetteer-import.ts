@@ -1,36 +1,19 @@
 import type { PlaceRecord } from '../../analysis/place.ts'
-import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
+import type { GazetteerSource, SourcedPlace } from '../../library/gazetteer.ts'
+import { type ImportPlaces, ImportTally, type Outcome, type WithinOthers } from '../common/import-tally.ts'
 import { digestOf, distinctNames, FACTS, factsOf, type Named } from '../common/place-facts.ts'
 import { scriptOf } from '../common/script-of.ts'
 import type { Database, Sql } from './database.ts'
-import { listWithin, PlaceLinks, type WithinOthers } from './gazetteer-hierarchy.ts'
+import { listWithin, PlaceLinks } from './gazetteer-hierarchy.ts'
 import { updateNameIndex } from './gazetteer-index.ts'
 import { lock } from './locks.ts'
 import { readableJson } from './readable-json.ts'
 
 /** Records that are written in one transaction. */
 const RECORDS_AT_ONCE = 1000
-/** Problems that are told; the others are counted. */
-const MAX_PROBLEMS = 20
-
-/** Takes places in, each with where it is from. */
-export type ImportPlaces = (
-  places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
-  now: number,
-  signal?: AbortSignal,
-) => Promise<ImportResult>
 
 /** Why a record cannot be kept. */
 class Refusal extends Error {}
-
-/** What became of a record. */
-interface Outcome {
-  readonly became: 'kept' | 'added' | 'changed' | 'refused'
-  readonly names: number
-  readonly problem: string | null
-  /** Whether it names a place that it cannot be put in now. */
-  readonly isOpen: boolean
-}
 
 /**
  * Takes records in. A record that says what is kept already is passed over, so that an import that was interrupted goes on where it was,
@@ -38,27 +21,10 @@ interface Outcome {
  */
 export function createImport(db: Database): ImportPlaces {
   return async (places, now, signal) => {
-    const counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
-    const problems: string[] = []
-    const sources = new Map<string, GazetteerSource>()
-    /** Those that name a place they lie in which is not there, or not yet. Of one that is there twice the last says where it lies. */
-    const unlinked = new Map<string, WithinOthers>()
-    const tell = (problem: string | null): void => {
-      if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
-    }
+    const tally = new ImportTally()
     const take = async (some: readonly SourcedPlace[]): Promise<void> => {
       signal?.throwIfAborted()
-      for (const [i, { names, became, problem, isOpen }] of (await writeSome(db, some)).entries()) {
-        counts[became === 'kept' ? 'places' : became]++
-        if (became === 'added' || became === 'changed') counts.places++
-        counts.names += names
-        tell(problem)
-        const one = some[i]
-        if (one === undefined || became === 'refused') continue
-        sources.set(one.source.name, one.source)
-        unlinked.delete(one.record.ref)
-        if (isOpen) unlinked.set(one.record.ref, { ref: one.record.ref, parents: one.record.parents })
-      }
+      tally.take(some, await writeSome(db, some))
     }
     let some: SourcedPlace[] = []
     for await (const place of places) {
@@ -68,16 +34,16 @@ export function createImport(db: Database): ImportPlaces {
       some = []
     }
     if (some.length > 0) await take(some)
-    const open = [...unlinked.values()]
+    const { open } = tally
     await linkOpen(db, open, signal)
     for (const [i, within] of (await listWithin(db, open)).entries()) {
-      tell(within === undefined ? null : `${open[i]?.ref}: it cannot lie in ${within}, which lies in it`)
+      tally.tell(within === undefined ? null : `${open[i]?.ref}: it cannot lie in ${within}, which lies in it`)
     }
     await db.transaction(async (sql) => {
-      for (const source of sources.values()) await writeSource(sql, source, now)
+      for (const source of tally.sources.values()) await writeSource(sql, source, now)
     })
     await updateNameIndex(db, signal)
-    return { ...counts, problems }
+    return tally.result
   }
 }
 

@@ -46,17 +46,19 @@ function namesOf({ columns }: HeldTable): string {
   return columns.map(({ name }) => name).join(', ')
 }
 
-/** By a cursor: what is sorted is sorted once, and rows are fetched as they are needed, as many as fit if none is longer than those before. */
+/** After a long row, batches grow again by so much at most: the next may be long as well. */
+const GROWTH = 8
+
+/** By a cursor: what is sorted is sorted once, and rows are fetched as they are needed, as many as fit if none is longer than the last ones. */
 async function* read(sql: Sql, table: HeldTable, where: string): AsyncGenerator<readonly HeldRow[]> {
   const cursor = `held_${table.name}_${table.columns.length}`
   const toRow = createRowReader(table)
   await sql.run(
     `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${namesOf(table)} FROM ${tableName(table)} ${where} ORDER BY ${orderOf(table)}`,
   )
-  let longest = 0
-  for (let wanted = 1; ; wanted = Math.max(1, Math.min(table.atOnce, Math.floor(BYTES_AT_ONCE / longest)))) {
+  for (let wanted = 1, most = 1; ; wanted = Math.max(1, Math.min(table.atOnce, wanted * GROWTH, most))) {
     const rows = (await sql.all<Record<string, unknown>>(`FETCH ${wanted} FROM ${cursor}`)).map(toRow)
-    longest = Math.max(longest, ...rows.map(sizeOf))
+    most = Math.floor(BYTES_AT_ONCE / Math.max(...rows.map(sizeOf)))
     if (rows.length > 0) yield rows
     if (rows.length < wanted) break
   }

@@ -1,5 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Database, Sql } from './database.ts'
+import { writeGrants } from './failures.ts'
 import { lock } from './locks.ts'
 import type { Place } from './place.ts'
 import { seedTypes } from './seed-types.ts'
@@ -75,18 +76,26 @@ function splitStatements(text: string): string[] {
 }
 
 /** The version a library has; 0 without any tables. */
-async function readVersion(sql: Sql, { schema, location }: Place): Promise<number> {
+async function readVersion(sql: Sql, { schema, quotedSchema, location }: Place): Promise<number> {
   // Also where the role may not look into the schema.
-  const there = await sql.get<{ there: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS there`,
-    [schema],
+  const there = await sql.get<{ there: boolean; mayLook: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS there,
+       coalesce(has_schema_privilege(to_regnamespace($2)::oid, 'USAGE'), false) AS "mayLook"`,
+    [schema, quotedSchema],
   )
   if (there?.there !== true) return 0
+  if (!there.mayLook) throw refusalOfShut(location)
   const found = (await sql.get<{ version: number }>('SELECT version FROM schema_version'))?.version ?? 0
   if (found > SCHEMA_VERSION) {
     throw new PharosError('LIBRARY_NEWER', { library: location, found, supported: SCHEMA_VERSION })
   }
   return found
+}
+
+/** What is said of a library whose schema a role may not look into. */
+export function refusalOfShut(library: string): PharosError {
+  const problem = 'its role may not use the schema of the library'
+  return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: writeGrants(library) })
 }
 
 async function checkServer(sql: Sql, { location }: Place): Promise<void> {

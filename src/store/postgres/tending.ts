@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BRIEF_STEP, type IndexStep, SMALL_STEP } from '../../core/retrieval/chunk-index.ts'
 import { causeOf } from '../../crawl/patience.ts'
-import { advanceIndex, type Outcome } from './advance-index.ts'
+import { advanceAll, type Outcome, type Pace, REST_MS, RETRY_MS } from '../common/advance-all.ts'
+import { advanceIndex } from './advance-index.ts'
 import type { Database } from './database.ts'
 
 /** Brings the index up to date. Whoever writes chunks only says so. */
@@ -20,26 +21,10 @@ export interface Tending {
 
 /** How long a search may be kept waiting. */
 const MOMENT_MS = 300
-/** How long others may keep it from tending before it gives up. */
-const PATIENCE_MS = 2000
-/** How often it tries meanwhile. */
-const RETRY_MS = 20
-/** How long it rests between two steps in the background: a process has other things to do. */
-const REST_MS = 10
 /** What takes longer than this in the background is not waited for by one search after the other. */
 const LONG_MS = 1000
 /** So many new chunks are worth a step. */
 const WORTHWHILE = 1024
-
-/** How the steps follow each other. */
-interface Pace {
-  /** Whether it begins although a search would miss nothing. */
-  readonly isThorough?: boolean
-  /** Whether the process stays for it. */
-  readonly ref: boolean
-  readonly step: IndexStep | undefined
-  readonly signal?: AbortSignal | undefined
-}
 
 /** Makes what tends an index; whether there is anything to do is asked for each time. It keeps no process from ending. */
 export function createTending(db: Database, isBehind: () => Promise<boolean>): Tending {
@@ -50,30 +35,19 @@ export function createTending(db: Database, isBehind: () => Promise<boolean>): T
   /** One step at a time: two of one process would only be in each other's way. */
   let last: Promise<unknown> = Promise.resolve()
 
-  const advance = (step: IndexStep | undefined): Promise<Outcome | 'blocked'> => {
+  const advance = (step: IndexStep | undefined): Promise<Outcome> => {
     const next = last.then(() => (isClosed ? 'complete' : advanceIndex(db, step))).catch(passBlocked)
     last = next.catch(() => undefined)
     return next
   }
-  const advanceAll = async ({ isThorough = false, ref, step, signal }: Pace): Promise<void> => {
-    let busyAt: number | undefined
-    // Whoever begins goes on until everything is merged that can be: searches are faster then.
-    if (isClosed || !(isThorough || (await isBehind()))) return
-    while (!isClosed && signal?.aborted !== true) {
-      const outcome = await advance(step)
-      if (outcome === 'complete' || outcome === 'blocked') return
-      const now = performance.now()
-      busyAt = outcome === 'busy' ? (busyAt ?? now) : undefined
-      if (busyAt !== undefined && now - busyAt > PATIENCE_MS) return
-      await sleep(outcome === 'busy' ? RETRY_MS : REST_MS, undefined, { ref })
-    }
-  }
+  const advanceBy = (step: IndexStep | undefined, pace: Pace): Promise<void> =>
+    advanceAll({ advance: () => advance(step), isBehind, isClosed: () => isClosed }, pace)
   /** Goes on behind the back of everybody; what goes wrong is met again by the next search. */
   const goOn = (): void => {
     if (begunAt !== undefined || isClosed) return
     begunAt = performance.now()
     sleep(REST_MS, undefined, { ref: false })
-      .then(() => advanceAll({ ref: false, step: SMALL_STEP }))
+      .then(() => advanceBy(SMALL_STEP, { ref: false }))
       .catch(() => undefined)
       .finally(() => {
         begunAt = undefined
@@ -93,8 +67,8 @@ export function createTending(db: Database, isBehind: () => Promise<boolean>): T
         if (outcome === 'complete' || performance.now() - now > MOMENT_MS) return goOn()
       }
     },
-    doAll: (signal) => advanceAll({ ref: true, step: SMALL_STEP, signal }),
-    tidy: () => advanceAll({ isThorough: true, ref: true, step: undefined }),
+    doAll: (signal) => advanceBy(SMALL_STEP, { ref: true, signal }),
+    tidy: () => advanceBy(undefined, { isThorough: true, ref: true }),
     announce: (chunks) => {
       announced += chunks
       if (announced < WORTHWHILE) return

@@ -1,6 +1,14 @@
 import type { Alias } from '../../crawl/ledger.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
-import { type AliasFactRecord, type AliasRecord, judgeAlias, toAlias } from '../common/alias-record.ts'
+import {
+  ALIASES_AT_ONCE,
+  type AliasFactRecord,
+  type AliasPlace,
+  type AliasRecord,
+  type CheckedAliases,
+  judgeAlias,
+  toAlias,
+} from '../common/alias-record.ts'
 import type { Database } from './database.ts'
 
 /** Other addresses of the same content. */
@@ -11,21 +19,6 @@ export interface Aliases {
   check(source: number, after: AliasPlace, now: number): CheckedAliases | undefined
 }
 
-/** The last alias that was looked up. */
-export interface AliasPlace {
-  readonly url: string
-  readonly aliasUrl: string
-}
-
-/** How many were looked up, and where to go on. */
-export interface CheckedAliases {
-  readonly count: number
-  readonly last: AliasPlace
-}
-
-/** Before all aliases. */
-export const FIRST_ALIAS: AliasPlace = { url: '', aliasUrl: '' }
-
 interface AliasColumns extends Omit<AliasRecord, 'isThere'> {
   readonly exists: 0 | 1 | null
 }
@@ -33,9 +26,6 @@ interface AliasColumns extends Omit<AliasRecord, 'isThere'> {
 interface FactColumns extends Omit<AliasFactRecord, 'hasPage'> {
   readonly hasPage: 0 | 1
 }
-
-/** So many are looked up in one go: others who write wait that long. */
-const ALIASES_AT_ONCE = 500
 
 const ALIASES = `SELECT url, alias_url AS aliasUrl, classification, reason, "exists", checked_at AS checkedAt, metadata
   FROM url_aliases WHERE source = @source`

@@ -1,6 +1,7 @@
-import type { AnalysedPage, FoundPlace, PageAnalysis } from '../../analysis/page-analysis.ts'
-import type { Classification, Page, PageClass } from '../../core/model.ts'
+import type { AnalysedPage, FoundPlace } from '../../analysis/page-analysis.ts'
+import type { Page, PageClass } from '../../core/model.ts'
 import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
+import { type AnalysisRecord, toAnalysis } from '../common/analysis-record.ts'
 import { contextOf } from '../common/place-context.ts'
 import { createAnalysisRuns } from './analysis-runs.ts'
 import { createClassifications } from './classifications.ts'
@@ -11,12 +12,6 @@ import { createHubWriter } from './place-hubs.ts'
 interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly meta: Buffer
   readonly markdown: Buffer
-}
-
-interface KeptColumns {
-  readonly classification: string
-  readonly analysis: string | null
-  readonly analysedAt: number | null
 }
 
 /** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
@@ -39,7 +34,7 @@ export function createAnalyses(db: Database, write: Write): Analyses {
   )
   const countPending = db.prepare<[PendingBy], number>(`SELECT count(*) ${pending}`).pluck()
   const byKey = 'a.page = (SELECT id FROM ledger WHERE key = ? AND source = (SELECT id FROM sources WHERE uuid = ?))'
-  const select = db.prepare<[string, string], KeptColumns>(
+  const select = db.prepare<[string, string], AnalysisRecord>(
     `SELECT a.classification, a.analysis, a.analysed_at AS analysedAt FROM page_analyses a WHERE ${byKey}`,
   )
   const selectKind = db
@@ -70,14 +65,7 @@ export function createAnalyses(db: Database, write: Write): Analyses {
       }),
     read: async (sourceId, key) => {
       const found = select.get(key, sourceId)
-      if (found === undefined) return undefined
-      const { classification, analysis, analysedAt } = found
-      // Both were written by this program.
-      return {
-        classification: JSON.parse(classification) as Classification,
-        analysis: analysis === null ? null : (JSON.parse(analysis) as PageAnalysis),
-        analysedAt,
-      }
+      return found && toAnalysis(found)
     },
     readClass: async (sourceId, key) => selectKind.get(key, sourceId),
   }

@@ -3,7 +3,7 @@ import type { CrawlSummary } from '../../crawl/events.ts'
 import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
 import type { Crawl } from '../../library/store.ts'
-import { type CrawlRecord, toCrawl } from '../common/crawl-record.ts'
+import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, toCrawl } from '../common/crawl-record.ts'
 import type { Database } from './database.ts'
 import type { Sources } from './sources.ts'
 
@@ -37,8 +37,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     'SELECT name, version FROM sources WHERE id = ?',
   )
   const insert = db.prepare<unknown[]>(
-    `INSERT INTO crawls (id, source, kind, state, options, runner, started_at, heartbeat_at, ended_at, summary)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const byId = 'id = (SELECT id FROM crawl_ids WHERE uuid = ?)'
   const close = db.prepare<[string]>(`UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
@@ -97,21 +96,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       })
     }
     startOver.run(source)
-    const { id, kind, state, options, runner, startedAt, heartbeatAt, endedAt, summary } = crawl
-    const number = sources.crawlNumber(source, id)
-    const summaryText = summary === null ? null : JSON.stringify(summary)
-    insert.run(
-      number,
-      source,
-      kind,
-      state,
-      JSON.stringify(options),
-      runner,
-      startedAt,
-      heartbeatAt,
-      endedAt,
-      summaryText,
-    )
+    insert.run(sources.crawlNumber(source, crawl.id), source, ...crawlValues(crawl))
     return crawl
   })
 

@@ -40,6 +40,11 @@ export function openDatabase(path: string, notice: Notice = () => {}, busyMs: nu
   }
 }
 
+/** Opens a library to look at it, of whatever version it is: nothing is written to its file. */
+export function openForLook(path: string): Database {
+  return new Sqlite(path, { readonly: true, fileMustExist: true, timeout: OPENING_TIMEOUT_MS })
+}
+
 function openWritable(path: string, notice: Notice, busyMs: number): Database {
   const isFile = path !== ':memory:'
   let db: Database | undefined

@@ -1,19 +1,7 @@
-import type { Analyses, CountryMentions, DomainAnalysis, HostLocale } from '../../library/analyses.ts'
+import type { CountryMentions, DomainAnalysis, HostLocale } from '../../library/analyses.ts'
+import type { Domains } from '../common/domains.ts'
 import { rankLanguages } from '../common/rank-languages.ts'
 import type { Database, Write } from './database.ts'
-
-/** What is known of hosts from their pages. */
-export type Domains = Pick<
-  Analyses,
-  | 'listHosts'
-  | 'measureDomain'
-  | 'writeDomain'
-  | 'readDomain'
-  | 'listTitleCountries'
-  | 'readLocale'
-  | 'writeLocale'
-  | 'listAchievements'
->
 
 interface DomainColumns extends Omit<DomainAnalysis, 'isNews' | 'languages'> {
   readonly isNews: number

@@ -1,5 +1,6 @@
-import type { PlaceRecord, PlaceRelation } from '../../analysis/place.ts'
+import type { PlaceRelation } from '../../analysis/place.ts'
 import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/ancestors.ts'
+import type { WithinOthers } from '../common/import-tally.ts'
 import type { Database } from './database.ts'
 
 /** What became of putting a place into those that it lies in. */
@@ -8,9 +9,6 @@ interface Linked {
   /** Whether it names one that it could not be put in. */
   readonly isOpen: boolean
 }
-
-/** What says where a place lies. */
-export type WithinOthers = Pick<PlaceRecord, 'ref' | 'parents'>
 
 /** Keeps what lies in what. Everything here runs inside the transaction of the caller. */
 export interface PlaceLinks {

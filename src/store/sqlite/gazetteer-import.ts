@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PlaceRecord } from '../../analysis/place.ts'
-import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
+import type { GazetteerSource, SourcedPlace } from '../../library/gazetteer.ts'
+import { type ImportPlaces, ImportTally, type Outcome, type WithinOthers } from '../common/import-tally.ts'
 import { digestOf, distinctNames, FACTS, factsOf } from '../common/place-facts.ts'
 import { scriptOf } from '../common/script-of.ts'
 import type { Database, Write } from './database.ts'
-import { createPlaceLinks, type WithinOthers } from './gazetteer-hierarchy.ts'
+import { createPlaceLinks } from './gazetteer-hierarchy.ts'
 import { createNameIndexing } from './gazetteer-index.ts'
 
 /** Records that are taken from their source at a time. */
@@ -14,18 +15,9 @@ const CHUNK_MS = 180
 const PAUSE_MS = 10
 /** Pages of the indexes that are written all over; what readers have is far too little for them. In KiB. */
 const IMPORT_CACHE_KIB = 128 * 1024
-/** Problems that are told; the others are counted. */
-const MAX_PROBLEMS = 20
 
 /** Why a record cannot be kept. */
 class Refusal extends Error {}
-
-/** Takes places in, each with where it is from. */
-export type ImportPlaces = (
-  places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
-  now: number,
-  signal?: AbortSignal,
-) => Promise<ImportResult>
 
 /**
  * Prepares taking records in. A record that says what is kept already is passed over, so that an import that was interrupted goes on
@@ -45,14 +37,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
   )
 
   return async (places, now, signal) => {
-    const counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
-    const problems: string[] = []
-    const sources = new Map<string, GazetteerSource>()
-    /** Those that name a place they lie in which is not there, or not yet. Of one that is there twice the last says where it lies. */
-    const unlinked = new Map<string, WithinOthers>()
-    const tell = (problem: string | null): void => {
-      if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
-    }
+    const tally = new ImportTally()
     const take = async (some: readonly SourcedPlace[]): Promise<void> => {
       for (let done = 0; done < some.length; ) {
         signal?.throwIfAborted()
@@ -61,24 +46,14 @@ export function createImport(db: Database, write: Write): ImportPlaces {
           // All of it is undone; now each for itself, which takes longer.
           return write(() => writer.writeEach(some, done))
         })
-        for (const [i, { names, became, problem, isOpen }] of outcomes.entries()) {
-          counts[became === 'kept' ? 'places' : became]++
-          if (became === 'added' || became === 'changed') counts.places++
-          counts.names += names
-          tell(problem)
-          const one = some[done + i]
-          if (one === undefined || became === 'refused') continue
-          sources.set(one.source.name, one.source)
-          unlinked.delete(one.record.ref)
-          if (isOpen) unlinked.set(one.record.ref, { ref: one.record.ref, parents: one.record.parents })
-        }
+        tally.take(some.slice(done), outcomes)
         done += outcomes.length
         await sleep(PAUSE_MS)
       }
     }
     /** What some lie in has come after them; each may be what others lie in. */
     const takeOpen = async (): Promise<void> => {
-      const open = [...unlinked.values()]
+      const { open } = tally
       for (let isChanged = open.length > 0; isChanged; ) {
         isChanged = false
         for (let done = 0; done < open.length; ) {
@@ -89,7 +64,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
           await sleep(PAUSE_MS)
         }
       }
-      for (const record of open) tell(writer.explainOpen(record))
+      for (const record of open) tally.tell(writer.explainOpen(record))
     }
     const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
     db.pragma(`cache_size = -${IMPORT_CACHE_KIB}`)
@@ -104,7 +79,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
       await take(some)
       await takeOpen()
       await write(() => {
-        for (const source of sources.values()) {
+        for (const source of tally.sources.values()) {
           upsertSource.run({ ...source, now, places: countPlaces.get(source.name) ?? 0 })
         }
       })
@@ -112,17 +87,8 @@ export function createImport(db: Database, write: Write): ImportPlaces {
     } finally {
       db.pragma(`cache_size = ${cacheBefore}`)
     }
-    return { ...counts, problems } satisfies ImportResult
+    return tally.result
   }
-}
-
-/** What became of a record. */
-interface Outcome {
-  readonly became: 'kept' | 'added' | 'changed' | 'refused'
-  readonly names: number
-  readonly problem: string | null
-  /** Whether it names a place that it cannot be put in now. */
-  readonly isOpen: boolean
 }
 
 interface RecordWriter {

@@ -13,10 +13,10 @@ export function createHoldings(parts: ArrivalParts & { readonly path: string }):
     readLibraryId: async () => copied.libraryId(),
     keepsNul: true,
     // On a connection of its own, so that others can write meanwhile and are not seen.
-    view: async (work) => {
+    view: async (work, { isMoving = false } = {}) => {
       const db = openDatabase(parts.path)
       try {
-        db.exec('BEGIN')
+        if (!isMoving) db.exec('BEGIN')
         return await work(createView(db))
       } finally {
         db.close()

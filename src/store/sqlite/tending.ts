@@ -1,6 +1,7 @@
 import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises'
 import { BRIEF_STEP, type ChunkIndex, type IndexStep, SMALL_STEP } from '../../core/retrieval/chunk-index.ts'
 import { causeOf } from '../../crawl/patience.ts'
+import { advanceAll, type Outcome, type Pace, REST_MS } from '../common/advance-all.ts'
 import { type Database, tryWriteTo } from './database.ts'
 
 /** Brings the index up to date where nobody who writes does it. */
@@ -13,23 +14,6 @@ export interface Tending {
 
 /** How long a search may be kept waiting. */
 const MOMENT_MS = 300
-/** How long others may keep it from writing before it gives up. */
-const PATIENCE_MS = 2000
-/** How often it tries meanwhile. */
-const RETRY_MS = 20
-/** How long it rests between two steps: others who wait to write look no more often than that. */
-const REST_MS = 10
-
-/** How the steps follow each other. */
-interface Pace {
-  /** Whether the process stays for it. */
-  readonly ref: boolean
-  readonly signal?: AbortSignal | undefined
-}
-
-/** What became of a step. */
-type Outcome = 'done' | 'complete' | 'busy' | 'blocked'
-
 /** Makes what tends an index. It stops when the database is closed, and keeps no process from ending. */
 export function createTending(db: Database, index: ChunkIndex): Tending {
   /** Whether it goes on by itself, and whether others keep it from doing so. */
@@ -47,25 +31,14 @@ export function createTending(db: Database, index: ChunkIndex): Tending {
       return 'blocked'
     }
   }
-  const advanceAll = async ({ ref, signal }: Pace): Promise<void> => {
-    let busyAt: number | undefined
-    // Whoever begins goes on until everything is merged that can be: searches are faster then.
-    if (!db.open || !index.isBehind()) return
-    while (db.open && signal?.aborted !== true) {
-      const outcome = advance(SMALL_STEP)
-      if (outcome === 'complete' || outcome === 'blocked') return
-      const now = performance.now()
-      busyAt = outcome === 'busy' ? (busyAt ?? now) : undefined
-      if (busyAt !== undefined && now - busyAt > PATIENCE_MS) return
-      await sleep(outcome === 'busy' ? RETRY_MS : REST_MS, undefined, { ref })
-    }
-  }
+  const advanceBy = (pace: Pace): Promise<void> =>
+    advanceAll({ advance: () => advance(SMALL_STEP), isBehind: () => index.isBehind(), isClosed: () => !db.open }, pace)
   /** Goes on behind the back of everybody; what goes wrong is met again by the next search. */
   const goOn = (): void => {
     if (isTending) return
     isTending = true
     sleep(REST_MS, undefined, { ref: false })
-      .then(() => advanceAll({ ref: false }))
+      .then(() => advanceBy({ ref: false }))
       .catch(() => undefined)
       .finally(() => {
         isTending = false
@@ -83,6 +56,6 @@ export function createTending(db: Database, index: ChunkIndex): Tending {
         await pause()
       }
     },
-    doAll: (signal) => advanceAll({ ref: true, signal }),
+    doAll: (signal) => advanceBy({ ref: true, signal }),
   }
 }

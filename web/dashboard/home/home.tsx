@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { AnalysisPanel } from '../analysis/analysis-panel.tsx'
+import { libraryTrouble } from '../library-trouble.ts'
 import { connection, liveJobs } from '../live.ts'
 import { EndedJobs } from './ended-jobs.tsx'
 import { JobCard } from './job-card.tsx'
@@ -20,7 +21,9 @@ export function Home(): JSX.Element {
         <h2>Now</h2>
         {jobs.length === 0 ? (
           <div class="panel empty">
-            <p>Nothing is being crawled.</p>
+            <p>
+              {libraryTrouble.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}
+            </p>
           </div>
         ) : (
           jobs.map((job) => <JobCard key={job.id} job={job} />)
@@ -35,6 +38,13 @@ export function Home(): JSX.Element {
 
 function Connection(): JSX.Element {
   const state = connection.value
+  if (state === 'open' && libraryTrouble.value !== null) {
+    return (
+      <output class="live" data-state="lost">
+        without its library; what is shown may be old
+      </output>
+    )
+  }
   const words = {
     connecting: 'connecting',
     open: 'live',

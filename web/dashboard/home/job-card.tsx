@@ -7,6 +7,7 @@ import { writeMoment, writeRate, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { HostPace, ProgressEvent } from '../api.ts'
 import { now } from '../clock.ts'
+import { libraryTrouble } from '../library-trouble.ts'
 import { type LiveJob, readJobs } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
 import { Understanding } from '../understanding/understanding.tsx'
@@ -44,10 +45,15 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
       </header>
       {isWaiting ? null : (
         <>
-          <div class="job-body">
-            <JobFigures job={job} />
-            <RateChart rates={job.rates} />
-          </div>
+          {/* What nobody could tell yet is not nothing. */}
+          {progress === null && libraryTrouble.value !== null ? (
+            <p class="quiet">How far it is, is not known now.</p>
+          ) : (
+            <div class="job-body">
+              <JobFigures job={job} />
+              <RateChart rates={job.rates} />
+            </div>
+          )}
           {progress === null || item.elsewhere ? null : (
             <div class="job-body">
               <Fetching progress={progress} />

@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { WorkerList } from '../api.ts'
+import { libraryTrouble } from '../library-trouble.ts'
 import { connection } from '../live.ts'
 import { request } from '../request.ts'
 
@@ -8,7 +9,8 @@ import { request } from '../request.ts'
 export function LateWorkers(): JSX.Element | null {
   const late = useSignal<{ readonly Panel: () => JSX.Element | null } | null>(null)
   useSignalEffect(() => {
-    if (connection.value === 'lost' || late.peek() !== null) return
+    const isAway = connection.value === 'lost' || libraryTrouble.value !== null
+    if (isAway || late.peek() !== null) return
     void request<WorkerList>('/api/workers').then(async (answer) => {
       if (!('value' in answer) || !answer.value.isShared) return
       const { WorkersPanel: Panel } = await import('./workers-panel.tsx')

@@ -5,6 +5,7 @@ import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill, type Tone } from '../../shared/pill.tsx'
 import type { SourceItem, SourceList } from '../api.ts'
 import { now } from '../clock.ts'
+import { libraryTrouble } from '../library-trouble.ts'
 import { liveJobs } from '../live.ts'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery } from '../route.ts'
@@ -35,7 +36,7 @@ export function Sources(): JSX.Element {
         </button>
       </div>
       <AddSource onAdded={() => void read()} />
-      {refusal.value === null ? null : (
+      {refusal.value === null || libraryTrouble.value !== null ? null : (
         <p class="field-problem" role="alert">
           {refusal.value.message}
         </p>

@@ -151,11 +151,14 @@ async function save(
     const named = images.map((image, i) => [imageName(i), image] as const)
     await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...named], signal)
   }
+  // Images that did not change are files of a folder that goes now: a browser that keeps its database in memory would lose them with it.
+  const isMovedIn = !isInFiles && before?.body?.at === 'files'
+  const own = isMovedIn ? await Promise.all(images.map(copyBlob)) : images
   signal.throwIfAborted()
   try {
     await database.put({
       ...record,
-      body: isInFiles ? { at: 'files', folder } : { at: 'database', index, stamps, images },
+      body: isInFiles ? { at: 'files', folder } : { at: 'database', index, stamps, images: own },
     })
   } catch (error) {
     if (isInFiles) await files.remove(folder)
@@ -163,6 +166,10 @@ async function save(
   }
   if (before?.body?.at === 'files') await files?.remove(before.body.folder)
   return describe({ ...record, body: { at: 'files', folder } })
+}
+
+async function copyBlob(blob: Blob): Promise<Blob> {
+  return new Blob([await blob.arrayBuffer()], { type: blob.type })
 }
 
 /** Bytes outside the memory of the program, as the browser keeps them. */

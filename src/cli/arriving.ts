@@ -1,0 +1,18 @@
+import type { EffectiveConfig } from '../config.ts'
+import type { OpenLibrary } from '../open-library.ts'
+import { shownLibrary } from './library.ts'
+import { printableLine, shellWord } from './terminal.ts'
+
+/** Where libraries are whose copy into this one has begun and not ended. */
+export async function listArriving({ holdings }: Pick<OpenLibrary, 'holdings'>): Promise<string[]> {
+  return (await holdings.arrivals.listOpen()).map(({ plan }) => plan.place)
+}
+
+/** What is said of them: nothing of such a copy is seen yet. */
+export function writeArriving(places: readonly string[], { values }: Pick<EffectiveConfig, 'values'>): string[] {
+  return places.map((place) => {
+    const words = [place, shownLibrary(values)].map((word) => shellWord(printableLine(word)))
+    const again = ['pharos', 'copy', ...words].join(' ')
+    return `a copy of ${printableLine(place)} has not ended, and nothing of it is seen yet; go on with: ${again}; give it up by the same with --discard`
+  })
+}

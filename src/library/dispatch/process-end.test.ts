@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { NOT_STARTED, problemOf } from './process-end.ts'
+import { createTrackedJob } from './tracked-job.ts'
+
+const PLACE = 'postgres://u@h/d'
+
+function told(lastWords: string): string {
+  const job = createTrackedJob('id', { url: 'https://a.example/', args: [] }, 0)
+  return problemOf(Object.assign(job, { lastWords }), { ...NOT_STARTED, code: 1 }, PLACE)
+}
+
+test('why a job failed is told without the place of the library, and without saying so twice', () => {
+  expect(told(`pharos: the library ${PLACE} does not answer: gone – start it`)).toBe(
+    'the library does not answer: gone',
+  )
+  expect(told(`pharos: no source x in ${PLACE}`)).toBe('no source x in the library')
+})
+
+test('of a host that is not public is told whose setting decides', () => {
+  expect(
+    told('pharos: nothing could be indexed: failed (address-refused, 10.0.0.1 is not a public address)'),
+  ).toContain('allowPrivate of the server or worker that runs a crawl')
+})

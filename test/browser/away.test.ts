@@ -1,0 +1,60 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listen } from '../../src/cli/listen.ts'
+import { createHttp } from '../../src/http/app.ts'
+import { jobOf, openPageStage, type PageStage } from '../http/page-stage.ts'
+import { page as writePage } from '../sites/site.ts'
+import { openChromium } from './chromium.ts'
+
+let stage: PageStage
+let browser: Browser
+let page: Page
+let origin: string
+let close: () => Promise<void>
+
+beforeAll(async () => {
+  stage = await openPageStage({
+    pages: { '/': writePage('Guide') },
+    jobs: [jobOf('11111111-1111-4111-8111-111111111111')],
+  })
+  const settings = { ...stage.ports.settings, libraryPath: 'postgres://u@db.example/d' }
+  const http = createHttp({ ...stage.ports, settings })
+  const server = await listen(http.fetch, 0)
+  close = async () => {
+    http.close()
+    await server.close()
+  }
+  browser = await openChromium()
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+  origin = server.origin
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await close?.()
+  await stage?.close()
+})
+
+test('the dashboard says that the library is away, shows nothing as none, and goes on when it is back', async () => {
+  stage.breakStore(false)
+  await page.goto('about:blank')
+  await page.goto(`${origin}/#/sources`)
+  await page.getByRole('link', { name: 'guide 2.0' }).waitFor()
+  const banner = page.locator('.trouble')
+  expect(await banner.count()).toBe(0)
+
+  stage.breakStore(true)
+  await page.reload()
+  await banner.waitFor()
+  expect(await banner.textContent()).toMatch(/^The library cannot be used at the moment\. Since .*Nothing is lost/)
+  expect(await page.locator('main').textContent()).not.toMatch(/The library is empty|0 in the library/)
+  await page.goto(`${origin}/#/`)
+  await page.getByText('What is being crawled is not known now.').waitFor()
+  expect(await page.locator('.live').textContent()).toContain('without its library')
+
+  stage.breakStore(false)
+  await banner.waitFor({ state: 'detached' })
+  // What could not be read meanwhile is read now.
+  await page.getByRole('heading', { name: 'Ended' }).waitFor()
+  await page.getByText('Nothing is being crawled.').waitFor()
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { closeLater } from '../close-later.ts'
+import { createLibrary } from './databases.ts'
+import { connect } from './ledgers.ts'
+import { openLossyWay } from './lossy-way.ts'
+import { addSource, openStore } from './stores.ts'
+
+test('what was written is not written again where the server is away for a moment after it', async () => {
+  const way = await openLossyWay(await createLibrary())
+  const store = await openStore(way.address, 'one')
+  way.loseCommit(500)
+  await addSource(store, 'docs')
+  expect(way.lost()).toBe(1)
+  expect(await store.listSources()).toHaveLength(1)
+})
+
+test('what the server is still at is not run again beside itself', async () => {
+  const address = await createLibrary()
+  const way = await openLossyWay(address)
+  const db = await openDatabase(way.address, { patienceMs: 500 })
+  closeLater(() => db.close())
+  let runs = 0
+  way.leaveBeforeCommit()
+  const written = db.transaction((sql) => {
+    runs++
+    return sql.run(`INSERT INTO hosts (host) VALUES ('a.test')`)
+  })
+  await expect(written).rejects.toMatchObject({ code: 'LIBRARY_LOCKED' })
+  expect(runs).toBe(1)
+  expect(await (await connect(address)).get('SELECT count(*) AS n FROM hosts')).toEqual({ n: 0 })
+})

@@ -1,0 +1,87 @@
+import { chmodSync } from 'node:fs'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { LocalSite, writePage } from '../e2e/local-site.ts'
+import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
+import { until } from '../e2e/server.ts'
+import { addressOf, createLibrary, execute } from './databases.ts'
+
+let shop: Workshop
+let site: LocalSite
+
+beforeAll(async () => {
+  shop = new Workshop()
+  site = await LocalSite.open({ '/docs/': writePage('Guide', [], 'What a kiln is.') })
+})
+
+afterAll(async () => {
+  await site?.close()
+  shop?.remove()
+})
+
+function pharos(address: string, ...args: string[]): Promise<Outcome> {
+  return shop.runHere(args, { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+}
+
+test('without a server a crawl is left to whichever worker comes, and what is said of it is true', async () => {
+  const address = await createLibrary()
+  const left = await pharos(address, 'add', `${site.origin}/docs/`, '--name', 'guide', '--detach')
+  expect([left.code, left.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^the crawl of guide waits for its turn, as job /),
+  ])
+  expect(left.stdout).toContain('watch it with: pharos status guide')
+  expect(left.stderr).toBe('no worker is there to run the crawl that waits; start one with: pharos worker\n')
+  expect((await pharos(address, 'status', 'guide')).stdout).toMatch(/^Job: \S+ waits for its turn$/m)
+  expect((await pharos(address, 'status')).stdout).toMatch(/^Workers: none\nWaiting: 1 crawl\n/m)
+  const again = await pharos(address, 'recrawl', 'guide', '--detach')
+  expect(again).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^pharos: the queue of the library refused: guide is being crawled/),
+  })
+  const flag = await pharos(address, 'retry', 'guide', '--detach', '--allow-private')
+  expect(flag).toMatchObject({ code: 2, stderr: expect.stringContaining('a setting of the worker that runs it') })
+
+  const settings = { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
+  const worker = shop.start(process.execPath, [PROGRAM, 'worker', '--json-logs', '--drain-time', '0s'], settings)
+  await until(
+    async () => (await pharos(address, 'status', 'guide')).stdout,
+    (text) => text.includes('Status: INDEXED'),
+  )
+  worker.child.kill('SIGTERM')
+  const { stdout, stderr } = await worker.ended
+  // Whoever collects the log reads JSON, and nothing else.
+  const lines = `${stdout}${stderr}`.trim().split('\n')
+  expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => 'object'))
+  expect(stderr).toContain('"message":"takes nothing new')
+})
+
+test('a password of the file for passwords is used without a word', async () => {
+  // The only role of this server that needs one; other tests make it too.
+  await execute(
+    `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
+  )
+  shop.write({ pgpass: '*:*:*:guarded:another\n' })
+  chmodSync(shop.path('pgpass'), 0o600)
+  const environment = {
+    PGPASSFILE: shop.path('pgpass'),
+    PHAROS_LIBRARY: addressOf('postgres').replace('pharos@', 'guarded@'),
+  }
+  const { stderr } = await shop.run(['list'], environment)
+  expect(stderr).toContain('GRANT CREATE ON DATABASE postgres TO guarded')
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+})
+
+test('what is nearly an address makes no file, and copy names what it has', async () => {
+  const folder = inject('postgres')
+  for (const [args, problem] of [
+    [['stats', '--library', 'mysql://me:secret@h/d'], '--library: expected a file, or an address'],
+    [['copy', 'a.db', 'postgres:/me@h/d'], '<to>: expected a file, or an address'],
+    [['copy', 'me@h/d', 'b.db'], '<from>: expected a file, or an address'],
+    [['list', '--library', `postgres://me@/d?host=${folder}&schem=x`], 'it has no parameter "schem"'],
+  ] as const) {
+    const { code, stderr } = await shop.runHere(args)
+    expect([args, code === 0, stderr]).toEqual([args, false, expect.stringContaining(problem)])
+    expect(stderr).not.toContain('secret')
+    if (args[0] === 'copy') expect(stderr).not.toContain('--library')
+  }
+})

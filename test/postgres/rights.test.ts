@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, inject, test, vi } from 'vitest'
+import { openQueue } from '../../src/jobs/open-queue.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openInspector } from '../../src/store/postgres/inspect.ts'
+import { parsePlace } from '../../src/store/postgres/place.ts'
+import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
+
+const role = `colleague${process.pid}`
+
+/** The name of the database of an address, and the address as it is for another role. */
+const nameOf = (address: string) => /\/(\w+)\?/.exec(address)?.[1] ?? ''
+const as = (address: string, other: string) => address.replace('pharos@', `${other}@`)
+
+test('a role without rights is told which, with the statement that grants them', async () => {
+  const address = await createLibrary()
+  const mine = as(address, role)
+  await execute(`CREATE ROLE ${role} LOGIN`)
+  // It may not look into the schema.
+  const shut = {
+    code: 'LIBRARY_UNUSABLE',
+    entry: { advice: expect.stringContaining(`GRANT USAGE ON SCHEMA "pharos" TO "${role}"`) },
+  }
+  await expect(openDatabase(mine)).rejects.toMatchObject(shut)
+  const inspector = await openInspector(mine)
+  await expect(inspector.inspect().finally(() => inspector.close())).rejects.toMatchObject(shut)
+  // It may read, and not write.
+  await execute(`GRANT USAGE ON SCHEMA pharos TO ${role}`, nameOf(address))
+  await execute(`GRANT SELECT ON ALL TABLES IN SCHEMA pharos TO ${role}`, nameOf(address))
+  const library = await openLibrary({ path: mine, version: '0' })
+  try {
+    await expect(addSource(library, { url: 'https://a.example/' })).rejects.toMatchObject({
+      code: 'LIBRARY_READ_ONLY',
+      entry: { advice: expect.stringContaining(`ON ALL TABLES IN SCHEMA "pharos" TO "${role}"`) },
+    })
+  } finally {
+    await library.close()
+  }
+  const again = await openInspector(mine)
+  const facts = await again.inspect().finally(() => again.close())
+  expect(facts).toMatchObject({ mayWrite: false, mayQueue: false, role })
+  // It may not make the schema of the queue, and not use one that is there.
+  const queue = { ...parsePlace(mine), warn: () => undefined }
+  await expect(openQueue(queue)).rejects.toMatchObject({
+    entry: { advice: expect.stringContaining(`CREATE SCHEMA "pharos_jobs" AUTHORIZATION "${role}"`) },
+  })
+  await (await openQueue({ ...parsePlace(address), warn: () => undefined })).close()
+  await expect(openQueue(queue)).rejects.toMatchObject({
+    entry: { advice: expect.stringContaining(`GRANT USAGE, CREATE ON SCHEMA "pharos_jobs" TO "${role}"`) },
+  })
+  // It may not even connect.
+  const closed = await createDatabase()
+  await execute(`REVOKE CONNECT ON DATABASE ${closed} FROM PUBLIC`)
+  await expect(openDatabase(as(addressOf(closed), role))).rejects.toMatchObject({
+    code: 'LIBRARY_UNUSABLE',
+    message: expect.stringContaining(`GRANT CONNECT ON DATABASE "${closed}" TO "${role}"`),
+  })
+  await execute(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
+  await expect(openDatabase(mine)).rejects.toMatchObject({
+    code: 'LIBRARY_UNREACHABLE',
+    entry: { advice: expect.stringContaining('max_connections') },
+  })
+})
+
+test('a database that is not there is made by the command that is told', async () => {
+  await expect(openDatabase(addressOf('absent'))).rejects.toMatchObject({
+    message: expect.stringContaining(`make it with: createdb -h ${inject('postgres')} -U pharos absent`),
+  })
+})
+
+test('a server that wants a password that nobody has keeps no connection', async () => {
+  // The only role of this server that needs one; other tests make it too.
+  await execute(
+    `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
+  )
+  // A connection that is closed is gone a moment later.
+  await sleep(100)
+  const count = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length
+  const before = count()
+  await expect(openDatabase(as(addressOf('postgres'), 'guarded'))).rejects.toMatchObject({
+    message: expect.stringContaining('its server wants a password'),
+  })
+  await vi.waitFor(() => expect(count()).toBe(before), { timeout: 5000, interval: 50 })
+})

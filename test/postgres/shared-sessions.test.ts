@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { closeLater } from '../close-later.ts'
+import { addressOf, createDatabase, execute } from './databases.ts'
+import { openLossyWay } from './lossy-way.ts'
+import { openPooler } from './pooler.ts'
+
+/** Another program that uses the same pooler. */
+async function connect(address: string) {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: address })
+  await client.connect()
+  closeLater(() => client.end())
+  return client
+}
+
+/** A database whose sessions know the schema by themselves, behind a pooler that shares them. */
+async function openShared(): Promise<string> {
+  const name = await createDatabase()
+  await execute(`ALTER DATABASE ${name} SET search_path TO pharos`)
+  return openPooler(addressOf(name), 'transaction')
+}
+
+test('sessions that go round are known to be shared', async () => {
+  const address = await openPooler(addressOf(await createDatabase()), 'transaction', true)
+  const others = [await connect(address), await connect(address)]
+  for (const text of ['BEGIN', 'COMMIT']) for (const other of others) await other.query(text)
+  await expect(openDatabase(address)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
+})
+
+test('other programs find shared sessions as they were', async () => {
+  const address = await openShared()
+  const db = await openDatabase(address)
+  closeLater(() => db.close())
+  const change = (host: string) => db.transaction((sql) => sql.run('INSERT INTO hosts (host) VALUES ($1)', [host]))
+  await Promise.all(['a.test', 'b.test', 'c.test'].map(change))
+  const set: unknown[] = []
+  // Each is given another session.
+  for (let others = 0; others < 4; others++) {
+    const other = await connect(address)
+    await other.query('BEGIN')
+    set.push(...(await other.query(`SELECT name, setting FROM pg_settings WHERE source = 'session'`)).rows)
+  }
+  expect(set).toEqual([])
+})
+
+test('a shared session on whose connection nothing passes any more is given up', async () => {
+  const way = await openLossyWay(await openShared())
+  const db = await openDatabase(way.address, { quietMs: 100 })
+  closeLater(() => db.close())
+  way.fallSilent()
+  expect(await db.get('SELECT 1 AS one')).toEqual({ one: 1 })
+  expect(await db.get('SELECT pg_sleep(0.5) IS NULL AS "isNull"')).toEqual({ isNull: false })
+})

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { openQueue } from '../../src/jobs/open-queue.ts'
+import { parsePlace } from '../../src/store/postgres/place.ts'
+import { closeLater } from '../close-later.ts'
+import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
+import { openLossyWay } from './lossy-way.ts'
+
+const warn = () => undefined
+
+test('a worker on whose connections nothing passes any more takes its work by others', async () => {
+  const address = await createLibrary()
+  const way = await openLossyWay(address)
+  const [sender, worker] = [
+    await openQueue({ ...parsePlace(address), warn }),
+    await openQueue({ ...parsePlace(way.address), connectMs: 2000, warn, quietMs: 1500 }),
+  ]
+  closeLater(() => sender.close())
+  closeLater(() => worker.close())
+  const id = randomUUID()
+  const taken = new Promise((resolve) => {
+    void worker.take('crawl', 1, async (work) => {
+      resolve(work.id)
+      return true
+    })
+  })
+  way.fallSilent()
+  await sender.send('crawl', { id, key: 'a' })
+  expect(await taken).toBe(id)
+})
+
+test('what else is wrong with a queue is not told as a schema that is missing', async () => {
+  const name = await createDatabase()
+  const role = `jobless_${name}`
+  await execute(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA pharos_jobs AUTHORIZATION ${role}`, name)
+  // A name that the queue needs is taken.
+  await execute(`CREATE TYPE pharos_jobs.job_state AS ENUM ('other')`, name)
+  const place = parsePlace(addressOf(name).replace('pharos@', `${role}@`))
+  await expect(openQueue({ ...place, warn })).rejects.toThrow('create_queue')
+})

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { PharosError } from '../../src/core/errors.ts'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
+import { joinCrawl } from '../../src/crawl/join.ts'
+import { NO_HELP } from '../../src/crawl/sharing.ts'
+import { createRun } from '../../src/library/operations/crawl-source.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { runCrawl, type Stage, stage, UNPACED } from './crawl.ts'
+import { page } from './site.ts'
+
+/** A function that finds the library away the first time it is called. */
+function awayOnce<Args extends unknown[], T>(call: (...args: Args) => Promise<T>, seen: string[], name: string) {
+  let isAway = true
+  return async (...args: Args): Promise<T> => {
+    if (!isAway) return call(...args)
+    isAway = false
+    seen.push(name)
+    throw new PharosError('LIBRARY_UNREACHABLE', { library: 'library', problem: 'it is being started anew' })
+  }
+}
+
+const BELOW = Array.from({ length: 10 }, (_, at) => `/below/${at}`)
+
+/** A site that was crawled before, and has not changed. */
+async function stageKnown(): Promise<Stage> {
+  const pages = Object.fromEntries(BELOW.map((path) => [path, page(`Page ${path}`)]))
+  const staged = await stage(
+    { '/': page('Home', ['/list']), '/list': page('List', BELOW), ...pages },
+    { limits: UNPACED },
+  )
+  await staged.crawl()
+  return staged
+}
+
+test('a crawl waits for a library that is away for a moment, whatever it is asked', async () => {
+  const { library, source, site } = await stageKnown()
+  const { planMemory, store } = library
+  if (planMemory === undefined) throw new Error('it has no memory of milestones')
+  const seen: string[] = []
+  const away: OpenLibrary = {
+    ...library,
+    kindOf: awayOnce(library.kindOf, seen, 'kindOf'),
+    planMemory: {
+      ...planMemory,
+      readReached: awayOnce(planMemory.readReached, seen, 'readReached'),
+      writeReached: awayOnce(planMemory.writeReached, seen, 'writeReached'),
+    },
+    store: {
+      ...store,
+      shareCrawl: async () => undefined,
+      readHelp: awayOnce(async () => ({ ...NO_HELP, visited: 1 }), seen, 'readHelp'),
+    },
+  }
+  const { summary, events } = await runCrawl(away, source, { kind: 'recrawl' }, site.origin)
+  expect(new Set(seen)).toEqual(new Set(['kindOf', 'readHelp', 'readReached', 'writeReached']))
+  expect(summary).toMatchObject({ end: 'completed', unchanged: 12 })
+  expect(events.filter(({ type }) => type === 'milestone')).toHaveLength(1)
+})
+
+test('so does whoever takes part in one', async () => {
+  const { library, source } = await stageKnown()
+  const { store, clock } = library
+  const [last] = await store.listCrawls(source.id, 1)
+  if (last === undefined) throw new Error('there was no crawl')
+  const options = { ...last.options, maxAgeMsOf: { article: 1, hub: 1 } }
+  const asked = { ...last, id: library.newId(), kind: 'refresh', state: 'running', endedAt: null, options } as const
+  const crawl = await store.beginCrawl(asked, 1)
+  await store.requeue(source.id, crawl.id, 'pages', clock.now())
+  const seen: string[] = []
+  const ports = {
+    ...library,
+    ledger: store,
+    kindOf: awayOnce(library.kindOf, seen, 'kindOf'),
+    moveSite: async () => undefined,
+    end: async () => undefined,
+  }
+  const shared = { siteUrl: source.siteUrl, isFullKnown: true }
+  const run = createRun(library, source, crawl, { headers: {}, isResumed: false })
+  const events: CrawlEvent[] = []
+  const joined = joinCrawl(run, ports, { shared, look: async () => shared }, new AbortController().signal)
+  for await (const event of joined) events.push(event)
+  expect(seen).toEqual(['kindOf'])
+  expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', unchanged: 12 } })
+})
