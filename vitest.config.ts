@@ -16,11 +16,13 @@ const SHARING = [
   'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
   'src/{http,ingest,mcp,store}/**/*.test.ts',
   'src/cli/!(analyze|serve-library|serve-note).test.ts',
-  'src/library/{classified-reader,folder}.test.ts',
+  'src/library/{classified-reader,compare-rows,folder}.test.ts',
+  'src/library/operations/{add-source,choose-sources,find-page,search-library,source-status}.test.ts',
   'src/library/dispatch/{create-feed,frames,hear-crawl,job-rates,log-writer}.test.ts',
   'src/{embed/word-piece,fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
-  'test/{contracts,web}/*.test.ts',
-  'test/{docs,faithful,golden,pages}.test.ts',
+  'test/{analysis,contracts,injection,passages,web}/*.test.ts',
+  'test/{chunk-properties,docs,faithful,golden,pages}.test.ts',
+  'test/{embed/ranked-hits,gazetteer/own-file}.test.ts',
   'test/http/!(contract|crawl|understanding).test.ts',
   'test/jobs/{crawl-order,take-up-start}.test.ts',
   'test/mcp/!(client|official-tools|protocol).test.ts',
@@ -48,11 +50,21 @@ const CONNECTORS = [
 /** What needs a PostgreSQL, of which one is started for all. */
 const POSTGRES = ['test/postgres/**/*.test.ts']
 
-/** What runs a second time with its libraries in PostgreSQL (`test/library-place.ts`): whatever could differ by where they are kept. */
+/**
+ * What runs a second time with its libraries in PostgreSQL (`test/library-place.ts`). `test/postgres/` has all that a store does for the
+ * rest of the program; here a site with something of each rule of crawls is read in several orders, crawls are asked of a server that
+ * is then asked for all it has, and pages are searched and understood. With TEST_LONG everything that could differ by where a library is kept is run.
+ */
 const ALSO_ON_POSTGRES = [
-  'test/sites/{any-order,canonical,determinism,redirects,resume,sitemaps,together}.test.ts',
-  'test/http/{contract,crawl,understanding}.test.ts',
+  'test/sites/any-order.test.ts',
+  'test/http/{contract,crawl}.test.ts',
   'test/e2e/{search,understanding}.test.ts',
+  ...(process.env['TEST_LONG'] === undefined
+    ? []
+    : [
+        'test/sites/{canonical,determinism,redirects,resume,sitemaps,together}.test.ts',
+        'test/http/understanding.test.ts',
+      ]),
 ]
 
 const CONNECTOR_TESTS = [...CONNECTORS.map((files) => `${files}.test.ts`), 'test/connectors/**/*.test.ts']

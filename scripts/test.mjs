@@ -41,12 +41,12 @@ async function runSteps(node) {
   const started = performance.now()
   const steps = listSteps()
   const env = { ...toolEnvironment(root), TEST_FAILED_FILES: FAILED_FILES, ...(long ? { TEST_LONG: '1' } : {}) }
-  for (const { title, programs, live = false, again } of steps) {
+  for (const { title, lanes, live = false, again } of steps) {
     process.stdout.write(live ? `${title} …\n` : `${title} … `)
     const stepStarted = performance.now()
-    const runAll = (all) => Promise.all(all.map((args) => run(node, args, env, live)))
+    const runAll = (all) => Promise.all(all.map((lane) => runLane(node, lane, env, live)))
     rmSync(FAILED_FILES, { force: true })
-    const ends = await runAll(programs)
+    const ends = await runAll(lanes)
     let failed = ends.find(({ problem }) => problem !== undefined)
     const files = failed === undefined || again === undefined ? [] : listFailedFiles()
     if (files.length > 0 && files.length <= MOST_TRIED_AGAIN) {
@@ -67,6 +67,15 @@ async function runSteps(node) {
   console.log(`PASSED: ${what}${long ? ', long' : ''}, ${seconds(started)}`)
 }
 
+/** Runs programs one after the other until one fails. */
+async function runLane(node, programs, env, live) {
+  for (const args of programs) {
+    const end = await run(node, args, env, live)
+    if (end.problem !== undefined) return end
+  }
+  return {}
+}
+
 /** Runs a program to its end. What it writes is shown at once, or kept for the case that it fails. */
 async function run(node, args, env, live) {
   const child = spawn(node, args, { cwd: root, env, stdio: live ? 'inherit' : ['ignore', 'pipe', 'pipe'] })
@@ -82,40 +91,43 @@ function listFailedFiles() {
   return existsSync(FAILED_FILES) ? JSON.parse(readFileSync(FAILED_FILES, 'utf8')) : []
 }
 
-/** Programs of one step run at the same time; `again` are those that try files that failed once more. */
+/** Lanes of one step run at the same time, programs of a lane one after the other; `again` are lanes that try files that failed once more. */
 function listSteps() {
   const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
-  const connectors = vitest('--project=connectors', '--project=connectors-apart', '--coverage')
-  if (vitestArgs.length > 0) return [{ title: 'tests', programs: vitest(...vitestArgs), live: true }]
+  const connectors = [vitest('--project=connectors', '--project=connectors-apart', '--coverage')]
+  if (vitestArgs.length > 0) return [{ title: 'tests', lanes: [vitest(...vitestArgs)], live: true }]
   return [
-    { title: 'lock file', programs: [['scripts/complete-lock.mjs', '--check']] },
-    // First, because it may write the program's output, which the types build on.
-    { title: 'build', programs: [['scripts/build.mjs']] },
-    // Tests of pauses mostly wait: the checks, of which one keeps a core busy, take them no time.
+    { title: 'lock file', lanes: [[['scripts/complete-lock.mjs', '--check']]] },
+    // Tests of pauses mostly wait: what keeps a core busy beside them takes them no time.
     {
-      title: 'format, types, unused code, tests of pauses',
-      programs: [
-        [tool('biome'), 'check', '--error-on-warnings'],
-        [tool('tsc'), '-b'],
-        [tool('knip')],
-        ...vitest('--project=timed'),
+      title: 'build, format, types, unused code, examples, tests of pauses',
+      lanes: [
+        vitest('--project=timed'),
+        [
+          // First, because it may write the program's output, which the types build on and examples run.
+          ['scripts/build.mjs'],
+          [tool('tsc'), '-b'],
+          [tool('biome'), 'check', '--error-on-warnings'],
+          [tool('knip')],
+          ...listExamples().map((file) => [join('examples', file)]),
+        ],
       ],
     },
     {
       title: 'tests',
-      programs: vitest('--project=apart', '--project=postgres', '--project=together'),
-      again: (files) =>
+      lanes: [vitest('--project=apart', '--project=postgres', '--project=together')],
+      again: (files) => [
         vitest('--project=apart', '--project=postgres', '--project=together', '--max-workers=1', ...files),
+      ],
       live: true,
     },
     {
       title: 'tests of connectors',
-      programs: connectors,
+      lanes: connectors,
       // All of them: how much is reached is known only then.
       again: () => connectors,
       live: true,
     },
-    { title: 'examples', programs: listExamples().map((file) => [join('examples', file)]) },
   ]
 }
 

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { Workshop } from '../e2e/program.ts'
 import { openChromium } from './chromium.ts'
 import {
@@ -57,9 +57,45 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   'log.txt': Array.from({ length: 400 }, (_, i) => `line ${i} of the retry log, with words to fill it`).join('\n'),
 }
 
-async function openPage(): Promise<Page> {
+/** The window of most tests, one after the other: to open a new one costs more than what most of them do in it. */
+let shared: Page | undefined
+/** Where the index of the folder is in it. */
+let boats: string | undefined
+
+/** Shows the page in a browser that has what the tests before kept there. */
+async function openShared(): Promise<Page> {
+  // What failed may have left anything.
+  onTestFailed(async () => {
+    await shared?.context().close()
+    shared = undefined
+    boats = undefined
+  })
+  shared ??= await openWindow()
+  await shared.goto(`${host.address}#/`)
+  return shared
+}
+
+/** Shows the index of the folder, which is read once. */
+async function openBoats(): Promise<Page> {
+  const page = await openShared()
+  if (boats === undefined) {
+    await readUploaded(page, workshop.path('boats'))
+    boats = page.url()
+  }
+  await page.goto(boats)
+  await page.locator('#search-box').waitFor()
+  return page
+}
+
+/** Opens the page in a browser that has kept nothing yet. */
+async function openOwn(): Promise<Page> {
+  const page = await openWindow()
+  onTestFinished(() => page.context().close())
+  return page
+}
+
+async function openWindow(): Promise<Page> {
   const context = await browser.newContext({ serviceWorkers: 'block' })
-  onTestFinished(() => context.close())
   const page = await context.newPage()
   await page.goto(host.address)
   await page.getByRole('button', { name: 'Choose a folder' }).waitFor()
@@ -96,7 +132,7 @@ async function expectPack(page: Page, wanted: Buffer): Promise<string> {
 }
 
 test('an index that is not here is told of once, and quietly', async () => {
-  const page = await openPage()
+  const page = await openShared()
   await page.goto(`${host.address}#/index/doesnotexist`)
   await page.getByRole('heading', { name: 'This index is not open' }).waitFor()
   expect(await textOf(page, '.empty')).toContain('no longer here')
@@ -112,8 +148,7 @@ test('an index that is not here is told of once, and quietly', async () => {
 
 describe('what a folder gives', () => {
   test('can be found, read and looked at', async () => {
-    const page = await openPage()
-    await readUploaded(page, workshop.path('boats'))
+    const page = await openBoats()
     expect(await textOf(page, '#missing')).toBe('1 file is not in it: the warnings say why')
     expect(await textOf(page, '#secrets-line')).toBe('May hold secrets: .env, src/keys.ts')
 
@@ -155,8 +190,7 @@ describe('what a folder gives', () => {
   })
 
   test('shows its images, and nothing in them runs', async () => {
-    const page = await openPage()
-    await readUploaded(page, workshop.path('boats'))
+    const page = await openBoats()
     await openPart(page, 'Files')
     await page.getByRole('link', { name: 'pictures/point.png' }).click()
     const image = page.getByRole('img', { name: 'pictures/point.png' })
@@ -170,8 +204,7 @@ describe('what a folder gives', () => {
   })
 
   test('is exported under the name of its folder and index, and a compact pack says what it does not know', async () => {
-    const page = await openPage()
-    await readUploaded(page, workshop.path('boats'))
+    const page = await openBoats()
     const full = await expectPack(page, await packWithProgram('boats'))
     expect(await textOf(page, '#secrets-warning')).toMatch(/\.env, src\/keys\.ts.*Leave files out/s)
     const compact = await download(page, 'Compact pack')
@@ -195,7 +228,7 @@ describe('what a folder gives', () => {
 })
 
 test('files that are left out are not read, now and when it is updated, as if an ignore file said so', async () => {
-  const page = await openPage()
+  const page = await openShared()
   await preview(page)
   await page.getByText('Leave files out', { exact: true }).click()
   const patterns = '.env\n/src/keys.*\npictures/\n'
@@ -216,7 +249,7 @@ test('files that are left out are not read, now and when it is updated, as if an
 })
 
 test('a limit on chunks can be changed, and what is not whole is said', async () => {
-  const page = await openPage()
+  const page = await openShared()
   await preview(page)
   await page.getByText('Limits', { exact: true }).click()
   await page.getByLabel('Most chunks of one file').fill('2')
@@ -226,7 +259,8 @@ test('a limit on chunks can be changed, and what is not whole is said', async ()
 })
 
 test('an update says what it would read, and offers itself for a folder that is known', async () => {
-  const page = await openPage()
+  // Where nothing else is kept.
+  const page = await openOwn()
   await readUploaded(page, workshop.path('boats'))
   const later = workshop.path('later/boats')
   fs.cpSync(workshop.path('boats'), later, { recursive: true, preserveTimestamps: true })
@@ -258,7 +292,7 @@ test('going back leads to where one was', async () => {
     workshop.path('many'),
     Array.from({ length: 60 }, (_, i) => [`note-${i}.md`, `# Note ${i}\n\nA mooring.\n`]),
   )
-  const page = await openPage()
+  const page = await openShared()
   await readUploaded(page, workshop.path('many'))
   await page.locator('#search-box').fill('mooring')
   await page.getByText('The best 50 of 60 results').waitFor()
@@ -279,7 +313,7 @@ test('going back leads to where one was', async () => {
 })
 
 test('whoever leaves while a folder is read is asked first; going back stops it', async () => {
-  const page = await openPage()
+  const page = await openOwn()
   await preview(page)
   // Until the test lets it, nothing is read.
   await page.workers()[0]?.evaluate(`{

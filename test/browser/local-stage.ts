@@ -158,24 +158,21 @@ interface TraceEvent {
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/**
- * How many files there are of each kind, and in a short run: enough for every form that a kind has. Pictures are as many in both: each is
- * a file of its own wherever an index is kept.
- */
+/** How many files there are of each kind, and in a short run: enough for every form that a kind has. */
 const COUNTS = {
-  notes: isLong ? 150 : 40,
-  pages: isLong ? 40 : 10,
-  records: isLong ? 40 : 10,
-  texts: isLong ? 40 : 12,
-  logs: isLong ? 12 : 4,
-  programs: isLong ? 15 : 8,
-  pictures: 40,
-  settings: isLong ? 20 : 8,
-  modules: isLong ? 20 : 5,
+  notes: isLong ? 150 : 8,
+  pages: isLong ? 40 : 4,
+  records: isLong ? 40 : 6,
+  texts: isLong ? 40 : 8,
+  logs: isLong ? 12 : 2,
+  programs: isLong ? 15 : 2,
+  pictures: isLong ? 40 : 12,
+  settings: isLong ? 20 : 4,
+  modules: isLong ? 20 : 2,
 }
 
 /** What they are at least, of those that are not passed over. */
-export const LEAST_MIXED_FILES: number = isLong ? 500 : 200
+export const LEAST_MIXED_FILES: number = isLong ? 500 : 75
 
 /** Files of every kind that is read, and some of what is passed over. The same each time. */
 export function makeMixedFiles(): Map<string, string | Uint8Array> {
@@ -186,8 +183,8 @@ export function makeMixedFiles(): Map<string, string | Uint8Array> {
     files.set(`data/record-${i}.json`, JSON.stringify(makeRecord(i), null, i % 3))
   for (let i = 0; i < COUNTS.texts; i++) files.set(`texts/text-${i}.${['txt', 'csv', 'ini', 'xml'][i % 4]}`, say(i, 60))
   for (let i = 0; i < COUNTS.logs; i++) files.set(`logs/day-${i}.log`, writeLog(i))
-  for (let i = 0; i < COUNTS.programs; i++) {
-    for (const [ending, write] of Object.entries(CODE)) files.set(`code/${ending}/part_${i}.${ending}`, write(i))
+  for (const [ending, write] of Object.entries({ ...CODE, ...(isLong ? MORE_CODE : {}) })) {
+    for (let i = 0; i < COUNTS.programs; i++) files.set(`code/${ending}/part_${i}.${ending}`, write(i))
   }
   for (let i = 0; i < COUNTS.pictures; i++) files.set(`pictures/${i % 4}/picture ${i}.png`, makePicture(i))
   for (let i = 0; i < COUNTS.settings; i++)
@@ -197,7 +194,7 @@ export function makeMixedFiles(): Map<string, string | Uint8Array> {
 }
 
 /** Larger than this only `large.txt` is. */
-export const LEAST_LARGE_BYTES: number = 2 ** 16
+export const LEAST_LARGE_BYTES: number = 2 ** 17
 
 const utf8 = new TextEncoder()
 
@@ -222,7 +219,7 @@ const ODD_FILES: Readonly<Record<string, string | Uint8Array>> = {
   'empty.txt': '',
   'blank.md': '\n \n\t\n',
   'lines/crlf.md': '# Windows\r\n\r\nTwo lines\r\nof one paragraph.\r\n\r\n## Second\r\n\r\n- a\r\n- b\r\n',
-  'lines/crlf.rb': 'class Kiln\r\n  def fire(heat)\r\n    heat + 1\r\n  end\r\nend\r\n',
+  'lines/crlf.py': 'class Kiln:\r\n    def fire(self, heat):\r\n        return heat + 1\r\n',
   'lines/cr.txt': 'old\rlines\rof a Mac\r',
   'lines/mixed.txt': 'one\ntwo\r\nthree\rfour',
   'lines/endless.txt': 'endless words without a break '.repeat(1500),
@@ -241,37 +238,41 @@ const ODD_FILES: Readonly<Record<string, string | Uint8Array>> = {
   'names/it\'s "quoted".md': '# Quoted\n\nBoth kinds.\n',
   'names/back`tick`.md': '# Ticks\n\n`a`\n',
   'names/100%25 & <b>#1?.txt': 'signs that addresses use',
-  'names/-dash.sh': 'dash() {\n  echo "$1"\n}\n',
+  'names/-dash.js': 'function dash(it) {\n  return it\n}\n',
   'names/no ending': 'A file without an ending.\n',
   'names/UPPER.MD': '# UPPER\n\nletters\n',
   'names/.hidden': 'hidden words\n',
   'names/__proto__.js': 'export function proto() {\n  return {}\n}\n',
   'names/constructor': 'a name that objects have\n',
   'secrets/deploy.ini': `key = ${'AKIA'}${'IOSFODNN7EXAMPLE'}\n`,
-  'large.txt': 'A line that is there too often to be read.\n'.repeat(2000),
+  'large.txt': 'A line that is there too often to be read.\n'.repeat(4000),
   [`${'deep/'.repeat(40)}end.md`]: '# The end\n\nA long way down.\n',
   'data/broken.json': '{"open": [1, 2,\n',
   'data/lines.jsonl': '{"a":1}\n{"a":2}\n',
   'pictures/not.png': 'no picture at all',
   'pictures/empty.gif': '',
-  'code/broken.ts': 'export class { function (((\n',
+  'code/broken.js': 'export class { function (((\n',
   'pages/script.html': '<title>Title</title><h1>Head <script>alert(1)</script></h1><img src=x onerror=alert(1)><p>Rest',
 }
 
-/** A program in every language that has a grammar. */
+/** Programs in some of the languages that have a grammar: what is done with a grammar is the same for each. */
 const CODE: Readonly<Record<string, (i: number) => string>> = {
   js: (i) =>
     `/** ${say(i, 8)} */\nexport function run${i}(a) {\n  return a + ${i}\n}\n\nclass Kiln${i} {\n  fire() {}\n}\n`,
-  mts: (i) => `export interface Heat${i} { degrees: number }\n\nexport const at = (h: Heat${i}): number => h.degrees\n`,
-  tsx: (i) => `export function View${i}(): JSX.Element {\n  return <p title="${say(i, 3)}">{${i}}</p>\n}\n`,
   py: (i) =>
     `"""${say(i, 8)}"""\n\nclass Kiln${i}:\n    def fire(self, heat):\n        return heat * ${i}\n\n\ndef cool():\n    pass\n`,
   go: (i) =>
     `package kiln\n\n// Fire${i} ${say(i, 6)}\nfunc Fire${i}(heat int) int {\n\treturn heat + ${i}\n}\n\ntype Clay struct{}\n`,
-  rs: (i) =>
-    `/// ${say(i, 6)}\npub struct Kiln${i};\n\nimpl Kiln${i} {\n    pub fn fire(&self) -> u32 {\n        ${i}\n    }\n}\n`,
   java: (i) =>
     `package kiln;\n\n/** ${say(i, 6)} */\npublic class Kiln${i} {\n  int fire(int heat) {\n    return heat + ${i};\n  }\n}\n`,
+}
+
+/** And in all others: theirs are five times as large, and a browser compiles them each time. */
+const MORE_CODE: typeof CODE = {
+  mts: (i) => `export interface Heat${i} { degrees: number }\n\nexport const at = (h: Heat${i}): number => h.degrees\n`,
+  tsx: (i) => `export function View${i}(): JSX.Element {\n  return <p title="${say(i, 3)}">{${i}}</p>\n}\n`,
+  rs: (i) =>
+    `/// ${say(i, 6)}\npub struct Kiln${i};\n\nimpl Kiln${i} {\n    pub fn fire(&self) -> u32 {\n        ${i}\n    }\n}\n`,
   c: (i) => `#include "kiln.h"\n\n/* ${say(i, 6)} */\nint fire_${i}(int heat) {\n  return heat + ${i};\n}\n`,
   hpp: (i) =>
     `namespace kiln {\ntemplate <typename T>\nclass Oven${i} {\n public:\n  T fire(T heat) { return heat; }\n};\n}\n`,
@@ -324,8 +325,11 @@ function writeLog(i: number): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Something that begins as a picture does. All of them are a megabyte, which the page keeps in files and not in a database. */
-function makePicture(i: number): Uint8Array {
+/** So that they are more than a megabyte together, which the page keeps in files, also when two are gone, and each less than `LEAST_LARGE_BYTES`. */
+const PICTURE_BYTES = Math.ceil(1_400_000 / COUNTS.pictures)
+
+/** Something that begins as a picture does. */
+export function makePicture(i: number, length: number = PICTURE_BYTES + i): Uint8Array {
   const head = [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, i + 1, 0, 0, 0, 9, 8, 6, 0, 0, 0]
-  return Uint8Array.from({ length: 27_000 + i }, (_, n) => head[n] ?? (n * (i + 13)) % 256)
+  return Uint8Array.from({ length }, (_, n) => head[n] ?? (n * (i + 13)) % 256)
 }

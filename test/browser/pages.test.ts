@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
+import { isLong } from '../faults/bounded.ts'
 import type { PageStage } from '../http/page-stage.ts'
 import {
   attackOn,
@@ -86,19 +87,34 @@ async function openWindow(options: BrowserContextOptions): Promise<Page> {
   return page
 }
 
+/** A place, and something that it shows. */
+type Place = readonly [path: string, shows: string]
+
+/** The first of each kind, in the order they come in. */
+function firstOf(places: readonly Place[], kindOf: (path: string) => string): Place[] {
+  const byKind = Map.groupBy(places, ([path]) => kindOf(path))
+  return [...byKind.values()].flatMap((alike) => alike.slice(0, 1))
+}
+
+/** One page of each kind, which is told by the first word of its path and by how many follow: all of them in a long run. */
+function listPages(): Place[] {
+  const kindOf = (path: string) => {
+    const [first, ...others] = new URL(path, origin).pathname.slice(1).split('/')
+    return `${first} and ${others.length}`
+  }
+  return firstOf(hostilePaths(stage.origin), isLong ? (path) => path : kindOf)
+}
+
 test('all pages can be read and walked through without scripts, also on a phone', async () => {
   const found = await withPage({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } }, async (page) => {
-    // The first of each path.
-    const paths = new Map(
-      hostilePaths(stage.origin)
-        .map((one) => [one[0].split('?')[0], one] as const)
-        .toReversed(),
-    )
-    for (const [path, shows] of paths.values()) {
+    for (const [path, shows] of listPages()) {
       await page.goto(origin + path, { waitUntil: 'domcontentloaded' })
-      expect(await page.locator('body').textContent()).toContain(shows.split('"')[0])
+      const [words, width] = await page.evaluate<[string, number]>(
+        '[document.body.textContent, document.documentElement.scrollWidth]',
+      )
+      expect(words).toContain(shows.split('"')[0])
       // Long texts may be wide, but never the page.
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+      expect(width, path).toBeLessThanOrEqual(390)
     }
     await page.goto(`${origin}/queues/ssr`)
     await page.getByRole('link', { name: HOSTILE_JOB.slice(0, 8) }).click()
@@ -118,18 +134,27 @@ test('all pages can be read and walked through without scripts, also on a phone'
 const TEMPT = `for (const element of document.querySelectorAll('main *'))
   for (const name of ['mouseover', 'focus', 'click', 'load', 'error'])
     if (element.tagName !== 'A' || name !== 'click') element.dispatchEvent(new Event(name))`
+/** What ran, and how many scripts there are. Asked of the page, because to look for elements from outside costs more than most pages. */
+const FIND_RUN = '[globalThis.pwned, document.scripts.length]'
 
 test('nothing of the corpus runs, whatever is on the page', async () => {
   const found = await withPage(null, async (page) => {
-    for (const [path] of hostilePaths(stage.origin)) {
+    for (const [path] of listPages()) {
       await page.goto(origin + path)
       await page.evaluate(TEMPT)
-      expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned')), path).toBeUndefined()
-      expect(await page.locator('script').count()).toBe(1)
+      expect(await page.evaluate(FIND_RUN), path).toEqual([undefined, 1])
     }
   })
   expect(found).toEqual([])
 })
+
+/** The places of the dashboard by their address: in a short run one for each set of parameters. */
+function listPlaces(sourceId: string): Map<string, Place[]> {
+  const all = Map.groupBy(hostilePlaces(sourceId), ([hash]) => hash)
+  const kindOf = (hash: string) => hash.replace(/(?<==)[^&]*/g, '')
+  const kept = firstOf(hostilePlaces(sourceId), isLong ? (hash) => hash : kindOf)
+  return new Map(kept.map(([hash]) => [hash, all.get(hash) ?? []]))
+}
 
 /** Runs in the page: whatever somebody could read, hear or be led to that must not be there. */
 const FIND_TRICKS = `[
@@ -156,15 +181,14 @@ test('nothing of the corpus runs in the dashboard, whatever it shows, and nothin
     await card.getByText('<script>globalThis.pwned="card line"</script>').waitFor()
     await page.evaluate(TEMPT)
     expect(await page.evaluate(FIND_TRICKS)).toEqual([])
-    for (const [hash, shows] of hostilePlaces(source?.id ?? '')) {
+    for (const [hash, places] of listPlaces(source?.id ?? '')) {
       await page.goto(`${origin}/${hash}`)
-      await page.getByText(shows).filter({ visible: true }).first().waitFor()
+      for (const [, shows] of places) await page.getByText(shows).filter({ visible: true }).first().waitFor()
       for (const button of await page.getByRole('button', { name: 'why it ranked' }).all()) await button.click()
       await page.evaluate(TEMPT)
       expect(await page.evaluate(FIND_TRICKS), hash).toEqual([])
-      expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned')), hash).toBeUndefined()
+      expect(await page.evaluate(FIND_RUN), hash).toEqual([undefined, 1])
     }
-    expect(await page.locator('script').count()).toBe(1)
   })
   expect(found).toEqual([])
 })

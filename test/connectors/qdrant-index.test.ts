@@ -155,12 +155,13 @@ describe('what is written', () => {
     expect(stage.server.count()).toBe(1)
     expect(stage.clock.pauses).toEqual([])
     expect(copy.problem).toMatch(/answered 503/)
-    const hurried = openIndex('one', { writeMs: 20 })
+    // Enough to be asked by on a busy machine.
+    const hurried = openIndex('one', { writeMs: 300 })
     stage.server.heal()
     stage.server.always('GET /collections/:name', { type: 'hang' })
     await fill('/b', ['more'])
     await embedAll(hurried.index)
-    expect(hurried.copy.problem).toBe('it gave no answer within 0.02 s')
+    expect(hurried.copy.problem).toBe('it gave no answer within 0.3 s')
     expect(await store.vectors.count()).toMatchObject({ embedded: 6 })
     // Not asked again at once, and what was wrong stays said.
     await fill('/c', ['still more'])

@@ -289,7 +289,7 @@ describe('symbols', () => {
 
 describe('doctor', () => {
   test('checks the installation and prints every setting with its origin', async () => {
-    const { stdout, code } = await start('doctor', { PHAROS_MAX_FILE_BYTES: '1MB' })
+    const { stdout, code } = await start('doctor', { ...NO_BROWSER, PHAROS_MAX_FILE_BYTES: '1MB' })
     expect(code).toBe(0)
     expect(stdout).toContain('maxFileBytes = 1048576  environment\n')
     expect(stdout).toContain('chunkMaxChars = 8000  default\n')

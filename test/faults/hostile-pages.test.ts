@@ -11,7 +11,7 @@ import { allowTime, BoundedProgram, isLong } from './bounded.ts'
  */
 
 /** How many there are of what is many. */
-const SCALE = isLong ? 10 : 0.5
+const SCALE = isLong ? 10 : 0.25
 /** How deep things are nested: more than a stack has room for. */
 const DEPTH = isLong ? 100_000 : 10_000
 const MAX_RSS_MB = isLong ? 3500 : 1000
@@ -110,7 +110,7 @@ describe('any bytes', () => {
   const soup = fc.array(fc.oneof(tag, fc.string(), fc.constantFrom('&lt;', '<!--', '-->', '\0', '\u200b')), {
     maxLength: 300,
   })
-  const numRuns = isLong ? 3000 : 300
+  const numRuns = isLong ? 3000 : 100
 
   test('of tags and text give a page or a reason', () => {
     fc.assert(

@@ -12,7 +12,7 @@ import type { Crawled, Sample, SoakOptions } from './soak-child.ts'
 import { openTroubledSite, type TroubledSite, type TroubledSiteOptions } from './troubled-site.ts'
 
 const MINUTE_MS = 60_000
-const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 4500
+const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 3300
 /** How long a process lives before it is killed. */
 const LIFE_MS = isLong ? SOAK_MS / 6 : SOAK_MS / 2
 const TURN_MS = isLong ? 20_000 : 1000

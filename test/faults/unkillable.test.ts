@@ -11,8 +11,8 @@ import { openSite, type Site } from '../sites/site.ts'
 import { goOn } from './go-on.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
-const SIZE = LONG ? 300 : 24
-const KILLS = LONG ? 50 : 2
+const SIZE = LONG ? 300 : 18
+const KILLS = LONG ? 50 : 1
 const IMAGES = LONG ? 10 : 1
 /** Nobody has to wait for the pauses between tries. */
 const QUICK: ChildOptions = { speed: 10, since: Date.now() }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { isLong } from '../faults/bounded.ts'
-import { chooseLength } from '../library-place.ts'
 import { stageSite } from './crawl.ts'
 import { comparable, type FileStage, stageOn } from './library-file.ts'
 import { messySite, sitemapOf } from './messy-site.ts'
 import type { Site } from './site.ts'
 
 const SIZE = isLong ? 300 : 40
-const ROUNDS = chooseLength(10, 2, 1)
+const ROUNDS = isLong ? 10 : 2
 
 async function stageMessy(): Promise<Site> {
   const site = await stageSite(messySite(SIZE))

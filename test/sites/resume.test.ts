@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { isLong } from '../faults/bounded.ts'
-import { chooseLength } from '../library-place.ts'
 import { startChild } from './children.ts'
 import { type Crawled, runCrawl, stageLibrary, stageOnce, stageSite } from './crawl.ts'
 import {
@@ -20,9 +19,9 @@ import { page, type SeenRequest, type Site } from './site.ts'
 
 const SIZE = isLong ? 300 : 40
 /** At which requests a crawl is stopped: the first ones, in the midst of it, and near its end. */
-const STOPS = chooseLength([1, 2, 5, 9, 17, 33, 45], [1, 2, 17, 45], [1, 17])
+const STOPS = isLong ? [1, 2, 5, 9, 17, 33, 45] : [1, 2, 17, 45]
 /** How often a process is killed, each time somewhere else. */
-const KILLS = chooseLength(20, 2, 1)
+const KILLS = isLong ? 20 : 2
 /** With a limit, so that a crawl goes level by level and depths can be compared. */
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 

@@ -112,18 +112,21 @@ test('pages in UTF-16, in legacy encodings and of bad bytes are read as well as 
 })
 
 test('pages nobody would write are read or given up, each for itself', async () => {
-  const links = isLong ? 1_000_000 : 60_000
+  const links = isLong ? 1_000_000 : 10_000
   const list = Array.from({ length: links }, (_, i) => `<a href=/l/${i.toString(36)}>x</a>`).join('')
   const deep = (count: number) => `${'<div>'.repeat(count)}${PROSE}${'</div>'.repeat(count)}`
   const laughs = Array.from({ length: 30 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join('')
   const { states, server, canary } = await crawlAnswers({
-    '/nested': html(whole(deep(100_000))),
+    '/nested': html(whole(deep(isLong ? 100_000 : 20_000))),
     // Read, and not followed, so that what is asked for stays few.
     '/links': html(`<!doctype html><title>L</title><meta name=robots content=nofollow>${list}${PROSE}`),
     '/entities': html(`<!DOCTYPE html [<!ENTITY l0 "ha">${laughs}]><title>E</title><p>&l30; &l30;</p>${PROSE}`),
     '/external': html(`<!DOCTYPE html [<!ENTITY f SYSTEM "file:///etc/passwd">]><title>X</title><p>&f;</p>${PROSE}`),
     '/headings': html(whole('<h2>H'.repeat(26_000))),
-    '/long-base': html(whole(`<base href="/${'a/'.repeat(900)}">${'<a href=x>y</a>'.repeat(18_000)}`)),
+    // Of what grows without bounds, the short form tries one.
+    ...(isLong && {
+      '/long-base': html(whole(`<base href="/${'a/'.repeat(900)}">${'<a href=x>y</a>'.repeat(18_000)}`)),
+    }),
     '/unclosed': html(whole('<i>'.repeat(isLong ? 6_000_000 : 50_000))),
   })
   expect(states).toMatchObject({
@@ -131,7 +134,7 @@ test('pages nobody would write are read or given up, each for itself', async () 
     '/entities': expect.stringMatching(/^(?:indexed|skipped duplicate)$/),
     '/external': expect.stringMatching(/^(?:indexed|skipped duplicate)$/),
     '/headings': 'failed page-defect',
-    '/long-base': 'failed page-defect',
+    ...(isLong && { '/long-base': 'failed page-defect' }),
     '/links': expect.stringMatching(isLong ? /^(?:indexed too-many-links|failed page-defect)$/ : /^indexed/),
     '/unclosed': expect.stringMatching(isLong ? /^failed page-defect$/ : /^(?:indexed|skipped duplicate)$/),
   })

@@ -44,8 +44,8 @@ const urlset = (locs: readonly string[], before = '') =>
   xml(`<?xml version="1.0"?>${before}<urlset>${locs.map((loc) => `<url><loc>${loc}</loc></url>`).join('')}</urlset>`)
 const index = (locs: readonly string[]) =>
   xml(`<sitemapindex>${locs.map((loc) => `<sitemap><loc>${loc}</loc></sitemap>`).join('')}</sitemapindex>`)
-/** The short form tries every third. */
-const isTried = (_: string, i: number) => isLong || i % 3 === 0
+/** The short form tries every fifth. */
+const isTried = (_: string, i: number) => isLong || i % 5 === 0
 const range = (length: number) => Array.from({ length }, (_, i) => i)
 
 const LAUGHS = `<!DOCTYPE u [<!ENTITY l0 "ha">${range(30)
@@ -59,7 +59,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'robots.txt of 5 MB, of which the beginning counts': {
     answers: () => ({
       '/robots.txt': plain(
-        `User-agent: *\nDisallow: /private\n${'# comment\n'.repeat(60_000)}Disallow: /good\n${'#\n'.repeat(2_000_000)}`,
+        `User-agent: *\nDisallow: /private\n${'# comment\n'.repeat(60_000)}Disallow: /good\n${'#\n'.repeat(isLong ? 2_000_000 : 200_000)}`,
       ),
     }),
     states: { '/private': 'skipped robots-disallow' },
@@ -115,20 +115,23 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
     states: { '/private': 'skipped robots-disallow' },
   },
-  'robots.txt that names sitemaps without end': {
-    answers: () => ({
-      '/robots.txt': plain(
-        range(isLong ? 10_000 : 1001)
-          .map((i) => `Sitemap: /map${i}.xml`)
-          .join('\n'),
-      ),
-    }),
-    most: 1050,
-  },
+  // One after the other a thousand are asked for: the short form does that by a sitemap, below.
+  ...(isLong && {
+    'robots.txt that names sitemaps without end': {
+      answers: () => ({
+        '/robots.txt': plain(
+          range(10_000)
+            .map((i) => `Sitemap: /map${i}.xml`)
+            .join('\n'),
+        ),
+      }),
+      most: 1050,
+    },
+  }),
   'sitemap of 200,000 pages': {
     answers: (origin) => ({
       '/sitemap.xml': urlset(
-        [...GOOD, ...range(isLong ? 200_000 : 5000).map((i) => `/listed/${i}`)].map((path) => origin + path),
+        [...GOOD, ...range(isLong ? 200_000 : 2000).map((i) => `/listed/${i}`)].map((path) => origin + path),
       ),
     }),
     scope: { maxPages: 10 },

@@ -33,7 +33,8 @@ const TRAPS: Readonly<Record<string, (path: string, count: number) => readonly s
 }
 
 test('a site without end comes to one', async () => {
-  const names = Object.keys(TRAPS)
+  // Of the short form each second: what they lead to is the same for many of them.
+  const names = Object.keys(TRAPS).filter((_, i) => isLong || i % 2 === 0)
   const servers = await Promise.all(names.map((name) => openTrap(TRAPS[name] ?? (() => []))))
   const redirecting = await openRedirectTrap()
   const all = [...servers, redirecting]
