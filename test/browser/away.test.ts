@@ -46,7 +46,7 @@ test('the dashboard says that the library is away, shows nothing as none, and go
   stage.breakStore(true)
   await page.reload()
   await banner.waitFor()
-  expect(await banner.textContent()).toMatch(/^The library cannot be used at the moment\. Since .*Nothing is lost/)
+  expect(await banner.textContent()).toMatch(/^the library cannot be used at the moment\. Since .*Nothing is lost/)
   expect(await page.locator('main').textContent()).not.toMatch(/The library is empty|0 in the library/)
   await page.goto(`${origin}/#/`)
   await page.getByText('What is being crawled is not known now.').waitFor()

@@ -107,8 +107,8 @@ describe('a transaction', () => {
   })
 
   test('waits for a free connection as for others', async () => {
-    const address = `${await createLibrary()}&connect_timeout=0.5`
-    const busy = (db: Awaited<ReturnType<typeof open>>) => db.transaction((sql) => sql.get('SELECT pg_sleep(0.8)'))
+    const address = `${await createLibrary()}&connect_timeout=1`
+    const busy = (db: Awaited<ReturnType<typeof open>>) => db.transaction((sql) => sql.get('SELECT pg_sleep(1.3)'))
     const patient = await open(address, { connections: 1 })
     const [, found] = await Promise.all([busy(patient), patient.get('SELECT 1 AS one')])
     expect(found).toEqual({ one: 1 })
@@ -172,7 +172,9 @@ describe('a role', () => {
     const db = await open(address)
     expect(await db.get('SELECT count(*) AS n FROM sources')).toEqual({ n: 0 })
     const place = { ...parsePlace(address), warn: () => undefined }
-    await expect(openQueue(place)).rejects.toThrow('CREATE SCHEMA pharos_jobs AUTHORIZATION')
+    await expect(openQueue(place)).rejects.toMatchObject({
+      details: { advice: expect.stringContaining('CREATE SCHEMA "pharos_jobs" AUTHORIZATION "tenant"') },
+    })
     await execute('CREATE SCHEMA pharos_jobs AUTHORIZATION tenant', name)
     await (await openQueue(place)).close()
   })

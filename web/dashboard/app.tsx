@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { writeMoment } from '../shared/format.ts'
@@ -6,7 +7,6 @@ import { ThemeButton } from '../shared/theme-button.tsx'
 import { Home } from './home/home.tsx'
 import { libraryTrouble } from './library-trouble.ts'
 import { connection, liveJobs } from './live.ts'
-import { Places } from './places/places.tsx'
 import { type Route, route } from './route.ts'
 import { Search } from './search/search.tsx'
 import { SourcePage } from './sources/source-page.tsx'
@@ -85,7 +85,7 @@ function Page(): JSX.Element {
   if (page === 'sources') return <Sources />
   if (page === 'source') return <SourcePage key={id} id={id} />
   if (page === 'search') return <Search />
-  if (page === 'places') return <Places />
+  if (page === 'places') return <LatePlaces />
   return (
     <div class="panel empty">
       <p>There is no such page.</p>
@@ -96,6 +96,17 @@ function Page(): JSX.Element {
   )
 }
 
+/** Places are loaded when they are first looked at: their map is nothing that others have to wait for. */
+function LatePlaces(): JSX.Element | null {
+  const late = useSignal<{ readonly Places: () => JSX.Element } | null>(null)
+  useEffect(() => {
+    void import('./places/places.tsx').then((loaded) => {
+      late.value = loaded
+    })
+  }, [])
+  return late.value === null ? null : <late.value.Places />
+}
+
 /** On every page: that the library cannot be used, and since when. */
 function Trouble(): JSX.Element | null {
   const trouble = libraryTrouble.value
@@ -103,13 +114,7 @@ function Trouble(): JSX.Element | null {
   const { message, since } = trouble
   return (
     <p class="trouble" role="alert">
-      <b>
-        {message.charAt(0).toUpperCase()}
-        {message.slice(1)}.
-      </b>{' '}
-      <span>
-        Since {writeMoment(since)}. Nothing is lost, and what is shown may be old; this page goes on by itself.
-      </span>
+      <b>{message}.</b> Since {writeMoment(since)}. Nothing is lost; this page goes on by itself.
     </p>
   )
 }

@@ -15,19 +15,16 @@ export const libraryTrouble: Signal<LibraryTrouble | null> = signal(null)
 /** Takes in that an answer needed the library, and had none. */
 export function noteTrouble(message: string): void {
   const known = libraryTrouble.peek()
-  libraryTrouble.value = { since: known?.since ?? Date.now(), message }
+  if (known?.message !== message) libraryTrouble.value = { since: known?.since ?? Date.now(), message }
   if (known === null) void untilReady()
 }
 
 async function untilReady(): Promise<void> {
-  let isReady = false
-  while (!isReady) {
+  let answer: Response | null
+  do {
     await new Promise((resolve) => setTimeout(resolve, ASK_MS))
     // A server that is away too is told by those who listen to it.
-    isReady = await fetch('/ready').then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  }
+    answer = await fetch('/ready').catch(() => null)
+  } while (answer?.ok !== true)
   libraryTrouble.value = null
 }

@@ -21,9 +21,7 @@ export function Home(): JSX.Element {
         <h2>Now</h2>
         {jobs.length === 0 ? (
           <div class="panel empty">
-            <p>
-              {libraryTrouble.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}
-            </p>
+            <p>{libraryTrouble.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}</p>
           </div>
         ) : (
           jobs.map((job) => <JobCard key={job.id} job={job} />)
@@ -38,20 +36,14 @@ export function Home(): JSX.Element {
 
 function Connection(): JSX.Element {
   const state = connection.value
-  if (state === 'open' && libraryTrouble.value !== null) {
-    return (
-      <output class="live" data-state="lost">
-        without its library; what is shown may be old
-      </output>
-    )
-  }
+  const isAway = state === 'open' && libraryTrouble.value !== null
   const words = {
     connecting: 'connecting',
-    open: 'live',
+    open: isAway ? 'without its library' : 'live',
     lost: 'connection lost, trying again; what is shown may be old',
   }
   return (
-    <output class="live" data-state={state}>
+    <output class="live" data-state={isAway ? 'lost' : state}>
       {words[state]}
     </output>
   )

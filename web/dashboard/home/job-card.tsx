@@ -46,9 +46,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
       {isWaiting ? null : (
         <>
           {/* What nobody could tell yet is not nothing. */}
-          {progress === null && libraryTrouble.value !== null ? (
-            <p class="quiet">How far it is, is not known now.</p>
-          ) : (
+          {progress === null && libraryTrouble.value !== null ? null : (
             <div class="job-body">
               <JobFigures job={job} />
               <RateChart rates={job.rates} />
