@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config, EffectiveConfig } from '../config.ts'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { createQdrantCall } from '../embed/qdrant-call.ts'
 import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
 import { systemClock } from '../fetch/clock.ts'
@@ -101,7 +101,7 @@ async function check(
 
 /** What went wrong, and what to do about it. */
 function describe(error: unknown, place: string): string {
-  const told = error instanceof Error ? error.message : String(error)
+  const told = messageOf(error)
   const message = error instanceof WaitedEnough ? told.replace(/^it /, `${place} `) : told
   const advice = error instanceof PharosError ? error.entry.advice : ''
   return advice === '' ? `${message}; see that it runs, and check its settings` : `${message}; ${advice}`

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config, EffectiveConfig, SettingName } from '../config.ts'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
@@ -84,7 +84,7 @@ async function tryModel({ openEmbedder }: Library, values: Config): Promise<Trie
 /** What is wrong, where the service is named before it. */
 function problemOf(error: unknown): string {
   if (error instanceof PharosError && error.code === 'SERVICE_UNUSABLE') return String(error.details['problem'])
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 /** An address without what may stand in it before the host. */

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import { VERSION } from '../version.ts'
@@ -168,7 +168,7 @@ function toPharosError(error: unknown): PharosError {
   if (error instanceof PharosError) return error
   if (error instanceof CommanderError)
     return new PharosError('USAGE', { problem: usageProblem(error) }, { cause: error })
-  const problem = error instanceof Error ? error.message : String(error)
+  const problem = messageOf(error)
   return new PharosError('INTERNAL', { problem }, { cause: error })
 }
 

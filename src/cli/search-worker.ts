@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { EffectiveConfig } from '../config.ts'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import type { SearchFailure, SearchQuestion, SearchReply } from '../jobs/search-pool.ts'
 import { searchLibrary } from '../library/operations/search-library.ts'
 import { openConfigured } from './library.ts'
@@ -20,7 +20,7 @@ parentPort?.on('message', ({ number, input }: SearchQuestion) => {
 reply({ type: 'ready' })
 
 function toFailure(error: unknown): SearchFailure {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return error instanceof PharosError
     ? { code: error.code, details: error.details, message }
     : { code: null, details: {}, message }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { EffectiveConfig } from '../config.ts'
-import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Log } from '../http/ports.ts'
 import { createAlarm } from '../library/alarm.ts'
@@ -83,7 +83,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   }
   const close = async (handle: Handle): Promise<void> => {
     if (!left.delete(handle)) return
-    await handle.close().catch((error: unknown) => log.warn(`while closing: ${String(error)}`))
+    await handle.close().catch((error: unknown) => log.warn(`while closing: ${messageOf(error)}`))
   }
   const open = async (): Promise<OpenLibrary> => {
     if (isClosed) throw new PharosError('INTERRUPTED')

@@ -156,7 +156,7 @@ async function closeAll(closing: Closing, log: Log): Promise<void> {
     try {
       await end()
     } catch (error) {
-      log.warn(`while closing: ${String(error)}`)
+      log.warn(`while closing: ${messageOf(error)}`)
     }
   }
 }
@@ -353,7 +353,7 @@ async function claim(values: Config, { origin }: Listening, log: Log): Promise<(
   } catch (error) {
     if (error instanceof PharosError) throw error
     // The place may be one that cannot be written for now, and the server is to run all the same.
-    log.warn(`commands will not find this server: ${error instanceof Error ? error.message : String(error)}`)
+    log.warn(`commands will not find this server: ${messageOf(error)}`)
     return () => undefined
   }
 }

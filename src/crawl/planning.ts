@@ -1,3 +1,4 @@
+import { messageOf } from '../core/errors.ts'
 import type { CrawlEvent } from './events.ts'
 import type { Discovery, Refusal } from './ledger.ts'
 import { type CrawlPlanner, NO_STEP, type PlannedFind, type PlannedVisit, type PlanStep } from './planner.ts'
@@ -109,7 +110,7 @@ export class Planning {
 
   #fail(error: unknown): PlanStep {
     this.#isOver = true
-    const message = `the plan broke off, and the crawl goes on without it: ${error instanceof Error ? error.message : String(error)}`
+    const message = `the plan broke off, and the crawl goes on without it: ${messageOf(error)}`
     this.#options.tell({
       type: 'problem',
       kind: 'intelligent-plan-failed',

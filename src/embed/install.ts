@@ -2,7 +2,7 @@ import { type BinaryLike, createHash } from 'node:crypto'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { hashFile } from '../install/hash-file.ts'
 import { InstallProblem } from '../install/install-problem.ts'
 import { packWithNpm } from '../install/npm.ts'
@@ -334,7 +334,7 @@ async function tryOut(folder: string, signal: AbortSignal | undefined): Promise<
 function explain(error: unknown, folder: string): unknown {
   if (error instanceof PharosError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const refuse = (problem: string, advice: string): PharosError =>
     new PharosError('EMBEDDER_NOT_INSTALLED', { folder, problem, advice }, { cause: error })
   if (error instanceof InstallProblem) return refuse(message, error.advice)

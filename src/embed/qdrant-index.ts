@@ -1,3 +1,4 @@
+import { messageOf } from '../core/errors.ts'
 import { quantizeVector, restoreVector } from '../core/search/quantized-vector.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
@@ -141,8 +142,4 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
       return vectors.nearest(query, limit, filter)
     },
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

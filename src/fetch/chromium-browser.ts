@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Browser, BrowserType, CDPSession } from 'playwright-core'
+import { messageOf } from '../core/errors.ts'
 import { answerWithin, BrowserHung } from './chromium-deadline.ts'
 import { measureProcesses } from './chromium-memory.ts'
 import { openProfile } from './chromium-profile.ts'
@@ -156,7 +157,7 @@ function endProcess(pid: number | undefined): void {
 
 /** Why a browser did not start, in a line: the first that it wrote itself, or else that of what drives it. */
 export function describeLaunch(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const [, written] = /^\[pid=\d+\]\[err\] (.+)$/m.exec(message) ?? []
   const [first = ''] = message.replace(/^browserType\.\w+: /, '').split('\n')
   return written ?? (first.startsWith('Target page') ? 'it ends at once' : first)

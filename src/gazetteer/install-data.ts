@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { hashFile } from '../install/hash-file.ts'
 import { InstallProblem } from '../install/install-problem.ts'
 import { packWithNpm } from '../install/npm.ts'
@@ -95,7 +95,7 @@ const NOT_TRUSTED = 'nothing was put in place; set npm to another registry, or g
 function explain(error: unknown, folder: string): unknown {
   if (error instanceof PharosError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const problem = error instanceof Error ? error.message : String(error)
+  const problem = messageOf(error)
   const refuse = (what: string, advice: string): PharosError =>
     new PharosError('GAZETTEER_NOT_INSTALLED', { folder, problem: what, advice }, { cause: error })
   if (error instanceof InstallProblem) return refuse(problem, error.advice)

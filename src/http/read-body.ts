@@ -1,4 +1,4 @@
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 
 /** Most bytes of a body. */
 const MAX_BYTES = 1024 * 1024
@@ -52,7 +52,7 @@ export async function readJson(request: Request): Promise<unknown> {
     if (isDeep(text)) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
     return JSON.parse(text)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new PharosError('USAGE', { problem: `body: it is no JSON that can be read: ${why.slice(0, 200)}` })
   }
 }

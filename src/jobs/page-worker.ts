@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
+import { messageOf } from '../core/errors.ts'
 import type { Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { PageReading } from '../crawl/ports.ts'
@@ -27,6 +28,6 @@ function answer({ snapshot, key, profile }: PageQuestion): PageAnswer {
     return { type: 'read', reading: readPage(snapshot, key, sha256, profile) }
   } catch (error) {
     const type = error instanceof PageDefect ? 'defect' : 'error'
-    return { type, problem: error instanceof Error ? error.message : String(error) }
+    return { type, problem: messageOf(error) }
   }
 }

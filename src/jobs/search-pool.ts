@@ -1,5 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
-import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
 import { searchLibrary } from '../library/operations/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
@@ -140,7 +140,7 @@ class SearchThread {
     this.#worker = new Worker(program, { workerData: data, resourceLimits: RESOURCES })
     this.#worker.unref()
     this.#worker.on('message', (reply: SearchReply) => this.#hear(reply))
-    this.#worker.on('error', (error) => this.#break(error instanceof Error ? error.message : String(error)))
+    this.#worker.on('error', (error) => this.#break(messageOf(error)))
     this.#worker.on('exit', () => this.#break('a thread ended by itself'))
   }
 

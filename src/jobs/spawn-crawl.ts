@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { messageOf } from '../core/errors.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessMark } from '../library/dispatch/runner.ts'
 import { isAlive } from './runner.ts'
 
@@ -29,7 +30,7 @@ export function createSpawnRunner(options: SpawnOptions): CrawlRunner {
         return startCrawl(options, args, tell)
       } catch (error) {
         // What it is told is longer than the system takes, or is nothing that can be told.
-        return createFailed(Promise.resolve(error instanceof Error ? error.message : String(error)))
+        return createFailed(Promise.resolve(messageOf(error)))
       }
     },
     isAlive: isSame,

@@ -1,4 +1,4 @@
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { countOf } from '../core/text/count.ts'
 import { type Alarm, createAlarm } from './alarm.ts'
 import type { Library } from './library.ts'
@@ -118,8 +118,4 @@ async function copyMissing(library: Library, isDoubted: boolean, signal: AbortSi
   let copied = 0
   for await (const progress of syncVectors({ store, vectors, copy }, {}, signal)) copied = progress.copied
   return copied
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,4 +1,4 @@
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
 import type { LedgerCounts } from '../crawl/ledger.ts'
 import type { Job, JobProgress, Jobs } from './jobs.ts'
@@ -162,7 +162,7 @@ class RunningJob implements Job {
         if (event.type === 'ended') this.summary = event.summary
       }
     } catch (error) {
-      this.error = error instanceof Error ? error.message : String(error)
+      this.error = messageOf(error)
     } finally {
       this.endedAt = this.#library.clock.now()
     }

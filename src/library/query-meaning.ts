@@ -1,4 +1,4 @@
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Library } from './library.ts'
@@ -101,7 +101,7 @@ export function cannotBeUsed(what: string, error: unknown): string {
 /** What is wrong, for where it is said already that something cannot be used. */
 function problemOf(error: unknown): string {
   if (!(error instanceof PharosError && error.code === 'SERVICE_UNUSABLE')) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
   const { service, url, problem } = error.details
   return `${service} at ${url}: ${problem}`

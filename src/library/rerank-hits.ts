@@ -1,3 +1,4 @@
+import { messageOf } from '../core/errors.ts'
 import { embeddedText } from './embedded-text.ts'
 import type { Library } from './library.ts'
 import type { HitExplanation } from './search.ts'
@@ -106,5 +107,5 @@ function reorder<H extends RerankableHit>(hits: readonly H[], judgements: readon
 function describe(error: unknown, budgetMs: number): string {
   const isLate = error instanceof WaitedEnough || (error instanceof ServiceFailure && error.type === 'timeout')
   if (isLate) return `gave no answer within ${budgetMs / 1000} s`
-  return `cannot be used: ${error instanceof Error ? error.message : String(error)}`
+  return `cannot be used: ${messageOf(error)}`
 }

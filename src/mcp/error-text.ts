@@ -1,4 +1,4 @@
-import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 
 /** What to do next, in terms of tools: the table speaks to whoever uses the command line. */
@@ -58,6 +58,6 @@ function writePageAdvice({ code, details }: PharosError): string | undefined {
 
 function toPharosError(error: unknown): PharosError {
   if (error instanceof PharosError) return error
-  const problem = error instanceof Error ? error.message : String(error)
+  const problem = messageOf(error)
   return new PharosError('INTERNAL', { problem }, { cause: error })
 }

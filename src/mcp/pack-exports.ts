@@ -1,4 +1,4 @@
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { PackExporter, WrittenPack } from './ports.ts'
@@ -45,7 +45,7 @@ export function createPackExports(exportPack: PackExporter): PackExports {
       const pack = await exportPack(library, { source, isCompact: begun.isCompact, signal: stop.signal })
       change({ state: 'done', pack, endedAt: library.clock.now() })
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       change({ state: 'failed', error: why, endedAt: library.clock.now() })
     }
   }

@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import { maskFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { AnalysisRun, RunChange } from '../analyses.ts'
@@ -72,7 +72,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   const launch = async (run: AnalysisRun): Promise<string | null> => {
     const child = runner.start([`--run-id=${run.id}`, '--frames', ...libraryFlags(libraryPath)], hear)
     if (child.mark === null) return (await child.ended).problem
-    const settled = child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(String(error)))
+    const settled = child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(messageOf(error)))
     const now: Working = { runId: run.id, child, settled, isLeft: false, lastWords: null }
     working = now
     feed.tell('analysis', null, { ...frameOf(run) })
@@ -156,7 +156,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
       for (let isOpen = true; isOpen && !closing.signal.aborted; ) {
         await clock.sleep(LOOK_MS, closing.signal)
         isOpen = await look().catch((error: unknown) => {
-          log?.warn(`a run that was left cannot be taken up, which is tried again: ${String(error)}`)
+          log?.warn(`a run that was left cannot be taken up, which is tried again: ${messageOf(error)}`)
           return true
         })
       }
@@ -175,7 +175,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     },
     recover: async () => {
       const isOpen = await look().catch((error: unknown) => {
-        log?.warn(`a run that was left cannot be taken up, which is tried again: ${String(error)}`)
+        log?.warn(`a run that was left cannot be taken up, which is tried again: ${messageOf(error)}`)
         return true
       })
       if (isOpen) void watch()

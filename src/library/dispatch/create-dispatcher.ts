@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import { maskFields } from '../../core/secrets.ts'
 import type { JobLog, JobRecord } from '../job-log.ts'
 import type { CrawlOrder, Dispatcher, JobView } from './dispatcher.ts'
@@ -135,7 +135,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       tellJobs()
       void keepTrimmed(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
     } catch (error) {
-      log?.warn(`what an earlier server left cannot be read, which is tried again: ${String(error)}`)
+      log?.warn(`what an earlier server left cannot be read, which is tried again: ${messageOf(error)}`)
       void clock.sleep(RECOVER_AGAIN_MS, closing.signal).then(recover, () => undefined)
     }
   }

@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import { maskFields } from '../../core/secrets.ts'
 import { keyOrText } from '../../core/url/key.ts'
 import type { JobLog } from '../job-log.ts'
@@ -69,7 +69,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
   /** Takes what has ended before anybody began it out of the queue; should that fail, whoever takes it finds that it is over. */
   const forget = async (id: string) => {
     const queue = await options.queue()
-    await queue.remove('crawl', id).catch((error: unknown) => log?.warn(String(error), { jobId: id }))
+    await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
     await mirror.refresh()
     const { url, status } = mirror.need(id)
     const line = `the crawl of ${url} is ${status}`

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import type { JobLog } from '../job-log.ts'
 import type { SharableCrawl } from '../store.ts'
@@ -187,7 +188,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if ((progress?.saved ?? 0) === 0) return
     await queue
       .send('embedding', { id: options.newId(), key: 'library' })
-      .catch((error: unknown) => log?.warn(String(error), { jobId: id }))
+      .catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
   }
   const leaveAll = async () => {
     for (const job of runs.running) runs.say(job, `the crawl of ${job.order.url} is left to another worker`)
@@ -207,7 +208,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const attempt = (work: Promise<unknown>, ms: number) =>
     within(
       clock,
-      work.catch((error: unknown) => log?.warn(`while closing: ${String(error)}`)),
+      work.catch((error: unknown) => log?.warn(`while closing: ${messageOf(error)}`)),
       ms,
     )
   let stopListening = async (): Promise<void> => undefined

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts'
 import { maskFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobStatus } from '../job-log.ts'
@@ -179,7 +180,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     if (end.signal !== null && sourceId !== null && crawlId !== null) {
       void options
         .endCrawl?.(sourceId, crawlId, job.mark)
-        .catch((error: unknown) => log?.warn(String(error), { jobId: job.id }))
+        .catch((error: unknown) => log?.warn(messageOf(error), { jobId: job.id }))
     }
     feed.tell('done', job.id, writeDone(viewOf(job, clock.now())))
     say(

@@ -2,7 +2,7 @@ import { analysePage } from '../../analysis/analyse-page.ts'
 import { CLASSIFIER_VERSION } from '../../analysis/classify-page.ts'
 import { NO_PLACES, type PlaceMatcher } from '../../analysis/matcher.ts'
 import type { AnalysedPage, AnalysePage } from '../../analysis/page-analysis.ts'
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import {
   type Analyses,
   type AnalysisRun,
@@ -403,8 +403,4 @@ async function openPlaces({ openPlaces: open, gazetteer }: Library): Promise<Pla
   if (places.revision === '' && ((await gazetteer?.revision()) ?? '') !== '')
     throw new PharosError('GAZETTEER_UNREADABLE')
   return places
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

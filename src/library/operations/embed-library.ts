@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import { findVectorProblem } from '../../core/search/quantized-vector.ts'
 import { refuseOtherSpace } from '../check-vectors.ts'
 import { PROOF_TEXT } from '../embedded-text.ts'
@@ -205,7 +205,7 @@ class Run {
   async #refuse(chunks: readonly ChunkName[], error: unknown): Promise<void> {
     const [vector = NO_VECTOR] = await this.#embedder.embed([PROOF_TEXT], this.signal)
     if (this.#problemOf(vector) !== undefined) throw error
-    const problem = error instanceof Error ? error.message : String(error)
+    const problem = messageOf(error)
     const named = chunks.map(({ sourceId, chunkId }) => ({ sourceId, chunkId, problem }))
     await this.#vectors.refuse(this.#embedder.space, named)
     this.#skip(chunks.length, problem)
