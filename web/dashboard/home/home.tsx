@@ -21,7 +21,9 @@ export function Home(): JSX.Element {
         <h2>Now</h2>
         {jobs.length === 0 ? (
           <div class="panel empty">
-            <p>{libraryTrouble.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}</p>
+            <p>
+              {libraryTrouble.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}
+            </p>
           </div>
         ) : (
           jobs.map((job) => <JobCard key={job.id} job={job} />)
