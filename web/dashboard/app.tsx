@@ -100,8 +100,8 @@ function Page(): JSX.Element {
 function LatePlaces(): JSX.Element | null {
   const late = useSignal<{ readonly Places: () => JSX.Element } | null>(null)
   useEffect(() => {
-    void import('./places/places.tsx').then((loaded) => {
-      late.value = loaded
+    void import('./places/places.tsx').then(({ Places }) => {
+      late.value = { Places }
     })
   }, [])
   return late.value === null ? null : <late.value.Places />
