@@ -1,4 +1,4 @@
-// Compiles src/ to dist/, and puts the two pages, the grammars and a map of the world beside it. The stamp dist/.built is written
+// Compiles src/ to dist/, and puts the two pages, the grammars, a map of the world and what reads PDF beside it. The stamp dist/.built is written
 // when all of it is there.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -32,6 +32,17 @@ const GRAMMARS = {
   typescript: 'tree-sitter-typescript',
 }
 
+/**
+ * Of PDF.js what reads text. Its package unpacks to 42 MB and brings 30 MB more to draw with, so users get 4 MB that the program finds as
+ * `#pdfjs/…` (package.json).
+ */
+const PDF_LIBRARY = join(root, 'node_modules/pdfjs-dist')
+const PDF_FILES = { 'pdf.worker.mjs': 'legacy/build/pdf.worker.min.mjs', LICENSE: 'LICENSE' }
+const PDF_FOLDERS = ['cmaps', 'standard_fonts']
+
+/** Folders of dist/ that are no output of the compiler. */
+const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
+
 fs.mkdirSync(dist, { recursive: true })
 fs.rmSync(stamp, { force: true })
 // Digest and time are of the moment before the compiler reads, so that a file saved during the build counts as newer.
@@ -58,6 +69,7 @@ async function compile() {
 async function bundleEntries() {
   try {
     removeStaleOutput()
+    copyPdfLibrary(join(dist, 'pdfjs'))
     await bundleProgram(root)
     return undefined
   } catch (error) {
@@ -141,8 +153,8 @@ function keepOnly(folder, paths) {
 /** The compiler leaves the output of a deleted source behind, and Node would still find it. */
 function removeStaleOutput() {
   for (const name of fs.readdirSync(dist)) {
-    // Names with a dot are the compiler's notes and the stamps; the pages and the parts of the program have no source in src/.
-    if (name !== 'web' && name !== 'program' && !name.startsWith('.')) visit(join(dist, name))
+    // Names with a dot are the compiler's notes and the stamps.
+    if (!WITHOUT_SOURCE.includes(name) && !name.startsWith('.')) visit(join(dist, name))
   }
 
   function visit(path) {
@@ -175,6 +187,29 @@ function copyGrammars(folder) {
   ]
   for (const [source, name] of copies) copyIfChanged(join(root, 'node_modules', source), join(folder, name))
   return copies.map(([, name]) => name)
+}
+
+function copyPdfLibrary(folder) {
+  const ofFolders = PDF_FOLDERS.flatMap((name) =>
+    fs.readdirSync(join(PDF_LIBRARY, name)).map((file) => join(name, file)),
+  )
+  for (const name of PDF_FOLDERS) fs.mkdirSync(join(folder, name), { recursive: true })
+  for (const [name, source] of [...Object.entries(PDF_FILES), ...ofFolders.map((path) => [path, path])]) {
+    copyIfChanged(join(PDF_LIBRARY, source), join(folder, name))
+  }
+  writeIfChanged(join(folder, 'pdf.mjs'), withoutDrawing(join(PDF_LIBRARY, 'legacy/build/pdf.min.mjs')))
+}
+
+/** It looks for a package to draw with when it is loaded, and complains on standard output if there is none. */
+function withoutDrawing(path) {
+  const text = fs.readFileSync(path, 'utf8')
+  const changed = text.replace(/=\w+\("@napi-rs\/canvas"\)/, '={}')
+  if (changed === text) throw new Error(`${path} does not ask for what it draws with as it did: see scripts/build.mjs`)
+  return changed
+}
+
+function writeIfChanged(path, text) {
+  if (!fs.existsSync(path) || fs.readFileSync(path, 'utf8') !== text) fs.writeFileSync(path, text)
 }
 
 function copyIfChanged(source, target) {

@@ -37,7 +37,5 @@ test('an error carries its code, its values and its cause', () => {
 })
 
 test('a value is put in as it is, also when it looks like a pattern or a placeholder', () => {
-  expect(new PharosError('SOURCE_NOT_FOUND', { path: '$&{path}$1' }).message).toBe(
-    'there is no folder or file at $&{path}$1',
-  )
+  expect(new PharosError('SOURCE_NOT_FOUND', { path: '$&{path}$1' }).message).toBe('there is nothing at $&{path}$1')
 })

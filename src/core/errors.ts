@@ -25,8 +25,8 @@ export const ERRORS = {
     exitCode: 2,
   },
   SOURCE_NOT_FOUND: {
-    message: 'there is no folder or file at {path}',
-    advice: 'check the path; a relative one starts at the current directory',
+    message: 'there is nothing at {path}',
+    advice: 'check the path or address; a relative path starts at the current directory',
     httpStatus: 404,
     exitCode: 3,
   },
@@ -38,9 +38,27 @@ export const ERRORS = {
   },
   SOURCE_UNREADABLE: {
     message: '{path} cannot be used: {problem}',
-    advice: 'name a folder that this user may read',
+    advice: '{advice}',
     httpStatus: 422,
     exitCode: 3,
+  },
+  SOURCE_IMPORTED: {
+    message: '{source} was imported, and cannot be read again',
+    advice: 'import it again with `pharos import <file>`',
+    httpStatus: 409,
+    exitCode: 2,
+  },
+  IMPORT_RUNNING: {
+    message: 'another import is under way',
+    advice: 'wait for it to end, then ask again',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  IMPORT_INVALID: {
+    message: '{what} cannot be imported: {problem}',
+    advice: 'mend it and import it again; nothing was changed',
+    httpStatus: 422,
+    exitCode: 2,
   },
   SOURCE_EMPTY: {
     message: 'nothing to pack in {path}: {problem}',
@@ -105,7 +123,7 @@ export const ERRORS = {
   CHUNK_UNKNOWN: {
     message: 'no chunk {chunk} in {library}',
     advice:
-      'a chunk is named by <source>/<id>, by its id, or by the first twelve characters of it; search again for its page, whose text may have changed',
+      'a chunk is named by <source>/<id>, its id, or the first twelve characters of it; search again, as its page may have changed',
     httpStatus: 404,
     exitCode: 3,
   },
@@ -128,8 +146,8 @@ export const ERRORS = {
     exitCode: 3,
   },
   SOURCE_EXISTS: {
-    message: 'there is already a source {source}',
-    advice: 'crawl it again with `pharos recrawl {source}`, or give the new one another --name or --version',
+    message: 'there is already a source {source}{other}',
+    advice: 'crawl it again with `pharos recrawl {source}`, or give this one another --name or --version',
     httpStatus: 409,
     exitCode: 2,
   },
@@ -141,7 +159,7 @@ export const ERRORS = {
   },
   VERSION_UNKNOWN: {
     message: 'no version {version} of {name}{versions}',
-    advice: 'ask for one that is there, for a range such as 5.x, or for latest; leave it out where there are none',
+    advice: 'ask for one that is there, a range such as 5.x, latest, or none',
     httpStatus: 404,
     exitCode: 3,
   },
@@ -165,7 +183,7 @@ export const ERRORS = {
   },
   JOB_UNKNOWN: {
     message: 'no job {job} is waiting or running here, nor ended a moment ago',
-    advice: 'a job is named by its id, a UUID; GET /api/crawls lists those there are, GET /api/queues those there were',
+    advice: 'a job is named by its id, a UUID; GET /api/crawls lists those there are, /api/queues those there were',
     httpStatus: 404,
     exitCode: 3,
   },
@@ -237,7 +255,7 @@ export const ERRORS = {
   },
   URL_INVALID: {
     message: '{url} cannot be crawled: {problem}',
-    advice: 'give an address that begins with http:// or https://',
+    advice: 'give an address that begins with http:// or https://, or a repository or package',
     httpStatus: 400,
     exitCode: 2,
   },
@@ -297,7 +315,7 @@ export const ERRORS = {
   },
   COPY_DIFFERS: {
     message: 'the copy is not yet what {origin} holds: {problem}',
-    advice: 'run the same command again: it mends what differs, and nothing of it is seen before that',
+    advice: 'run the same command again: it mends what differs',
     httpStatus: 500,
     exitCode: 1,
   },
@@ -321,8 +339,7 @@ export const ERRORS = {
   },
   GAZETTEER_UNREADABLE: {
     message: 'the names of the gazetteer cannot be read, and could not be written anew',
-    advice:
-      'see that the library can be written, then run `pharos gazetteer import` again; nothing that was found is lost',
+    advice: 'see that the library can be written, then run `pharos gazetteer import` again; what was found is kept',
     httpStatus: 503,
     exitCode: 1,
   },
@@ -364,7 +381,7 @@ export const ERRORS = {
   },
   VECTOR_SPACE_OTHER: {
     message: 'the library has vectors of {found}, which cannot be compared with those of {given}',
-    advice: 'use the model they were made with, or make them anew with `pharos embed run --replace`',
+    advice: 'use their model, or make them anew with `pharos embed run --replace`',
     httpStatus: 409,
     exitCode: 1,
   },

@@ -122,11 +122,26 @@ export interface Snapshot {
   readonly headers?: Readonly<Record<string, string>>
   /** What whoever fetched a text knows of its page that the text itself does not say. */
   readonly known?: KnownFacts
+  /**
+   * What becomes of relative addresses in the Markdown of a page: `kept` as they are written, where whoever shows it knows better what they
+   * lead to; `dropped` where they lead to other parts of the same file. @default resolved
+   */
+  readonly relativeLinks?: 'resolved' | 'kept' | 'dropped'
+  /**
+   * Whether it is a file and no answer: nobody who was asked for it said something else instead, such as that it is not there.
+   * @default false
+   */
+  readonly isFile?: boolean
 }
 
 /** Facts about a page that came beside it. */
 export interface KnownFacts {
   readonly title?: string
+  readonly author?: string
+  /** BCP 47. */
+  readonly language?: string
+  /** ISO 8601. */
+  readonly modifiedAt?: string
   readonly description?: string
   /** Addresses that it leads to, absolute. */
   readonly links?: readonly string[]
@@ -141,7 +156,7 @@ export interface Page {
   /** ISO 8601: a date, or a moment with its offset. */
   readonly publishedAt: string | null
   readonly modifiedAt: string | null
-  /** BCP 47, as the page gives it. */
+  /** BCP 47, as the page gives it; of a page that is stored, as its text shows it where it does not say or is mistaken. */
   readonly language: string | null
   readonly canonical: string | null
   readonly alternates: readonly Alternate[]
@@ -165,6 +180,11 @@ export interface Page {
   readonly contentHash: string
   /** Characters that were dropped because no reader would have seen them. */
   readonly hiddenChars: number
+  /**
+   * By which pages that say nearly the same are found; null for one that is too short. Pages that were stored before, and those that
+   * are only extracted, have none.
+   */
+  readonly fingerprint?: string | null
 }
 
 /** What a page can be: something to read, something that leads to that, or neither. */
@@ -237,6 +257,16 @@ export interface Section {
   /** Last line of the section, those of its children included. */
   readonly endLine: number
   readonly children: readonly Section[]
+  /** Places inside it, before its children, that have fragments of their own; left out where there are none. */
+  readonly marks?: readonly SectionMark[]
+}
+
+/** Where a place with a fragment of its own begins, such as a page of a document. */
+export interface SectionMark {
+  /** From 1. */
+  readonly line: number
+  /** `page=12`. */
+  readonly anchor: string
 }
 
 /** A link out of a page. */
@@ -259,6 +289,9 @@ export const NO_PAGE_REASONS = [
   'redirect',
   'empty',
   'not_text',
+  'encrypted',
+  'damaged',
+  'too_large',
 ] as const
 
 /** One of {@link NO_PAGE_REASONS}. */

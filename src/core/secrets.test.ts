@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cpuMsOf } from '../../test/cpu-time.ts'
-import { findSecrets, maskFields, redactSecrets } from './secrets.ts'
+import { findSecrets, isCredentialFile, maskFields, redactSecrets } from './secrets.ts'
 
 /** Built from parts, so that no scanner takes this file for a leak. */
 const KEY = `AKIA${'ABCDEFGH12345678'}`
@@ -99,6 +99,21 @@ test('masks the fields of addresses that are named like secrets, and no others',
   expect(maskFields(text)).toBe(
     'got "https://a.example/?page=2&access_token=***&API-Key=***#part" and ?session=*** token=4',
   )
+})
+
+test.each([
+  ...['.env', 'a/.env.local', '.ENV.production', '_netrc', 'home/.netrc', '.pgpass', '.git-credentials', '.npmrc'],
+  ...['.pypirc', 'site/.htpasswd', '.aws/credentials', 'x/.docker/config.json', '.kube/config', '.ssh/id_ed25519'],
+  ...['id_rsa', 'tls/server.key', 'server.pem', 'a.p12', 'a.pfx', 'a.jks'],
+])('%s is a file of credentials', (path) => {
+  expect(isCredentialFile(path)).toBe(true)
+})
+
+test.each([
+  ...['.env.example', '.env.sample', '.env.template', '.env.dist', 'env', '.environment', 'netrc.md', 'credentials'],
+  ...['config.json', 'docker/config.json', 'kube/config', 'id_rsa.pub', 'key', 'a.key.md', 'pem'],
+])('%s may be read', (path) => {
+  expect(isCredentialFile(path)).toBe(false)
 })
 
 test.each([

@@ -8,7 +8,7 @@ import { type FoundContent, findContent } from './find-content.ts'
 import type { Generator } from './generators/generator.ts'
 import { recognizeGenerator } from './generators/known.ts'
 import { takeKnownContent } from './known-content.ts'
-import { baseOf, readLinks } from './links.ts'
+import { baseOf, linkBaseOf, readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
 import { mediumOf } from './media-type.ts'
 import { type Metadata, readMetadata } from './metadata.ts'
@@ -28,6 +28,8 @@ export interface ExtractOptions {
   readonly debug?: boolean
   /** @default a portable implementation */
   readonly sha256?: Sha256
+  /** What made the HTML of a document that is no answer of anybody. @default what the page tells */
+  readonly generator?: Generator
 }
 
 /** Turns an answer into a page of clean Markdown, or says why there is none. The same bytes give the same page anywhere. */
@@ -50,7 +52,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   if (source.includes('B:')) placeStreamed(root)
   let survey = surveyDocument(root)
   const base = baseOf(survey, snapshot.url)
-  const generator = recognizeGenerator(root)
+  const generator = options.generator ?? recognizeGenerator(root)
   const isTypeset = survey.scripts.some(typesetsTex)
   if (removeUnseen(survey)) survey = surveyDocument(root)
   const hiddenChars = removeHidden(survey, generator)
@@ -60,7 +62,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const { elements: content, forum } =
     known === undefined ? searchContent(root, generator, metadata) : { elements: known, forum: null }
   const links = readLinks(survey, base, content)
-  const refusal = refuse(snapshot, root, content, metadata, base)
+  const refusal = refuse(snapshot, root, content, metadata, base, options.generator !== undefined)
   const removals = options.debug === true ? listRemovals(root) : []
   if (refusal !== undefined) return { type: 'no-page', ...refusal, links, removals }
   for (const element of content) {
@@ -68,7 +70,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
     if (isTypeset) markTex(element)
     normalizeContent(element)
   }
-  const { markdown, sections, unseenChars } = writeMarkdown(content, base)
+  const { markdown, sections, unseenChars } = writeMarkdown(content, linkBaseOf(snapshot, base))
   if (markdown === '') {
     return { type: 'no-page', reason: 'empty', detail: 'no text', target: null, links, removals }
   }

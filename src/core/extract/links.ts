@@ -1,8 +1,9 @@
 import type { Element } from '../html/tree.ts'
-import type { Link } from '../model.ts'
+import type { Link, Snapshot } from '../model.ts'
 import { clipText } from '../text/lines.ts'
 import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
 import { isTemplate, type Survey } from './survey.ts'
+import { AS_WRITTEN } from './write/address.ts'
 
 /** Every relative link becomes as long as the base: a longer one only makes a small document large. */
 const MAX_BASE = 2000
@@ -13,6 +14,15 @@ export function baseOf({ bases }: Survey, url: string): string {
   const href = bases.find((element) => element.hasAttribute('href'))?.attribute('href')
   return (href === undefined || href.length > MAX_BASE ? undefined : resolveHttp(href, url)) ?? url
 }
+
+/** Where the addresses in the Markdown of a document start. One that names a base of the web itself has that. */
+export function linkBaseOf({ url, relativeLinks = 'resolved' }: Snapshot, base: string): string {
+  if (relativeLinks === 'resolved' || base !== url) return base
+  return relativeLinks === 'kept' ? AS_WRITTEN : NOWHERE
+}
+
+/** What starts here leads to no page. */
+const NOWHERE = 'file:///'
 
 const MAX_TEXT = 200
 /** No server takes longer addresses. */

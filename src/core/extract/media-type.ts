@@ -11,12 +11,17 @@ const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const MARKDOWN = /^text\/(?:x-|x-web-)?markdown$/
 const PLAIN = /^text\/(?:plain|x-rst|(?:x-)?asciidoc|x-readme)$/
 /** What servers say when they do not know. */
-const UNKNOWN = /^(?:|application\/octet-stream|binary\/octet-stream|unknown\/unknown|\*\/\*)$/
+export const SILENT_TYPE: RegExp = /^(?:|(?:application|binary)\/octet-stream|unknown\/unknown|\*\/\*)$/
+
+/** What a server says an answer is, without parameters. */
+export function mediaTypeOf(headers: Snapshot['headers']): string {
+  const [essence = ''] = (headers?.['content-type'] ?? '').split(';')
+  return essence.trim().toLowerCase()
+}
 
 /** Tells what an answer is: by its `content-type`, and where that says nothing or cannot be true, by its beginning. */
 export function mediumOf({ url, body, headers }: Snapshot): Medium {
-  const [essence = ''] = (headers?.['content-type'] ?? '').split(';')
-  const type = essence.trim().toLowerCase()
+  const type = mediaTypeOf(headers)
   const beginning = beginningOf(body)
   const binary = binaryName(body, beginning)
   if (binary !== undefined) return { type: 'other', name: binary }
@@ -25,7 +30,7 @@ export function mediumOf({ url, body, headers }: Snapshot): Medium {
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true }
   // A number sign may begin a heading or a comment: what is sent as plain is read as plain.
   if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl }
-  const isSilent = UNKNOWN.test(type)
+  const isSilent = SILENT_TYPE.test(type)
   if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
   if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true }
   if (!isSilent || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }

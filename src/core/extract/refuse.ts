@@ -29,20 +29,25 @@ export function refuse(
   content: readonly Element[],
   metadata: Metadata,
   base: string,
+  isDocument = false,
 ): Refusal | undefined {
   if ((snapshot.status ?? 200) < 400 && content.some((element) => holdsText(element, PLENTY))) return undefined
   const signs = gatherSigns(snapshot, root, content, metadata)
   const because = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>
     detail === undefined ? undefined : { reason, detail, target }
-  const redirect = findRedirect(signs, base)
-  // Whoever is asked for a page may answer with another one. A file is what it is.
-  const isAnswer = !isFileUrl(snapshot.url)
+  const redirect = isDocument ? undefined : findRedirect(signs, base)
+  const mayBeAnother = !isDocument && isAnswer(snapshot)
   return (
-    (isAnswer ? because('challenge', findChallenge(signs)) : undefined) ??
+    (mayBeAnother ? because('challenge', findChallenge(signs)) : undefined) ??
     because('redirect', redirect?.detail, redirect?.target) ??
-    (isAnswer ? because('login', findLogin(signs)) : undefined) ??
-    (isAnswer ? because('soft_404', findSoft404(signs)) : undefined) ??
+    (mayBeAnother ? because('login', findLogin(signs)) : undefined) ??
+    (mayBeAnother ? because('soft_404', findSoft404(signs)) : undefined) ??
     because('needs_rendering', findShell(signs)) ??
     because('empty', signs.contentLength === 0 && !signs.hasPicture ? 'no text' : undefined)
   )
+}
+
+/** Whether a page was asked for: who is asked may answer with another one, while a file is what it is. */
+export function isAnswer({ isFile, url }: Snapshot): boolean {
+  return isFile !== true && !isFileUrl(url)
 }

@@ -200,3 +200,21 @@ describe('what is known beside a text', () => {
     ])
   })
 })
+
+test('of pictures that are written out in Markdown only their names are kept', () => {
+  const data = `data:image/png;base64,${'iVBORw0KGgo'.repeat(1000)}`
+  const body = `# T
+
+One ![a *plan*](${data}) and ![](<${data}> "x") two.
+
+<img alt="a lamp" src="${data}"/> and <img src='${data}'>three
+
+![by name][p] and \`![code](data:x)\`
+
+[p]: ${data}
+`
+  const extraction = extractText({ url: 'https://ex.org/a.md', body }, { isMarkdown: true })
+  expect(extraction.type === 'page' && extraction.page.markdown).toBe(
+    '# T\n\nOne a *plan* and  two.\n\na lamp and three\n\n![by name][p] and `![code](data:x)`\n',
+  )
+})

@@ -3,7 +3,6 @@ import { parseHtml } from '../html/parse-html.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
 import type { Extraction, Link, NoPageReason, Section, Sha256, Snapshot } from '../model.ts'
 import { clipText, isBlank, splitLines } from '../text/lines.ts'
-import { isFileUrl } from '../url/file-url.ts'
 import { decodePlain } from './decode-html.ts'
 import { cutFrontMatter } from './front-matter.ts'
 import { MAX_URL, readLinks } from './links.ts'
@@ -14,6 +13,7 @@ import { readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
 import { alternatesOf, canonicalOf } from './metadata.ts'
 import { saysNotFound } from './refuse/soft-404.ts'
+import { isAnswer } from './refuse.ts'
 import { createResolver } from './resolve.ts'
 import { surveyDocument } from './survey.ts'
 import { cleanMarkdown } from './text/markdown-source.ts'
@@ -39,7 +39,7 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
   const { fields, lines } = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
   const source = trimLines(lines)
   const [line = ''] = source
-  if (!isFileUrl(url) && source.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
+  if (isAnswer(snapshot) && source.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
     return noPage('soft_404', `says "${line.trim()}"`)
   }
   const { text, shown, hiddenChars } = isMarkdown ? readMarkdown(source) : readPlain(source)
@@ -60,10 +60,12 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
         cleanLine(heading?.title ?? firstLine, MAX_TITLE) ??
         '',
       description: field('description', MAX_DESCRIPTION) ?? cleanLine(known.description ?? '', MAX_DESCRIPTION),
-      author: field('author', MAX_AUTHOR),
+      author: field('author', MAX_AUTHOR) ?? cleanLine(known.author ?? '', MAX_AUTHOR),
       publishedAt: parseDate(fields.get('date') ?? ''),
-      modifiedAt: parseDate(fields.get('updated') ?? fields.get('lastmod') ?? ''),
-      language: field('lang', MAX_NAME) ?? cleanLine(headers['content-language']?.split(',')[0] ?? '', MAX_NAME),
+      modifiedAt: parseDate(fields.get('updated') ?? fields.get('lastmod') ?? known.modifiedAt ?? ''),
+      language:
+        field('lang', MAX_NAME) ??
+        cleanLine(known.language ?? headers['content-language']?.split(',')[0] ?? '', MAX_NAME),
       canonical: canonicalOf(links, url),
       alternates: alternatesOf(links, url),
       robots: readRobots([], headers['x-robots-tag'] ?? ''),

@@ -5,6 +5,8 @@ test.each([
   ['node_modules/a/index.js', 'node_modules'],
   ['web/dist/node_modules/a.js', 'web/dist'],
   ['a/.git/', 'a/.git'],
+  ['a/.idea/b.xml', 'a/.idea'],
+  ['.vscode/notes.md', '.vscode'],
   // A file may be called so, and a longer name is another one.
   ['web/dist', undefined],
   ['my-dist/a.js', undefined],

@@ -1,6 +1,6 @@
 const BUILD_FOLDERS = new Set(
   `.git .hg .svn node_modules bower_components target dist build .cache .next .nuxt .svelte-kit .turbo .parcel-cache
-  __pycache__ .venv venv .tox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform`.split(/\s+/),
+  __pycache__ .venv venv .tox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform .idea .vscode`.split(/\s+/),
 )
 
 /** Tells whether a folder of this name is one of tools, which is never entered. */

@@ -2,6 +2,7 @@ import { findIgnoringLine, type IgnoreFile, parseIgnoreFile } from '../ignore/ig
 import { TSV_MAGIC } from '../pack/manifests.ts'
 import { baseName } from '../text/path.ts'
 import { isBuildFolder } from './build-folders.ts'
+import type { Focus } from './focus.ts'
 
 /**
  * A folder, wherever it is: on a disk, behind a handle of a browser, in a list of files that were dropped. Paths are relative to
@@ -53,8 +54,14 @@ export type WalkEntry =
 export interface TreeWalkOptions {
   /** Ignore files of folders above, whose rules speak of paths that begin with `prefix`. */
   readonly above?: { readonly files: readonly IgnoreFile[]; readonly prefix: string }
+  /** Files of rules that are obeyed, by name. @default {@link IGNORE_FILES} */
+  readonly ignoreFiles?: readonly string[]
   /** Whether a path is passed over because the output goes there. */
   readonly isExcluded?: (path: string) => boolean
+  /** Only what is in it is told; folders that lead there are gone through, and told where they are passed over. @default everything */
+  readonly focus?: Focus | undefined
+  /** Told of every folder that is gone through, just before it is listed. */
+  readonly onFolder?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -63,12 +70,19 @@ export async function* walkTree(
   tree: FolderTree,
   options: TreeWalkOptions = {},
 ): AsyncGenerator<WalkEntry, void, void> {
-  const { above = { files: [], prefix: '' }, isExcluded = () => false } = options
+  const {
+    above = { files: [], prefix: '' },
+    isExcluded = () => false,
+    focus,
+    onFolder,
+    ignoreFiles = IGNORE_FILES,
+  } = options
   const { prefix } = above
   // A list of folders to do, not a call for each: depth costs memory only.
   const open: { path: string; rules: readonly IgnoreFile[] }[] = [{ path: '', rules: above.files }]
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     options.signal?.throwIfAborted()
+    onFolder?.(folder.path)
     const entries = await tree.list(folder.path)
     if (entries === undefined) {
       yield { type: 'skipped', path: folder.path, reason: 'unreadable', isFolder: true, rule: null }
@@ -79,7 +93,7 @@ export async function* walkTree(
       continue
     }
     const rules = [...folder.rules]
-    for (const name of IGNORE_FILES) {
+    for (const name of ignoreFiles) {
       if (!entries.some((entry) => entry.name === name)) continue
       const path = folder.path + name
       const own = readIgnoreFile(await tree.readBeginning(path, MAX_IGNORE_BYTES + 1), prefix + folder.path)
@@ -89,6 +103,7 @@ export async function* walkTree(
     for (const entry of entries) {
       const path = folder.path + entry.name
       const isFolder = entry.type === 'folder'
+      if (focus !== undefined && !focus.holds(path) && !focus.isBelow(path)) continue
       const skip = isExcluded(path) ? { reason: 'pack' as const } : findSkip(entry, prefix + path, rules)
       if (skip !== undefined) yield { type: 'skipped', path, isFolder, rule: null, ...skip }
       else if (isFolder) open.push({ path: `${path}/`, rules })
@@ -118,6 +133,12 @@ export function isPackManifest(beginning: Uint8Array | undefined): boolean {
 
 /** Files of rules, by name. */
 export const IGNORE_FILES: readonly string[] = ['.gitignore', '.pharosignore']
+
+/** Those of a commit: what git was told to leave out and is there all the same, somebody put there. */
+export const COMMIT_IGNORE_FILES: readonly string[] = ['.pharosignore']
+
+/** Files that decide what else of a folder is read. */
+export const DECIDING_FILES: readonly string[] = [...IGNORE_FILES, PACK_MANIFEST]
 
 /** More is no list of rules; and every path is held against every rule with a wildcard. */
 export const MAX_IGNORE_BYTES: number = 2 ** 18

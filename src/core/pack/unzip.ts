@@ -12,6 +12,8 @@ export interface ZipSource {
 export interface ZipMember {
   readonly name: string
   readonly size: number
+  /** Bytes it takes in the archive. */
+  readonly packed: number
   /** The content in pieces, checked at its end; a reader who stops early leaves the rest packed. */
   stream(): Iterable<Uint8Array>
 }
@@ -66,12 +68,13 @@ interface Header {
 }
 
 function createMember(source: ZipSource, header: Header): ZipMember {
-  const { name, size, method } = header
+  const { name, size, packed, method } = header
   if ((header.flags & 1) !== 0) throw new ZipError(`${name} is encrypted`)
   if (method !== 0 && method !== 8) throw new ZipError(`${name} is packed with method ${method}`)
   return {
     name,
     size,
+    packed,
     *stream() {
       const checksum = new Crc32()
       let length = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Section } from '../model.ts'
-import { anchoredUrl } from './anchored-url.ts'
+import { citedUrl, findAnchor, withAnchor } from './anchored-url.ts'
 
 const section = (anchor: string | null, startLine: number, endLine: number, children: Section[] = []): Section => {
   return { title: 'T', level: 1, anchor, startLine, endLine, children }
@@ -9,7 +9,7 @@ const section = (anchor: string | null, startLine: number, endLine: number, chil
 const sections = [section('top', 3, 30, [section('first', 5, 9), section(null, 10, 20, [section('deep', 12, 14)])])]
 
 test('the deepest section around a line that has an anchor', () => {
-  const at = (line: number) => anchoredUrl('https://docs.example/a?b=c', sections, line)
+  const at = (line: number) => withAnchor('https://docs.example/a?b=c', findAnchor(sections, line))
   expect([1, 4, 7, 11, 13, 15, 40].map(at)).toEqual([
     'https://docs.example/a?b=c',
     'https://docs.example/a?b=c#top',
@@ -22,8 +22,38 @@ test('the deepest section around a line that has an anchor', () => {
 })
 
 test('an anchor is written as addresses are', () => {
-  expect(anchoredUrl('https://docs.example/', [section('größe "x"', 1, 9)], 1)).toBe(
+  expect(withAnchor('https://docs.example/', findAnchor([section('größe "x"', 1, 9)], 1))).toBe(
     'https://docs.example/#gr%C3%B6%C3%9Fe%20%22x%22',
   )
-  expect(anchoredUrl('file:///docs/a.md', [section('one', 1, 9)], 1)).toBe('file:///docs/a.md#one')
+  expect(withAnchor('file:///docs/a.md', findAnchor([section('one', 1, 9)], 1))).toBe('file:///docs/a.md#one')
+})
+
+test('the last place before a line that has a fragment of its own, before the section around both', () => {
+  const marked: Section = {
+    ...section('top', 1, 20, [section('child', 15, 20)]),
+    marks: [
+      { line: 4, anchor: 'page=2' },
+      { line: 9, anchor: 'page=3' },
+    ],
+  }
+  const at = (line: number) => withAnchor('file:///docs/a.pdf', findAnchor([marked], line))
+  expect([1, 4, 8, 12, 16].map(at)).toEqual([
+    'file:///docs/a.pdf#top',
+    'file:///docs/a.pdf#page=2',
+    'file:///docs/a.pdf#page=2',
+    'file:///docs/a.pdf#page=3',
+    'file:///docs/a.pdf#child',
+  ])
+})
+
+test('lines of a file of a repository that is kept as it stands, where no section has an anchor', () => {
+  const source = 'git+https://github.com/o/lamp'
+  const url = `https://github.com/o/lamp/blob/${'0'.repeat(40)}/src/lamp.py`
+  const place = { source, url, anchor: null, isAsFile: true, startLine: 4, endLine: 9 }
+  expect(citedUrl(place)).toBe(`${url}#L4-L9`)
+  expect(citedUrl({ ...place, anchor: 'fill' })).toBe(`${url}#fill`)
+  // The lines of what is kept of a document are not those of the file, nor are those of a page of a site that shows it.
+  expect(citedUrl({ ...place, isAsFile: false })).toBe(url)
+  expect(citedUrl({ ...place, source: 'https://github.com/o/lamp' })).toBe(url)
+  expect(citedUrl({ ...place, url: 'file:///docs/a.py', source: 'file:///docs/' })).toBe('file:///docs/a.py')
 })

@@ -1,8 +1,23 @@
 import type { Section } from '../model.ts'
+import { writeLinesUrl } from '../url/repository-url.ts'
 
-/** The address of a line of a page: with the anchor of the deepest section around it that has one. */
-export function anchoredUrl(url: string, sections: readonly Section[], line: number): string {
-  return withAnchor(url, findAnchor(sections, line))
+/** Some lines of a page that somebody is told of. */
+export interface CitedPlace {
+  /** Where the source of the page starts. */
+  readonly source: string
+  readonly url: string
+  /** That of the section they are in; null where it has none. */
+  readonly anchor: string | null
+  /** Whether its page is a file as it stands: what is kept of documents is Markdown, whose lines are others. */
+  readonly isAsFile: boolean
+  readonly startLine: number
+  readonly endLine: number
+}
+
+/** Where a reader opens some lines: at their section, or, in a file of a repository that is kept line by line, at the lines themselves. */
+export function citedUrl({ source, url, anchor, isAsFile, startLine, endLine }: CitedPlace): string {
+  if (anchor !== null || !isAsFile) return withAnchor(url, anchor)
+  return writeLinesUrl(source, url, startLine, endLine) ?? url
 }
 
 /** An address with the anchor of a section, if that has one. */
@@ -13,8 +28,10 @@ export function withAnchor(url: string, anchor: string | null): string {
   return parsed.href
 }
 
-/** The anchor of the deepest section around a line that has one. */
+/** The anchor of the deepest section around a line that has one, or of the place inside of it that begins last before the line. */
 export function findAnchor(sections: readonly Section[], line: number): string | null {
   const around = sections.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
-  return around === undefined ? null : (findAnchor(around.children, line) ?? around.anchor)
+  if (around === undefined) return null
+  const place = around.marks?.findLast((mark) => mark.line <= line)
+  return findAnchor(around.children, line) ?? place?.anchor ?? around.anchor
 }

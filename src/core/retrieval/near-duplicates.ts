@@ -1,10 +1,9 @@
+import { visitRuns } from './word-runs.ts'
+
 /** A text that others are compared with. */
 export interface ComparableText {
   readonly length: number
-  /**
-   * Hashes of its runs of three words: by single words, texts that speak of the same thing would be alike. Made when they are first
-   * asked for, since most texts differ by their length alone.
-   */
+  /** Hashes of its runs of words. Made when they are first asked for, since most texts differ by their length alone. */
   readonly runs: () => ReadonlySet<number>
   /** Its words in their order, made when they are first asked for. */
   readonly words: () => readonly string[]
@@ -76,38 +75,8 @@ function splitWords(text: string): string[] {
   return shown.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []
 }
 
-/** One pass over the characters, since every passage may be asked. Where links lead is skipped: versions differ in that. */
 function hashRuns(text: string): Set<number> {
   const runs = new Set<number>()
-  let before = 0
-  let last = 0
-  let word = EMPTY
-  const endWord = () => {
-    if (word === EMPTY) return
-    runs.add((Math.imul(Math.imul(before, PRIME) + last, PRIME) + word) | 0)
-    before = last
-    last = word
-    word = EMPTY
-  }
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (isWordUnit(unit)) {
-      word = Math.imul(word ^ (unit >= 0x41 && unit <= 0x5a ? unit | 0x20 : unit), PRIME)
-      continue
-    }
-    endWord()
-    if (unit === 0x5d && text.charCodeAt(i + 1) === 0x28) i = Math.max(i, text.indexOf(')', i))
-  }
-  endWord()
+  visitRuns(text, (run) => runs.add(run))
   return runs
-}
-
-/** Of FNV-1a. */
-const EMPTY = 0x811c9dc5 | 0
-const PRIME = 0x01000193
-
-/** Letters, digits and the underscore; everything beyond ASCII counts as one. */
-function isWordUnit(unit: number): boolean {
-  if (unit > 0x7f || unit === 0x5f) return true
-  return (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a)
 }

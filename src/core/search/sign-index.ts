@@ -1,3 +1,4 @@
+import { countBits } from './count-bits.ts'
 import { readSigns } from './quantized-vector.ts'
 
 /**
@@ -57,10 +58,3 @@ export class SignIndex {
 
 /** Farther than any vector can be. */
 const FAR = 0xffff
-
-/** The bits of a number that are set; Warren, Hacker's Delight, 5-1. */
-function countBits(bits: number): number {
-  const twos = bits - ((bits >>> 1) & 0x55555555)
-  const fours = (twos & 0x33333333) + ((twos >>> 2) & 0x33333333)
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
-}

@@ -2,3 +2,8 @@
 export function isFileUrl(url: string): boolean {
   return url.startsWith('file:')
 }
+
+/** Whether an address leads to something on this machine: a file or folder, or a repository in one. Only its owner may name these. */
+export function isOwnPlace(url: string): boolean {
+  return isFileUrl(url) || url.startsWith('git+file:')
+}

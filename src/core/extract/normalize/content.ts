@@ -21,6 +21,7 @@ import { normalizeTabs, TABS_SELECTOR } from './tabs.ts'
  *   Admonition Kind Title   NOTE, TIP, IMPORTANT, WARNING or CAUTION, and the title if it is another word
  *   Tab Label               one panel of a set
  *   Math Tex Display        a formula; Display is 'true' for one on lines of its own
+ *   Mark Anchor             a place that a fragment leads to begins here; it contains nothing
  *   FootnoteRef Label       the mark in the text
  *   Footnote Label          the note itself
  *   h1 … h6 Anchor          the fragment that leads to a heading

@@ -40,7 +40,7 @@ export function cleanMarkdown(source: readonly string[]): CleanMarkdown {
 }
 
 /** First line and line after the last of every block of code, in order. */
-function codeRanges(lines: readonly string[]): [number, number][] {
+export function codeRanges(lines: readonly string[]): [number, number][] {
   const ranges: [number, number][] = []
   for (const block of parseBlocks(lines)) {
     const { type, open, close, leaves } = block
@@ -57,6 +57,10 @@ const AUTOLINK = /<(?:[a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\
 const TAG = /^<(\/?)([a-z][\w-]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>/i
 /** Looking for the end of a longer tag would take too long where there are many. */
 const MAX_TAG = 2000
+/** Pictures that are written out in letters, each in its own place: of them only what they are called says anything. */
+const DATA_PICTURE = /!\[([^[\]\n]{0,1000})\]\([ \t]*<?data:[^()<>\s]*>?(?:[ \t]+"[^"\n]{0,1000}")?[ \t]*\)/iy
+const DATA_DEFINITION = /^ {0,3}\[[^[\]\n]{1,1000}\]:[ \t]*<?data:.*$/gim
+const DATA_TAG = /^<img\s[^<>]*?\bsrc\s*=\s*["']?data:/i
 /** Elements whose content is never shown. */
 const NEVER_TEXT = new Set(['script', 'style', 'template'])
 
@@ -76,7 +80,8 @@ class Cleaner implements CleanMarkdown {
     else this.#show(text, cleanCode(text))
   }
 
-  addProse(text: string): void {
+  addProse(source: string): void {
+    const text = source.replace(DATA_DEFINITION, '')
     const spans = new CodeSpans(text)
     let from = 0
     const show = (to: number) => {
@@ -98,6 +103,15 @@ class Cleaner implements CleanMarkdown {
         this.#show(text.slice(i, end), cleanText(text.slice(i, end)))
         from = end
         i = end
+      } else if (text[i] === '!' && text[i + 1] === '[') {
+        DATA_PICTURE.lastIndex = i
+        const [picture = '', alt = ''] = DATA_PICTURE.exec(text) ?? []
+        if (picture !== '') {
+          show(i)
+          this.#show(alt, cleanText(alt))
+          from = i + picture.length
+        }
+        i += picture.length || 2
       } else if (text[i] === '<') {
         show(i)
         i = this.#takeMarkup(text, i)
@@ -119,6 +133,7 @@ class Cleaner implements CleanMarkdown {
       this.#show(address, cleanText(address))
       return at + address.length
     }
+    if (DATA_TAG.test(text.slice(at, at + MAX_TAG))) return this.#takePicture(text, at)
     const [tag = '', slash, name = '', attributes = ''] = TAG.exec(text.slice(at, at + MAX_TAG)) ?? []
     const element = name.toLowerCase()
     const isOpened = tag !== '' && slash === '' && !VOID.has(element) && !attributes.endsWith('/')
@@ -130,6 +145,16 @@ class Cleaner implements CleanMarkdown {
     this.shown += '<'
     this.escaped += isMarkup ? '\\<' : '<'
     return at + 1
+  }
+
+  /** Shows what a picture is called, and returns where text goes on behind it. */
+  #takePicture(text: string, at: number): number {
+    const end = text.indexOf('>', at)
+    const tag = text.slice(at, end < 0 ? text.length : end)
+    const [, , found = ''] = /\salt\s*=\s*(["'])(.*?)\1/is.exec(tag) ?? []
+    const alt = found.replaceAll('<', '')
+    this.#show(alt, cleanText(alt))
+    return at + tag.length + (end < 0 ? 0 : 1)
   }
 
   /** Where the part that is left out ends; the end of the text when it goes on. */
@@ -178,7 +203,7 @@ function isHidden(attributes: string): boolean {
 }
 
 /** Where the code spans of a paragraph end. */
-class CodeSpans {
+export class CodeSpans {
   /** Places of runs of backticks by their length, those that come last first. */
   readonly #runs = new Map<number, number[]>()
   readonly #text: string

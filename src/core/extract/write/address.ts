@@ -2,6 +2,9 @@ const SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:'])
 const UNSAFE = /[\s<>\\`]/
 const EACH_UNSAFE = /[\s<>\\`]/g
 const PLAIN_FRAGMENT = /^[^#]*#[\w.-]+$/
+const HAS_SCHEME = /^[a-z][a-z\d+.-]*:/i
+/** The base of a page whose relative addresses stay as they are written. */
+export const AS_WRITTEN = ''
 const ENTITY = /&(?=#?[A-Za-z0-9]{1,31};)/g
 
 /** Addresses on one page, which repeat a lot. */
@@ -30,23 +33,19 @@ export class Addresses {
     return page === '' ? '' : page + address.slice(start)
   }
 
-  /** The same for a picture, which can only come from the web. */
+  /** The same for a picture, which can only come from the web, or from beside a file whose links stay as they are. */
   image(address: string): string {
     const resolved = this.link(address)
-    return resolved.startsWith('http') ? resolved : ''
+    return resolved.startsWith('http') || (this.#base === AS_WRITTEN && !HAS_SCHEME.test(resolved)) ? resolved : ''
   }
 }
 
 function resolve(address: string, base: string): string {
   const trimmed = address.trim()
   if (trimmed === '') return ''
-  let url: URL
-  try {
-    url = new URL(trimmed, base)
-  } catch {
-    // An address nobody could open is no link; one of a page that has no address itself stays as it is written.
-    return URL.canParse('/', base) ? '' : writeDestination(trimmed)
-  }
+  const url = URL.parse(trimmed, base) ?? URL.parse(trimmed)
+  // An address nobody could open is no link; one of a page that has no address itself stays as it is written.
+  if (url === null) return URL.canParse('/', base) || HAS_SCHEME.test(trimmed) ? '' : writeDestination(trimmed)
   if (!SCHEMES.has(url.protocol)) return ''
   if (trimmed.includes('@') && (url.username !== '' || url.password !== '')) {
     url.username = ''
@@ -55,7 +54,8 @@ function resolve(address: string, base: string): string {
   return writeDestination(url.href)
 }
 
-function writeDestination(href: string): string {
+/** An address as it can stand in Markdown. */
+export function writeDestination(href: string): string {
   let text = UNSAFE.test(href) ? href.replace(EACH_UNSAFE, encodeURIComponent) : href
   if (!hasBalancedParentheses(text)) text = text.replace(/\(/g, '%28').replace(/\)/g, '%29')
   return text.includes('&') ? text.replace(ENTITY, '\\&') : text

@@ -27,7 +27,15 @@ export interface Table {
   readonly rows: readonly (readonly string[])[]
 }
 
-export type Block =
+/** What any block may begin. */
+export interface Marked {
+  /** Fragments of the places that begin with it. */
+  readonly marks?: readonly string[]
+}
+
+export type Block = Marked & Content
+
+type Content =
   | Heading
   | List
   | Table

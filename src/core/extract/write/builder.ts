@@ -33,6 +33,8 @@ export class BlockBuilder {
   #blocks: Block[] = []
   #run = new InlineRun(true)
   #isLine = false
+  /** Places that begin with the next block. */
+  #marks: string[] = []
   #card: Card | undefined
   /** Kinds of emphasis that are open; inside of them the same kind is nothing new. */
   #emphasis: string[] = []
@@ -97,7 +99,7 @@ export class BlockBuilder {
       if (card.mark.index !== -1) this.#card = undefined
     }
     const texts = this.#isLine ? [run.finishLine()] : run.finish()
-    for (const text of texts) if (text !== '') this.#blocks.push({ type: 'paragraph', text })
+    for (const text of texts) if (text !== '') this.#add({ type: 'paragraph', text })
     run.reset()
     if (this.#card !== undefined) this.#card.mark = run.open('[')
   }
@@ -105,7 +107,13 @@ export class BlockBuilder {
   /** Adds a block after what was written so far. */
   push(block: Block): void {
     this.flush()
-    this.#blocks.push(block)
+    this.#add(block)
+  }
+
+  /** Begins a place that a fragment leads to. */
+  mark(anchor: string): void {
+    this.flush()
+    this.#marks.push(anchor)
   }
 
   /** The blocks in nodes, apart from all others. */
@@ -114,7 +122,10 @@ export class BlockBuilder {
     const outer = this.#blocks
     const wasLine = this.#isLine
     const emphasis = this.#emphasis
+    const marks = this.#marks
     this.#emphasis = []
+    // What becomes part of a line begins nothing: the place begins with the block that the line is in.
+    if (isLine) this.#marks = []
     this.#blocks = []
     this.#isLine = isLine
     this.#renewRun()
@@ -124,6 +135,7 @@ export class BlockBuilder {
     this.#blocks = outer
     this.#isLine = wasLine
     this.#emphasis = emphasis
+    if (isLine) this.#marks = [...marks, ...this.#marks]
     this.#renewRun()
     return blocks
   }
@@ -177,6 +189,11 @@ export class BlockBuilder {
     const run = new InlineRun(!this.#isLine)
     if (this.#card !== undefined) this.#card.mark = run.open('[')
     return run
+  }
+
+  #add(block: Block): void {
+    const marks = this.#marks.splice(0)
+    this.#blocks.push(marks.length === 0 ? block : { ...block, marks: [...(block.marks ?? []), ...marks] })
   }
 
   #lookThrough(element: Element): void {

@@ -218,6 +218,7 @@ export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['Admonition', writeAdmonition],
   ['Footnote', writeFootnote],
   ['FootnoteRef', writeFootnoteRef],
+  ['Mark', (builder, element) => builder.mark(element.attribute('Anchor') ?? '')],
   ['Math', writeMath],
   ['Signature', writeSignature],
   ['Tab', writeTab],

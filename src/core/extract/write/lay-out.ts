@@ -1,3 +1,4 @@
+import type { SectionMark } from '../../model.ts'
 import type { Block, List, Table } from './block.ts'
 import { settleDollars } from './dollars.ts'
 import { escapeHeading, fenceFor } from './escape.ts'
@@ -7,6 +8,8 @@ import type { PlacedHeading } from './sections.ts'
 export interface LaidOut {
   readonly lines: readonly string[]
   readonly headings: readonly PlacedHeading[]
+  /** Places that have fragments of their own, also those in quotations and lists. */
+  readonly marks: readonly SectionMark[]
 }
 
 /** Puts blocks on lines, with a blank one between them. */
@@ -19,6 +22,7 @@ export function layOut(blocks: readonly Block[]): LaidOut {
 class Layout implements LaidOut {
   readonly lines: string[] = []
   readonly headings: PlacedHeading[] = []
+  readonly marks: SectionMark[] = []
 
   /** The first line begins with `first`, all others with `rest`. */
   write(blocks: readonly Block[], first: string, rest: string, isTight = false): void {
@@ -40,6 +44,7 @@ class Layout implements LaidOut {
   }
 
   #writeBlock(block: Block, first: string, rest: string, isAlternate: boolean): void {
+    for (const anchor of block.marks ?? []) this.marks.push({ line: this.lines.length + 1, anchor })
     switch (block.type) {
       case 'paragraph':
         this.#writeText(settleDollars(block.text), first, rest)

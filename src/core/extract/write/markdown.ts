@@ -20,5 +20,5 @@ export function writeMarkdown(content: readonly Element[], base: string): Writte
   const builder = new BlockBuilder(base)
   const page = layOut(builder.build(content))
   const markdown = [...page.lines, ''].join('\n')
-  return { markdown, sections: createSections(page.lines, page.headings), unseenChars: builder.unseenChars }
+  return { markdown, sections: createSections(page.lines, page.headings, page.marks), unseenChars: builder.unseenChars }
 }

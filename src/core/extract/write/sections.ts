@@ -1,13 +1,24 @@
-import type { Section } from '../../model.ts'
+import type { Section, SectionMark } from '../../model.ts'
 import { isBlank } from '../../text/lines.ts'
 
 /** A heading, and its line from 1. */
 export type PlacedHeading = Pick<Section, 'title' | 'level' | 'anchor' | 'startLine'>
 
-type Draft = Omit<Section, 'endLine' | 'children'> & { endLine: number; children: Draft[] }
+type Draft = Omit<Section, 'endLine' | 'children' | 'marks'> & {
+  endLine: number
+  children: Draft[]
+  marks?: SectionMark[]
+}
 
-/** The headings of Markdown as a tree. A section ends before the next heading that is not below it. */
-export function createSections(lines: readonly string[], headings: Iterable<PlacedHeading>): Section[] {
+/**
+ * The headings of Markdown as a tree. A section ends before the next heading that is not below it. Marks stand in the order of their
+ * lines, each in the section it begins in; those before the first heading are in none.
+ */
+export function createSections(
+  lines: readonly string[],
+  headings: Iterable<PlacedHeading>,
+  marks: readonly SectionMark[] = [],
+): Section[] {
   const roots: Draft[] = []
   const open: Draft[] = []
   const closeFrom = (level: number, before: number) => {
@@ -18,13 +29,27 @@ export function createSections(lines: readonly string[], headings: Iterable<Plac
       open.pop()
     }
   }
+  let next = 0
+  const markUpTo = (line: number, section: Draft | undefined) => {
+    for (let mark = marks[next]; mark !== undefined && mark.line <= line; mark = marks[++next]) {
+      if (section === undefined) continue
+      section.marks ??= []
+      section.marks.push(mark)
+    }
+  }
   for (const { title, level, anchor, startLine } of headings) {
+    markUpTo(startLine - 1, open.at(-1))
     closeFrom(level, startLine - 1)
     const draft: Draft = { title, level, anchor, startLine, endLine: startLine, children: [] }
     const siblings = open.at(-1)?.children ?? roots
     siblings.push(draft)
     open.push(draft)
+    markUpTo(startLine, draft)
+    // Nothing else leads to it: it stands in the place that began before it.
+    const place = marks[next - 1]
+    if (place !== undefined && anchor === null) draft.marks ??= [{ line: startLine, anchor: place.anchor }]
   }
+  markUpTo(lines.length, open.at(-1))
   closeFrom(0, lines.length)
   return roots
 }

@@ -1,0 +1,36 @@
+import { Element, type Node } from '../../html/tree.ts'
+import type { Generator } from './generator.ts'
+import { become, fill } from './rewrite.ts'
+
+/** What `src/documents` makes of a file: its content alone, all of which is meant to be read. No page can call itself so. */
+export const pharosDocument: Generator = {
+  name: 'pharos-document',
+  meta: [],
+  signs: [],
+  content: ['article', 'body'],
+  normalize: placeMarks,
+}
+
+/** Puts a mark where an element says that a place with a fragment of its own begins. An empty one says nothing else. */
+function placeMarks(content: Element): void {
+  const around = new Set<Element>()
+  for (const element of content.descendants()) {
+    const anchor = element.attribute('data-mark')
+    if (anchor === undefined) continue
+    if (element.children.length === 0) become(element, 'Mark', { Anchor: anchor })
+    else if (element.parent !== undefined) around.add(element.parent)
+  }
+  for (const parent of around) fill(parent, parent.children.flatMap(withMark))
+}
+
+/** What holds a mark of its own is read after it; a part of a list or a table keeps it inside. */
+function withMark(node: Node): Node[] {
+  const anchor = typeof node === 'string' || node.name === 'Mark' ? undefined : node.attribute('data-mark')
+  if (typeof node === 'string' || anchor === undefined) return [node]
+  const mark = new Element('Mark', ['Anchor', anchor])
+  if (!INSIDE.has(node.name)) return [mark, node]
+  fill(node, [mark, ...node.children])
+  return [node]
+}
+
+const INSIDE = new Set(['li', 'dd', 'dt'])

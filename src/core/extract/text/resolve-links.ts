@@ -1,0 +1,56 @@
+import { isBlank } from '../../text/lines.ts'
+import { writeDestination } from '../write/address.ts'
+import { CodeSpans, codeRanges } from './markdown-source.ts'
+
+/** Says where a link leads; undefined for one that stays as it is written. */
+export type ResolveLink = (href: string) => string | undefined
+
+/** Puts the addresses that links, images and definitions of links lead to in their places. Code and lines stay as they are. */
+export function resolveLinks(markdown: string, resolve: ResolveLink): string {
+  if (!/\]\(|\]:/.test(markdown)) return markdown
+  const lines = markdown.split('\n')
+  const written: string[] = []
+  let from = 0
+  for (const [start, end] of [...codeRanges(lines), [lines.length, lines.length] as const]) {
+    for (let i = from; i < start; i++) {
+      // No link goes beyond its paragraph.
+      if (i + 1 < start && !isBlank(lines[i] ?? '')) continue
+      written.push(resolveProse(lines.slice(from, i + 1).join('\n'), resolve))
+      from = i + 1
+    }
+    if (end > start) written.push(lines.slice(start, end).join('\n'))
+    from = end
+  }
+  return written.join('\n')
+}
+
+/** Most characters of a destination, so that looking for its end takes no time. */
+const DESTINATION = String.raw`[ \t]*(?:<([^<>\n]{1,2000})>|((?:[^()\s\\<]|\\.|\([^()\s]{0,500}\)){1,2000}))`
+/** What is escaped, what may begin a span of code, what leads on after the text of a link, and a definition. */
+const PLACES = new RegExp(
+  String.raw`\\.|(\`+)|(\]\()${DESTINATION}(?=\s*\)|\s+["'(])|^( {0,3}\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:)${DESTINATION}(?=\s|$)`,
+  'gm',
+)
+
+function resolveProse(text: string, resolve: ResolveLink): string {
+  if (!text.includes(']')) return text
+  const spans = new CodeSpans(text)
+  let written = ''
+  let from = 0
+  PLACES.lastIndex = 0
+  for (let match = PLACES.exec(text); match !== null; match = PLACES.exec(text)) {
+    const [all, ticks, open, angled, plain, label, angledThere, plainThere] = match
+    if (ticks !== undefined) {
+      PLACES.lastIndex = spans.endOf(match.index)
+      continue
+    }
+    const before = open ?? label
+    const href = angled ?? plain ?? angledThere ?? plainThere
+    if (before === undefined || href === undefined) continue
+    const address = resolve(href.replace(/\\([!-/:-@[-`{-~])/g, '$1'))
+    if (address === undefined) continue
+    written += text.slice(from, match.index) + before + (label === undefined ? '' : ' ') + writeDestination(address)
+    from = match.index + all.length
+  }
+  return written + text.slice(from)
+}

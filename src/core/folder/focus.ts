@@ -1,0 +1,33 @@
+/** A part of a tree: some files and folders of it, with all that these hold. */
+export class Focus {
+  readonly #paths: ReadonlySet<string>
+  readonly #above = new Set<string>()
+
+  /** By paths relative to the tree, without a slash at their ends; an empty one is all of it. */
+  constructor(paths: Iterable<string>) {
+    this.#paths = new Set(paths)
+    for (const path of this.#paths) for (const above of foldersAbove(path)) this.#above.add(above)
+  }
+
+  /** The paths, without those that stand in others. */
+  get paths(): string[] {
+    return [...this.#paths].filter((path) => !foldersAbove(path).some((above) => this.#paths.has(above)))
+  }
+
+  /** Whether a path is one of them, or stands in one. */
+  holds(path: string): boolean {
+    return this.#paths.has(path) || foldersAbove(path).some((above) => this.#paths.has(above))
+  }
+
+  /** Whether one of them stands in the folder at a path. */
+  isBelow(path: string): boolean {
+    return this.#above.has(path)
+  }
+}
+
+/** The folders that a path stands in, the nearest first; the last one is the tree itself. */
+function foldersAbove(path: string): string[] {
+  const above: string[] = []
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) above.push(path.slice(0, end))
+  return path === '' ? above : [...above, '']
+}

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createDuplicateFinder } from './duplicate-finder.ts'
+import type { FingerprintBits } from './fingerprint.ts'
+import { type KinPage, kinshipOf } from './page-kinship.ts'
+
+const ALL = { byText: true, byLanguage: true }
+/** Fingerprints that differ in a few bits or in many. */
+const bits = fc
+  .tuple(fc.constantFrom(0, 0x5a5a5a5a, -1), fc.array(fc.nat(63), { maxLength: 4 }), fc.nat(5))
+  .map(([base, flipped, one]) => ({ base, flipped, isShort: one === 0 }))
+  .map(({ base, flipped, isShort }) =>
+    flipped.reduce<FingerprintBits>(
+      ({ high, low, isShort }, bit) =>
+        bit < 32 ? { high: high ^ (1 << bit), low, isShort } : { high, low: low ^ (1 << (bit - 32)), isShort },
+      { high: base, low: base, isShort },
+    ),
+  )
+const page: fc.Arbitrary<KinPage> = fc.record({
+  sourceId: fc.constantFrom('a', 'b', 'c'),
+  name: fc.constantFrom('guide', 'other'),
+  place: fc.constantFrom('', 'a.html', 'b.html', 'c/d.html'),
+  family: fc.constantFrom(null, null, 'https://docs.test/a', 'https://docs.test/b'),
+  language: fc.constantFrom(null, 'en', 'de', 'fr'),
+  bits: fc.option(bits, { freq: 8 }),
+})
+
+test('finds the groups that comparing each with each finds', () => {
+  fc.assert(
+    fc.property(fc.array(page, { maxLength: 40 }), (pages) => {
+      const finder = createDuplicateFinder()
+      for (const one of pages) finder.add(one)
+      expect([...finder.findGroups()]).toEqual(groupAll(pages))
+    }),
+  )
+})
+
+/** For each page the first of its group. */
+function groupAll(pages: readonly KinPage[]): number[] {
+  const groups = pages.map((_, i) => i)
+  for (const [i, one] of pages.entries()) {
+    for (const [j, other] of pages.entries()) {
+      if (i >= j || kinshipOf(one, other, ALL) === undefined) continue
+      const [from, into] = [Math.max(groups[i] ?? 0, groups[j] ?? 0), Math.min(groups[i] ?? 0, groups[j] ?? 0)]
+      for (const [at, group] of groups.entries()) if (group === from) groups[at] = into
+    }
+  }
+  return groups
+}
+
+test('knows where a page stood, and holds as many as there are', () => {
+  const finder = createDuplicateFinder()
+  const at = (number: number): KinPage => ({
+    sourceId: 'a',
+    name: 'guide',
+    place: `${number}.html`,
+    family: null,
+    language: null,
+    bits: null,
+  })
+  for (let number = 0; number < 3000; number++) finder.add(at(number))
+  expect([finder.isAt(2999, at(2999)), finder.isAt(2998, at(2999)), finder.isAt(3000, at(3000))]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(finder.findGroups()).toHaveLength(3000)
+})

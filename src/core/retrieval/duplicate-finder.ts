@@ -1,0 +1,182 @@
+import { distanceOf, type FingerprintBits } from './fingerprint.ts'
+import { type KinPage, kinshipOf, NEAR } from './page-kinship.ts'
+import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
+
+/**
+ * Finds related pages among all pages of a library. Of each page some forty bytes are held, whatever it says: hashes stand for where it
+ * is, and 64 bits for its text.
+ */
+export interface DuplicateFinder {
+  /** Takes a page; pages are numbered from 0 in the order in which they come. */
+  add(page: KinPage): void
+  /** Whether the page with this number stood where this one does: a library may change while it is read twice. */
+  isAt(number: number, page: KinPage): boolean
+  /** For each page the number of the first page of its group. */
+  findGroups(): Uint32Array
+}
+
+/** Pages in a row that are compared with one: more of them would be copies by the thousand, of which each is like its neighbours. */
+const MOST_COMPARED = 100
+
+/** What is held of a page: two halves of its fingerprint and which it is, its place, its family, and numbers of names. */
+const COLUMNS = [
+  'high',
+  'low',
+  'hasBits',
+  'place',
+  'placeToo',
+  'family',
+  'familyToo',
+  'language',
+  'source',
+  'name',
+] as const
+type Column = (typeof COLUMNS)[number]
+
+/** Which fingerprint a page has; 0 for none. */
+const LONG = 1
+const SHORT = 2
+
+export function createDuplicateFinder(): DuplicateFinder {
+  const columns = new Map<Column, Int32Array>(COLUMNS.map((name) => [name, new Int32Array(1024)]))
+  const names = createNumbering()
+  let count = 0
+  const read = (name: Column, at: number): number => columns.get(name)?.[at] ?? 0
+  const write = (name: Column, value: number): void => {
+    const column = columns.get(name) ?? new Int32Array(0)
+    if (count < column.length) column[count] = value
+    else columns.set(name, grown(column, count, value))
+  }
+  const pageAt = (at: number): KinPage => ({
+    bits: read('hasBits', at) === 0 ? null : bitsOf(read, at),
+    language: read('language', at) === 0 ? null : String(read('language', at)),
+    family: read('family', at) === 0 ? null : `${read('family', at)} ${read('familyToo', at)}`,
+    sourceId: String(read('source', at)),
+    name: String(read('name', at)),
+    place: `${read('place', at)} ${read('placeToo', at)}`,
+  })
+  const unionOf = (): { unite(a: number, b: number): void; rootOf(at: number): number } => {
+    const roots = Uint32Array.from({ length: count }, (_, i) => i)
+    const rootOf = (at: number): number => {
+      let root = at
+      while ((roots[root] ?? root) !== root) {
+        roots[root] = roots[roots[root] ?? root] ?? root
+        root = roots[root] ?? root
+      }
+      return root
+    }
+    return {
+      rootOf,
+      unite: (a, b) => {
+        const [first, second] = [rootOf(a), rootOf(b)]
+        roots[Math.max(first, second)] = Math.min(first, second)
+      },
+    }
+  }
+
+  return {
+    add: (page) => {
+      write('hasBits', page.bits === null ? 0 : page.bits.isShort ? SHORT : LONG)
+      write('high', page.bits?.high ?? 0)
+      write('low', page.bits?.low ?? 0)
+      write('place', hashText(page.place, FIRST_HASH))
+      write('placeToo', hashText(page.place, SECOND_HASH))
+      // 0 stands for none.
+      write('family', page.family === null ? 0 : hashText(page.family, FIRST_HASH) | 1)
+      write('familyToo', page.family === null ? 0 : hashText(page.family, SECOND_HASH))
+      write('language', page.language === null ? 0 : names.numberOf(`language ${page.language}`))
+      write('source', names.numberOf(`source ${page.sourceId}`))
+      write('name', names.numberOf(`name ${page.name}`))
+      count++
+    },
+    isAt: (number, { place, sourceId }) =>
+      number < count &&
+      read('place', number) === hashText(place, FIRST_HASH) &&
+      read('placeToo', number) === hashText(place, SECOND_HASH) &&
+      read('source', number) === names.numberOf(`source ${sourceId}`),
+    findGroups: () => {
+      const union = unionOf()
+      const compare = (a: number, b: number): void => {
+        if (union.rootOf(a) === union.rootOf(b)) return
+        if (kinshipOf(pageAt(a), pageAt(b), { byText: true, byLanguage: true }) !== undefined) union.unite(a, b)
+      }
+      for (const way of WAYS) {
+        const order = Uint32Array.from({ length: count }, (_, i) => i).filter((at) => way.takes(read, at))
+        order.sort((a, b) => way.compare(read, a, b) || a - b)
+        for (let i = 1; i < order.length; i++) {
+          const at = order[i] ?? 0
+          for (let before = i - 1; before >= Math.max(0, i - MOST_COMPARED); before--) {
+            const other = order[before] ?? 0
+            if (!way.isSame(read, at, other)) break
+            if (way.isNear(read, at, other)) compare(at, other)
+          }
+        }
+      }
+      return Uint32Array.from({ length: count }, (_, i) => union.rootOf(i))
+    },
+  }
+}
+
+type Read = (name: Column, at: number) => number
+
+/** A way in which pages come to stand beside those they may be related to. */
+interface Way {
+  takes(read: Read, at: number): boolean
+  compare(read: Read, a: number, b: number): number
+  /** Whether two of them are neighbours. */
+  isSame(read: Read, a: number, b: number): boolean
+  /** Whether neighbours may be related: of those by a quarter most are not, and a look at their bits tells. */
+  isNear(read: Read, a: number, b: number): boolean
+}
+
+/**
+ * By place and by family; and by each quarter of the fingerprint: two that differ in three bits have one of four quarters in common.
+ */
+const WAYS: readonly Way[] = [
+  wayBy(['place', 'placeToo']),
+  wayBy(['family', 'familyToo'], (read, at) => read('family', at) !== 0),
+  ...[16, 0].flatMap((shift) => [quarterOf('high', shift), quarterOf('low', shift)]),
+]
+
+function wayBy(names: readonly Column[], takes: Way['takes'] = () => true): Way {
+  const compare = (read: Read, a: number, b: number): number => {
+    for (const name of names) if (read(name, a) !== read(name, b)) return read(name, a) - read(name, b)
+    return 0
+  }
+  return { takes, compare, isSame: (read, a, b) => compare(read, a, b) === 0, isNear: () => true }
+}
+
+/** The rest of the fingerprint too, so that equal ones are neighbours. */
+function quarterOf(half: 'high' | 'low', shift: number): Way {
+  const quarter = (read: Read, at: number) => (read(half, at) >>> shift) & 0xffff
+  const rest = wayBy(['high', 'low'])
+  return {
+    takes: (read, at) => read('hasBits', at) === LONG,
+    compare: (read, a, b) => quarter(read, a) - quarter(read, b) || rest.compare(read, a, b),
+    isSame: (read, a, b) => quarter(read, a) === quarter(read, b),
+    isNear: (read, a, b) => distanceOf(bitsOf(read, a), bitsOf(read, b)) <= NEAR,
+  }
+}
+
+function bitsOf(read: Read, at: number): FingerprintBits {
+  return { high: read('high', at), low: read('low', at), isShort: read('hasBits', at) === SHORT }
+}
+
+function grown(column: Int32Array, at: number, value: number): Int32Array {
+  const larger = new Int32Array(Math.max(1, column.length) * 2)
+  larger.set(column)
+  larger[at] = value
+  return larger
+}
+
+/** Numbers for names, from 1 on. */
+function createNumbering(): { numberOf(name: string): number } {
+  const numbers = new Map<string, number>()
+  return {
+    numberOf: (name) => {
+      const known = numbers.get(name) ?? numbers.size + 1
+      numbers.set(name, known)
+      return known
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { distanceOf, fingerprintOf, readFingerprint } from './fingerprint.ts'
+
+const words = fc.array(fc.stringMatching(/^[a-z]{2,9}$/), { minLength: 60, maxLength: 200 })
+const bitsOf = (text: string) => readFingerprint(fingerprintOf(text) ?? '')
+
+describe('a fingerprint', () => {
+  test('does not depend on white space, marks, case and where links lead', () => {
+    fc.assert(
+      fc.property(words, (some) => {
+        const plain = fingerprintOf(some.join(' '))
+        expect(fingerprintOf(some.map((word) => `**${word.toUpperCase()}**,`).join('\n\n'))).toBe(plain)
+        expect(fingerprintOf(some.map((word, i) => `[${word}](https://docs.test/${i}.html)`).join(' '))).toBe(plain)
+      }),
+    )
+  })
+
+  test('is as far from another as the other from it, and from itself not at all', () => {
+    fc.assert(
+      fc.property(words, words, (a, b) => {
+        const [one, other] = [bitsOf(a.join(' ')), bitsOf(b.join(' '))]
+        expect(distanceOf(one, one)).toBe(0)
+        expect(distanceOf(one, other)).toBe(distanceOf(other, one))
+        expect(distanceOf(one, other)).toBeLessThanOrEqual(64)
+      }),
+    )
+  })
+
+  test('is near where little differs, and far where nothing is the same', () => {
+    const text = (name: string) => Array.from({ length: 400 }, (_, i) => `${name}${(i * 7919) % 401}`).join(' ')
+    const changed = text('word').replace('word17 ', 'another ').replace('word300 ', '')
+    expect(distanceOf(bitsOf(text('word')), bitsOf(changed))).toBeLessThanOrEqual(6)
+    expect(distanceOf(bitsOf(text('word')), bitsOf(text('other')))).toBeGreaterThan(15)
+  })
+
+  test('is there of text without spaces between words', () => {
+    const one = '接続が切れたときは、もう一度試みる前に少し待ちます。待つ時間は設定で変えられます。'
+    expect(distanceOf(bitsOf(one.repeat(3)), bitsOf(`${one.repeat(3)}以上。`))).toBeLessThan(16)
+  })
+
+  test('tells of a few words only whether they are the same', () => {
+    expect(bitsOf('Start here').isShort).toBe(true)
+    expect(fingerprintOf('Start **here**')).toBe(fingerprintOf('Start here'))
+    expect(fingerprintOf('Start there')).not.toBe(fingerprintOf('Start here'))
+    expect(fingerprintOf('---')).toBeNull()
+  })
+
+  test('has 64 bits', () => {
+    const text = Array.from({ length: 50 }, (_, i) => `word${i}`).join(' ')
+    expect(fingerprintOf(text)).toMatch(/^[0-9a-f]{16}$/)
+  })
+})

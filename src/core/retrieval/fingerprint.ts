@@ -1,0 +1,93 @@
+import { countBits } from '../search/count-bits.ts'
+import { visitRuns } from './word-runs.ts'
+
+/*
+ * A SimHash: 64 bits that two texts share the more of, the more runs of words they share. Pages are compared by it without being read.
+ */
+
+/** 64 bits, as 16 hexadecimal digits; with `=` before them of a text that is too short to be like another, but may be the same. */
+export type Fingerprint = string
+
+const SHORT = '='
+
+/** With fewer different runs, one word more or less moves too many bits to tell anything. */
+const LEAST_RUNS = 10
+
+/** So much of a page is looked at: what is alike in so many characters is alike. */
+const MOST_CHARS = 500_000
+
+/**
+ * The fingerprint of a page's text; null for one without words. White space, marks, case and the targets of links do not
+ * count.
+ */
+export function fingerprintOf(markdown: string): Fingerprint | null {
+  const high = new Int32Array(PLANES)
+  const low = new Int32Array(PLANES)
+  // Each counts once: what tables and signatures repeat says little of what a page is about.
+  const runs = new Set<number>()
+  visitRuns(markdown.slice(0, MOST_CHARS), (run) => runs.add(run))
+  if (runs.size === 0) return null
+  for (const run of runs) {
+    count(high, mix(run ^ HIGH))
+    count(low, mix(run ^ LOW))
+  }
+  const bits = writeMajority(high, runs.size) + writeMajority(low, runs.size)
+  return runs.size < LEAST_RUNS ? `${SHORT}${bits}` : bits
+}
+
+/** The bits of a fingerprint, in two halves: what is compared often is read once. */
+export interface FingerprintBits {
+  readonly high: number
+  readonly low: number
+  /** Whether the text is too short to be like another. */
+  readonly isShort: boolean
+}
+
+export function readFingerprint(fingerprint: Fingerprint): FingerprintBits {
+  const isShort = fingerprint.startsWith(SHORT)
+  const digits = isShort ? fingerprint.slice(SHORT.length) : fingerprint
+  const bitsAt = (at: number) => Number.parseInt(digits.slice(at, at + 8), 16) | 0
+  return { high: bitsAt(0), low: bitsAt(8), isShort }
+}
+
+/** In how many of 64 bits two fingerprints differ. */
+export function distanceOf(a: FingerprintBits, b: FingerprintBits): number {
+  return countBits(a.high ^ b.high) + countBits(a.low ^ b.low)
+}
+
+/** Bits of the counters: as many runs as a text can have fit in. */
+const PLANES = 20
+
+/**
+ * Adds a hash to 32 counters, one for each of its bits. They are kept across: plane n holds the bit n of all of them, so that most hashes
+ * touch two planes instead of 32 numbers.
+ */
+function count(planes: Int32Array, hash: number): void {
+  let carry = hash
+  for (let n = 0; carry !== 0 && n < PLANES; n++) {
+    const plane = planes[n] ?? 0
+    planes[n] = plane ^ carry
+    carry &= plane
+  }
+}
+
+/** The bits that more than half of the hashes have. */
+function writeMajority(planes: Int32Array, total: number): string {
+  let bits = 0
+  for (let bit = 0; bit < 32; bit++) {
+    const found = planes.reduce((sum, plane, n) => sum + ((plane >>> bit) & 1) * 2 ** n, 0)
+    if (found * 2 > total) bits |= 1 << bit
+  }
+  return (bits >>> 0).toString(16).padStart(8, '0')
+}
+
+/** Two halves of 64 bits that have nothing to do with each other. */
+const HIGH = 0x9e3779b9 | 0
+const LOW = 0x7f4a7c15 | 0
+
+/** Spreads a hash over all bits (the finalizer of MurmurHash3). */
+function mix(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
+}

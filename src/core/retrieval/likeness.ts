@@ -1,0 +1,41 @@
+import type { Page } from '../model.ts'
+import { shortCode } from '../text/language-code.ts'
+import { compareUtf8 } from '../text/order.ts'
+import { keyOrText } from '../url/key.ts'
+import type { Fingerprint } from './fingerprint.ts'
+import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
+
+/** What tells how a page is related to others, without its text. */
+export interface Likeness {
+  readonly fingerprint: Fingerprint | null
+  readonly language: string | null
+  /** The same for pages that name each other as translations; null for one that names none. */
+  readonly family: string | null
+}
+
+/** The likeness of a page. */
+export function likenessOf({ url, language, fingerprint = null, alternates }: LikenessPage): Likeness {
+  return { fingerprint, language, family: familyOf(url, alternates) }
+}
+
+/**
+ * What stands for all that a page names as its translations, itself included. Pages that name others of them, or not themselves, as
+ * where every page of a site names the front pages, are of no family.
+ */
+function familyOf(url: string, alternates: Page['alternates']): string | null {
+  const named = alternates.filter((alternate) => alternate.language !== null)
+  const own = keyOrText(url)
+  if (!named.some((alternate) => keyOrText(alternate.url) === own)) return null
+  // `x-default` names the front page on many sites, whatever page says so.
+  const translations = named.filter((alternate) => shortCode(alternate.language ?? '') !== null)
+  const keys = new Set(translations.map((alternate) => keyOrText(alternate.url)))
+  if (keys.size < 2) return null
+  const all = [...keys].sort(compareUtf8).join('\n')
+  return [FIRST_HASH, SECOND_HASH].map((begin) => writeHash(hashText(all, begin))).join('')
+}
+
+function writeHash(hash: number): string {
+  return (hash >>> 0).toString(16).padStart(8, '0')
+}
+
+type LikenessPage = Pick<Page, 'url' | 'language' | 'fingerprint' | 'alternates'>

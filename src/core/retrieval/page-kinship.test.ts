@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { fingerprintOf, readFingerprint } from './fingerprint.ts'
+import { type KinPage, kinshipOf, NEAR, NEAR_VERSIONS } from './page-kinship.ts'
+
+const ALL = { byText: true, byLanguage: true }
+/** A page whose fingerprint has so many bits. */
+const page = (bits: number | null, more: Partial<KinPage> = {}): KinPage => ({
+  sourceId: 'one',
+  name: 'guide',
+  place: 'a.html',
+  family: null,
+  language: 'en',
+  bits: bits === null ? null : { high: 2 ** Math.min(bits, 30) - 1, low: 0, isShort: false },
+  ...more,
+})
+const elsewhere = { place: 'b.html' }
+const older = { sourceId: 'older' }
+const german = { language: 'de' }
+
+describe('two pages', () => {
+  test('are copies where they differ in a few bits, wherever they stand', () => {
+    expect(kinshipOf(page(0), page(NEAR, elsewhere), ALL)).toBe('copy')
+    expect(kinshipOf(page(0), page(NEAR + 1, elsewhere), ALL)).toBeUndefined()
+    expect(kinshipOf(page(0), page(0, { sourceId: 'mirror', name: 'mirror', language: null }), ALL)).toBe('copy')
+  })
+
+  test('are versions of one where they stand in the same place, and may differ in more', () => {
+    expect(kinshipOf(page(0), page(NEAR_VERSIONS, older), ALL)).toBe('version')
+    expect(kinshipOf(page(0), page(NEAR_VERSIONS + 1, older), ALL)).toBeUndefined()
+    expect(kinshipOf(page(0), page(NEAR_VERSIONS, { ...older, ...elsewhere }), ALL)).toBeUndefined()
+    expect(kinshipOf(page(0), page(NEAR_VERSIONS, { ...older, name: 'other' }), ALL)).toBeUndefined()
+    // Nothing but pictures.
+    expect(kinshipOf(page(null), page(null, older), ALL)).toBeUndefined()
+    expect(kinshipOf(page(null), page(0, older), ALL)).toBeUndefined()
+    // Too short to be compared.
+    const short = (high: number) => ({ bits: { high, low: 0, isShort: true } })
+    expect(kinshipOf(page(0, short(1)), page(0, { ...short(1), ...older }), ALL)).toBe('version')
+    expect(kinshipOf(page(0, short(1)), page(0, { ...short(3), ...older }), ALL)).toBeUndefined()
+    expect(kinshipOf(page(0, short(1)), page(0, { ...short(1), ...elsewhere }), ALL)).toBeUndefined()
+    expect(kinshipOf(page(1, short(1)), page(1, older), ALL)).toBeUndefined()
+  })
+
+  test('are versions of one where a sentence of a short page is another', () => {
+    const bits = (text: string) => ({ bits: readFingerprint(fingerprintOf(text) ?? '') })
+    const [before, after] = [
+      'It is given in seconds, and thirty are waited.',
+      'Milliseconds are what it takes from now on.',
+    ]
+    const text = (changed: string) =>
+      `The timeout of a request is how long the client waits for the answer of the server. ${changed} A request that takes longer is
+      broken off, and an error tells which address did not answer. Set it for all requests of a client, or for one of them.`
+    expect(kinshipOf(page(0, bits(text(before))), page(0, { ...bits(text(after)), ...older }), ALL)).toBe('version')
+  })
+
+  test('are translations where they name each other so, or stand in the same place of one source', () => {
+    expect(kinshipOf(page(0), page(30, german), ALL)).toBe('translation')
+    expect(kinshipOf(page(0), page(30, { ...german, ...older }), ALL)).toBeUndefined()
+    expect(kinshipOf(page(0), page(30, { ...german, ...elsewhere }), ALL)).toBeUndefined()
+    const family = { family: 'https://docs.test/de/a.html' }
+    const named = page(30, { ...german, ...elsewhere, ...older, ...family })
+    expect(kinshipOf(page(0, family), named, ALL)).toBe('translation')
+    // Two languages are no copies, however much code they share.
+    expect(kinshipOf(page(0), page(0, { ...german, ...elsewhere }), ALL)).toBeUndefined()
+  })
+
+  test('are put together for what is asked only', () => {
+    expect(kinshipOf(page(0), page(0, older), { byText: false, byLanguage: true })).toBeUndefined()
+    expect(kinshipOf(page(0), page(0, german), { byText: true, byLanguage: false })).toBeUndefined()
+  })
+})

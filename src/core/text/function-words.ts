@@ -1,0 +1,111 @@
+/*
+ * Words that nearly every sentence of a language has, and that none of the other languages here has. Words that code has too (`for`,
+ * `with`, `from`) are left out, since questions hold code.
+ */
+const WORDS: Readonly<Record<string, string>> = {
+  en: 'the how what which why does you your should are that these there have its must will be to and of or an this by if can',
+  de: 'der das und ist nicht ein eine einen einem wie kann wird für mit auf von zu dem sich auch werden oder wenn ich sie',
+  fr: 'les des une est dans pour qui sur avec pas vous sont cette être aux où quel quelle peut ou nous ces comme mais ainsi aussi leur même cela doit votre du et',
+  es: 'el los las qué cómo puede pueden cuando hay según también cuál dónde muy pero porque y más hasta esto otros debe sólo siguiente',
+  pt: 'não uma em são você pode podem ao dos também isso pelo pela às nós qual é até será seu sua',
+  it: 'il gli che della delle dei nel nella sono può essere più questo questa alla anche cosa perché è viene ogni dal dalla degli alle non',
+  nl: 'het een niet van wordt zijn voor worden deze hoe aan bij naar ook wat je waar',
+  sv: 'och att är inte för på ett hur vad också från när till även detta denna används varje',
+  pl: 'nie jest się czy jak oraz dla który można jako przez tym tego są lub przy które być tylko gdy jeśli',
+  cs: 'jsou který která není nebo pokud při také může aby že pouze lze podle tento pro',
+  tr: 'bir için ile değil nasıl olarak daha gibi veya',
+  ro: 'și este pentru care sau din în sunt',
+  fi: 'että ei tai kun mutta ovat voidaan miten',
+  hu: 'az és nem hogy egy vagy ez hogyan',
+  id: 'yang untuk dengan dari tidak adalah atau bagaimana',
+  vi: 'của và là không các được cho trong',
+  ru: 'что это если чтобы является при также может только быть будет который которые этот этого или как',
+  uk: 'що це або якщо щоб є при також може та який які бути буде лише цей',
+  bg: 'това че трябва може също',
+}
+
+/*
+ * Those of them that are also names, units, ends of file names, or words of a language that has no list or another meaning: `jest` the
+ * program, `em` the unit, `az` the command. One of these alone tells nothing.
+ */
+const DOUBTFUL: ReadonlySet<string> = new Set(
+  `which are that its will be to and of or an this by if can
+  der das ist ein wie mit auf von zu dem sie
+  les des est qui sur pas pour aux ou nous ces mais du et
+  el los las hay y
+  uma em ao dos qual
+  il che dei nel alla cosa non dal
+  van voor hoe aan bij wat je
+  att ett hur vad till på
+  nie jest jak dla tym jako
+  aby pro
+  bir ile daha
+  este care sau din
+  ei tai kun
+  az és nem ez
+  yang dari
+  là cho
+  или как`.split(/\s+/),
+)
+
+/** Which language each of these words tells. One that two lists have tells nothing. */
+const LANGUAGES: ReadonlyMap<string, string> = createLanguages()
+
+function createLanguages(): Map<string, string> {
+  const languages = new Map<string, string>()
+  const shared = new Set<string>()
+  for (const [language, words] of Object.entries(WORDS)) {
+    for (const word of words.split(' ')) {
+      if (languages.has(word)) shared.add(word)
+      languages.set(word, language)
+    }
+  }
+  for (const word of shared) languages.delete(word)
+  return languages
+}
+
+/** Whether there are words by which a language is told. */
+export function hasFunctionWords(language: string): boolean {
+  return language in WORDS
+}
+
+/** What a text has of the words of a language. */
+export interface WordSigns {
+  /** How many of its words they are. */
+  readonly count: number
+  /** How surely they tell the language: each different word counts once, one that tells nothing by itself half as much as another. */
+  readonly weight: number
+  /** Different words that tell it by themselves. */
+  readonly sure: number
+}
+
+/** How many words of a text are such words, by their language; and how many words it has. */
+export function countFunctionWords(text: string): {
+  readonly found: ReadonlyMap<string, WordSigns>
+  readonly words: number
+} {
+  const counts = new Map<string, number>()
+  let words = 0
+  // What is joined to a digit is a size or a name: `2em`, `wat2wasm`.
+  for (const [token] of text.matchAll(/[\p{L}\p{M}\p{N}_]+/gu)) {
+    if (/^\p{N}+$/u.test(token)) continue
+    words++
+    const word = token.toLowerCase()
+    // What is all capitals is a name: `DOS`, `EST`.
+    if (LANGUAGES.has(word) && (word.length === 1 || token !== token.toUpperCase())) {
+      counts.set(word, (counts.get(word) ?? 0) + 1)
+    }
+  }
+  const found = new Map<string, WordSigns>()
+  for (const [word, more] of counts) {
+    const language = LANGUAGES.get(word) ?? ''
+    const { count, weight, sure } = found.get(language) ?? { count: 0, weight: 0, sure: 0 }
+    const isSure = !DOUBTFUL.has(word)
+    found.set(language, {
+      count: count + more,
+      weight: weight + (isSure ? 1 : 0.5),
+      sure: sure + (isSure ? 1 : 0),
+    })
+  }
+  return { found, words }
+}

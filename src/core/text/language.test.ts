@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { readLanguage, tellLanguage } from './language.ts'
+import { shortCode } from './language-code.ts'
+
+describe('the language of a page', () => {
+  test('is the one it tells', () => {
+    expect(
+      readLanguage('en-GB', 'Die Regierung hat am Montag beschlossen, dass die neuen Regeln gelten sollen.'),
+    ).toEqual({
+      language: 'en',
+      source: 'page',
+    })
+  })
+
+  test.each([
+    ['de', 'Die Regierung hat am Montag beschlossen, dass die neuen Regeln ab dem kommenden Jahr gelten sollen.'],
+    ['fr', 'Le gouvernement a décidé lundi que les nouvelles règles entreront en vigueur dès l’année prochaine.'],
+    ['ru', 'Правительство решило в понедельник, что новые правила вступят в силу со следующего года.'],
+    ['ja', '政府は月曜日に、新しい規則を来年から適用することを決めた。市民は反対している。'.repeat(2)],
+    ['zh', '政府星期一决定新规定从明年开始实施。许多市民对此表示反对，并要求重新讨论。'.repeat(2)],
+    ['ar', 'قررت الحكومة يوم الاثنين أن القواعد الجديدة يجب أن تطبق اعتبارا من العام المقبل في جميع أنحاء البلاد'],
+  ])('is told by its words where it does not say: %s', (language, text) => {
+    expect(readLanguage(null, text)).toEqual({ language, source: 'text' })
+  })
+
+  test('is not guessed from a few words', () => {
+    expect(readLanguage(null, 'Home. News. Sport.')).toEqual({ language: null, source: null })
+  })
+
+  test('is looked for in the text when what is told names none', () => {
+    expect(readLanguage('und', 'Home.')).toEqual({ language: null, source: null })
+  })
+
+  test.each([
+    ['en_US', 'en'],
+    ['PT-br', 'pt'],
+    ['deu', 'de'],
+    ['zh-Hant-TW', 'zh'],
+    ['gsw', 'gsw'],
+    ['x-default', null],
+    ['', null],
+    ['english', null],
+  ])('%s is %s', (tag, code) => {
+    expect(shortCode(tag)).toBe(code)
+  })
+})
+
+describe('the language that a stored page has', () => {
+  const ENGLISH =
+    'The timeout of a request is how long the client waits for the answer before it gives up, and you can change it.'
+  const GERMAN =
+    'Die Wartezeit einer Anfrage ist die Zeit, die der Client auf die Antwort wartet, und sie kann geändert werden.'
+  const JAPANESE = '要求の待ち時間は、クライアントが応答を待つ時間です。設定で変えることができます。'.repeat(3)
+
+  test('is what it says, as it says it', () => {
+    expect(tellLanguage('en-GB', ENGLISH)).toBe('en-GB')
+    expect(tellLanguage('de', `${GERMAN} ${ENGLISH}`)).toBe('de')
+    // A few words of another language are no page in it.
+    expect(tellLanguage('en', `${'request timeout client server '.repeat(5)} und eine werden`)).toBe('en')
+    expect(tellLanguage('xx-unknown', ENGLISH)).toBe('en')
+  })
+
+  test('is what it is written in where that contradicts what it says', () => {
+    expect(tellLanguage('en', JAPANESE)).toBe('ja')
+    expect(tellLanguage('ja', ENGLISH)).toBe('en')
+    expect(tellLanguage('ru', GERMAN)).toBe('de')
+    // As templates have it.
+    expect(tellLanguage('en', GERMAN)).toBe('de')
+    expect(tellLanguage('ja', `${ENGLISH} 設定で変えられます`)).toBe('ja')
+    // Of a language that nobody here knows it is not known how it is written.
+    expect(tellLanguage('gsw', GERMAN)).toBe('gsw')
+  })
+
+  test('is found where it does not say, in what people read of it', () => {
+    expect(tellLanguage(null, ENGLISH)).toBe('en')
+    const code = '```js\nfor (const the of what) how(which, why)\n```\n'.repeat(20)
+    expect(tellLanguage(null, `${code}\n${GERMAN}`)).toBe('de')
+    expect(tellLanguage(null, `${JAPANESE} requestTimeout client server`)).toBe('ja')
+  })
+
+  test.each([
+    ['a style sheet', '.a { margin: 1em 2em; padding: 0 1em; font: 12 em; border: 0; color: red }\n'.repeat(9)],
+    [
+      'a table of sizes',
+      `${'| p-1 | 0.25em |\n'.repeat(9)}Classes set padding in em. Sizes in em scale with fonts. Margin uses em.`,
+    ],
+    ['tests', "jest.mock('./db')\nconst spy = jest.fn()\ntest('hits', () => { jest.useFakeTimers() })\n".repeat(5)],
+    [
+      'commands',
+      'Sign in: az login. Run az vm list, az vm show, az vm start. Names: az storage, az network, az aks, az acr, az keyvault, az webapp.',
+    ],
+  ])('is not told by a name that is a word elsewhere: %s', (_what, text) => {
+    expect(tellLanguage(null, text)).toBeNull()
+  })
+
+  test('is not guessed', () => {
+    expect(tellLanguage(null, 'requestTimeout: 30')).toBeNull()
+    expect(tellLanguage(null, '| a | b |\n|---|---|\n'.repeat(50))).toBeNull()
+    expect(
+      tellLanguage(null, 'lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut'),
+    ).toBeNull()
+    expect(tellLanguage('de', 'kurz')).toBe('de')
+    expect(tellLanguage('und', 'kurz')).toBeNull()
+  })
+})

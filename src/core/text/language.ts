@@ -1,0 +1,128 @@
+import { franc } from 'franc-min'
+import { countFunctionWords, hasFunctionWords, type WordSigns } from './function-words.ts'
+import { hasCode, shortCode, shorten } from './language-code.ts'
+import { hasOwnScript, languagesByScript, shareOfScript } from './script.ts'
+
+/** A language of a page, and who told it. */
+export interface PageLanguage {
+  /** The short code of BCP 47: `en`, `zh`. */
+  readonly language: string | null
+  readonly source: 'page' | 'text' | null
+}
+
+/** The language of a page: what it says itself, else what the beginning of its text looks like. */
+export function readLanguage(stated: string | null, text: string): PageLanguage {
+  const own = stated === null ? null : shortCode(stated)
+  if (own !== null) return { language: own, source: 'page' }
+  const found = detectLanguage(text)
+  return { language: found, source: found === null ? null : 'text' }
+}
+
+/**
+ * The language of a page, as BCP 47: what the page says itself, unless it is written in a script that this language is not written in, or
+ * clearly in the words of another; else what its prose is in, where there is enough of it; else null.
+ */
+export function tellLanguage(stated: string | null, markdown: string): string | null {
+  const own = stated === null ? null : shortCode(stated)
+  const prose = proseOf(markdown)
+  const letters = prose.match(/\p{L}/gu)?.length ?? 0
+  if (letters < LEAST_LETTERS) return own === null ? null : stated
+  const written = languagesByScript(prose)
+  const signs = countFunctionWords(prose)
+  if (own !== null && isWrittenSo(own, written, prose)) return findClearly(signs, own) ?? stated
+  return detectProse(prose, written, letters, signs)
+}
+
+/**
+ * Whether a page can be in a language that is written so. What is mostly in Latin letters can be full of names: a little of the script of
+ * its language is enough.
+ */
+function isWrittenSo(language: string, written: readonly string[], prose: string): boolean {
+  if (written.length > 0) return written.includes(language) || !isKnownScript(language)
+  return !hasOwnScript(language) || shareOfScript(language, prose) >= LEAST_SCRIPT
+}
+
+/** Of a language that is in none of the tables nobody knows how it is written. */
+function isKnownScript(language: string): boolean {
+  return hasOwnScript(language) || hasFunctionWords(language) || hasCode(language)
+}
+
+/** What the function words of a text tell. */
+type Signs = ReturnType<typeof countFunctionWords>
+
+/** The language whose function words a text has so many of that it is in no other, whatever it says itself. */
+function findClearly({ found, words }: Signs, own: string): string | undefined {
+  const { count: owned = 0 } = found.get(own) ?? {}
+  // Of a language without a list nobody knows which of these words it has.
+  if (!hasFunctionWords(own)) return undefined
+  const isClear = ([language, { count, weight, sure }]: readonly [string, WordSigns]): boolean =>
+    language !== own &&
+    weight >= CLEAR_WEIGHT &&
+    sure >= CLEAR_WORDS &&
+    count >= CLEAR_SHARE * words &&
+    count > CLEAR_TIMES * owned
+  return [...found].find(isClear)?.[0]
+}
+
+/** What the letters of a text look like counts only where its words do not say otherwise: they are the surer sign, and the cheaper. */
+function detectProse(
+  prose: string,
+  written: readonly string[],
+  letters: number,
+  { found, words }: Signs,
+): string | null {
+  const [only, ...others] = written
+  if (only !== undefined && (others.length === 0 || only === 'zh')) return only
+  const [best, next] = [...found].sort(([, a], [, b]) => b.count - a.count)
+  if (best !== undefined && isTold(best[1], words) && best[1].count > 1.5 * (next?.[1].count ?? 0)) return best[0]
+  const seen = letters < MANY_LETTERS ? null : detectLanguage(prose)
+  if (seen === null || hasFunctionWords(seen) || (written.length > 0 && !written.includes(seen))) return null
+  return seen
+}
+
+/** Whether words tell the language of a text: a name may come as often, but is one word. */
+function isTold({ count, weight, sure }: WordSigns, words: number): boolean {
+  return count >= LEAST_FUNCTION_WORDS * words && weight >= (sure > 0 ? LEAST_WEIGHT : LEAST_DOUBTFUL)
+}
+
+/** With fewer letters of prose, names and labels decide. */
+const LEAST_LETTERS = 80
+/** Share of the words of any text that are function words of its language. */
+const LEAST_FUNCTION_WORDS = 0.03
+/** So much have different ones to weigh: two of which one is no name, or four that may be names. */
+const LEAST_WEIGHT = 1.5
+const LEAST_DOUBTFUL = 2
+/** What it takes to believe the words of a page instead of what it says: so many different ones, such a share, so many more than its own. */
+const CLEAR_WEIGHT = 4
+const CLEAR_WORDS = 3
+const CLEAR_SHARE = 0.1
+const CLEAR_TIMES = 4
+/** A language whose function words are not known is believed of so long a text. */
+const MANY_LETTERS = 500
+/** Share of the letters that have to be of the script of a language. */
+const LEAST_SCRIPT = 0.02
+/** So much of a page is looked at for prose, since it may begin with code. */
+const SEARCHED_CHARS = 8000
+
+/** What people read of a page: without code, addresses and marks. */
+function proseOf(markdown: string): string {
+  return markdown
+    .slice(0, SEARCHED_CHARS)
+    .replace(/^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[ \t]*$|$(?![\s\S]))/gm, ' ')
+    .replace(/`[^`\n]*`/g, ' ')
+    .replace(/\]\([^)\n]*\)/g, ']')
+    .replace(/<?https?:\S+/g, ' ')
+    .replace(/[#*_|>[\]]+/g, ' ')
+    .slice(0, SAMPLE_CHARS)
+}
+
+/** So much of a text is looked at; more changes nothing. */
+const SAMPLE_CHARS = 2000
+/** With less, names and labels decide. */
+const LEAST_CHARS = 60
+
+function detectLanguage(text: string): string | null {
+  const sample = text.slice(0, SAMPLE_CHARS).replace(/\s+/g, ' ')
+  const found = franc(sample, { minLength: LEAST_CHARS })
+  return found === 'und' ? null : shorten(found)
+}

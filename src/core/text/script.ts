@@ -1,0 +1,60 @@
+/** Scripts that languages are told by, with the languages that are mostly written in each. */
+const SCRIPTS: readonly { readonly letters: RegExp; readonly languages: readonly string[] }[] = [
+  { letters: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, languages: ['ja'] },
+  { letters: /\p{Script=Hangul}/gu, languages: ['ko'] },
+  { letters: /\p{Script=Han}/gu, languages: ['zh', 'ja'] },
+  { letters: /\p{Script=Cyrillic}/gu, languages: ['ru', 'uk', 'bg', 'sr', 'be', 'mk', 'kk', 'ky', 'mn', 'tg'] },
+  { letters: /\p{Script=Greek}/gu, languages: ['el'] },
+  { letters: /\p{Script=Arabic}/gu, languages: ['ar', 'fa', 'ur', 'ps', 'ckb'] },
+  { letters: /\p{Script=Hebrew}/gu, languages: ['he', 'yi'] },
+  { letters: /\p{Script=Thai}/gu, languages: ['th'] },
+  { letters: /\p{Script=Devanagari}/gu, languages: ['hi', 'mr', 'ne'] },
+  { letters: /\p{Script=Bengali}/gu, languages: ['bn'] },
+  { letters: /\p{Script=Tamil}/gu, languages: ['ta'] },
+  { letters: /\p{Script=Telugu}/gu, languages: ['te'] },
+  { letters: /\p{Script=Georgian}/gu, languages: ['ka'] },
+  { letters: /\p{Script=Armenian}/gu, languages: ['hy'] },
+]
+
+/** Languages that are also written in Latin letters, whatever else they are written in. */
+const ALSO_LATIN = new Set(['sr', 'kk', 'mn'])
+
+/** Most texts have nothing beyond Latin letters and general punctuation, and need not be looked at further. */
+const BEYOND_LATIN = /[\u0250-\u1dff\u1f00-\u1fff\u2070-\u{10ffff}]/u
+
+/** Signs of Chinese and Japanese stand for words: a few of them weigh as much as many letters. */
+const LEAST_SHARE = 0.2
+
+/**
+ * The languages that are written like most of a text, where that is not in Latin letters; the likeliest first. Words of code and names
+ * in Latin letters stand in texts of every language.
+ */
+export function languagesByScript(text: string): readonly string[] {
+  if (!BEYOND_LATIN.test(text)) return []
+  const letters = countOf(text, /\p{L}/gu)
+  if (letters === 0) return []
+  const found = SCRIPTS.map(({ letters: own, languages }) => ({ languages, count: countOf(text, own) }))
+  const [kana, hangul, han] = found
+  // Japanese is written in two scripts, Korean now and then.
+  if (kana !== undefined && han !== undefined && kana.count > 0 && kana.count + han.count >= LEAST_SHARE * letters) {
+    if (kana.count >= (hangul?.count ?? 0)) return kana.languages
+  }
+  const best = found.reduce((a, b) => (b.count > a.count ? b : a))
+  return best.count >= LEAST_SHARE * letters ? best.languages : []
+}
+
+/** Whether a language is written in letters that are not Latin. */
+export function hasOwnScript(language: string): boolean {
+  return !ALSO_LATIN.has(language) && SCRIPTS.some(({ languages }) => languages.includes(language))
+}
+
+/** Share of the letters of a text that are of the script of a language. */
+export function shareOfScript(language: string, text: string): number {
+  const own = SCRIPTS.filter(({ languages }) => languages.includes(language))
+  const found = own.reduce((sum, { letters }) => sum + countOf(text, letters), 0)
+  return found / Math.max(1, countOf(text, /\p{L}/gu))
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0
+}

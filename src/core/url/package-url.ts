@@ -1,0 +1,116 @@
+/** Registries of packages that are known. */
+export type PackageType = 'npm' | 'pypi' | 'cargo' | 'maven'
+
+/** Where packages come from, by the addresses of their registries. */
+export interface Registries {
+  readonly npm: string
+  readonly pypi: string
+  /** The sparse index of crates. */
+  readonly crates: string
+  readonly maven: string
+}
+
+/** The public ones. */
+export const PUBLIC_REGISTRIES: Registries = {
+  npm: 'https://registry.npmjs.org/',
+  pypi: 'https://pypi.org/',
+  crates: 'https://index.crates.io/',
+  maven: 'https://repo.maven.apache.org/maven2',
+}
+
+/** A package of a registry. */
+export interface PackageName {
+  readonly type: PackageType
+  /** `@scope` of npm, the group of Maven; null where there is none. */
+  readonly namespace: string | null
+  readonly name: string
+  /** A version; of npm also a range or a tag. Null for the newest. */
+  readonly version: string | null
+}
+
+/** What stands before a package in short. */
+const SHORT: ReadonlyMap<string, PackageType> = new Map(
+  Object.entries({
+    npm: 'npm',
+    pypi: 'pypi',
+    crates: 'cargo',
+    cargo: 'cargo',
+    maven: 'maven',
+  }),
+)
+
+/** Names as their registries allow them, so that none can lead elsewhere. */
+const NAMES: Readonly<Record<PackageType, { readonly namespace: RegExp | null; readonly name: RegExp }>> = {
+  npm: { namespace: /^@[a-z0-9~-][a-z0-9._~-]*$/i, name: /^[a-z0-9~-][a-z0-9._~-]*$/i },
+  pypi: { namespace: null, name: /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i },
+  cargo: { namespace: null, name: /^[a-z][a-z0-9_-]*$/i },
+  maven: { namespace: /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i, name: /^[a-z0-9_-][a-z0-9._-]*$/i },
+}
+
+const MAX_CHARS = 214
+const VERSION = /^[a-z0-9][a-z0-9.+_!-]{0,127}$/i
+/** `^18`, `>=1.2 <2`, `1.x || 2.x`, `next` */
+const NPM_VERSION = /^[a-z0-9.+_~^<>=*| -]{1,128}$/i
+
+/**
+ * Reads the address of a package (https://github.com/package-url/purl-spec): `pkg:npm/%40scope/name@1.2.3`, or in short
+ * `npm:@scope/name@1.2.3`, `pypi:requests`, `crates:serde`, `maven:group:artifact@1.2.3`. Undefined for anything else.
+ */
+export function parsePackageUrl(text: string): PackageName | undefined {
+  const [, scheme = '', rest = ''] = /^([a-z]+):([^?#]*)/i.exec(text.trim()) ?? []
+  const kind = scheme.toLowerCase()
+  if (kind === 'pkg') {
+    const [, type = '', path = ''] = /^\/*([a-z]+)\/(.+)$/i.exec(rest) ?? []
+    return [...SHORT.values()].includes(type.toLowerCase() as PackageType)
+      ? readName(type.toLowerCase() as PackageType, path)
+      : undefined
+  }
+  const type = SHORT.get(kind)
+  if (type === undefined || rest === '' || rest.startsWith('/')) return undefined
+  if (type === 'maven') return readName(type, rest.replace(':', '/').replace(':', '@'))
+  // As pip has it.
+  return readName(type, type === 'pypi' ? rest.replace('==', '@') : rest)
+}
+
+/** Whether a text begins as a package in short does. */
+export function isPackageShort(text: string): boolean {
+  return SHORT.has(/^([a-z]+):/i.exec(text.trim())?.[1]?.toLowerCase() ?? '')
+}
+
+function readName(type: PackageType, path: string): PackageName | undefined {
+  // The scope of npm begins with the sign that stands before a version.
+  const [, whole = '', version] = /^(.[^@]*)(?:@(.*))?$/s.exec(path) ?? []
+  const parts = whole.split('/').map(decode)
+  const [name, namespace = null] = parts.reverse()
+  const rules = NAMES[type]
+  if (name === undefined || parts.length > 2 || whole.length > MAX_CHARS || !rules.name.test(name)) return undefined
+  if (namespace === null ? type === 'maven' : rules.namespace?.test(namespace) !== true) return undefined
+  const label = version === undefined || version === '' ? null : decode(version)
+  if (label !== null && !(type === 'npm' ? NPM_VERSION : VERSION).test(label)) return undefined
+  return { type, namespace, name: type === 'pypi' ? normalizePypi(name) : name, version: label }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) return ''
+    throw error
+  }
+}
+
+/** `Flask_SQLAlchemy` → `flask-sqlalchemy` (PEP 503) */
+function normalizePypi(name: string): string {
+  return name.toLowerCase().replace(/[-_.]+/g, '-')
+}
+
+/** Writes the address of a package, by which it is known. */
+export function writePackageUrl({ type, namespace, name, version }: PackageName): string {
+  const place = namespace === null ? '' : `${encodeURIComponent(namespace)}/`
+  return `pkg:${type}/${place}${name}${version === null ? '' : `@${encodeURIComponent(version)}`}`
+}
+
+/** What people call a package: `@scope/name`, `group:artifact`, `name`. */
+export function packageTitle({ type, namespace, name }: PackageName): string {
+  return namespace === null ? name : `${namespace}${type === 'maven' ? ':' : '/'}${name}`
+}

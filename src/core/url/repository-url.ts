@@ -1,0 +1,151 @@
+import { decodePath, encodePath, readInnerPath } from './tree-url.ts'
+
+/** Where a repository of git is: what git is told, and the address it is known by here. */
+export interface RepositoryPlace {
+  /** `git+https://host/path`, `git+ssh://user@host/path`, `git+file:///path`. */
+  readonly url: string
+  /** What git takes: the same without `git+`. */
+  readonly remote: string
+  readonly protocol: RepositoryProtocol
+}
+
+/** What git is lent of this machine. */
+export interface GitAccess {
+  /** Where programs and keys are: what of the environment reaches git. */
+  readonly environment: Readonly<Record<string, string>>
+  /** The token for a host; undefined for none. Refused where one is named and not there. */
+  readonly tokenFor: (host: string) => string | undefined
+}
+
+/** How a repository is reached. */
+export type RepositoryProtocol = 'https' | 'http' | 'ssh' | 'git' | 'file'
+
+/** `git@host:owner/name.git`, as it is copied from web pages. */
+const SCP_LIKE = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)([^\s:][^\s]*)$/
+const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])?$/i
+const PROTOCOLS: readonly string[] = ['https', 'http', 'ssh', 'git', 'file']
+
+/**
+ * Reads the address of a repository: with `git+` in front, with a scheme of git's own, in the short form for SSH, or any address of the
+ * web that ends in `.git`. Undefined for anything else.
+ */
+export function parseRepositoryUrl(text: string): RepositoryPlace | undefined {
+  const given = text.trim()
+  const isNamed = /^git\+/i.test(given)
+  const plain = isNamed ? given.slice(4) : given
+  const short = isNamed || !/^[\w.-]+@/.test(plain) ? null : SCP_LIKE.exec(plain)
+  const url = URL.parse(short === null ? plain : `ssh://${short[1] ?? 'git'}@${short[2]}/${short[3]}`)
+  if (url === null) return undefined
+  const protocol = url.protocol.slice(0, -1)
+  const isOwn = protocol === 'ssh' || protocol === 'git'
+  if (!isNamed && !isOwn && !(protocol !== 'file' && /\.git\/?$/.test(url.pathname))) return undefined
+  if (!PROTOCOLS.includes(protocol) || (protocol === 'file') !== (url.hostname === '')) return undefined
+  // Of schemes that are not of the web, a host may hold anything; what SSH would take for an option is none.
+  if (!HOST.test(url.hostname) || url.username.startsWith('-')) return undefined
+  url.hostname = url.hostname.toLowerCase()
+  url.hash = ''
+  url.search = ''
+  const remote = url.href.replace(/\/+$/, '')
+  return { url: `git+${remote}`, remote, protocol: protocol as RepositoryProtocol }
+}
+
+const PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 'ssh:': 22, 'git:': 9418 }
+
+/** The port that a repository is reached at. */
+export function portOf(remote: string): number {
+  const { port, protocol } = new URL(remote)
+  return port === '' ? (PORTS[protocol] ?? 0) : Number(port)
+}
+
+/** The name of a repository: the last part of its path. */
+export function nameOfRepository({ remote }: RepositoryPlace): string {
+  const path = decodePath(new URL(remote).pathname)
+  return (
+    path
+      .replace(/(?:\/|\/?\.git)$/i, '')
+      .split('/')
+      .at(-1) || 'repository'
+  )
+}
+
+/** A site that shows repositories, and how it writes addresses. */
+interface Site {
+  readonly host: RegExp
+  /** What stands between a repository and a commit. */
+  readonly middle: string
+  /** What stands between a commit and a path. */
+  readonly after?: string
+  /** How it names lines. */
+  readonly lines?: (first: number, last: number) => string
+}
+
+const SITES: readonly Site[] = [
+  { host: /^(?:www\.)?github\.com$|^github\./, middle: 'blob' },
+  {
+    host: /^gitlab\./,
+    middle: '-/blob',
+    lines: (first, last) => (last === first ? `L${first}` : `L${first}-${last}`),
+  },
+  { host: /^(?:codeberg\.org|gitea\.com)$|^(?:gitea|forgejo)\./, middle: 'src/commit' },
+  {
+    host: /^bitbucket\.org$/,
+    middle: 'src',
+    lines: (first, last) => (last === first ? `lines-${first}` : `lines-${first}:${last}`),
+  },
+  {
+    host: /^git\.sr\.ht$/,
+    middle: 'tree',
+    after: '/item',
+    lines: (first, last) => (last === first ? `L${first}` : `L${first}-${last}`),
+  },
+]
+
+/** `L10-L20` */
+function writeLines(first: number, last: number): string {
+  return last === first ? `L${first}` : `L${first}-L${last}`
+}
+
+/** Where a reader opens a file of a repository as it is at a commit. */
+export function writeCommitUrl(place: RepositoryPlace, commit: string, path: string): string {
+  const site = siteOf(place)
+  return `${pageOf(place)}${commit}${site === undefined ? '!' : (site.after ?? '')}/${encodePath(path)}`
+}
+
+/** The path of a file, from any address of it in a repository: that of a commit, or one that names none. Undefined for any other. */
+export function readRepositoryPath(url: string, text: string): string | undefined {
+  const place = parseRepositoryUrl(url)
+  if (place === undefined) return undefined
+  const start = pageOf(place)
+  if (!text.startsWith(start)) return readInnerPath(place.url, text)
+  const [, rest] = /^(?:[0-9a-f]{40}|[0-9a-f]{64})!?(\/[^#]*)/.exec(text.slice(start.length)) ?? []
+  const after = `${siteOf(place)?.after ?? ''}/`
+  return rest?.startsWith(after) === true ? decodePath(rest.slice(after.length)) : undefined
+}
+
+/** The commit that an address of a file of a repository names; undefined for any other. */
+export function readCommit(url: string, text: string): string | undefined {
+  const place = parseRepositoryUrl(url)
+  if (place === undefined || !text.startsWith(pageOf(place))) return undefined
+  return /^(?:[0-9a-f]{64}|[0-9a-f]{40})(?=[!/])/.exec(text.slice(pageOf(place).length))?.[0]
+}
+
+/** The address of some lines of a file of a repository; undefined where addresses have no lines. */
+export function writeLinesUrl(repository: string, url: string, first: number, last: number): string | undefined {
+  if (readRepositoryPath(repository, url) === undefined || url.includes('#')) return undefined
+  const place = parseRepositoryUrl(repository)
+  const { lines = writeLines } = (place === undefined ? undefined : siteOf(place)) ?? {}
+  return `${url}#${lines(first, Math.max(first, last))}`
+}
+
+/** What stands before the commit in addresses of files. */
+function pageOf(place: RepositoryPlace): string {
+  const site = siteOf(place)
+  if (site === undefined) return `${place.url}@`
+  const { host, hostname, pathname } = new URL(place.remote)
+  const isWeb = place.protocol === 'https' || place.protocol === 'http'
+  return `https://${isWeb ? host : hostname}${pathname.replace(/\.git$/i, '')}/${site.middle}/`
+}
+
+function siteOf({ remote, protocol }: RepositoryPlace): Site | undefined {
+  return protocol === 'file' ? undefined : SITES.find(({ host }) => host.test(new URL(remote).hostname))
+}

@@ -1,0 +1,43 @@
+import { readRepositoryPath } from './repository-url.ts'
+import { decodePath, encodePath, readInnerPath, treeKindOf } from './tree-url.ts'
+
+/** A file of a tree of files. */
+export interface FileInTree {
+  /** The address of the tree. */
+  readonly source: string
+  /** Where a reader opens the file. */
+  readonly url: string
+  /** What the file is known by: its path below the folder that is read. */
+  readonly key: string
+}
+
+const HAS_SCHEME = /^[a-z][a-z\d+.-]*:/i
+
+/**
+ * Where a link in a file leads: to another file of the same tree, at the same commit or version. In a repository a slash in front stands
+ * for its top, as sites that show them have it. Undefined for a link that leads elsewhere.
+ */
+export function resolveInTree({ source, url, key }: FileInTree, href: string): string | undefined {
+  const kind = treeKindOf(source)
+  if (kind === undefined || kind === 'import' || HAS_SCHEME.test(href) || href.startsWith('//')) return undefined
+  const address = url.replace(/#.*$/s, '')
+  const [, path = '', hash = ''] = /^([^?#]*)(?:\?[^#]*)?(#.*)?$/s.exec(href) ?? []
+  if (path === '') return hash === '' || address !== url ? undefined : address + hash
+  if (path.startsWith('/') && kind !== 'repository') return undefined
+  const inner = kind === 'repository' ? readRepositoryPath(source, address) : readInnerPath(source, address)
+  const own = encodePath(inner ?? key)
+  if (!address.endsWith(own)) return undefined
+  const target = joinPath(path.startsWith('/') ? [] : (inner ?? key).split('/').slice(0, -1), decodePath(path))
+  return target === undefined ? undefined : address.slice(0, address.length - own.length) + encodePath(target) + hash
+}
+
+/** A path from a folder on; undefined where it leads out of the tree. */
+function joinPath(folder: readonly string[], path: string): string | undefined {
+  const parts = [...folder]
+  for (const part of path.split('/')) {
+    if (part === '..' && parts.pop() === undefined) return undefined
+    if (part !== '' && part !== '.' && part !== '..') parts.push(part)
+  }
+  const isFolder = /(?:^|\/)\.{0,2}$/.test(path) && parts.length > 0
+  return parts.join('/') + (isFolder ? '/' : '')
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { archive, readSample } from '../../test/documents/convert.ts'
+import { formatOfAnswer } from './answers.ts'
+
+/** The name of the format of an answer, by its address, its type and its bytes. */
+function formatOf(path: string, type: string, body: string | Uint8Array): string | undefined {
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+  return formatOfAnswer({ url: `https://docs.example${path}`, body: bytes, headers })?.name
+}
+
+const OPENAPI = 'openapi: 3.1.0\ninfo:\n  title: Tides\n'
+const TEXT = 'Words, and more words.\n'
+
+describe('the bytes of an answer say what it is, whatever the server says', () => {
+  test.each([
+    ['guide.pdf', 'PDF'],
+    ['guide.docx', 'Word document'],
+    ['talk.pptx', 'PowerPoint presentation'],
+    ['harbour.xlsx', 'Excel workbook'],
+    ['guide.odt', 'OpenDocument text'],
+    ['book.epub', 'EPUB'],
+    ['guide.rtf', 'RTF'],
+  ])('%s', (sample, name) => {
+    const bytes = readSample(sample)
+    for (const type of ['', 'application/octet-stream', 'application/zip', 'text/plain', 'text/html'])
+      expect(formatOf('/download', type, bytes)).toBe(name)
+  })
+
+  test('an archive is no document because it is called one', () => {
+    const bytes = archive({ 'readme.txt': 'Words.' })
+    expect(formatOf('/a.zip', 'application/zip', bytes)).toBeUndefined()
+    expect(formatOf('/a.docx', 'application/zip', bytes)).toBeUndefined()
+    // A book whose type is packed like everything else.
+    expect(formatOf('/a', 'application/zip', archive({ 'a.html': '', 'META-INF/container.xml': '<a/>' }))).toBe('EPUB')
+  })
+})
+
+describe('what the server says counts where the bytes say nothing', () => {
+  test.each([
+    ['application/pdf', 'PDF'],
+    ['application/pdf; charset=binary', 'PDF'],
+    ['Text/CSV; header=present', 'CSV'],
+    ['text/x-rst', 'reStructuredText'],
+    ['text/asciidoc', 'AsciiDoc'],
+    ['application/x-ipynb+json', 'Jupyter notebook'],
+    ['application/openapi+yaml', 'OpenAPI description'],
+    ['application/vnd.oasis.opendocument.text', 'OpenDocument text'],
+  ])('%s', (type, name) => {
+    expect(formatOf('/a', type, TEXT)).toBe(name)
+  })
+
+  test('JSON and YAML are looked into', () => {
+    for (const type of ['application/json', 'application/yaml', 'text/x-yaml; charset=utf-8', 'application/x-yaml'])
+      expect(formatOf('/v1/spec', type, OPENAPI)).toBe('OpenAPI description')
+    expect(formatOf('/v1/spec', 'application/json', '{"swagger": "2.0"}')).toBe('OpenAPI description')
+    expect(formatOf('/v1/spec', 'application/json', '{"swagger": true}')).toBeUndefined()
+    expect(formatOf('/v1/spec', 'application/json', '{"a": 1}')).toBeUndefined()
+  })
+})
+
+describe('a name counts where the server says little', () => {
+  test.each([
+    ['/a.rst', 'reStructuredText'],
+    ['/a/Read%20me.ADOC?raw=1', 'AsciiDoc'],
+    ['/notes.org', 'Org'],
+    ['/table.tsv', 'CSV'],
+    ['/a.mdx', 'MDX'],
+    ['/a.ipynb', 'Jupyter notebook'],
+  ])('%s', (path, name) => {
+    for (const type of ['', 'application/octet-stream', 'text/plain; charset=utf-8'])
+      expect(formatOf(path, type, TEXT)).toBe(name)
+    for (const type of ['text/html', 'text/markdown', 'image/png']) expect(formatOf(path, type, TEXT)).toBeUndefined()
+  })
+
+  test('but not against what the bytes say', () => {
+    // A login page in place of the document.
+    expect(formatOf('/a.rst', '', '<!DOCTYPE html><title>Log in</title>')).toBeUndefined()
+    expect(formatOf('/a.pdf', 'text/plain', TEXT)).toBeUndefined()
+    expect(formatOf('/release.asc', 'text/plain', '-----BEGIN PGP SIGNATURE-----\n')).toBeUndefined()
+    expect(formatOf('/man1/ls.1', 'text/plain', 'LS(1)   User Commands\n')).toBeUndefined()
+    expect(formatOf('/man1/ls.1', 'text/plain', '.\\" Made by hand\n.TH LS 1\n')).toBe('man page')
+    expect(formatOf('/a.ipynb', 'application/json', '{"cells": []}')).toBe('Jupyter notebook')
+    expect(formatOf('/api.yaml', 'text/plain', OPENAPI)).toBe('OpenAPI description')
+    expect(formatOf('/compose.yaml', 'text/plain', 'services:\n  swagger:\n    image: x\n')).toBeUndefined()
+    expect(formatOf('/a', 'text/plain', OPENAPI)).toBeUndefined()
+  })
+
+  test('a document without its signature is one that is damaged', () => {
+    expect(formatOf('/a.pdf', 'application/octet-stream', TEXT)).toBe('PDF')
+    expect(formatOf('/a.docx', '', new Uint8Array([0xd0, 0xcf, 0x11, 0xe0]))).toBe('Word document')
+  })
+})
+
+test('what was read as text already is none', () => {
+  const headers = { 'content-type': 'application/pdf' }
+  expect(formatOfAnswer({ url: 'https://docs.example/a.pdf', body: '# Words', headers })).toBeUndefined()
+})

@@ -1,0 +1,59 @@
+import { isBlank, splitLines } from '../core/text/lines.ts'
+import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
+
+/* What the parser of AsciiDoc would take very long for, or make very much of. It is told before it is parsed. */
+
+/** Larger texts take the parser seconds; a book of seven hundred pages has two million characters. */
+export const MAX_ASCIIDOC = 2_000_000
+/** It looks at the titles of all sections for every one. */
+const MAX_SECTIONS = 3000
+/** It looks through the rest of a paragraph for every mark in it. */
+const MAX_PARAGRAPH = 50_000
+/** Values of attributes are cut at this length. */
+const MAX_VALUE = 4096
+
+/** Throws for a text that is too much for the parser. */
+export function checkAsciidoc(source: string): void {
+  const lines = splitLines(source)
+  const sections = lines.filter((line) => /^[=#]{1,6} /.test(line)).length
+  if (sections > MAX_SECTIONS) throw new DocumentError('too-large', `it has ${sections} sections`)
+  if (longestParagraph(lines) > MAX_PARAGRAPH) throw new DocumentError('too-large', 'a paragraph of it is too long')
+  if (source.length + madeByAttributes(source) > DOCUMENT_LIMITS.characters)
+    throw new DocumentError('too-large', 'its attributes make too much text')
+}
+
+/** What stands between these is no paragraph: code, and tables, whose cells are read one by one. */
+const DELIMITER = /^(?:-{4,}|\.{4,}|\+{4,}|\/{4,}|`{3,}\S*|[|,:!]={3,})$/
+
+function longestParagraph(lines: readonly string[]): number {
+  let longest = 0
+  let length = 0
+  let delimiter: string | undefined
+  for (const line of lines) {
+    const text = line.trimEnd()
+    const isEdge = DELIMITER.test(text)
+    if (delimiter !== undefined) {
+      if (text === delimiter || (delimiter === '```' && text === '```')) delimiter = undefined
+      continue
+    }
+    if (isEdge) delimiter = text.startsWith('```') ? '```' : text
+    length = isEdge || isBlank(line) ? 0 : length + line.length
+    longest = Math.max(longest, length)
+  }
+  // What nothing closes is no block.
+  return delimiter === undefined
+    ? longest
+    : Math.max(longest, longestParagraph(lines.filter((line) => !DELIMITER.test(line.trimEnd()))))
+}
+
+/** How many characters the attributes stand for that a text names. */
+function madeByAttributes(source: string): number {
+  const lengths = new Map<string, number>()
+  for (const [, name = '', value = ''] of source.matchAll(/^:([\w-]{1,100}):[ \t](.*)$/gm)) {
+    const length = value.includes('{') || value.endsWith('\\') ? MAX_VALUE : Math.min(value.length, MAX_VALUE)
+    lengths.set(name.toLowerCase(), Math.max(length, lengths.get(name.toLowerCase()) ?? 0))
+  }
+  let made = 0
+  for (const [, name = ''] of source.matchAll(/\{([\w-]{1,100})\}/g)) made += lengths.get(name.toLowerCase()) ?? 0
+  return made
+}

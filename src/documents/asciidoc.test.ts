@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { showDocument } from '../../test/document-markdown.ts'
+import { convertAsciidoc } from './asciidoc.ts'
+
+const show = async (...lines: string[]) => (await showDocument(convertAsciidoc, lines.join('\n'))).markdown.trim()
+
+test('a document has what its header says, and sections', async () => {
+  const text =
+    '= The Guide\nAda Lovelace <ada@example.org>\nv1.0, 2024-05-01\n:toc:\n:sectnums:\n\nBegin.\n\n== First part\n\n=== Inside\n\nText.'
+  const { about, markdown, sections } = await showDocument(convertAsciidoc, text)
+  expect(about).toEqual({ title: 'The Guide', author: 'Ada Lovelace', language: null, modifiedAt: '2024-05-01' })
+  expect(markdown).toBe('# The Guide\n\nBegin.\n\n## First part\n\n### Inside\n\nText.\n')
+  expect(sections[0]?.children[0]?.anchor).toBe('_first_part')
+})
+
+test('boxes, code, tables and terms', async () => {
+  expect(await show('NOTE: Mind.')).toBe('> [!NOTE]\n> Mind.')
+  expect(await show('[WARNING]', '.Careful', '====', 'Two', '', '* things', '====')).toBe(
+    '> [!WARNING]\n> **Careful**\n>\n> Two\n>\n> - things',
+  )
+  expect(await show('.a.rb', '[source,ruby]', '----', 'puts 1 # <1>', '----', '<1> Prints')).toBe(
+    '**a.rb**\n\n```ruby\nputs 1 # (1)\n```\n\n1. Prints',
+  )
+  expect(await show('[%header]', '|===', '|A |B', '|1 |`x`', '|===')).toBe('| A | B |\n| --- | --- |\n| 1 | `x` |')
+  expect(await show('[horizontal]', 'CPU:: The brain')).toBe('**CPU**\n\nThe brain')
+  expect(await show('* [x] done', '* [ ] open')).toBe('- [x] done\n- [ ] open')
+})
+
+test('links stay relative, notes are notes, formulas formulas', async () => {
+  expect(await show('See xref:other.adoc#part[it], link:a/b.txt[file] and <<Here>>.', '', '== Here')).toBe(
+    'See [it](https://docs.example/other.adoc#part), [file](https://docs.example/a/b.txt) and [Here](https://docs.example/#_here).\n\n## Here',
+  )
+  expect(await show('Text.footnote:[The note.]')).toBe('Text.[^1]\n\n[^1]: The note.')
+  expect(await show('stem:[x^2] and latexmath:[\\alpha]')).toBe('`x^2` and $\\alpha$')
+})
+
+test('no file is read, nothing is run, and what is passed on does not end the page', async () => {
+  expect(await show('include::/etc/passwd[]')).toBe('[/etc/passwd](https://docs.example/etc/passwd)')
+  const passed = ['++++', '<script>alert(1)</script></article><b>raw</b>', '++++', '', 'After.']
+  expect(await show(...passed)).toBe('**raw**\n\nAfter.')
+  expect(await show('link:javascript:alert(1)[run]')).not.toContain('](javascript')
+})
+
+test.each([
+  ['sections', '== Title\n\n'.repeat(4000)],
+  ['a paragraph', '*a '.repeat(20_000)],
+  ['attributes', `:a: ${'x'.repeat(4000)}\n:b: {a}{a}\n\n${'{b} '.repeat(6000)}`],
+])('what would take the parser very long is refused: %s', async (name, text) => {
+  await expect(show(text)).rejects.toThrow(name)
+})
+
+test('long code and long tables are read', async () => {
+  const code = 'x = 1\n'.repeat(10_000)
+  expect(await show('----', code, '----', '', 'End.')).toContain('x = 1\n```\n\nEnd.')
+})
+
+test('the time at which it is read is no part of it', async () => {
+  const names = ['localdate', 'localyear', 'localtime', 'localdatetime', 'docdate', 'docyear', 'doctime', 'docdatetime']
+  expect(await show(...names.map((name) => `{${name}}`))).toBe(names.map((name) => `{${name}}`).join(' '))
+  expect(await show(':docdate: 2024-05-01', '', '{docdate}')).toBe('2024-05-01')
+})

@@ -1,0 +1,143 @@
+import { countOf, writeNumber } from '../core/text/count.ts'
+import { clipText } from '../core/text/lines.ts'
+import { baseName, extensionOf } from '../core/text/path.ts'
+import { type Convert, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { escapeMarkdown } from './markdown-text.ts'
+import { createDocument, readText } from './markup.ts'
+
+/** More of one cell is no value but a text of its own. */
+const MAX_CELL = 2000
+
+/** Makes a table of values that are separated by commas, semicolons, bars or tabs. */
+export const convertCsv: Convert = (bytes, path) => {
+  const text = readText(bytes)
+  const { rows, count, columns } = parseRows(text, extensionOf(path) === 'tsv' ? '\t' : findSeparator(text))
+  const [header = []] = rows
+  if (rows.length === 0 || columns === 0) throw new DocumentError('empty', 'it holds no values')
+  const width = Math.min(columns, DOCUMENT_LIMITS.columns)
+  const lines = [writeRow(header, width), writeRow(Array<string>(width).fill('---'), width)]
+  const shown = rows.slice(1, 1 + Math.floor(DOCUMENT_LIMITS.cells / width))
+  for (const row of shown) lines.push(writeRow(row, width))
+  const notes = noteLimits(count - 1, shown.length, columns)
+  const table = clipLines([...notes, ...lines])
+  // Its first line is no title.
+  return createDocument(`${table}\n`, 'markdown', { title: baseName(path) || null })
+}
+
+/** The limits that the table has reached, in words. */
+function noteLimits(count: number, shown: number, columns: number): string[] {
+  const notes: string[] = []
+  if (count > shown) notes.push(`The first ${writeNumber(shown)} of ${countOf(count, 'row')} are here.`)
+  if (columns > DOCUMENT_LIMITS.columns)
+    notes.push(`The first ${DOCUMENT_LIMITS.columns} of ${countOf(columns, 'column')} are here.`)
+  return notes.length === 0 ? [] : [notes.join(' '), '']
+}
+
+/** Whole lines, as many as a document may have characters. */
+function clipLines(lines: readonly string[]): string {
+  let left: number = DOCUMENT_LIMITS.characters
+  let end = 0
+  while (end < lines.length && left > 0) left -= (lines[end++]?.length ?? 0) + 1
+  return lines.slice(0, left < 0 ? end - 1 : end).join('\n')
+}
+
+function writeRow(row: readonly string[], width: number): string {
+  const cells = Array.from({ length: width }, (_, i) => writeCell(row[i] ?? ''))
+  return `| ${cells.join(' | ')} |`
+}
+
+/** Values are text: what Markdown would take for markup gets a backslash. */
+function writeCell(value: string): string {
+  if (value === '') return ''
+  return escapeMarkdown(clipText(value.trim(), MAX_CELL).replace(/\s+/g, ' '))
+}
+
+const SEPARATORS = [',', ';', '\t', '|']
+const LOOKED_AT = 10_000
+
+/** What separates values: the sign that stands most often in the first lines, outside quotation marks. */
+function findSeparator(text: string): string {
+  const sample = text.slice(0, LOOKED_AT)
+  let best = ','
+  let most = 0
+  for (const separator of SEPARATORS) {
+    const [first = [], second = []] = parseRows(sample, separator).rows
+    // Rows that agree in their number of values say more than many values in one.
+    const score = first.length < 2 ? 0 : first.length + (first.length === second.length ? LOOKED_AT : 0)
+    if (score > most) [best, most] = [separator, score]
+  }
+  return best
+}
+
+export interface Rows {
+  /** The header and as many rows as are written down. */
+  readonly rows: readonly (readonly string[])[]
+  /** How many rows there are. */
+  readonly count: number
+  /** The most values in one of them. */
+  readonly columns: number
+}
+
+/** Reads rows as RFC 4180 has them; a quotation mark inside a value without any around it stands for itself. */
+export function parseRows(text: string, separator: string): Rows {
+  const rows: string[][] = []
+  let count = 0
+  let columns = 0
+  let cells = 0
+  for (let at = 0; at < text.length; ) {
+    const { row, width, end } = readRow(text, at, separator)
+    at = end
+    if (width === 1 && row[0]?.trim() === '') continue
+    count++
+    columns = Math.max(columns, width)
+    if (rows.length > DOCUMENT_LIMITS.rows || cells > DOCUMENT_LIMITS.cells) continue
+    rows.push(row)
+    cells += row.length
+  }
+  return { rows, count, columns }
+}
+
+interface Row {
+  readonly row: string[]
+  /** How many values it has; `row` holds no more than may be written down. */
+  readonly width: number
+  readonly end: number
+}
+
+function readRow(text: string, start: number, separator: string): Row {
+  const row: string[] = []
+  let width = 0
+  for (let at = start; ; ) {
+    const { value, end } = text[at] === '"' ? readQuoted(text, at, separator) : readPlain(text, at, separator)
+    width++
+    if (width <= DOCUMENT_LIMITS.columns) row.push(value)
+    if (text[end] === separator) at = end + 1
+    else return { row, width, end: end + (text.startsWith('\r\n', end) ? 2 : 1) }
+  }
+}
+
+interface Value {
+  readonly value: string
+  /** Where the separator or the end of the line is. */
+  readonly end: number
+}
+
+function readPlain(text: string, start: number, separator: string): Value {
+  let end = start
+  while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end++
+  return { value: text.slice(start, end), end }
+}
+
+function readQuoted(text: string, start: number, separator: string): Value {
+  const parts: string[] = []
+  for (let at = start + 1; ; ) {
+    const mark = text.indexOf('"', at)
+    if (mark < 0) return { value: [...parts, text.slice(at)].join('"'), end: text.length }
+    parts.push(text.slice(at, mark))
+    if (text[mark + 1] === '"') at = mark + 2
+    else {
+      const rest = readPlain(text, mark + 1, separator)
+      return { value: parts.join('"') + rest.value, end: rest.end }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import type { XmlElement } from './xml-tree.ts'
+
+interface Level {
+  /** `decimal`, `bullet`, `lowerRoman`, …; `none` for one that shows nothing. */
+  readonly format: string
+  readonly start: number
+  /** `%1.%2`: the numbers of this level and those above it. */
+  readonly text: string
+}
+
+/** What stands before a paragraph that belongs to a list. */
+export interface ListLabel {
+  readonly format: string
+  readonly number: number
+  /** As it is shown: `2.1`, `b)`. */
+  readonly text: string
+}
+
+/** Counts the items of lists as Word does: lists of one kind go on counting wherever they stand. */
+export class WordNumbering {
+  readonly #lists = new Map<string, { readonly kind: string; readonly levels: ReadonlyMap<number, Level> }>()
+  readonly #counts = new Map<string, number[]>()
+
+  constructor(numbering: XmlElement | undefined) {
+    const kinds = new Map<string, ReadonlyMap<number, Level>>()
+    for (const kind of numbering?.elements('abstractNum') ?? []) {
+      kinds.set(kind.attribute('abstractNumId') ?? '', readLevels(kind.elements('lvl')))
+    }
+    for (const list of numbering?.elements('num') ?? []) {
+      const id = list.attribute('numId') ?? ''
+      const kind = list.find('abstractNumId')?.attribute('val') ?? ''
+      const overrides = [...list.elements('lvlOverride')]
+      const levels = new Map(kinds.get(kind))
+      for (const override of overrides) applyOverride(levels, override)
+      // One that begins anew counts for itself.
+      this.#lists.set(id, { kind: overrides.length > 0 ? `list ${id}` : kind, levels })
+    }
+  }
+
+  /** Counts a paragraph; undefined when its list shows nothing, or there is none. */
+  next(id: string, level: number): ListLabel | undefined {
+    const list = this.#lists.get(id)
+    const own = list?.levels.get(level)
+    if (list === undefined || own === undefined || own.format === 'none') return undefined
+    const counts = this.#counts.get(list.kind) ?? []
+    this.#counts.set(list.kind, counts)
+    const number = (counts[level] ?? own.start - 1) + 1
+    counts[level] = number
+    counts.length = level + 1
+    const text = own.text.replace(/%([1-9])/g, (_, digit: string) => {
+      const at = Number(digit) - 1
+      const { format = 'decimal', start = 1 } = list.levels.get(at) ?? {}
+      return writeNumber(counts[at] ?? start, format)
+    })
+    return { format: own.format, number, text }
+  }
+}
+
+function applyOverride(levels: Map<number, Level>, override: XmlElement): void {
+  const at = Number(override.attribute('ilvl') ?? '0')
+  for (const [level, own] of readLevels(override.elements('lvl'))) levels.set(level, own)
+  const start = override.find('startOverride')?.attribute('val')
+  const level = levels.get(at)
+  if (start !== undefined && level !== undefined) levels.set(at, { ...level, start: readCount(start) })
+}
+
+function readLevels(sources: Iterable<XmlElement>): Map<number, Level> {
+  const levels = new Map<number, Level>()
+  for (const source of sources) {
+    const value = (name: string): string | undefined => source.find(name)?.attribute('val')
+    levels.set(Number(source.attribute('ilvl') ?? '0'), {
+      format: value('numFmt') ?? 'decimal',
+      start: readCount(value('start') ?? '1'),
+      text: (value('lvlText') ?? '').slice(0, MAX_LABEL),
+    })
+  }
+  return levels
+}
+
+/** Longer ones would be repeated before every heading. */
+const MAX_LABEL = 100
+
+function readCount(value: string): number {
+  return /^\d{1,6}$/.test(value) ? Number(value) : 1
+}
+
+/** A number as lists show it. */
+export function writeNumber(number: number, format: string): string {
+  switch (format) {
+    case 'lowerLetter':
+      return writeLetters(number)
+    case 'upperLetter':
+      return writeLetters(number).toUpperCase()
+    case 'lowerRoman':
+      return writeRoman(number)
+    case 'upperRoman':
+      return writeRoman(number).toUpperCase()
+    default:
+      return String(number)
+  }
+}
+
+/** a … z, aa, bb, as Word counts. */
+function writeLetters(number: number): string {
+  if (number < 1) return String(number)
+  return String.fromCharCode(97 + ((number - 1) % 26)).repeat(Math.min(1 + Math.floor((number - 1) / 26), 10))
+}
+
+const ROMAN: readonly (readonly [number, string])[] = [
+  [1000, 'm'],
+  [900, 'cm'],
+  [500, 'd'],
+  [400, 'cd'],
+  [100, 'c'],
+  [90, 'xc'],
+  [50, 'l'],
+  [40, 'xl'],
+  [10, 'x'],
+  [9, 'ix'],
+  [5, 'v'],
+  [4, 'iv'],
+  [1, 'i'],
+]
+
+function writeRoman(number: number): string {
+  if (number < 1 || number > 3999) return String(number)
+  let left = number
+  let text = ''
+  for (const [value, letters] of ROMAN) {
+    for (; left >= value; left -= value) text += letters
+  }
+  return text
+}

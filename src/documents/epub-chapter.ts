@@ -1,0 +1,105 @@
+import { escapeHtml } from '../core/html/escape.ts'
+import type { XmlElement } from './xml-tree.ts'
+
+/** A chapter as HTML that is content alone. */
+export interface Chapter {
+  readonly html: string
+  /** Text of its first heading. */
+  readonly heading: string | null
+  /** As the chapter gives it, where it does. */
+  readonly language: string | null
+}
+
+/** Elements that are left out with all they contain: what runs, is filled in, or is not text. */
+const LEFT_OUT = new Set(
+  `script style template noscript iframe object embed applet form input button select textarea audio video canvas link meta base
+  head title svg`.split(/\s+/),
+)
+/** Attributes that mean something without the book around them. */
+const KEPT = new Set([
+  'id',
+  'colspan',
+  'rowspan',
+  'start',
+  'value',
+  'alt',
+  'lang',
+  'class',
+  'title',
+  'scope',
+  'headers',
+])
+const VOID = new Set(['br', 'hr', 'img', 'wbr', 'col'])
+const NAME = /^[a-z][a-z0-9]*$/
+
+/** Writes a chapter; undefined when there is no text in it. One without any heading gets the title it has in the contents. */
+export function writeChapter(page: XmlElement, title: string | undefined): Chapter | undefined {
+  const body = page.find('body') ?? page
+  if (body.text.trim() === '' && !hasDescription(body)) return undefined
+  const writer = new ChapterWriter()
+  writer.writeChildren(body)
+  const language = page.attribute('lang')?.trim() || null
+  const heading = writer.heading
+  const html = writer.html
+  if (html.replace(/<[^>]*>/g, '').trim() === '' && !html.includes('<img ')) return undefined
+  if (heading !== null || title === undefined) return { html, heading, language }
+  return { html: `<h1>${escapeHtml(title)}</h1>${html}`, heading: title, language }
+}
+
+function hasDescription(body: XmlElement): boolean {
+  for (const element of body.descendants()) if (element.name === 'img' && element.attribute('alt')) return true
+  return false
+}
+
+class ChapterWriter {
+  heading: string | null = null
+  readonly #parts: string[] = []
+
+  get html(): string {
+    return this.#parts.join('')
+  }
+
+  writeChildren(parent: XmlElement): void {
+    for (const child of parent.children) {
+      if (typeof child === 'string') this.#parts.push(escapeHtml(child))
+      else if (!LEFT_OUT.has(child.name)) this.#write(child)
+    }
+  }
+
+  #write(element: XmlElement): void {
+    const { name } = element
+    // Formulas and whatever else is no HTML: what they say is enough.
+    if (!NAME.test(name)) {
+      this.writeChildren(element)
+      return
+    }
+    if (/^h[1-6]$/.test(name)) this.heading ??= element.text.replace(/\s+/g, ' ').trim() || null
+    this.#parts.push(`<${name}${writeAttributes(element)}>`)
+    if (VOID.has(name)) return
+    this.writeChildren(element)
+    this.#parts.push(`</${name}>`)
+  }
+}
+
+function writeAttributes(element: XmlElement): string {
+  let written = ''
+  for (const key of KEPT) {
+    const value = element.attribute(key)
+    if (value !== undefined) written += ` ${key}="${escapeHtml(value)}"`
+  }
+  const href = element.name === 'a' ? element.attribute('href') : undefined
+  // A link to another chapter is an address only inside of the book.
+  if (href !== undefined && /^(?:#|https?:|mailto:)/i.test(href)) written += ` href="${escapeHtml(href)}"`
+  const role = ROLES.get(element.prefixed('type') ?? '') ?? element.attribute('role')
+  return role === undefined ? written : `${written} role="${escapeHtml(role)}"`
+}
+
+/** What books call the things that HTML has roles for. */
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ['noteref', 'doc-noteref'],
+  ['footnote', 'doc-footnote'],
+  ['endnote', 'doc-endnote'],
+  ['rearnote', 'doc-endnote'],
+  ['footnotes', 'doc-endnotes'],
+  ['endnotes', 'doc-endnotes'],
+])

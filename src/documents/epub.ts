@@ -1,0 +1,172 @@
+import { clipText } from '../core/text/lines.ts'
+import { type Converted, DOCUMENT_LIMITS, DocumentError, type DocumentPart } from './document.ts'
+import { type Chapter, writeChapter } from './epub-chapter.ts'
+import { refuseLong } from './office-blocks.ts'
+import { lineIn, resolveMember } from './office-package.ts'
+import { parseXml, type XmlElement } from './xml-tree.ts'
+import { ZipMembers } from './zip-members.ts'
+
+/** Makes pages of a book: one for each of its chapters that holds text, in the order of reading. */
+export function convertEpub(bytes: Uint8Array): Converted {
+  const book = new Book(new ZipMembers(bytes))
+  const parts = book.read()
+  if (parts.length === 0 && book.left.length > 0) throw new DocumentError('damaged', 'none of its chapters can be read')
+  if (parts.length === 0) return { type: 'refused', reason: 'empty', detail: 'there is no text in it' }
+  return {
+    type: 'parts',
+    title: book.title,
+    parts,
+    ...(book.left.length === 0 ? {} : { detail: describeLeft(book.left) }),
+  }
+}
+
+function describeLeft(left: readonly string[]): string {
+  return `left out, because they cannot be read: ${clipText(left.join(', '), 500)}`
+}
+
+interface Item {
+  /** The member it is. */
+  readonly member: string
+  /** Its address in the package, as parts are named. */
+  readonly href: string
+  readonly type: string
+  readonly properties: string
+}
+
+class Book {
+  readonly #members: ZipMembers
+  readonly #package: XmlElement
+  readonly #items = new Map<string, Item>()
+  /** Chapters that cannot be read. */
+  readonly left: string[] = []
+
+  constructor(members: ZipMembers) {
+    this.#members = members
+    const container = this.#xml('META-INF/container.xml')
+    const place = container?.find('rootfiles', 'rootfile')?.attribute('full-path')
+    const root = place === undefined ? undefined : this.#xml(place)
+    if (place === undefined || root === undefined) throw new DocumentError('damaged', 'it has no book in it')
+    this.#package = root
+    for (const item of root.find('manifest')?.elements('item') ?? []) {
+      const href = item.attribute('href') ?? ''
+      this.#items.set(item.attribute('id') ?? '', {
+        member: resolveMember(place, href),
+        href,
+        type: item.attribute('media-type') ?? '',
+        properties: item.attribute('properties') ?? '',
+      })
+    }
+  }
+
+  get title(): string | null {
+    return lineIn(this.#package.find('metadata'), 'title')
+  }
+
+  read(): DocumentPart[] {
+    const locked = this.#listEncrypted()
+    const titles = this.#readTitles()
+    const metadata = this.#package.find('metadata')
+    const about = {
+      author: lineIn(metadata, 'creator'),
+      language: lineIn(metadata, 'language'),
+      modifiedAt: modifiedOf(metadata),
+    }
+    const parts: DocumentPart[] = []
+    const seen = new Set<string>()
+    let characters = 0
+    for (const { member, href } of this.#listChapters()) {
+      if (seen.has(member)) continue
+      seen.add(member)
+      if (locked.has(member)) throw new DocumentError('encrypted', 'its chapters are encrypted')
+      const source = this.#chapter(member, href)
+      const chapter: Chapter | undefined = source === undefined ? undefined : writeChapter(source, titles.get(member))
+      if (chapter === undefined) continue
+      characters += chapter.html.length
+      refuseLong(characters)
+      const title = titles.get(member) ?? chapter.heading ?? lineIn(metadata, 'title')
+      parts.push({
+        ...about,
+        language: chapter.language ?? about.language,
+        name: href,
+        title,
+        body: { form: 'html', text: chapter.html },
+      })
+    }
+    return parts
+  }
+
+  /** One chapter that is damaged is no reason to leave out the others, as long as there are any. */
+  #chapter(member: string, href: string): XmlElement | undefined {
+    try {
+      return this.#xml(member)
+    } catch (error) {
+      if (!(error instanceof DocumentError) || error.reason !== 'damaged') throw error
+      this.left.push(href)
+      return undefined
+    }
+  }
+
+  /** What is read one after the other; a table of contents is not. */
+  #listChapters(): Item[] {
+    const chapters: Item[] = []
+    for (const reference of this.#package.find('spine')?.elements('itemref') ?? []) {
+      const item = this.#items.get(reference.attribute('idref') ?? '')
+      if (item === undefined || !/\bx?html\b/i.test(item.type)) continue
+      if (!/\bnav\b/.test(item.properties)) chapters.push(item)
+    }
+    if (chapters.length > DOCUMENT_LIMITS.pages) {
+      throw new DocumentError('too-large', `it has ${chapters.length} chapters, more than ${DOCUMENT_LIMITS.pages}`)
+    }
+    return chapters
+  }
+
+  /** Names of chapters by their members, from the table of contents. The first that leads to one has its name. */
+  #readTitles(): Map<string, string> {
+    const titles = new Map<string, string>()
+    const add = (file: string, target: string | undefined, text: string) => {
+      const member = resolveMember(file, (target ?? '').split('#')[0] ?? '')
+      const title = text.replace(/\s+/g, ' ').trim()
+      if (title !== '' && !titles.has(member)) titles.set(member, title)
+    }
+    for (const { member, type, properties } of this.#items.values()) {
+      if (/\bnav\b/.test(properties)) {
+        for (const link of contentsIn(this.#xml(member))) add(member, link.attribute('href'), link.text)
+      } else if (type === 'application/x-dtbncx+xml') {
+        for (const point of this.#xml(member)?.descendants() ?? []) {
+          if (point.name !== 'navPoint') continue
+          add(member, point.find('content')?.attribute('src'), point.find('navLabel')?.text ?? '')
+        }
+      }
+    }
+    return titles
+  }
+
+  /** Members that cannot be read. Fonts may be made unusable elsewhere, which hides no text. */
+  #listEncrypted(): Set<string> {
+    const locked = new Set<string>()
+    for (const element of this.#xml('META-INF/encryption.xml')?.descendants() ?? []) {
+      if (element.name === 'CipherReference') locked.add(resolveMember('', element.attribute('URI') ?? ''))
+    }
+    return locked
+  }
+
+  #xml(name: string): XmlElement | undefined {
+    const bytes = this.#members.read(name)
+    return bytes === undefined ? undefined : parseXml(bytes)
+  }
+}
+
+/** The links of the table of contents, not those of lists of pages and landmarks beside it. */
+function* contentsIn(page: XmlElement | undefined): Generator<XmlElement, void, void> {
+  for (const nav of page?.descendants() ?? []) {
+    if (nav.name !== 'nav' || !/\btoc\b/.test(nav.attribute('type') ?? '')) continue
+    for (const link of nav.descendants()) if (link.name === 'a') yield link
+  }
+}
+
+function modifiedOf(metadata: XmlElement | undefined): string | null {
+  for (const meta of metadata?.elements('meta') ?? []) {
+    if (meta.attribute('property') === 'dcterms:modified') return meta.text.trim() || null
+  }
+  return lineIn(metadata, 'date')
+}

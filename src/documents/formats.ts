@@ -1,0 +1,243 @@
+import { constants, gunzipSync } from 'node:zlib'
+import { baseName, extensionOf } from '../core/text/path.ts'
+import { type Convert, type Converted, DocumentError } from './document.ts'
+
+/** A format that pages can be made of. */
+export interface Format {
+  readonly name: string
+  readonly extensions: string
+  readonly mediaTypes: readonly string[]
+  /** `binary` formats have signatures; the links of `markup`, which people write by hand, lead to pages as those of Markdown do. */
+  readonly form: 'binary' | 'markup' | 'data'
+  /** Loaded with the first file of the format: most libraries have none. */
+  readonly load: () => Promise<Convert>
+}
+
+const OPEN_XML = 'application/vnd.openxmlformats-officedocument'
+
+const FORMATS: readonly Format[] = [
+  {
+    name: 'PDF',
+    extensions: 'pdf',
+    mediaTypes: ['application/pdf'],
+    form: 'binary',
+    load: async () => (await import('./pdf.ts')).convertPdf,
+  },
+  {
+    name: 'Word document',
+    extensions: 'docx',
+    mediaTypes: [`${OPEN_XML}.wordprocessingml.document`],
+    form: 'binary',
+    load: async () => (await import('./docx.ts')).convertDocx,
+  },
+  {
+    name: 'PowerPoint presentation',
+    extensions: 'pptx',
+    mediaTypes: [`${OPEN_XML}.presentationml.presentation`],
+    form: 'binary',
+    load: async () => (await import('./pptx.ts')).convertPptx,
+  },
+  {
+    name: 'Excel workbook',
+    extensions: 'xlsx',
+    mediaTypes: [`${OPEN_XML}.spreadsheetml.sheet`],
+    form: 'binary',
+    load: async () => (await import('./xlsx.ts')).convertXlsx,
+  },
+  {
+    name: 'OpenDocument text',
+    extensions: 'odt',
+    mediaTypes: ['application/vnd.oasis.opendocument.text'],
+    form: 'binary',
+    load: async () => (await import('./odt.ts')).convertOdt,
+  },
+  {
+    name: 'EPUB',
+    extensions: 'epub',
+    mediaTypes: ['application/epub+zip'],
+    form: 'binary',
+    load: async () => (await import('./epub.ts')).convertEpub,
+  },
+  {
+    name: 'RTF',
+    extensions: 'rtf',
+    mediaTypes: ['application/rtf', 'text/rtf'],
+    form: 'data',
+    load: async () => (await import('./rtf.ts')).convertRtf,
+  },
+  {
+    name: 'Jupyter notebook',
+    extensions: 'ipynb',
+    mediaTypes: ['application/x-ipynb+json'],
+    form: 'data',
+    load: async () => (await import('./notebook.ts')).convertNotebook,
+  },
+  {
+    name: 'reStructuredText',
+    extensions: 'rst rest',
+    mediaTypes: ['text/x-rst', 'text/prs.fallenstein.rst'],
+    form: 'markup',
+    load: async () => (await import('./rst.ts')).convertRst,
+  },
+  {
+    name: 'AsciiDoc',
+    extensions: 'adoc asciidoc asc',
+    mediaTypes: ['text/asciidoc', 'text/x-asciidoc'],
+    form: 'markup',
+    load: async () => (await import('./asciidoc.ts')).convertAsciidoc,
+  },
+  {
+    name: 'Org',
+    extensions: 'org',
+    // The last is what lists of types have for the ending, which was another program's.
+    mediaTypes: ['text/org', 'text/x-org', 'application/vnd.lotus-organizer'],
+    form: 'markup',
+    load: async () => (await import('./org.ts')).convertOrg,
+  },
+  {
+    name: 'MDX',
+    extensions: 'mdx',
+    mediaTypes: ['text/mdx'],
+    form: 'markup',
+    load: async () => (await import('./mdx.ts')).convertMdx,
+  },
+  {
+    name: 'CSV',
+    extensions: 'csv tsv',
+    mediaTypes: ['text/csv', 'text/tab-separated-values'],
+    form: 'data',
+    load: async () => (await import('./csv.ts')).convertCsv,
+  },
+]
+
+const MAN: Format = {
+  name: 'man page',
+  extensions: '',
+  mediaTypes: ['text/troff', 'application/x-troff', 'application/x-troff-man'],
+  form: 'data',
+  load: async () => (await import('./man.ts')).convertMan,
+}
+
+const OPENAPI: Format = {
+  name: 'OpenAPI description',
+  extensions: '',
+  mediaTypes: [
+    'application/vnd.oai.openapi',
+    'application/vnd.oai.openapi+json',
+    'application/openapi+json',
+    'application/openapi+yaml',
+  ],
+  form: 'data',
+  load: async () => (await import('./openapi.ts')).convertOpenapi,
+}
+
+const BY_EXTENSION: ReadonlyMap<string, Format> = new Map(
+  FORMATS.flatMap((format) => format.extensions.split(' ').map((extension) => [extension, format] as const)),
+)
+
+const BY_MEDIA_TYPE: ReadonlyMap<string, Format> = new Map(
+  [...FORMATS, MAN, OPENAPI].flatMap((format) => format.mediaTypes.map((type) => [type, format] as const)),
+)
+
+/** `printf.3`, `git-log.1.gz`, `perlfunc.1p`: a name, and the section of the manual it stands in. */
+const MAN_PAGE = /^[^.].*\.[1-9](?:[a-z]{1,4})?(?:\.gz)?$/
+const PACKED_MAN_PAGE = /^[^.].*\.[1-9](?:[a-z]{1,4})?\.gz$/
+/** How pages of the manual begin: with a comment or a request. */
+const TROFF = /^\s*[.'](?:\\"|(?:TH|Dd|so|de|ds|nr|ie|if|ig)\s)/
+/** How texts in AsciiDoc begin: with a title, often underlined. */
+const ASCIIDOC_TITLE = /^\s*(?:= \S.*|\S.*\r?\n={4,}[ \t]*)\r?\n/
+/** What no other text has: the name of a block, a condition, a macro with brackets. */
+const ASCIIDOC_MARK =
+  /^\[(?:verse|quote|source|listing|abstract|horizontal|NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\]\s*$|^(?:ifn?def|include)::\S|\b(?:link|linkgit|xref|mailto|https?):[^\s[\]]+\[/m
+/** What these hold is looked at: most JSON and YAML describes no interface. */
+const MAY_BE_OPENAPI = new Set(['json', 'yaml', 'yml'])
+/** By the key of the description that says its version, with room for a licence in front of it. */
+const OPENAPI_KEY = /^[\s{]*(?:#.*\s*)*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.\d/m
+const LOOKED_AT = 4096
+const MOST_UNPACKED = 2 ** 22
+/** Signatures have the ending of AsciiDoc, too. */
+const SIGNATURE = /^-----BEGIN PGP /
+
+/** The format of a file that pages are made of otherwise than line by line; undefined for all others. */
+export function formatOf(path: string, bytes: Uint8Array): Format | undefined {
+  const beginning = PACKED_MAN_PAGE.test(baseName(path)) ? unpackBeginning(bytes) : beginningOf(bytes)
+  const named = formatOfName(path, beginning)
+  if (named !== undefined) return named
+  const extension = extensionOf(path)
+  if (extension === 'txt' && isAsciidoc(beginning)) return BY_EXTENSION.get('adoc')
+  return MAY_BE_OPENAPI.has(extension) ? formatOfText(beginning) : undefined
+}
+
+/** Many write AsciiDoc into files of plain text, Git's own documentation among them. */
+function isAsciidoc(beginning: string): boolean {
+  return ASCIIDOC_TITLE.test(beginning) && ASCIIDOC_MARK.test(beginning)
+}
+
+/** The first characters of what was packed. */
+function unpackBeginning(bytes: Uint8Array): string {
+  try {
+    // What is cut off is enough.
+    const some = gunzipSync(bytes.subarray(0, 4 * LOOKED_AT), {
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: MOST_UNPACKED,
+    })
+    return beginningOf(some)
+  } catch (error) {
+    // What cannot be unpacked says nothing.
+    if (error instanceof Error && 'code' in error) return ''
+    throw error
+  }
+}
+
+/** The first characters of bytes, as far as they are looked at. */
+export function beginningOf(bytes: Uint8Array): string {
+  return new TextDecoder('latin1').decode(bytes.subarray(0, LOOKED_AT))
+}
+
+/** The format of a text that says itself what it is. */
+export function formatOfText(beginning: string): Format | undefined {
+  return OPENAPI_KEY.test(beginning) ? OPENAPI : undefined
+}
+
+/** The format that the name of a file says, unless it begins like something else. A manual page is known by its folder, too. */
+export function formatOfName(path: string, beginning = ''): Format | undefined {
+  if (SIGNATURE.test(beginning)) return undefined
+  const known = BY_EXTENSION.get(extensionOf(path)) ?? formatOfSource(path)
+  if (known !== undefined) return known
+  const isManual = /(?:^|\/)man[1-9a-z]*\//.test(path) || TROFF.test(beginning)
+  return isManual && MAN_PAGE.test(baseName(path)) ? MAN : undefined
+}
+
+/** `tutorial.rst.txt`: what Sphinx puts beside its pages. */
+function formatOfSource(path: string): Format | undefined {
+  if (extensionOf(path) !== 'txt') return undefined
+  const format = BY_EXTENSION.get(extensionOf(path.slice(0, -'.txt'.length)))
+  return format?.form === 'binary' ? undefined : format
+}
+
+/** Whether a file has a format that is known by its name. */
+export function isDocumentName(path: string): boolean {
+  return BY_EXTENSION.has(extensionOf(path)) || PACKED_MAN_PAGE.test(baseName(path))
+}
+
+/** Whether a page of a tree was made of a document. One of several that a file holds has its name behind that of the file. */
+export function isDocumentPage(key: string): boolean {
+  const file = key.slice(0, Math.max(0, key.lastIndexOf('#')))
+  return formatOfName(key) !== undefined || formatOfName(file) !== undefined || MAY_BE_OPENAPI.has(extensionOf(file))
+}
+
+/** The format of an answer, by its media type. */
+export function formatOfType(mediaType: string): Format | undefined {
+  return BY_MEDIA_TYPE.get(mediaType)
+}
+
+/** Makes pages of a document. Whatever is wrong with it becomes a refusal that says so. */
+export async function convertDocument({ name, load }: Format, bytes: Uint8Array, path: string): Promise<Converted> {
+  const convert = await load()
+  try {
+    return await convert(bytes, path)
+  } catch (error) {
+    if (error instanceof DocumentError) return { type: 'refused', reason: error.reason, detail: error.message }
+    return { type: 'refused', reason: 'damaged', detail: `it is no ${name} that can be read` }
+  }
+}

@@ -1,0 +1,24 @@
+import { isBlank } from '../core/text/lines.ts'
+
+/* How far lines are indented, which several formats tell their blocks apart by. */
+
+export function indentOf(line: string): number {
+  return line.length - line.trimStart().length
+}
+
+/** The smallest indent of lines that are not blank. */
+export function leastIndent(lines: readonly string[]): number {
+  let least = Number.POSITIVE_INFINITY
+  for (const line of lines) if (!isBlank(line)) least = Math.min(least, indentOf(line))
+  return Number.isFinite(least) ? least : 0
+}
+
+export function dedent(lines: readonly string[], by: number = leastIndent(lines)): string[] {
+  return lines.map((line) => (isBlank(line) ? '' : line.slice(Math.min(by, indentOf(line)))))
+}
+
+/** Lines without the blank ones around them. */
+export function trimBlank(lines: readonly string[]): readonly string[] {
+  const first = lines.findIndex((line) => !isBlank(line))
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
+}

@@ -1,0 +1,66 @@
+import { gunzipSync } from 'node:zlib'
+import { parseDate } from '../core/extract/metadata/dates.ts'
+import { escapeHtml } from '../core/html/escape.ts'
+import { splitLines } from '../core/text/lines.ts'
+import { baseName } from '../core/text/path.ts'
+import { type Convert, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { Flow } from './man/flow.ts'
+import { createManMacros } from './man/man-macros.ts'
+import { createMdocMacros } from './man/mdoc-macros.ts'
+import type { PageFacts } from './man/page.ts'
+import { RoffReader } from './man/roff.ts'
+import { TextReader } from './man/text.ts'
+import { Anchors, createDocument, readText } from './markup.ts'
+
+/** Makes HTML of a page of the manual, which may be compressed. Pages that only name another one are refused with its name. */
+export const convertMan: Convert = (bytes, path) => {
+  const lines = splitLines(readText(isCompressed(bytes) ? unpack(bytes) : bytes))
+  const flow = new Flow()
+  const facts: PageFacts = { name: '', section: '', date: '' }
+  const isMdoc = lines.some((line) => /^\.\s*D[dt]\b/.test(line))
+  // The macros read on in the lines, and the lines know which macros there are.
+  const reader: RoffReader = new RoffReader(lines, (name) => macros.isKnown(name))
+  const parts = { reader, text: new TextReader(), flow, anchors: new Anchors(), facts }
+  const macros = isMdoc ? createMdocMacros(parts) : createManMacros(parts)
+  for (let line = reader.next(); line !== undefined; line = reader.next()) macros.write(line)
+  const body = flow.finish()
+  if (body.trim() === '') {
+    const { include } = reader
+    throw new DocumentError(
+      'empty',
+      include === undefined ? 'it holds no text' : `it only names another page: ${include}`,
+    )
+  }
+  const title = titleOf(facts, path)
+  // Translations stand in folders of their own: `man/pt_BR/man1/ls.1`.
+  const language = /(?:^|\/)man\/([a-z]{2,3}(?:_[A-Z]{2})?)\/man\d/.exec(path)?.[1]?.replace('_', '-') ?? null
+  const about = { title, language, modifiedAt: parseDate(facts.date) }
+  return createDocument(`<h1>${escapeHtml(title)}</h1>\n${body}`, 'html', about)
+}
+
+function isCompressed([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b
+}
+
+function unpack(bytes: Uint8Array): Uint8Array {
+  const most = Math.min(DOCUMENT_LIMITS.unpackedBytes, Math.max(1024 * 1024, bytes.length * DOCUMENT_LIMITS.ratio))
+  try {
+    return gunzipSync(bytes, { maxOutputLength: most })
+  } catch (error) {
+    const isLarge =
+      error instanceof RangeError ||
+      (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+    if (isLarge) throw new DocumentError('too-large', 'it becomes too large when it is unpacked', { cause: error })
+    throw new DocumentError('damaged', 'it cannot be unpacked', { cause: error })
+  }
+}
+
+/** `ls(1)`: in the case of the file's name, for most pages write theirs in capitals. */
+function titleOf({ name, section }: PageFacts, path: string): string {
+  const file = baseName(path).replace(/\.gz$/, '')
+  const dot = file.lastIndexOf('.')
+  const stem = dot > 0 ? file.slice(0, dot) : file
+  const shown = name === '' || stem.toLowerCase() === name.toLowerCase() ? stem : name
+  const number = section === '' && dot > 0 ? file.slice(dot + 1) : section
+  return number === '' ? shown : `${shown}(${number})`
+}

@@ -1,0 +1,400 @@
+import { escapeHtml } from '../../core/html/escape.ts'
+import { safeAddress } from '../markup.ts'
+import { addHeading, type MacroSet, type PageParts } from './page.ts'
+import type { Line } from './roff.ts'
+import { plainRuns, TextReader, writeRuns } from './text.ts'
+
+/* The macros of mdoc(7), which say what words are. Several may stand on one line. */
+
+/** What words in a macro become: an element around them, and signs before and after. */
+interface Style {
+  readonly element?: 'strong' | 'em' | 'code'
+  readonly before?: string
+  readonly after?: string
+}
+
+const MARKS: Readonly<Record<string, Style>> = {
+  Ar: { element: 'em' },
+  Fa: { element: 'em' },
+  Ft: { element: 'em' },
+  Va: { element: 'em' },
+  Vt: { element: 'em' },
+  Em: { element: 'em' },
+  Pa: { element: 'em' },
+  Ad: { element: 'em' },
+  Cm: { element: 'strong' },
+  Ic: { element: 'strong' },
+  Nm: { element: 'strong' },
+  Fl: { element: 'strong', before: '-' },
+  Sy: { element: 'strong' },
+  Cd: { element: 'strong' },
+  Fd: { element: 'strong' },
+  Li: { element: 'code' },
+  Dv: { element: 'code' },
+  Ev: { element: 'code' },
+  Er: { element: 'code' },
+  Ql: { element: 'code' },
+  Ms: { element: 'code' },
+  In: { element: 'code', before: '<', after: '>' },
+  Sx: {},
+  No: {},
+  Tn: {},
+  An: {},
+  Lb: {},
+  Ta: { before: '\t' },
+  Fn: {},
+  Xr: {},
+  Lk: {},
+  Mt: {},
+  St: {},
+  Nd: {},
+}
+
+/** Macros that put signs around all that follows on their line. */
+const ENCLOSING: Readonly<Record<string, readonly [string, string]>> = {
+  Op: ['[', ']'],
+  Bq: ['[', ']'],
+  Brq: ['{', '}'],
+  Pq: ['(', ')'],
+  Aq: ['<', '>'],
+  Dq: ['“', '”'],
+  Qq: ['"', '"'],
+  Sq: ['‘', '’'],
+}
+
+/** The same over several lines: what opens and what closes. */
+const BRACKETS: Readonly<Record<string, string>> = {
+  Oo: '[',
+  Oc: ']',
+  Bo: '[',
+  Bc: ']',
+  Bro: '{',
+  Brc: '}',
+  Po: '(',
+  Pc: ')',
+  Ao: '<',
+  Ac: '>',
+  Do: '“',
+  Dc: '”',
+  Qo: '"',
+  Qc: '"',
+  So: '‘',
+  Sc: '’',
+}
+const OPENING = new Set(['[', '{', '(', '<', '“', '‘'])
+
+const SYSTEMS: Readonly<Record<string, string>> = {
+  Ux: 'UNIX',
+  Bx: 'BSD',
+  Nx: 'NetBSD',
+  Fx: 'FreeBSD',
+  Ox: 'OpenBSD',
+  Dx: 'DragonFly',
+  At: 'AT&T UNIX',
+}
+
+const STOPS = new Set(['.', ',', ':', ';', ')', ']', '?', '!'])
+const STARTS = new Set(['(', '['])
+
+interface OpenList {
+  readonly kind: string
+  count: number
+}
+
+export function createMdocMacros(parts: PageParts): MacroSet {
+  const { flow, text, facts } = parts
+  const lists: OpenList[] = []
+  /** Whether the last display was code. */
+  const displays: boolean[] = []
+  let rows: string[][] = []
+  let isSynopsis = false
+
+  const write = (args: readonly string[], isJoined = false) => {
+    const { html, plain } = writeArguments(args, facts)
+    flow.text(html, plain, isJoined)
+  }
+  const item = (args: readonly string[]) => {
+    const list = lists.at(-1)
+    if (list === undefined) return
+    list.count++
+    switch (list.kind) {
+      case 'bullet':
+      case 'dash':
+      case 'hyphen':
+      case 'item':
+        return flow.bullet()
+      case 'enum':
+        return flow.bullet(list.count)
+      case 'column':
+        rows.push(splitCells(args).map((cell) => writeArguments(cell, facts).html))
+        return
+      default:
+        return flow.term(writeArguments(args, facts).html.trim())
+    }
+  }
+  const endList = () => {
+    const list = lists.pop()
+    if (list === undefined) return
+    if (list.kind === 'column') {
+      flow.block(
+        `<table>\n${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>\n`).join('')}</table>\n`,
+      )
+      rows = []
+    }
+    flow.close()
+  }
+  const macros: Readonly<Record<string, (args: readonly string[]) => void>> = {
+    Dd: (args) => {
+      facts.date = args.join(' ')
+    },
+    Dt: ([name = '', section = '']) => {
+      facts.section = section
+      facts.name ||= name
+    },
+    Os: () => {},
+    Sh: (args) => {
+      lists.length = 0
+      isSynopsis = args[0] === 'SYNOPSIS'
+      addHeading(parts, 2, writeArguments(args, facts).plain)
+    },
+    Ss: (args) => {
+      lists.length = 0
+      addHeading(parts, 3, writeArguments(args, facts).plain)
+    },
+    Pp: () => flow.endParagraph(),
+    Lp: () => flow.endParagraph(),
+    sp: () => flow.endParagraph(),
+    br: () => flow.breakLine(),
+    Bl: (args) => {
+      flow.endParagraph()
+      flow.open()
+      lists.push({
+        kind:
+          args
+            .find((arg) => /^-[a-z]{4,}$/.test(arg) && arg !== '-compact' && arg !== '-offset' && arg !== '-width')
+            ?.slice(1) ?? 'tag',
+        count: 0,
+      })
+    },
+    El: endList,
+    It: item,
+    Bd: (args) => {
+      const isCode = args.includes('-literal') || args.includes('-unfilled')
+      displays.push(isCode)
+      flow.endParagraph()
+      if (isCode) flow.startCode()
+    },
+    Ed: () => {
+      if (displays.pop() === true) flow.endCode()
+      else flow.endParagraph()
+    },
+    D1: (args) => {
+      flow.endParagraph()
+      write(args)
+      flow.endParagraph()
+    },
+    Dl: (args) => {
+      flow.startCode()
+      write(args)
+      flow.endCode()
+    },
+    Nd: (args) => {
+      flow.text('— ', '- ', true)
+      write(args)
+    },
+    Nm: (args) => {
+      if (facts.name === '' || facts.name === facts.name.toUpperCase()) facts.name = args[0] ?? facts.name
+      // There it begins another way to call the program.
+      if (isSynopsis) flow.endParagraph()
+      write(['Nm', ...args])
+    },
+    nf: () => flow.startCode(),
+    fi: () => flow.endCode(),
+    Rs: () => flow.endParagraph(),
+    Re: () => flow.endParagraph(),
+  }
+  const isInline = (name: string) =>
+    Object.hasOwn(MARKS, name) ||
+    Object.hasOwn(ENCLOSING, name) ||
+    Object.hasOwn(BRACKETS, name) ||
+    Object.hasOwn(SYSTEMS, name)
+  return {
+    isKnown: (name) => Object.hasOwn(macros, name) || isInline(name) || /^%[A-Z]$/.test(name),
+    write(line: Line) {
+      if (line.type === 'text') {
+        const { runs, isJoined } = text.read(line.text)
+        if (line.text === '') flow.endParagraph()
+        else flow.text(writeRuns(runs), plainRuns(runs), isJoined)
+      } else if (Object.hasOwn(macros, line.name)) macros[line.name]?.(line.args)
+      else if (line.name === 'In' && isSynopsis) {
+        flow.breakLine()
+        write(['Li', `#include <${line.args[0] ?? ''}>`])
+        flow.breakLine()
+      } else if (isInline(line.name)) write([line.name, ...line.args])
+      // Parts of a reference: author, title, where it was printed.
+      else if (/^%[A-Z]$/.test(line.name)) write([...line.args, ','])
+      else if (line.name === 'Fo') write(['Fn', ...line.args])
+    },
+  }
+}
+
+function splitCells(args: readonly string[]): string[][] {
+  const cells: string[][] = [[]]
+  for (const arg of args) {
+    const [first = '', ...others] = arg.split('\t')
+    if (arg === 'Ta') cells.push([])
+    else {
+      if (first !== '') cells.at(-1)?.push(first)
+      for (const other of others) cells.push(other === '' ? [] : [other])
+    }
+  }
+  return cells
+}
+
+interface Words {
+  readonly html: string
+  readonly plain: string
+}
+
+/** Writes the words of a line, in which names of macros say what the words behind them are. */
+function writeArguments(args: readonly string[], facts: { readonly name: string }): Words {
+  const writer = new ArgumentWriter(facts.name)
+  writer.write(args)
+  return writer.finish()
+}
+
+class ArgumentWriter {
+  readonly #name: string
+  readonly #html: string[] = []
+  readonly #plain: string[] = []
+  /** What is written after all that is on the line. */
+  readonly #closing: string[] = []
+  #isJoined = true
+  /** What stands before the next word: the first hyphen of two. */
+  #prefix = ''
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  finish(): Words {
+    for (const sign of this.#closing.reverse()) this.#add(escapeHtml(sign), sign, true, false)
+    return { html: this.#html.join(''), plain: this.#plain.join('') }
+  }
+
+  #add(html: string, plain: string, isJoined: boolean, joinsNext: boolean): void {
+    const space = isJoined || this.#isJoined ? '' : ' '
+    this.#html.push(space, html)
+    this.#plain.push(space, plain)
+    this.#isJoined = joinsNext
+  }
+
+  write(args: readonly string[]): void {
+    for (let at = 0; at < args.length; ) {
+      const name = args[at] ?? ''
+      if (name === 'Ns' || name === 'Pf' || name === 'Ap') {
+        if (name === 'Ap') this.#add("'", "'", true, true)
+        if (name === 'Pf') this.#word(args[++at] ?? '', {})
+        this.#isJoined = true
+        at++
+      } else if (Object.hasOwn(ENCLOSING, name)) {
+        const [before = '', after = ''] = ENCLOSING[name] ?? []
+        this.#add(escapeHtml(before), before, false, true)
+        this.#closing.push(after)
+        at++
+      } else if (Object.hasOwn(BRACKETS, name)) {
+        const sign = BRACKETS[name] ?? ''
+        const opens = OPENING.has(sign) || name === 'Qo'
+        this.#add(escapeHtml(sign), sign, !opens, opens)
+        at++
+      } else if (Object.hasOwn(SYSTEMS, name)) {
+        const system = [SYSTEMS[name], ...args.slice(at + 1, at + 2).filter((arg) => /^\d/.test(arg))].join(' ')
+        this.#word(system, {})
+        at += system === SYSTEMS[name] ? 1 : 2
+      } else if (Object.hasOwn(MARKS, name)) at = this.#macro(name, args, at + 1)
+      else {
+        this.#word(name, {})
+        at++
+      }
+    }
+  }
+
+  /** Writes the words of one macro, up to the next one. */
+  #macro(name: string, args: readonly string[], start: number): number {
+    let end = start
+    while (end < args.length && !isMacro(args[end] ?? '')) end++
+    const words = args.slice(start, end)
+    if (name === 'Xr') this.#reference(words)
+    else if (name === 'Fn') this.#call(words)
+    else if (name === 'Lk' || name === 'Mt') this.#link(name, words)
+    else if (name === 'Fl' && words.length === 0 && end < args.length) this.#prefix += '-'
+    else {
+      const own = words.length > 0 && !STOPS.has(words[0] ?? '') ? words : [...defaultsOf(name, this.#name), ...words]
+      for (const word of own) this.#word(word, MARKS[name] ?? {})
+    }
+    return end
+  }
+
+  #word(word: string, style: Style): void {
+    const text = plainRuns(new TextReader().read(word).runs)
+    if (STOPS.has(text)) this.#closeBefore(text)
+    else if (STARTS.has(text)) this.#add(escapeHtml(text), text, false, true)
+    else {
+      const plain = `${this.#prefix}${style.before ?? ''}${text}${style.after ?? ''}`
+      this.#prefix = ''
+      const html = escapeHtml(plain)
+      this.#add(
+        style.element === undefined || plain.trim() === '' ? html : `<${style.element}>${html}</${style.element}>`,
+        plain,
+        false,
+        false,
+      )
+    }
+  }
+
+  /** A stop at the end of a line stands behind what is closed there. */
+  #closeBefore(stop: string): void {
+    for (const sign of this.#closing.splice(0).reverse()) this.#add(escapeHtml(sign), sign, true, false)
+    this.#add(stop, stop, true, false)
+  }
+
+  #reference([name = '', section = '', ...rest]: readonly string[]): void {
+    const hasSection = /^\d\w*$/.test(section)
+    this.#word(hasSection ? `${name}(${section})` : name, {})
+    for (const word of hasSection || section === '' ? rest : [section, ...rest]) this.#word(word, {})
+  }
+
+  #call([name = '', ...args]: readonly string[]): void {
+    const stops = args.filter((arg) => STOPS.has(arg))
+    const values = args.filter((arg) => !STOPS.has(arg))
+    this.#word(`${name}(${values.join(', ')})`, { element: 'code' })
+    for (const stop of stops) this.#word(stop, {})
+  }
+
+  #link(name: string, [address = '', ...words]: readonly string[]): void {
+    const shown = words.filter((word) => !STOPS.has(word)).join(' ') || address
+    const href = escapeHtml(safeAddress(name === 'Mt' ? `mailto:${address}` : address))
+    this.#add(`<a href="${href}">${escapeHtml(shown)}</a>`, shown, false, false)
+    for (const word of words) if (STOPS.has(word)) this.#word(word, {})
+  }
+}
+
+function isMacro(name: string): boolean {
+  return (
+    Object.hasOwn(MARKS, name) ||
+    Object.hasOwn(ENCLOSING, name) ||
+    Object.hasOwn(BRACKETS, name) ||
+    name === 'Ns' ||
+    name === 'Ap' ||
+    name === 'Pf'
+  )
+}
+
+/** What stands for a macro without words. */
+function defaultsOf(name: string, page: string): readonly string[] {
+  if (name === 'Nm') return page === '' ? [] : [page]
+  if (name === 'Fl') return ['']
+  if (name === 'Ar') return ['file', '...']
+  if (name === 'Pa') return ['~']
+  return []
+}

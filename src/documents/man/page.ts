@@ -1,0 +1,42 @@
+import type { Anchors } from '../markup.ts'
+import type { Flow } from './flow.ts'
+import type { Line, RoffReader } from './roff.ts'
+import { plainRuns, type Run, type TextReader, writeRuns } from './text.ts'
+
+/** What is known of a page by its first macro. */
+export interface PageFacts {
+  name: string
+  section: string
+  date: string
+}
+
+/** What the macros of a page are written with. */
+export interface PageParts {
+  readonly reader: RoffReader
+  readonly text: TextReader
+  readonly flow: Flow
+  readonly anchors: Anchors
+  readonly facts: PageFacts
+}
+
+/** Writes the lines of a page by one of the two sets of macros. */
+export interface MacroSet {
+  readonly isKnown: (name: string) => boolean
+  readonly write: (line: Line) => void
+}
+
+/** Adds runs of text to a page. */
+export function addRuns(flow: Flow, runs: readonly Run[], isJoined: boolean): void {
+  flow.text(writeRuns(runs), plainRuns(runs), isJoined)
+}
+
+/** Writes a heading by the text of a macro. */
+export function addHeading({ flow, text, anchors }: PageParts, level: number, source: string): void {
+  text.reset()
+  const { runs } = text.read(source)
+  text.reset()
+  const title = plainRuns(runs).trim()
+  // A heading stands out by itself.
+  const html = writeRuns(runs.map((run) => ({ ...run, font: 'R' }))).trim()
+  if (title !== '') flow.heading(level, html, anchors.create(title))
+}

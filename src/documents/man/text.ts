@@ -1,0 +1,161 @@
+import { escapeHtml } from '../../core/html/escape.ts'
+import { characterOf, ofCode } from './characters.ts'
+
+/* Text of roff: words, and escapes that begin with a backslash. */
+
+/** How text looks: roman, bold, italic, or as it is typed. */
+export type Font = 'R' | 'B' | 'I' | 'C'
+
+export type Run = { readonly font: Font; readonly text: string }
+
+/** Text in runs of one font each. */
+export interface Runs {
+  readonly runs: readonly Run[]
+  /** Whether the next line goes on without a space. */
+  readonly isJoined: boolean
+}
+
+const FONTS: ReadonlyMap<string, Font> = new Map(
+  Object.entries({
+    B: 'B',
+    I: 'I',
+    R: 'R',
+    '1': 'R',
+    '2': 'I',
+    '3': 'B',
+    '4': 'B',
+    BI: 'B',
+    CW: 'C',
+    CR: 'C',
+    C: 'C',
+    CB: 'C',
+    CI: 'C',
+    CO: 'C',
+    L: 'C',
+    TT: 'C',
+  }),
+)
+
+/** Escapes with an argument between two signs that are the same. */
+const QUOTED = new Set('hvwlLXxAbBDHRSC')
+/** Escapes that are followed by a name: `\n(xx`. */
+const NAMED = new Set('ngkmMFYVO$')
+/** What is nothing, or no more than a hint how to break lines. */
+const NOTHING = new Set('|^&%:/,)!?adurpz{}')
+const LITERAL: Readonly<Record<string, string>> = {
+  '-': '-',
+  "'": "'",
+  '`': '`',
+  e: '\\',
+  E: '\\',
+  '~': ' ',
+  '0': ' ',
+  t: '\t',
+}
+
+/** Reads text with its escapes. The font stays for the text that is read next. */
+export class TextReader {
+  #font: Font = 'R'
+  #last: Font = 'R'
+
+  setFont(name: string): void {
+    const next = name === 'P' || name === '' ? this.#last : (FONTS.get(name) ?? 'R')
+    this.#last = this.#font
+    this.#font = next
+  }
+
+  /** Begins anew, as every section does. */
+  reset(): void {
+    this.#font = 'R'
+    this.#last = 'R'
+  }
+
+  read(text: string): Runs {
+    const runs: { font: Font; text: string }[] = []
+    const add = (part: string) => {
+      const last = runs.at(-1)
+      if (last?.font === this.#font) last.text += part
+      else if (part !== '') runs.push({ font: this.#font, text: part })
+    }
+    for (let at = 0; at < text.length; ) {
+      const sign = text.indexOf('\\', at)
+      add(text.slice(at, sign < 0 ? text.length : sign))
+      if (sign < 0) break
+      const kind = text[sign + 1] ?? ''
+      if (kind === 'c') return { runs, isJoined: true }
+      if (kind === '"' || kind === '#') break
+      at = this.#readEscape(text, sign + 1, add)
+    }
+    return { runs, isJoined: false }
+  }
+
+  /** Reads the escape at a place, and gives the place after it. */
+  #readEscape(text: string, at: number, add: (part: string) => void): number {
+    const sign = text[at] ?? ''
+    if (sign === 'f') {
+      const { name, end } = readName(text, at + 1)
+      this.setFont(name)
+      return end
+    }
+    if (sign === '(' || sign === '[') {
+      const { name, end } = readName(text, at)
+      add(characterOf(name))
+      return end
+    }
+    if (sign === 's') return endOfSize(text, at + 1)
+    if (sign === '*' || NAMED.has(sign)) return readName(text, at + 1).end
+    if (QUOTED.has(sign)) return readQuoted(text, at + 1).end
+    if (sign === 'N' || sign === 'o' || sign === 'Z') {
+      const { value, end } = readQuoted(text, at + 1)
+      if (sign === 'N') add(ofCode(Number(value)))
+      else add(sign === 'o' ? value.charAt(0) : value)
+      return end
+    }
+    if (!NOTHING.has(sign)) add(LITERAL[sign] ?? sign)
+    return at + 1
+  }
+}
+
+/** A name after an escape: one sign, two behind `(`, any number in `[]`. */
+export function readName(text: string, at: number): { readonly name: string; readonly end: number } {
+  if (text[at] === '(') return { name: text.slice(at + 1, at + 3), end: at + 3 }
+  if (text[at] !== '[') return { name: text[at] ?? '', end: at + 1 }
+  const close = text.slice(at, at + MAX_NAME).indexOf(']')
+  return close < 0 ? { name: '', end: at + 1 } : { name: text.slice(at + 1, at + close), end: at + close + 1 }
+}
+
+const MAX_NAME = 100
+
+function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } {
+  const close = text.slice(at + 1, at + MAX_QUOTED).indexOf(text[at] ?? "'")
+  return close < 0 ? { value: '', end: at } : { value: text.slice(at + 1, at + 1 + close), end: at + close + 2 }
+}
+
+const MAX_QUOTED = 200
+const SIZE = /[-+]?(?:\([-+]?\d\d|\[[-+]?\d{1,4}\]|'[-+]?\d{1,4}'|[1-3]\d|\d)/y
+
+function endOfSize(text: string, at: number): number {
+  SIZE.lastIndex = at
+  return at + (SIZE.exec(text)?.[0].length ?? 0)
+}
+
+const ELEMENTS: Readonly<Record<Font, string>> = { R: '', B: 'strong', I: 'em', C: 'code' }
+
+/** Runs as HTML. White space around marked words stays outside of the marks. */
+export function writeRuns(runs: readonly Run[]): string {
+  return runs.map(writeRun).join('')
+}
+
+function writeRun({ font, text }: Run): string {
+  const element = ELEMENTS[font]
+  const inner = text.trim()
+  if (element === '' || inner === '') return escapeHtml(text)
+  const start = text.indexOf(inner)
+  const before = text.slice(0, start)
+  return `${before}<${element}>${escapeHtml(inner)}</${element}>${text.slice(start + inner.length)}`
+}
+
+/** Runs as nothing but their text. */
+export function plainRuns(runs: readonly Run[]): string {
+  return runs.map(({ text }) => text).join('')
+}

@@ -1,0 +1,55 @@
+import { splitLines } from '../core/text/lines.ts'
+
+/* Small pieces of Markdown that several converters write. */
+
+/** A fence that its code cannot close. */
+export function writeFence(code: string, language: string): string {
+  let fence = '```'
+  for (const [, run = ''] of code.matchAll(/^ {0,3}(`{3,})/gm)) if (run.length >= fence.length) fence = `${run}\``
+  const name = /^[\w+#.-]{1,30}$/.test(language) ? language : ''
+  return `${fence}${name}\n${code}\n${fence}`
+}
+
+/** The fence that a line opens; undefined if it opens none. */
+export function openFence(line: string): string | undefined {
+  const [, fence, rest = ''] = /^ *(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+  return fence === undefined || (fence.startsWith('`') && rest.includes('`')) ? undefined : fence
+}
+
+/** Whether a line closes a fence. */
+export function closesFence(line: string, fence: string): boolean {
+  const text = line.trim()
+  return text.length >= fence.length && text === fence.charAt(0).repeat(text.length)
+}
+
+/** Markdown whose last fence is closed, so that what follows it is no part of that. */
+export function closeFences(text: string): string {
+  let fence: string | undefined
+  for (const line of splitLines(text)) {
+    if (fence === undefined) fence = openFence(line)
+    else if (closesFence(line, fence)) fence = undefined
+  }
+  return fence === undefined ? text : `${text}\n${fence}`
+}
+
+/** Text in a cell of a table: on one line, with its bars escaped. */
+export function writeCellText(text: string): string {
+  return text
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(/(?<!\\)\|/g, '\\|')
+}
+
+/** Every line of a text behind a sign, as quotations have it. */
+export function quoteLines(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === '' ? '>' : `> ${line}`))
+}
+
+/** Most values of tables have no sign of these. */
+const MARKS = /[\\`*[\]<>|~_]/
+
+/** Text that is to stand in Markdown as it is: `snake_case` is no emphasis, other marks get a backslash. */
+export function escapeMarkdown(text: string): string {
+  if (!MARKS.test(text)) return text
+  return text.replace(/[\\`*[\]<>|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { extract } from '../../test/documents/convert.ts'
+import type { TextDocument } from './document.ts'
+import { convertNotebook } from './notebook.ts'
+
+const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+
+async function read(notebook: unknown): Promise<TextDocument> {
+  return (await convertNotebook(encode(notebook), 'x.ipynb')) as TextDocument
+}
+
+const python = { kernelspec: { language: 'python' }, language_info: { name: 'python' } }
+const code = (source: string, outputs: unknown[] = []) => ({ cell_type: 'code', source, outputs })
+const markdown = (source: string | string[]) => ({ cell_type: 'markdown', source })
+
+describe('cells', () => {
+  test('of text stay as they are, of code stand in fences with the language of the kernel', async () => {
+    const cells = [markdown(['# Fit\n', '\n', 'A *line*.\n']), code('import numpy as np\nnp.ones(3)')]
+    const { body } = await read({ nbformat: 4, metadata: python, cells })
+    expect(body).toEqual({
+      form: 'markdown',
+      text: '# Fit\n\nA *line*.\n\n```python\nimport numpy as np\nnp.ones(3)\n```\n',
+    })
+  })
+
+  test('tell of a title and authors', async () => {
+    const metadata = { title: 'Fit', authors: [{ name: 'Ada' }, { name: 'Grace' }, {}] }
+    const document = await read({ metadata, cells: [code('1')] })
+    expect(document).toMatchObject({ title: 'Fit', author: 'Ada, Grace' })
+    const about = { ...document, language: 'fr', modifiedAt: '2024-05-01' }
+    expect(extract(about)).toMatchObject({
+      title: 'Fit',
+      author: 'Ada, Grace',
+      language: 'fr',
+      modifiedAt: '2024-05-01',
+    })
+  })
+
+  test('of version 3 are in worksheets', async () => {
+    const cells = [
+      { cell_type: 'heading', level: 2, source: ['Old'] },
+      { cell_type: 'code', language: 'julia', input: ['f(x)'], outputs: [{ output_type: 'pyout', text: ['3'] }] },
+    ]
+    const { body } = await read({ nbformat: 3, worksheets: [{ cells }] })
+    expect(body.text).toBe('## Old\n\n```julia\nf(x)\n```\n\nOutput:\n\n```\n3\n```\n')
+  })
+
+  test('cannot get out of their fences', async () => {
+    const { body } = await read({ cells: [markdown('```js\nopen'), code('x = """\n````\n"""'), markdown('after')] })
+    expect(body.text).toBe('```js\nopen\n```\n\n`````\nx = """\n````\n"""\n`````\n\nafter\n')
+  })
+
+  test('that another program reads are in its language', async () => {
+    expect((await read({ metadata: python, cells: [code('%%bash\nls')] })).body.text).toContain('```bash\n%%bash\nls')
+  })
+})
+
+describe('outputs', () => {
+  test('are kept as text, without colours and lines that were written over', async () => {
+    const outputs = [
+      { output_type: 'stream', name: 'stdout', text: ['10 %\r', '100 %\n', '\u001b[31mred\u001b[0m\n'] },
+      { output_type: 'execute_result', data: { 'text/plain': ['array([1.])'], 'text/html': '<b>table</b>' } },
+      { output_type: 'error', ename: 'ValueError', evalue: 'no', traceback: ['\u001b[0;31m…'] },
+    ]
+    const { body } = await read({ cells: [code('go()', outputs)] })
+    expect(body.text).toBe('```\ngo()\n```\n\nOutput:\n\n```\n100 %\nred\narray([1.])\nValueError: no\n```\n')
+  })
+
+  test('that a stream wrote in pieces are one text', async () => {
+    const piece = (text: string, name = 'stdout') => ({ output_type: 'stream', name, text })
+    const { body } = await read({
+      cells: [code('go()', [piece('1\n'), piece('2'), piece('3\n'), piece('no', 'stderr')])],
+    })
+    expect(body.text).toContain('```\n1\n23\nno\n```')
+  })
+
+  test('that are HTML, scripts or pictures are left out', async () => {
+    const data = {
+      'text/html': '<script>steal()</script>',
+      'application/javascript': 'steal()',
+      'image/png': 'iVBORw0',
+    }
+    const cells = [code('show()', [{ output_type: 'display_data', data }]), markdown('![chart](attachment:a.png) here')]
+    expect((await read({ cells })).body.text).toBe('```\nshow()\n```\n\nchart here\n')
+  })
+
+  test('are cut where they are long', async () => {
+    const outputs = [{ output_type: 'stream', text: 'x'.repeat(50_000) }]
+    const { body } = await read({ cells: [code('log()', outputs)] })
+    expect(body.text.length).toBeLessThan(5000)
+    expect(body.text).toContain('… (46,000 further characters)')
+  })
+})
+
+describe('what is no notebook is refused', () => {
+  test.each([
+    ['{"cells": [', 'no JSON'],
+    ['[]', 'no cells'],
+    ['{}', 'no cells'],
+    ['{"cells": "x"}', 'no cells'],
+  ])('%s', (text, reason) => {
+    expect(() => convertNotebook(new TextEncoder().encode(text), 'x.ipynb')).toThrow(reason)
+  })
+})

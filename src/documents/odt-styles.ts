@@ -1,0 +1,122 @@
+import { isCodeStyle, isFixedWidth, isTableHeadingStyle, type RunLook } from './office-blocks.ts'
+import type { XmlElement } from './xml-tree.ts'
+
+/** A style of an OpenDocument, with what it takes from its parent. */
+export interface OpenStyle {
+  readonly look: RunLook
+  readonly isTitle: boolean
+  /** Which heading a paragraph of it is, from 1; null for none. */
+  readonly outline: number | null
+  readonly isCode: boolean
+  readonly isTableHeading: boolean
+  readonly isHidden: boolean
+  readonly listStyle: string | null
+}
+
+const PLAIN: OpenStyle = {
+  look: {},
+  isTitle: false,
+  outline: null,
+  isCode: false,
+  isTableHeading: false,
+  isHidden: false,
+  listStyle: null,
+}
+/** Styles that are each other's parents end here. */
+const MAX_CHAIN = 20
+
+/** How lists of a style look, by their levels from 1: the number they begin with, null for bullets. */
+type ListLevels = ReadonlyMap<number, { readonly start: number | null; readonly isShown: boolean }>
+
+/** The styles of a document: those it names, and those it has made for single places. */
+export class OpenStyles {
+  readonly #sources = new Map<string, XmlElement>()
+  readonly #known = new Map<string, OpenStyle>()
+  readonly #lists = new Map<string, ListLevels>()
+  readonly #fixedFonts = new Set<string>()
+
+  constructor(...files: readonly (XmlElement | undefined)[]) {
+    for (const file of files) {
+      for (const font of file?.find('font-face-decls')?.elements('font-face') ?? []) {
+        const family = `${font.attribute('name')} ${font.attribute('font-family')}`
+        if (font.attribute('font-pitch') === 'fixed' || isFixedWidth(family))
+          this.#fixedFonts.add(font.attribute('name') ?? '')
+      }
+      for (const group of ['styles', 'automatic-styles']) {
+        for (const style of file?.find(group)?.elements() ?? []) this.#add(style)
+      }
+    }
+  }
+
+  get(family: 'paragraph' | 'text', name: string | undefined): OpenStyle {
+    return name === undefined ? PLAIN : this.#resolve(`${family} ${name}`, 0)
+  }
+
+  /** How items of a list at a level begin; as bullets where nothing is said. */
+  listLevel(name: string | null, level: number): { readonly start: number | null; readonly isShown: boolean } {
+    return this.#lists.get(name ?? '')?.get(level) ?? { start: null, isShown: true }
+  }
+
+  #add(style: XmlElement): void {
+    const name = style.attribute('name') ?? ''
+    if (style.name === 'style') this.#sources.set(`${style.attribute('family')} ${name}`, style)
+    else if (style.name === 'list-style') this.#lists.set(name, readListLevels(style))
+  }
+
+  #resolve(key: string, chain: number): OpenStyle {
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const source = this.#sources.get(key)
+    if (source === undefined || chain > MAX_CHAIN) return PLAIN
+    const parent = source.attribute('parent-style-name')
+    const family = source.attribute('family')
+    const style = this.#read(source, parent === undefined ? PLAIN : this.#resolve(`${family} ${parent}`, chain + 1))
+    this.#known.set(key, style)
+    return style
+  }
+
+  #read(source: XmlElement, parent: OpenStyle): OpenStyle {
+    const name = source.attribute('display-name') ?? (source.attribute('name') ?? '').replace(/_20_/g, ' ')
+    const text = source.find('text-properties')
+    const value = (key: string): string | undefined => text?.attribute(key)
+    const weight = value('font-weight')
+    const slant = value('font-style')
+    const font = value('font-name') ?? value('font-family')
+    const isFixed = font !== undefined && (this.#fixedFonts.has(font) || isFixedWidth(font))
+    const isCode = isCodeStyle(name) || (font === undefined ? parent.isCode : isFixed)
+    const position = value('text-position')
+    return {
+      look: {
+        bold: weight === undefined ? parent.look.bold === true : weight === 'bold' || Number(weight) >= 600,
+        italic: slant === undefined ? parent.look.italic === true : slant !== 'normal',
+        struck: (value('text-line-through-style') ?? 'none') !== 'none',
+        code: isCode,
+        raised: position?.startsWith('super') ?? false,
+        lowered: position?.startsWith('sub') ?? false,
+      },
+      outline: outlineOf(source, name, parent),
+      isTitle: /^title$/i.test(name) || parent.isTitle,
+      isCode,
+      isTableHeading: isTableHeadingStyle(name) || parent.isTableHeading,
+      isHidden: value('display') === 'none' || parent.isHidden,
+      listStyle: source.attribute('list-style-name') ?? parent.listStyle,
+    }
+  }
+}
+
+/** By what a style says itself, by the name that heading styles have, or by its parent. */
+function outlineOf(source: XmlElement, name: string, parent: OpenStyle): number | null {
+  const said = source.attribute('default-outline-level') ?? /^heading (\d)$/i.exec(name)?.[1]
+  return said === undefined ? parent.outline : Number(said) || null
+}
+
+function readListLevels(style: XmlElement): ListLevels {
+  const levels = new Map<number, { readonly start: number | null; readonly isShown: boolean }>()
+  for (const level of style.elements()) {
+    const isNumbered = level.name === 'list-level-style-number'
+    const start = Number(level.attribute('start-value') ?? '1') || 1
+    const isShown = !isNumbered || (level.attribute('num-format') ?? '') !== ''
+    levels.set(Number(level.attribute('level') ?? '1'), { start: isNumbered ? start : null, isShown })
+  }
+  return levels
+}

@@ -1,0 +1,287 @@
+import { escapeHtml } from '../core/html/escape.ts'
+import { type Converted, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { type OpenStyle, OpenStyles } from './odt-styles.ts'
+import {
+  type OfficeBlock,
+  type OfficeCell,
+  OfficeNotes,
+  type OfficeRow,
+  writeBlocks,
+  writeLink,
+  writePicture,
+  writeRun,
+  writeTable,
+} from './office-blocks.ts'
+import { documentOf } from './office-document.ts'
+import { lineIn } from './office-package.ts'
+import { parseXml, type XmlElement } from './xml-tree.ts'
+import { ZipMembers } from './zip-members.ts'
+
+/** Makes a page of an OpenDocument text. Remarks, deleted and hidden text, headers and footers are left out. */
+export function convertOdt(bytes: Uint8Array): Converted {
+  const members = new ZipMembers(bytes)
+  const read = (name: string): XmlElement | undefined => {
+    const member = members.read(name)
+    return member === undefined ? undefined : parseXml(member)
+  }
+  for (const entry of read('META-INF/manifest.xml')?.elements('file-entry') ?? []) {
+    if (entry.find('encryption-data') !== undefined)
+      throw new DocumentError('encrypted', 'it is encrypted with a password')
+  }
+  const content = read('content.xml')
+  if (content === undefined) throw new DocumentError('damaged', 'it has no document in it')
+  const reader = new OpenReader(new OpenStyles(read('styles.xml'), content))
+  const meta = read('meta.xml')?.find('meta')
+  const about = {
+    title: lineIn(meta, 'title'),
+    author: lineIn(meta, 'initial-creator') ?? lineIn(meta, 'creator'),
+    language: lineIn(meta, 'language'),
+    modifiedAt: lineIn(meta, 'date'),
+  }
+  return documentOf(about, reader.read(content.find('body', 'text')))
+}
+
+/** What a paragraph gathers while it is read. */
+interface Line {
+  html: string
+  text: string
+  /** Whether white space at its end has been written: further white space is none. */
+  isSpaced: boolean
+  readonly framed: OfficeBlock[]
+}
+
+/** Where in a list the next paragraph stands. */
+interface ListPlace {
+  readonly level: number
+  readonly style: string | null
+  /** Number of the item, null for a bullet, undefined once its first paragraph is written. */
+  number: number | null | undefined
+}
+
+class OpenReader {
+  readonly #styles: OpenStyles
+  readonly #notes = new OfficeNotes()
+  /** 1 where a title stands above all headings. */
+  #below = 0
+
+  constructor(styles: OpenStyles) {
+    this.#styles = styles
+  }
+
+  read(body: XmlElement | undefined): string {
+    if (body === undefined) return ''
+    for (const paragraph of body.elements('p')) if (this.#styleOf(paragraph).isTitle) this.#below = 1
+    const html = writeBlocks(this.#readBlocks(body, undefined))
+    return html + this.#notes.write()
+  }
+
+  #readBlocks(parent: XmlElement, place: ListPlace | undefined): OfficeBlock[] {
+    const blocks: OfficeBlock[] = []
+    for (const child of parent.elements()) {
+      for (const block of this.#readBlock(child, place)) blocks.push(block)
+    }
+    return blocks
+  }
+
+  #readBlock(child: XmlElement, place: ListPlace | undefined): OfficeBlock[] {
+    switch (child.name) {
+      case 'p':
+      case 'h':
+        return this.#readParagraph(child, place)
+      case 'list':
+        return this.#readList(child, place)
+      case 'table':
+        return [{ type: 'markup', html: this.#readTable(child) }]
+      case 'frame':
+      case 'custom-shape':
+      case 'rect':
+        return this.#readFrame(child)
+      case 'section':
+        return child.attribute('display') === 'none' ? [] : this.#readBlocks(child, place)
+      case 'g':
+      case 'page-sequence':
+      case 'numbered-paragraph':
+      case 'text-box':
+        return this.#readBlocks(child, place)
+      default:
+        return []
+    }
+  }
+
+  #styleOf(element: XmlElement): OpenStyle {
+    return this.#styles.get('paragraph', element.attribute('style-name'))
+  }
+
+  #readParagraph(paragraph: XmlElement, place: ListPlace | undefined): OfficeBlock[] {
+    const style = this.#styleOf(paragraph)
+    if (style.isHidden) return []
+    const line: Line = { html: '', text: '', isSpaced: true, framed: [] }
+    this.#readText(paragraph, style, line, style.isCode)
+    const own = (): OfficeBlock => {
+      if (style.isTitle) return { type: 'heading', level: 1, html: line.html }
+      if (paragraph.name === 'h' || (style.outline !== null && place === undefined)) {
+        const level = Number(paragraph.attribute('outline-level') ?? style.outline ?? 1) || 1
+        return { type: 'heading', level: level + this.#below, html: line.html }
+      }
+      if (style.isCode && line.text.trim() !== '') return { type: 'code', text: line.text }
+      if (place === undefined) return { type: 'paragraph', html: line.html }
+      if (place.number === undefined) return { type: 'more', html: line.html }
+      const item = { type: 'item', level: place.level, number: place.number, html: line.html } as const
+      place.number = undefined
+      return item
+    }
+    return [own(), ...line.framed]
+  }
+
+  #readText(parent: XmlElement, style: OpenStyle, line: Line, isCode: boolean): void {
+    const look = isCode || style.look.code !== true ? { ...style.look, code: false } : style.look
+    for (const child of parent.children) {
+      if (typeof child === 'string') addText(line, collapse(child, line), parent.name === 'span' ? look : {})
+      else this.#readInline(child, style, line, isCode)
+    }
+  }
+
+  #readInline(child: XmlElement, style: OpenStyle, line: Line, isCode: boolean): void {
+    switch (child.name) {
+      case 'span': {
+        const own = this.#styles.get('text', child.attribute('style-name'))
+        if (!own.isHidden) this.#readText(child, own, line, isCode)
+        return
+      }
+      case 's': {
+        const count = Math.min(Number(child.attribute('c') ?? '1') || 1, MAX_SPACES)
+        addText(line, ' '.repeat(count), {})
+        return
+      }
+      case 'tab':
+        addText(line, '\t', {})
+        return
+      case 'line-break':
+        addText(line, '\n', {})
+        line.isSpaced = true
+        return
+      case 'a': {
+        const before = line.html
+        line.html = ''
+        this.#readText(child, style, line, isCode)
+        line.html = before + writeLink(line.html, child.attribute('href'))
+        return
+      }
+      case 'note': {
+        const body = child.find('note-body')
+        if (body !== undefined) line.html += this.#notes.add(writeBlocks(this.#readBlocks(body, undefined)))
+        return
+      }
+      case 'frame':
+      case 'custom-shape':
+      case 'rect':
+        for (const picture of picturesOf(child)) line.html += picture
+        for (const block of this.#readFrame(child))
+          if (block.type !== 'paragraph' || !hasPicture(block.html)) line.framed.push(block)
+        return
+      default:
+        if (!NO_TEXT.has(child.name)) this.#readText(child, style, line, isCode)
+    }
+  }
+
+  #readFrame(frame: XmlElement): OfficeBlock[] {
+    const blocks: OfficeBlock[] = picturesOf(frame).map((html) => ({ type: 'paragraph', html }))
+    const box = frame.find('text-box') ?? (frame.name === 'frame' ? undefined : frame)
+    if (box !== undefined) for (const block of this.#readBlocks(box, undefined)) blocks.push(block)
+    const table = frame.find('table')
+    if (table !== undefined) blocks.push({ type: 'markup', html: this.#readTable(table) })
+    return blocks
+  }
+
+  #readList(list: XmlElement, outer: ListPlace | undefined): OfficeBlock[] {
+    const level = outer === undefined ? 0 : outer.level + 1
+    const style = list.attribute('style-name') ?? outer?.style ?? null
+    const { start, isShown } = this.#styles.listLevel(style, level + 1)
+    const blocks: OfficeBlock[] = []
+    let number = start
+    for (const item of list.elements()) {
+      if (item.name !== 'list-item' && item.name !== 'list-header') continue
+      const own = Number(item.attribute('start-value'))
+      if (own > 0 && number !== null) number = own
+      const isItem = item.name === 'list-item' && isShown
+      const place: ListPlace = { level, style, number: isItem ? number : undefined }
+      for (const block of this.#readBlocks(item, place)) blocks.push(block)
+      if (number !== null && isItem) number++
+    }
+    return blocks
+  }
+
+  /** Whether everything in a row is in the style of what names columns. */
+  #isHeadingRow(row: XmlElement): boolean {
+    const texts = [...row.descendants()].filter(({ name, text }) => name === 'p' && text.trim() !== '')
+    return texts.length > 0 && texts.every((text) => this.#styleOf(text).isTableHeading)
+  }
+
+  #readTable(table: XmlElement): string {
+    const rows: OfficeRow[] = []
+    const gather = (parent: XmlElement, isHeader: boolean) => {
+      for (const child of parent.elements()) {
+        if (child.name === 'table-header-rows') gather(child, true)
+        else if (child.name === 'table-rows' || child.name === 'table-row-group') gather(child, isHeader)
+        else if (child.name === 'table-row') {
+          const isNaming = isHeader || (rows.length === 0 && this.#isHeadingRow(child))
+          rows.push({ cells: this.#readCells(child), isHeader: isNaming })
+        }
+      }
+    }
+    gather(table, false)
+    return writeTable(rows)
+  }
+
+  #readCells(row: XmlElement): OfficeCell[] {
+    const cells: OfficeCell[] = []
+    for (const cell of row.elements('table-cell')) {
+      const columns = spanOf(cell, 'number-columns-spanned')
+      const rows = spanOf(cell, 'number-rows-spanned')
+      const html = writeBlocks(this.#readBlocks(cell, undefined))
+      for (let count = spanOf(cell, 'number-columns-repeated'); count > 0; count--) cells.push({ html, columns, rows })
+    }
+    return cells.slice(0, DOCUMENT_LIMITS.columns)
+  }
+}
+
+const MAX_SPACES = 200
+/** What stands in a line and is no text of it: remarks, marks and settings. */
+const NO_TEXT = new Set([
+  'annotation',
+  'tracked-changes',
+  'hidden-text',
+  'hidden-paragraph',
+  'ruby-text',
+  'event-listeners',
+  'desc',
+  'title',
+])
+
+function spanOf(cell: XmlElement, name: string): number {
+  return Math.max(1, Math.min(Number(cell.attribute(name) ?? '1') || 1, DOCUMENT_LIMITS.columns))
+}
+
+/** White space in the source is one space, and none after another; spaces that are meant have elements of their own. */
+function collapse(source: string, line: Line): string {
+  const text = source.replace(/[ \t\r\n]+/g, ' ')
+  return line.isSpaced && text.startsWith(' ') ? text.slice(1) : text
+}
+
+function addText(line: Line, text: string, look: OpenStyle['look']): void {
+  if (text === '') return
+  line.text += text
+  line.html += writeRun(text, look) || escapeHtml(text)
+  line.isSpaced = text.endsWith(' ')
+}
+
+function picturesOf(frame: XmlElement): string[] {
+  const isPicture = frame.find('image') !== undefined || frame.find('object') !== undefined
+  const says = frame.find('desc')?.text ?? frame.find('title')?.text
+  const picture = isPicture ? writePicture(says) : ''
+  return picture === '' ? [] : [picture]
+}
+
+function hasPicture(html: string): boolean {
+  return html.startsWith('<img ')
+}

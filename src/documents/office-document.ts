@@ -1,0 +1,8 @@
+import type { Converted, TextDocument } from './document.ts'
+
+/** A document of what was read, unless that says nothing. */
+export function documentOf(about: Omit<TextDocument, 'body'>, html: string): Converted {
+  const says = html.replace(/<[^>]*>/g, '').trim() !== '' || html.includes('<img alt="')
+  if (!says) return { type: 'refused', reason: 'empty', detail: 'there is no text in it' }
+  return { type: 'document', ...about, body: { form: 'html', text: html } }
+}

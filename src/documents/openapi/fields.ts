@@ -1,0 +1,87 @@
+/* Values of a description that nobody has checked. */
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function fieldsIn(fields: Fields, name: string): Fields {
+  const value = fields[name]
+  return isFields(value) ? value : {}
+}
+
+export function listIn(fields: Fields, name: string): readonly unknown[] {
+  const value = fields[name]
+  return Array.isArray(value) ? value : []
+}
+
+export function textIn(fields: Fields, name: string): string {
+  const value = fields[name]
+  return typeof value === 'string' ? value.trim() : ''
+}
+
+/** How many references may lead to each other. */
+const MAX_STEPS = 20
+
+/** A description, in which `$ref` may stand for any other part of it. Addresses of other files are never opened. */
+export class Description {
+  readonly root: Fields
+
+  constructor(root: Fields) {
+    this.root = root
+  }
+
+  /** What a value is, or what it refers to inside the description. */
+  resolve(value: unknown): Fields {
+    let at: unknown = value
+    for (let steps = 0; steps < MAX_STEPS && isFields(at) && typeof at['$ref'] === 'string'; steps++) {
+      const target = this.#find(at['$ref'])
+      // What stands beside a reference goes with what it refers to.
+      const { $ref, ...beside } = at
+      if (target === undefined)
+        return { ...beside, description: textIn(at, 'description') || `See \`${String($ref)}\`.` }
+      at = Object.keys(beside).length === 0 || !isFields(target) ? target : { ...target, ...beside }
+    }
+    return isFields(at) ? at : {}
+  }
+
+  #find(reference: string): unknown {
+    if (!reference.startsWith('#/')) return undefined
+    let at: unknown = this.root
+    for (const part of reference.slice(2).split('/')) {
+      const name = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
+      if (Array.isArray(at)) at = at[Number(name)]
+      else if (isFields(at) && Object.hasOwn(at, name)) at = at[name]
+      else return undefined
+    }
+    return at
+  }
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The last part of a reference: `#/components/schemas/Pet` → Pet. */
+export function nameOf(value: unknown): string {
+  const reference = isFields(value) && typeof value['$ref'] === 'string' ? value['$ref'] : ''
+  return reference.slice(reference.lastIndexOf('/') + 1)
+}
+
+const MAX_VALUES = 2000
+
+/** A value as JSON; '' for one that would become too long: what refers to one value often may be written with a few words. */
+export function boundedJson(value: unknown, indent = 0): string {
+  let left = MAX_VALUES
+  const isSmall = (item: unknown): boolean => {
+    left--
+    if (left < 0) return false
+    return typeof item !== 'object' || item === null || Object.values(item).every(isSmall)
+  }
+  return isSmall(value) ? (JSON.stringify(value, null, indent) ?? '') : ''
+}

@@ -1,0 +1,55 @@
+import { textOfRow } from './pdf-line.ts'
+import type { Row } from './pdf-rows.ts'
+
+/** The lines of a page, and how high it is. */
+export interface PageRows {
+  readonly height: number
+  readonly rows: readonly Row[]
+}
+
+/** How much of a page at its top and at its bottom may hold what every page repeats. */
+const ZONE = 0.14
+const LOOKED_AT = 2
+const PAGE_NUMBER =
+  /^(?:[-–—|[(]\s*)?(?:(?:page|p\.|seite|página|pagina|strana|стр\.?)\s*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|di|z|из)\s*\d{1,5})?(?:\s*[-–—|\])])?$/i
+
+/** Leaves out what stands above and below the text of pages: titles that several of them repeat, and their numbers. */
+export function dropFrame(pages: readonly PageRows[]): Row[][] {
+  const edges = pages.map(findEdges)
+  const counts = new Map<string, number>()
+  for (const edge of edges) {
+    for (const sign of new Set([...edge.values()].flat())) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+  }
+  const isRepeated = (sign: string): boolean => {
+    const count = counts.get(sign) ?? 0
+    return count >= 3 || (count >= 2 && count * 2.5 >= pages.length)
+  }
+  return pages.map(({ rows }, i) =>
+    rows.filter((row) => {
+      const signs = edges[i]?.get(row)
+      return signs === undefined || !(signs.some(isRepeated) || PAGE_NUMBER.test(textOfRow(row)))
+    }),
+  )
+}
+
+/** The outermost lines of a page, with what others of their kind would share. */
+function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
+  const sorted = [...rows].sort((a, b) => a.base - b.base)
+  const top = sorted.slice(0, LOOKED_AT).filter(({ base }) => base < ZONE * height)
+  const bottom = sorted.slice(-LOOKED_AT).filter(({ base }) => base > (1 - ZONE) * height)
+  const edges = new Map<Row, string[]>()
+  for (const row of top) edges.set(row, signsOf(row, 'top'))
+  for (const row of bottom) edges.set(row, signsOf(row, 'bottom'))
+  return edges
+}
+
+/** What a line says but for numbers, and how far the number at its start or end is ahead of that of its page. */
+function signsOf(row: Row, side: string): string[] {
+  const text = textOfRow(row)
+  const signs = [`${side} ${text.replace(/\d+/g, '#')}`]
+  const height = Math.round(row.base)
+  for (const match of [/^(\d{1,5})\b/.exec(text), /\b(\d{1,5})$/.exec(text)]) {
+    if (match !== null) signs.push(`${side} at ${height} ahead by ${Number(match[1]) - row.page}`)
+  }
+  return signs
+}

@@ -1,0 +1,144 @@
+import { type OutlineEntry, plainTitle, type RowFacts, roundSize, type Survey } from './pdf-survey.ts'
+
+/** Rows that are one heading. */
+interface Group {
+  readonly rows: readonly RowFacts[]
+  readonly text: string
+  readonly style: string
+  readonly size: number
+  /** Depth in the outline, undefined where it has no such entry. */
+  readonly depth: number | undefined
+}
+
+const MAX_TEXT = 200
+const MAX_BOLD_TEXT = 100
+const MAX_LEVEL = 6
+const BULLET = /^[•◦▪‣●○]/
+
+/** Finds headings by the outline of a document, by the size of their letters and by their weight. */
+export class PdfHeadings {
+  /** Level by the first row of each heading, with all of its rows. */
+  readonly #found = new Map<RowFacts, { readonly level: number; readonly rows: readonly RowFacts[] }>()
+  /** The title above all headings, where the first page has one. */
+  title: string | undefined
+
+  constructor(rows: readonly RowFacts[], outline: readonly OutlineEntry[], survey: Survey) {
+    const depths = new Map<string, number>()
+    for (const { title, depth } of outline) {
+      const key = plainTitle(title)
+      if (key !== '' && !depths.has(key)) depths.set(key, depth)
+    }
+    const groups = findGroups(rows, depths, survey)
+    const known = groups.filter(({ depth }) => depth !== undefined)
+    const levels = known.length > 0 ? levelsByOutline(groups, known) : levelsBySize(groups, survey)
+    for (const [group, level] of levels) {
+      const [start] = group.rows
+      if (start !== undefined) this.#found.set(start, { level: Math.min(level, MAX_LEVEL), rows: group.rows })
+      if (level === 1) this.title ??= group.text
+    }
+  }
+
+  at(row: RowFacts): { readonly level: number; readonly rows: readonly RowFacts[] } | undefined {
+    return this.#found.get(row)
+  }
+}
+
+/** What may be headings: lines that stand out, those of one together. */
+function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, number>, survey: Survey): Group[] {
+  const groups: Group[] = []
+  for (let i = 0; i < rows.length; i++) {
+    const first = rows[i]
+    if (first === undefined || !standsOut(first, depths, survey)) continue
+    const own = [first]
+    let last = first
+    for (let next = rows[i + 1]; next !== undefined && belongsTo(last, next, survey); next = rows[i + 1]) {
+      // One that is complete by the outline goes on no further.
+      if (depths.has(plainTitle(own.map(({ text }) => text).join(' ')))) break
+      own.push(next)
+      last = next
+      i++
+    }
+    const text = own.map((row) => row.text).join(' ')
+    if (text.length > MAX_TEXT || !/\p{L}/u.test(text)) continue
+    const group = {
+      rows: own,
+      text,
+      style: first.style,
+      size: roundSize(first.row.size),
+      depth: depths.get(plainTitle(text)),
+    }
+    if (group.depth !== undefined || isHeading(group, rows[i + 1], survey)) groups.push(group)
+  }
+  return groups
+}
+
+function standsOut(facts: RowFacts, depths: ReadonlyMap<string, number>, survey: Survey): boolean {
+  // An item of a list may name a section that the outline has.
+  if (facts.isFixed || BULLET.test(facts.text)) return false
+  const { size } = facts.row
+  return (
+    size >= 1.15 * survey.bodySize ||
+    (facts.isBold && size >= 0.95 * survey.bodySize) ||
+    // The end of a sentence may be a word that the outline has.
+    (depths.has(plainTitle(facts.text)) && !/[.,;:]$/.test(facts.text))
+  )
+}
+
+function belongsTo(last: RowFacts, next: RowFacts, { pitch }: Survey): boolean {
+  const step = next.row.base - last.row.base
+  return next.style === last.style && next.row.page === last.row.page && step > 0 && step < 1.35 * pitch * last.row.size
+}
+
+/** One that is only bold has to look like a heading: short, no sentence, and text after it. */
+function isHeading({ rows, text, size }: Group, next: RowFacts | undefined, { bodySize }: Survey): boolean {
+  if (rows.some(({ row }) => row.cells.length > 2)) return false
+  if (size >= 1.15 * bodySize) return true
+  if (text.length > MAX_BOLD_TEXT || rows.length > 2 || /[.,;:!?]$/.test(text)) return false
+  // The header of a table; the number of a heading may stand apart from it, too.
+  if (rows.some(({ row, text: line }) => row.cells.length > 1 && !/^[\d.]*\d|^\p{L}\b/u.test(line))) return false
+  return next !== undefined && !next.isBold && /^[\p{Lu}\p{N}\p{Lo}]/u.test(text)
+}
+
+/** Levels are those of the outline, below the title of the document. What looks like an entry of it, and stands after its first, is one. */
+function levelsByOutline(groups: readonly Group[], known: readonly Group[]): Map<Group, number> {
+  const byStyle = new Map<string, number>()
+  let largest = 0
+  for (const { style, depth = 0, size } of known) {
+    if (!byStyle.has(style)) byStyle.set(style, depth)
+    largest = Math.max(largest, size)
+  }
+  const [first] = groups
+  const start = known[0] === undefined ? 0 : groups.indexOf(known[0])
+  const title = first !== undefined && first.depth === undefined && first.size > largest ? first : undefined
+  // An outline may have the title as the one entry above all others.
+  const isRooted = title === undefined && start === 0 && known.filter(({ depth }) => depth === 0).length === 1
+  const levels = new Map<Group, number>()
+  for (const [i, group] of groups.entries()) {
+    const depth = group.depth ?? (i > start ? byStyle.get(group.style) : undefined)
+    if (group === title) levels.set(group, 1)
+    else if (depth !== undefined) levels.set(group, depth + (isRooted ? 1 : 2))
+    else if (group.size > largest) levels.set(group, 2)
+  }
+  return levels
+}
+
+const MAX_SIZES = 4
+
+/** The larger the letters, the higher the level; what is only bold is below all of them. */
+function levelsBySize(groups: readonly Group[], { bodySize }: Survey): Map<Group, number> {
+  const isLarge = ({ size }: Group): boolean => size >= 1.15 * bodySize
+  const sizes: number[] = []
+  for (const size of [...new Set(groups.filter(isLarge).map((group) => group.size))].sort((a, b) => b - a)) {
+    const last = sizes.at(-1)
+    if ((last === undefined || last - size > 0.5) && sizes.length < MAX_SIZES) sizes.push(size)
+  }
+  const largest = groups.filter(({ size }) => size === sizes[0])
+  // Where several are as large as the largest, none of them is the title of all.
+  const isTitled = largest.length === 1 && largest[0] === groups[0]
+  const levels = new Map<Group, number>()
+  for (const group of groups) {
+    const rank = isLarge(group) ? sizes.findIndex((size) => group.size >= size - 0.5) : sizes.length
+    levels.set(group, (rank === -1 ? sizes.length : rank) + (isTitled ? 1 : 2))
+  }
+  return levels
+}

@@ -1,0 +1,63 @@
+import { type RunLook, writeLink, writeRun } from './office-blocks.ts'
+import type { Cell, Row } from './pdf-rows.ts'
+import type { Fragment } from './pdf-text.ts'
+
+/** Pieces of a line of text, each with the space before it where there is one. */
+export interface Run {
+  readonly text: string
+  readonly fragment: Fragment
+  /** A number or sign above the line. */
+  readonly isRaised: boolean
+}
+
+/** The text of a cell in the order of reading. */
+export function runsOf(cell: Cell, base: number, size: number): Run[] {
+  const rightToLeft = cell.fragments.filter(({ isRightToLeft }) => isRightToLeft).length * 2 > cell.fragments.length
+  const fragments = rightToLeft ? [...cell.fragments].sort((a, b) => b.left - a.left) : cell.fragments
+  const runs: Run[] = []
+  let last: Fragment | undefined
+  for (const fragment of fragments) {
+    const gap = last === undefined ? 0 : rightToLeft ? last.left - fragment.right : fragment.left - last.right
+    const isApart = last !== undefined && gap > 0.12 * Math.min(size, fragment.size * 1.5)
+    const isSpaced = isApart && !/\s$/.test(last?.text ?? '') && !/^\s/.test(fragment.text)
+    const isRaised = fragment.size < 0.85 * size && base - fragment.base > 0.15 * size
+    runs.push({ text: (isSpaced ? ' ' : '') + fragment.text, fragment, isRaised })
+    last = fragment
+  }
+  return runs
+}
+
+/** What a row says, its cells apart by spaces. */
+export function textOfRow(row: Row): string {
+  return row.cells.map((cell) => textOfCell(cell, row)).join(' ')
+}
+
+export function textOfCell(cell: Cell, row: Row): string {
+  const text = runsOf(cell, row.base, row.size)
+    .map((run) => run.text)
+    .join('')
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+/** Writes runs with what makes them stand out, but for what is told otherwise. */
+export function writeRuns(runs: readonly Run[], { isPlain, note }: WriteOptions = {}): string {
+  let html = ''
+  for (const { text, fragment, isRaised } of runs) {
+    const { isBold, isItalic, isFixed } = fragment.font
+    const mark = isRaised && note !== undefined ? note(text.trim()) : undefined
+    if (mark !== undefined) {
+      html += mark
+      continue
+    }
+    const look: RunLook = isPlain === true ? {} : { bold: isBold, italic: isItalic, code: isFixed, raised: isRaised }
+    html += writeLink(writeRun(text, look), fragment.link ?? undefined)
+  }
+  return html
+}
+
+interface WriteOptions {
+  /** Whether its font says nothing more, as in a heading. */
+  readonly isPlain?: boolean
+  /** Writes the mark of a note; undefined for what is none. */
+  readonly note?: (text: string) => string | undefined
+}

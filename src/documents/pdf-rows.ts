@@ -1,0 +1,236 @@
+import type { Fragment, PageText } from './pdf-text.ts'
+
+/** Text on one line without a wide gap. */
+export interface Cell {
+  readonly fragments: readonly Fragment[]
+  readonly left: number
+  readonly right: number
+}
+
+/** What stands on one line of a column. */
+export interface Row {
+  readonly page: number
+  readonly cells: readonly Cell[]
+  readonly left: number
+  readonly right: number
+  readonly base: number
+  /** Height of most of its letters. */
+  readonly size: number
+  /** The column it stands in. */
+  readonly column: Column
+}
+
+/** How far the lines of a column reach. */
+export interface Column {
+  readonly left: number
+  readonly right: number
+}
+
+/** The lines of a page in the order of reading: columns one after the other. */
+export function arrangePage(page: PageText): Row[] {
+  const segments = findSegments(page.fragments)
+  return orderColumns(segments, 0).flatMap((column) => findRows(column, page.number))
+}
+
+interface Segment extends Cell {
+  readonly base: number
+  readonly size: number
+  /** Its place in the order in which the page was written. */
+  readonly order: number
+}
+
+/** Letters further apart than this, in heights of a letter, are in two cells. */
+const CELL_GAP = 1.5
+
+/** Joins pieces that follow each other on one line. Programs write the text of a line in one go. */
+function findSegments(fragments: readonly Fragment[]): Segment[] {
+  const segments: Segment[] = []
+  let open: Fragment[] = []
+  const close = () => {
+    if (open.length > 0) segments.push(createSegment(open, segments.length))
+    open = []
+  }
+  for (const fragment of fragments) {
+    const last = open.at(-1)
+    if (last !== undefined && !follows(open, last, fragment)) close()
+    open.push(fragment)
+  }
+  close()
+  return segments
+}
+
+function follows(open: readonly Fragment[], last: Fragment, next: Fragment): boolean {
+  const size = Math.max(last.size, next.size)
+  if (Math.abs(next.base - last.base) > 0.5 * size && Math.abs(next.base - (open[0]?.base ?? 0)) > 0.5 * size)
+    return false
+  const gap = next.left >= last.left ? next.left - last.right : last.left - next.right
+  return gap < CELL_GAP * size && gap > -size
+}
+
+function createSegment(fragments: readonly Fragment[], order: number): Segment {
+  const main = mostOf(fragments)
+  return { fragments, ...extentOf(fragments), base: main.base, size: main.size, order }
+}
+
+/** From where to where things reach together. */
+function extentOf(things: Iterable<Column>): Column {
+  let left = Number.POSITIVE_INFINITY
+  let right = Number.NEGATIVE_INFINITY
+  for (const thing of things) {
+    left = Math.min(left, thing.left)
+    right = Math.max(right, thing.right)
+  }
+  return { left, right }
+}
+
+/** The piece in whose height most letters are. */
+function mostOf(fragments: readonly Fragment[]): Fragment {
+  let best = fragments[0]
+  let most = -1
+  const counts = new Map<number, number>()
+  for (const fragment of fragments) {
+    const key = Math.round(fragment.size * 2)
+    const count = (counts.get(key) ?? 0) + fragment.text.length
+    counts.set(key, count)
+    if (count <= most) continue
+    most = count
+    best = fragment
+  }
+  if (best === undefined) throw new RangeError('A line has at least one piece')
+  return best
+}
+
+const MAX_COLUMN_DEPTH = 3
+const LEAST_LINES = 4
+
+/**
+ * Divides what stands beside each other, as in a newspaper. What reaches over a gap divides the columns into those above and below it.
+ * Cells of a table stand beside each other as well, but do not fill their columns, and are written row by row.
+ */
+function orderColumns(segments: readonly Segment[], depth: number): Segment[][] {
+  const gap = depth < MAX_COLUMN_DEPTH ? findGap(segments) : undefined
+  if (gap === undefined) return [[...segments]]
+  const sorted = [...segments].sort((a, b) => a.base - b.base)
+  const columns: Segment[][] = []
+  let left: Segment[] = []
+  let right: Segment[] = []
+  let across: Segment[] = []
+  const close = () => {
+    for (const side of [left, right]) if (side.length > 0) columns.push(...orderColumns(side, depth + 1))
+    left = []
+    right = []
+  }
+  for (const segment of sorted) {
+    if (segment.right <= gap || segment.left >= gap) {
+      if (across.length > 0) columns.push(across)
+      across = []
+      if (segment.right <= gap) left.push(segment)
+      else right.push(segment)
+    } else {
+      close()
+      across.push(segment)
+    }
+  }
+  close()
+  if (across.length > 0) columns.push(across)
+  return columns
+}
+
+/** Where a gap between two columns is, across which little or nothing is written. */
+function findGap(segments: readonly Segment[]): number | undefined {
+  if (segments.length < 2 * LEAST_LINES) return undefined
+  const { left: start, right: end } = extentOf(segments)
+  const width = Math.ceil(end - start)
+  if (!(width > 0) || width > MAX_WIDTH) return undefined
+  const written = countAcross(segments, start, width)
+  const most = Math.floor(segments.length / 5)
+  let best: { readonly at: number; readonly across: number; readonly width: number } | undefined
+  for (let x = Math.floor(width * 0.2); x < width * 0.8; x++) {
+    const across = written[x] ?? 0
+    if (across > most) continue
+    let to = x
+    while (to < width * 0.8 && (written[to] ?? 0) <= across) to++
+    const isBetter = best === undefined || across < best.across || (across === best.across && to - x > best.width)
+    if (to - x >= LEAST_GAP && isBetter) best = { at: start + (x + to) / 2, across, width: to - x }
+    x = to
+  }
+  return best !== undefined && areColumns(segments, best.at, start, end) ? best.at : undefined
+}
+
+const MAX_WIDTH = 20_000
+const LEAST_GAP = 6
+
+/** How many lines are written across each point of a page. */
+function countAcross(segments: readonly Segment[], start: number, width: number): Int32Array {
+  const changes = new Int32Array(width + 2)
+  for (const { left, right } of segments) {
+    const from = Math.max(0, Math.floor(left - start))
+    const to = Math.min(width, Math.ceil(right - start))
+    changes[from] = (changes[from] ?? 0) + 1
+    changes[to] = (changes[to] ?? 0) - 1
+  }
+  for (let x = 1; x < changes.length; x++) changes[x] = (changes[x] ?? 0) + (changes[x - 1] ?? 0)
+  return changes
+}
+
+function areColumns(segments: readonly Segment[], gap: number, start: number, end: number): boolean {
+  const left = segments.filter(({ right }) => right <= gap)
+  const right = segments.filter((segment) => segment.left >= gap)
+  if (countLines(left) < LEAST_LINES || countLines(right) < LEAST_LINES) return false
+  const filled = Number(isFilled(left, gap - start)) + Number(isFilled(right, end - gap))
+  return filled === 2 || (filled === 1 && countChanges(left, right) <= MAX_CHANGES)
+}
+
+/** How often a page that is written column by column goes from one side to the other; a few things may be put in later. */
+const MAX_CHANGES = 4
+
+function countChanges(left: readonly Segment[], right: readonly Segment[]): number {
+  const isLeft = new Set(left)
+  const written = [...left, ...right].sort((a, b) => a.order - b.order)
+  return written.filter((segment, i) => i > 0 && isLeft.has(segment) !== isLeft.has(written[i - 1] ?? segment)).length
+}
+
+function countLines(side: readonly Segment[]): number {
+  return new Set(side.map(({ base }) => Math.round(base))).size
+}
+
+/** Whether most lines of a side fill it, but for the last ones of paragraphs. */
+function isFilled(side: readonly Segment[], width: number): boolean {
+  const widths = side.map(({ left, right }) => right - left).sort((a, b) => a - b)
+  return (widths[widths.length >> 1] ?? 0) > 0.55 * width
+}
+
+function findRows(segments: readonly Segment[], page: number): Row[] {
+  const column = extentOf(segments)
+  const rows: Segment[][] = []
+  for (const segment of [...segments].sort((a, b) => a.base - b.base)) {
+    const last = rows.at(-1)
+    const base = last?.[0]?.base ?? Number.NEGATIVE_INFINITY
+    if (last !== undefined && segment.base - base < 0.35 * segment.size) last.push(segment)
+    else rows.push([segment])
+  }
+  return rows.map((row) => createRow(row, page, column))
+}
+
+function createRow(segments: readonly Segment[], page: number, column: Column): Row {
+  const cells = joinClose([...segments].sort((a, b) => a.left - b.left))
+  const main = mostOf(cells.flatMap(({ fragments }) => [...fragments]))
+  const left = cells[0]?.left ?? 0
+  return { page, cells, left, right: cells.at(-1)?.right ?? 0, base: main.base, size: main.size, column }
+}
+
+/** Pieces that were not written in one go may be one text all the same. */
+function joinClose(segments: readonly Segment[]): Cell[] {
+  const cells: Cell[] = []
+  for (const { fragments, left, right, size } of segments) {
+    const last = cells.at(-1)
+    if (last !== undefined && left - last.right < CELL_GAP * size) {
+      cells[cells.length - 1] = {
+        fragments: [...last.fragments, ...fragments],
+        left: last.left,
+        right: Math.max(last.right, right),
+      }
+    } else cells.push({ fragments, left, right })
+  }
+  return cells
+}

@@ -1,0 +1,121 @@
+import { DOCUMENT_LIMITS } from './document.ts'
+import { type OfficeRow, writeTable } from './office-blocks.ts'
+import { runsOf, writeRuns } from './pdf-line.ts'
+import type { Cell, Column, Row } from './pdf-rows.ts'
+import type { RowFacts } from './pdf-survey.ts'
+
+/** Rows that are a table, and the table. */
+export interface FoundTable {
+  readonly count: number
+  readonly html: string
+}
+
+const MARKER = /^(?:[•◦▪‣·*–—-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/i
+
+/** Whether a row may be one of a table: things stand beside each other in it, other than a mark and its text. */
+export function isTabular({ row, isFixed }: RowFacts): boolean {
+  if (isFixed || row.cells.length < 2) return false
+  const [first] = row.cells
+  const marker =
+    first?.fragments
+      .map(({ text }) => text)
+      .join('')
+      .trim() ?? ''
+  return row.cells.length > 2 || !MARKER.test(marker)
+}
+
+/** The table that begins with a row, if one does: rows whose cells stand below each other. */
+export function findTable(rows: readonly RowFacts[], start: number, pitch: number): FoundTable | undefined {
+  const own = takeRows(rows, start)
+  const many = own.filter(({ cells }) => cells.length > 1)
+  const columns = findColumns(many)
+  if (columns.length < 2 || many.length < (columns.length === 2 ? 3 : 2)) return undefined
+  const fitting = many.filter((row) => row.cells.every((cell) => placeOf(cell, columns) !== -1))
+  if (fitting.length < 0.8 * many.length) return undefined
+  const grid: { readonly row: Row; readonly cells: string[] }[] = []
+  for (const row of own) {
+    const cells = columns.map(() => '')
+    for (const cell of row.cells.flatMap((own) => splitCell(own, columns, row.size))) {
+      const place = Math.max(0, placeOf(cell, columns))
+      cells[place] = [cells[place], writeRuns(runsOf(cell, row.base, row.size))].filter((text) => text !== '').join(' ')
+    }
+    const last = grid.at(-1)
+    const isContinued = last !== undefined && cells[0] === '' && row.base - last.row.base < 1.25 * pitch * row.size
+    if (isContinued) {
+      for (const [i, text] of cells.entries()) last.cells[i] = [last.cells[i], text].filter(Boolean).join(' ')
+    } else grid.push({ row, cells })
+  }
+  const table = grid.map(
+    ({ cells }, i): OfficeRow => ({
+      cells: cells.map((html) => ({ html, columns: 1, rows: 1 })),
+      isHeader: i === 0 && namesColumns(cells),
+    }),
+  )
+  return { count: own.length, html: writeTable(table) }
+}
+
+/** Names of narrow columns stand closer to each other than what is below them. */
+function splitCell(cell: Cell, columns: readonly Column[], size: number): Cell[] {
+  if (columns.filter(({ left, right }) => left < cell.right && right > cell.left).length < 2) return [cell]
+  const parts: Cell[] = []
+  for (const fragment of cell.fragments) {
+    const last = parts.at(-1)
+    const { left, right } = fragment
+    if (last === undefined || left - last.right > 0.6 * size) parts.push({ fragments: [fragment], left, right })
+    else parts[parts.length - 1] = { fragments: [...last.fragments, fragment], left: last.left, right }
+  }
+  return parts
+}
+
+/** Names of columns are words, one for each. */
+function namesColumns(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell === '' || /\p{L}/u.test(cell)) && cells.filter((cell) => cell !== '').length > 1
+}
+
+/** The rows from one on that may be of one table. A single cell below others may be the rest of one of them. */
+function takeRows(rows: readonly RowFacts[], start: number): Row[] {
+  const own: Row[] = []
+  for (let i = start; i < rows.length && own.length < DOCUMENT_LIMITS.rows; i++) {
+    const facts = rows[i]
+    const last = own.at(-1)
+    if (facts === undefined) break
+    const step = last === undefined ? 0 : facts.row.base - last.base
+    if (last !== undefined && (facts.row.page !== last.page || step < 0 || step > 3 * facts.row.size)) break
+    if (isTabular(facts)) own.push(facts.row)
+    else {
+      const next = rows[i + 1]
+      const isInside =
+        next !== undefined && isTabular(next) && facts.row.left > (last?.cells[0]?.right ?? Number.POSITIVE_INFINITY)
+      if (!isInside) break
+      own.push(facts.row)
+    }
+  }
+  return own
+}
+
+/** From where to where the cells of columns reach, by the rows that have most of them. */
+function findColumns(rows: readonly Row[]): Column[] {
+  const most = rows.reduce((count, { cells }) => Math.max(count, cells.length), 0)
+  const cells = rows.filter((row) => row.cells.length === most).flatMap((row) => [...row.cells])
+  const columns: { left: number; right: number }[] = []
+  for (const { left, right } of cells.sort((a, b) => a.left - b.left)) {
+    const last = columns.at(-1)
+    if (last !== undefined && left <= last.right) last.right = Math.max(last.right, right)
+    else columns.push({ left, right })
+  }
+  return columns.length === most ? columns.slice(0, DOCUMENT_LIMITS.columns) : []
+}
+
+/** The column in which most of a cell stands; -1 for none. */
+function placeOf(cell: Cell, columns: readonly Column[]): number {
+  let best = -1
+  let most = 0
+  for (const [i, { left, right }] of columns.entries()) {
+    const shared = Math.min(cell.right, right) - Math.max(cell.left, left)
+    if (shared > most) {
+      most = shared
+      best = i
+    }
+  }
+  return best
+}

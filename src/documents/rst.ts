@@ -1,0 +1,65 @@
+import { splitLines } from '../core/text/lines.ts'
+import type { Convert } from './document.ts'
+import { createDocument, readText } from './markup.ts'
+import type { Block, Blocks } from './rst/blocks.ts'
+import { Facts } from './rst/facts.ts'
+import { expandTabs } from './rst/lines.ts'
+import { BlockParser } from './rst/parse.ts'
+import { writeBlocks } from './rst/write.ts'
+
+/** Makes HTML of reStructuredText, with the directives and roles of Docutils and Sphinx. Files that it includes are named, not read. */
+export const convertRst: Convert = (bytes) => {
+  const facts = new Facts()
+  const lines = splitLines(readText(bytes)).map(expandTabs)
+  const blocks = nameHeadings(new BlockParser(lines, facts).parse(), facts)
+  facts.startOver()
+  const title = blocks.find((block) => block.type === 'heading')
+  return createDocument(writeBlocks(blocks, facts), 'html', {
+    title: title === undefined ? null : plainTitle(title.text),
+    author: fieldOf(blocks, 'author'),
+    language: fieldOf(blocks, 'language'),
+  })
+}
+
+/** Gives headings their fragments, and the names of targets that stand before them. */
+function nameHeadings(blocks: Blocks, facts: Facts): Blocks {
+  let names: string[] = []
+  return blocks.map((block): Block => {
+    if (block.type === 'target') {
+      names.push(block.name)
+      return block
+    }
+    if (block.type !== 'heading') {
+      names = []
+      return block
+    }
+    const title = plainTitle(block.text)
+    const address = `#${facts.anchors.create(title)}`
+    // Two sections may have one title; no two have one fragment.
+    for (const name of [address, ...names, title]) facts.define(name, { address, title })
+    names = []
+    return { ...block, names: [address] }
+  })
+}
+
+/** A title without its marks. */
+function plainTitle(text: string): string {
+  return text
+    .replace(/:[\w:-]{1,60}:`/g, '`')
+    .replace(/[`*]/g, '')
+    .replace(/\\(.)/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+const FIRST_BLOCKS = 4
+
+/** What the list of fields at the beginning says. */
+function fieldOf(blocks: Blocks, name: string): string | null {
+  for (const block of blocks.slice(0, FIRST_BLOCKS)) {
+    if (block.type !== 'fields') continue
+    const [first] = block.items.find((field) => field.name.toLowerCase() === name)?.blocks ?? []
+    if (first?.type === 'paragraph') return first.text.replace(/\s+/g, ' ')
+  }
+  return null
+}

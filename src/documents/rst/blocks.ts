@@ -1,0 +1,57 @@
+import { trimBlank } from '../indent.ts'
+
+/* What a text in reStructuredText consists of, before it is written as HTML. Text inside of blocks is as it stands in the source. */
+
+export type Block =
+  | { readonly type: 'heading'; readonly level: number; readonly text: string; readonly names: readonly string[] }
+  | { readonly type: 'paragraph'; readonly text: string }
+  | { readonly type: 'code'; readonly code: string; readonly language: string; readonly caption: string }
+  /** Code in which marks of inline text count. */
+  | { readonly type: 'parsed'; readonly text: string }
+  | { readonly type: 'list'; readonly start: number | null; readonly items: readonly Blocks[] }
+  | { readonly type: 'terms'; readonly items: Term[] }
+  | { readonly type: 'fields'; readonly items: readonly Field[] }
+  | { readonly type: 'quote'; readonly blocks: Blocks }
+  | { readonly type: 'lines'; readonly lines: readonly string[] }
+  | { readonly type: 'table'; readonly table: Table; readonly caption: string }
+  | { readonly type: 'rule' }
+  | { readonly type: 'box'; readonly kind: string; readonly title: string; readonly blocks: Blocks }
+  /** Blocks below a strong line that is no heading. */
+  | { readonly type: 'titled'; readonly title: string; readonly blocks: Blocks }
+  | { readonly type: 'picture'; readonly address: string; readonly words: string; readonly blocks: Blocks }
+  | { readonly type: 'object'; readonly signatures: readonly string[]; readonly blocks: Blocks }
+  | { readonly type: 'note'; readonly label: string; readonly blocks: Blocks }
+  | { readonly type: 'formula'; readonly tex: string }
+  | { readonly type: 'target'; readonly name: string }
+
+export type Blocks = readonly Block[]
+
+export interface Term {
+  /** The term as inline text; what kind of thing it is may follow behind ` : `. */
+  readonly term: string
+  /** Whether it is code, such as an option of a program. */
+  readonly isCode: boolean
+  readonly blocks: Blocks
+}
+
+export interface Field {
+  readonly name: string
+  readonly blocks: Blocks
+}
+
+export interface TableCell {
+  readonly blocks: Blocks
+  readonly columns: number
+  readonly rows: number
+}
+
+export interface Table {
+  readonly rows: readonly (readonly TableCell[])[]
+  readonly headerRows: number
+}
+
+/** A block of code; what a Python prompt stands before is a session. */
+export function createCode(lines: readonly string[], language: string, caption = ''): Block {
+  const code = trimBlank(lines).join('\n')
+  return { type: 'code', code, language: code.startsWith('>>> ') ? 'pycon' : language, caption }
+}

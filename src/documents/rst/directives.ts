@@ -1,0 +1,331 @@
+import { isBlank } from '../../core/text/lines.ts'
+import { parseRows } from '../csv.ts'
+import { dedent, indentOf, trimBlank } from '../indent.ts'
+import { type Block, type Blocks, createCode, type TableCell } from './blocks.ts'
+import type { BlockParser } from './parse.ts'
+
+/** A directive, taken apart: `.. name:: argument`, `:option: value`, and what is indented below it. */
+export interface Directive {
+  readonly name: string
+  readonly argument: readonly string[]
+  readonly options: ReadonlyMap<string, string>
+  readonly content: readonly string[]
+}
+
+const OPTION = /^:([\w-]{1,60}):(?:\s+(.*))?$/
+
+/** Takes a directive apart. `body` is what is indented below its first line. */
+export function parseDirective(name: string, first: string, body: readonly string[]): Directive {
+  const argument = first === '' ? [] : [first]
+  const options = new Map<string, string>()
+  let at = 0
+  for (; at < body.length && !isBlank(body[at] ?? '') && !OPTION.test(body[at] ?? ''); at++)
+    argument.push(body[at] ?? '')
+  let last = ''
+  for (; at < body.length && !isBlank(body[at] ?? ''); at++) {
+    const line = body[at] ?? ''
+    const [, option, value = ''] = OPTION.exec(line) ?? []
+    if (option !== undefined) options.set(option, value)
+    else if (indentOf(line) > 0) options.set(last, `${options.get(last) ?? ''} ${line.trim()}`.trim())
+    else break
+    last = option ?? last
+  }
+  return { name: name.toLowerCase(), argument, options, content: trimBlank(body.slice(at)) }
+}
+
+type Read = (parser: BlockParser, directive: Directive) => Blocks
+
+/** Reads what a directive stands for. */
+export function readDirective(parser: BlockParser, directive: Directive): Blocks {
+  const { name } = directive
+  const kind = name.slice(name.lastIndexOf(':') + 1)
+  const read = READ.get(name) ?? READ.get(kind)
+  if (read !== undefined) return read(parser, directive)
+  return OBJECTS.has(kind) || name.includes(':') ? readObject(parser, directive) : readUnknown(parser, directive)
+}
+
+/** Argument and content as one text, where a directive takes no argument. */
+function bodyOf({ argument, content }: Directive): readonly string[] {
+  if (argument.length === 0) return content
+  return content.length === 0 ? argument : [...argument, '', ...content]
+}
+
+function lineOf(lines: readonly string[]): string {
+  return lines
+    .map((line) => line.trim())
+    .join(' ')
+    .trim()
+}
+
+const drop: Read = () => []
+const readBody: Read = (parser, directive) => parser.inner(bodyOf(directive))
+/** The argument says when, where or how the content is shown. */
+const readContent: Read = (parser, { content }) => parser.inner(content)
+
+/** Some directive that an extension adds: what it holds is text, as a rule. */
+const readUnknown: Read = (parser, directive) => {
+  if (directive.content.length > 0) return parser.inner(directive.content)
+  return parser.inner(directive.argument)
+}
+
+/** A strong line, and what belongs to it. */
+const readTitled: Read = (parser, { argument, content, options }) => [
+  { type: 'titled', title: lineOf(argument) || (options.get('title') ?? ''), blocks: parser.inner(content) },
+]
+
+function readBox(kind: string, title: string): Read {
+  return (parser, directive) => [{ type: 'box', kind, title, blocks: parser.inner(bodyOf(directive)) }]
+}
+
+const readNamedBox: Read = (parser, { argument, content, options }) => [
+  {
+    type: 'box',
+    kind: /^[\w-]+$/.exec(options.get('class') ?? '')?.[0] ?? 'note',
+    title: lineOf(argument),
+    blocks: parser.inner(content),
+  },
+]
+
+const VERSIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    versionadded: 'New in version',
+    'version-added': 'New in version',
+    versionchanged: 'Changed in version',
+    'version-changed': 'Changed in version',
+    versionremoved: 'Removed in version',
+    'version-removed': 'Removed in version',
+    deprecated: 'Deprecated since version',
+    'version-deprecated': 'Deprecated since version',
+  }),
+)
+
+const readVersion: Read = (parser, { name, argument, content }) => {
+  const [first = '', ...rest] = argument
+  const [, version = first, text = ''] = /^(\S+)\s+(.*)$/.exec(first) ?? []
+  const words = `*${VERSIONS.get(name) ?? name} ${version}*`
+  const blocks = parser.inner([text, ...rest, '', ...content])
+  const [head, ...others] = blocks
+  const all: Blocks =
+    head?.type === 'paragraph'
+      ? [{ type: 'paragraph', text: `${words}: ${head.text}` }, ...others]
+      : [{ type: 'paragraph', text: `${words}.` }, ...blocks]
+  return name.includes('deprecated') ? [{ type: 'box', kind: 'deprecated', title: 'Deprecated', blocks: all }] : all
+}
+
+const readCode: Read = (parser, { argument, content, options }) => {
+  const language = argument[0]?.trim() ?? options.get('language') ?? parser.facts.language
+  return [createCode(dedent(content), language, options.get('caption') ?? '')]
+}
+
+/** Code whose language the name of the directive tells. */
+function readCodeIn(language: string): Read {
+  return (_, directive) => [createCode(dedent(bodyOf(directive)), language)]
+}
+
+const readParsed: Read = (_, directive) => [{ type: 'parsed', text: bodyOf(directive).join('\n') }]
+
+const readHighlight: Read = ({ facts }, { argument }) => {
+  facts.language = argument[0]?.trim() ?? ''
+  return []
+}
+
+/** A file that is shown at this place is named: it is a file of its own. */
+const readFile: Read = (_, { argument, options }) => {
+  const file = lineOf(argument)
+  const caption = options.get('caption') ?? ''
+  return file === '' ? [] : [{ type: 'paragraph', text: `${caption === '' ? 'File' : `${caption}:`} ${literal(file)}` }]
+}
+
+function literal(text: string): string {
+  return `\`\`${text}\`\``
+}
+
+const readAvailability: Read = (parser, { argument, content }) =>
+  parser.inner([`*Availability*: ${lineOf(argument)}`, '', ...content])
+
+/** An event that Python's audit hooks hear of: its name, and what it is told. */
+const readAuditEvent: Read = (parser, { argument, content }) => {
+  if (content.length > 0) return parser.inner(content)
+  const [name = '', told = ''] = lineOf(argument).split(/\s+/)
+  const values = told.split(',').filter((value) => value !== '')
+  const given = values.length === 0 ? 'no arguments' : `arguments ${values.map(literal).join(', ')}`
+  return parser.inner([`Raises an auditing event ${literal(name)} with ${given}.`])
+}
+
+const readFormula: Read = (_, directive) => [{ type: 'formula', tex: bodyOf(directive).join('\n').trim() }]
+
+const readPicture: Read = (parser, { argument, options, content }) => [
+  {
+    type: 'picture',
+    address: argument.map((part) => part.trim()).join(''),
+    words: options.get('alt') ?? '',
+    blocks: parser.inner(content),
+  },
+]
+
+const readModule: Read = ({ facts }, { argument }) => {
+  const name = lineOf(argument)
+  facts.module = name === 'None' ? '' : name
+  return []
+}
+
+/** A table in any of the ways to draw one, below its title. */
+const readTable: Read = (parser, { argument, content }) => {
+  const caption = lineOf(argument)
+  return parser.inner(content).map((block): Block => (block.type === 'table' ? { ...block, caption } : block))
+}
+
+const readListTable: Read = (parser, { argument, content, options }) => {
+  const [list] = parser.inner(content)
+  if (list?.type !== 'list') return parser.inner(content)
+  const rows = list.items.map(([row]) => (row?.type === 'list' ? row.items.map(createCell) : []))
+  const headerRows = Number(options.get('header-rows') ?? 0) || 0
+  return [{ type: 'table', table: { rows, headerRows }, caption: lineOf(argument) }]
+}
+
+function createCell(blocks: Blocks): TableCell {
+  return { blocks, columns: 1, rows: 1 }
+}
+
+const readCsvTable: Read = (parser, { argument, content, options }) => {
+  const caption = lineOf(argument)
+  const file = options.get('file') ?? options.get('url')
+  if (file !== undefined) return [{ type: 'paragraph', text: `${caption} ${literal(file)}`.trim() }]
+  const given = options.get('delim') ?? ','
+  const separator = given === 'tab' || given === '\\t' ? '\t' : given === 'space' ? ' ' : given.charAt(0)
+  // A space may follow every separator, before a quotation mark as well.
+  const plain = (text: string) => text.replaceAll(`${separator} "`, `${separator}"`)
+  const read = (text: string) =>
+    parseRows(plain(text), separator).rows.map((row) =>
+      row.map((cell) => createCell(parser.inner(dedent(cell.split('\n'))))),
+    )
+  const header = read(options.get('header') ?? '')
+  const headerRows = header.length + (Number(options.get('header-rows') ?? 0) || 0)
+  return [{ type: 'table', table: { rows: [...header, ...read(content.join('\n'))], headerRows }, caption }]
+}
+
+/** What is shown before the name of a thing. */
+const PREFIXES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    class: 'class',
+    exception: 'exception',
+    classmethod: 'classmethod',
+    staticmethod: 'static',
+    property: 'property',
+    abstractmethod: 'abstract',
+    coroutinefunction: 'coroutine',
+    coroutinemethod: 'coroutine',
+    awaitablefunction: 'awaitable',
+    awaitablemethod: 'awaitable',
+    struct: 'struct',
+    union: 'union',
+    enum: 'enum',
+  }),
+)
+
+/** Things of Python that are named with their module where they stand in no class. */
+const IN_MODULES = new Set('function class exception data decorator coroutinefunction awaitablefunction'.split(' '))
+
+/** Something that can be called or used: its signatures, and what is said about it. */
+function readObject(parser: BlockParser, directive: Directive): Blocks {
+  const { name, argument, content } = directive
+  const kind = name.slice(name.lastIndexOf(':') + 1)
+  const isPython = name === kind || name.startsWith('py:')
+  const { module } = parser.facts
+  const prefix = PREFIXES.get(kind) === undefined ? '' : `${PREFIXES.get(kind)} `
+  const path = isPython && IN_MODULES.has(kind) && module !== '' && parser.isTop ? `${module}.` : ''
+  const signatures = joinContinued(argument).map((text) => {
+    const own = text.startsWith(prefix) ? text.slice(prefix.length) : text
+    const sign = kind === 'decorator' || kind === 'decoratormethod' ? '@' : ''
+    return `${prefix}${sign}${own.startsWith(path) ? '' : path}${own}`
+  })
+  return [{ type: 'object', signatures, blocks: parser.inner(content) }]
+}
+
+/** A class of Python; where the argument can only be one of a style sheet, what it applies to. */
+const readClass: Read = (parser, directive) => {
+  const isStyle = /^[a-z][a-z-]*(?: [a-z][a-z-]*)*$/.test(lineOf(directive.argument)) && directive.content.length === 0
+  return isStyle ? [] : readObject(parser, directive)
+}
+
+/** Every line is a signature but for those that go on after a backslash. */
+function joinContinued(lines: readonly string[]): string[] {
+  const joined: string[] = []
+  let isOpen = false
+  for (const line of lines) {
+    const text = line.trim()
+    const plain = text.endsWith('\\') ? text.slice(0, -1).trimEnd() : text
+    if (isOpen) joined.push(`${joined.pop() ?? ''} ${plain}`)
+    else joined.push(plain)
+    isOpen = text.endsWith('\\')
+  }
+  return joined
+}
+
+const OBJECTS = new Set(
+  `function class method attribute data exception classmethod staticmethod decorator decoratormethod property
+  abstractmethod coroutinefunction coroutinemethod awaitablefunction awaitablemethod macro type struct union enum enumerator member var option cmdoption envvar describe object confval
+  setting opcode pdbcommand 2to3fixer command variable prop_tgt prop_dir prop_gbl prop_sf prop_test prop_inst
+  prop_cache genex policy autofunction autoclass automethod autodata autoattribute autoexception autoproperty
+  autodecorator automodule bash-function directive role signal template-filter templatetag fieldlookup
+  django-admin django-admin-option click argparse kernel-doc`.split(/\s+/),
+)
+
+const NOTHING =
+  `toctree contents sectnum section-numbering index tabularcolumns default-domain meta raw role default-role
+  sectionauthor moduleauthor codeauthor program testsetup testcleanup target-notes header footer restructuredtext-test-directive
+  title date rst-class cssclass highlightlang autosummary currentclass namespace namespace-push namespace-pop acks-only
+  bibliography idx spelling no-search local-contents minigallery`.split(/\s+/)
+
+const READ: ReadonlyMap<string, Read> = new Map<string, Read>([
+  ...each(NOTHING, drop),
+  ...each(
+    'container compound epigraph highlights pull-quote glossary hlist acks impl-detail cssclass'.split(' '),
+    readBody,
+  ),
+  ...each('only ifconfig grid tab-set tabs code-group cond tags'.split(' '), readContent),
+  ...each(
+    'topic sidebar rubric centered tab tab-item group-tab dropdown card grid-item-card grid-item details cardinfo'.split(
+      ' ',
+    ),
+    readTitled,
+  ),
+  ...each('code code-block sourcecode code-tab cell ipython jupyter-execute exec-code'.split(' '), readCode),
+  ...each('highlight highlightlang'.split(' '), readHighlight),
+  ...each('literalinclude include program-output command-output plot image-sg'.split(' '), readFile),
+  ...each('doctest'.split(' '), readCodeIn('pycon')),
+  ...each('testcode'.split(' '), readCodeIn('python')),
+  ...each('testoutput productionlist prompt uml ditaa'.split(' '), readCodeIn('')),
+  ...each('graphviz digraph graph'.split(' '), readCodeIn('dot')),
+  ['mermaid', readCodeIn('mermaid')],
+  ['availability', readAvailability],
+  ['audit-event', readAuditEvent],
+  ['parsed-literal', readParsed],
+  ['math', readFormula],
+  ...each('image figure video thumbnail'.split(' '), readPicture),
+  ...each('module currentmodule'.split(' '), readModule),
+  ['class', readClass],
+  ['table', readTable],
+  ['list-table', readListTable],
+  ...each('csv-table flat-table-csv'.split(' '), readCsvTable),
+  ['flat-table', readListTable],
+  ...each([...VERSIONS.keys()], readVersion),
+  ['admonition', readNamedBox],
+  ...Object.entries({
+    note: 'Note',
+    tip: 'Tip',
+    hint: 'Hint',
+    important: 'Important',
+    warning: 'Warning',
+    caution: 'Caution',
+    danger: 'Danger',
+    attention: 'Attention',
+    error: 'Error',
+    seealso: 'See also',
+    todo: 'To do',
+  }).map(([kind, title]): [string, Read] => [kind, readBox(kind, title)]),
+])
+
+function* each(names: readonly string[], read: Read): Generator<[string, Read], void, void> {
+  for (const name of names) yield [name, read]
+}

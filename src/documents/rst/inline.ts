@@ -1,0 +1,255 @@
+import { escapeHtml } from '../../core/html/escape.ts'
+import { writeLink, writeNoteMark } from '../markup.ts'
+import { type Facts, keyOf } from './facts.ts'
+import { plainOf } from './lines.ts'
+import { writeRole } from './roles.ts'
+
+/** Substitutions inside each other. */
+const MAX_DEPTH = 5
+const MAX_NAME = 100
+
+const CLOSING: Readonly<Record<string, string>> = { '"': '"', "'": "'", '(': ')', '[': ']', '{': '}', '<': '>' }
+/** What may stand before and after marked text. */
+const BEFORE = /[\s'"([{<\-/:\p{Ps}\p{Pi}\p{Pf}\p{Pd}\p{Po}]/u
+const AFTER = /[\s'")\]}>\-/\\:.,;!?\p{Pe}\p{Pi}\p{Pf}\p{Pd}\p{Po}]/u
+
+const ROLE_BEFORE = /:([A-Za-z][\w.+:-]{0,60}):`/y
+const ROLE_AFTER = /:([A-Za-z][\w.+:-]{0,60}):/y
+const ADDRESS = /(?:https?|ftp):\/\/[^\s<>"`|\\]{1,2000}/y
+const NOTE = /\[(#|#?[\w.:+-]{1,80}|\*)\]_/y
+/** Where something may be marked. */
+const NEXT = /[\\*`:|[_]|(?:https?|ftp):/g
+const WORD = /[\p{L}\p{N}]/u
+const SIMPLE_NAME = /[\p{L}\p{N}](?:[-_.:+]?[\p{L}\p{N}])*$/u
+
+/** Writes text with its marks as HTML. Time grows with its length alone: what ends nowhere is looked for once. */
+export function writeInline(text: string, facts: Facts, depth = 0): string {
+  return new InlineWriter(text, facts, depth).write()
+}
+
+class InlineWriter {
+  readonly #text: string
+  readonly #facts: Facts
+  readonly #depth: number
+  readonly #out: string[] = []
+  #plain = ''
+  #at = 0
+  /** Marks that end nowhere from here on. */
+  readonly #open = new Set<string>()
+
+  constructor(text: string, facts: Facts, depth: number) {
+    this.#text = text
+    this.#facts = facts
+    this.#depth = depth
+  }
+
+  write(): string {
+    while (this.#at < this.#text.length) {
+      if (this.#take()) continue
+      NEXT.lastIndex = this.#at + 1
+      const next = NEXT.exec(this.#text)?.index ?? this.#text.length
+      this.#plain += this.#text.slice(this.#at, next)
+      this.#at = next
+    }
+    this.#flush()
+    return this.#out.join('')
+  }
+
+  #flush(): void {
+    if (this.#plain !== '') this.#out.push(escapeHtml(this.#plain.replaceAll(' --- ', ' — ').replaceAll(' -- ', ' – ')))
+    this.#plain = ''
+  }
+
+  #push(html: string, end: number): true {
+    this.#flush()
+    this.#out.push(html)
+    this.#at = end
+    return true
+  }
+
+  /** Takes what is marked here. Says whether there was something. */
+  #take(): boolean {
+    switch (this.#text[this.#at]) {
+      case '\\':
+        return this.#takeEscape()
+      case '*':
+        return this.#starts('**') ? this.#takeMarked('**', 'strong') : this.#takeMarked('*', 'em')
+      case '`':
+        return this.#starts('``') ? this.#takeLiteral() : this.#takeInterpreted(this.#at, '')
+      case ':':
+        return this.#takeRole()
+      case '|':
+        return this.#takeSubstitution()
+      case '[':
+        return this.#takeNote()
+      case '_':
+        return this.#starts('_`') ? this.#takeTarget() : this.#takeReference()
+      case 'h':
+      case 'f':
+        return this.#takeAddress()
+      default:
+        return false
+    }
+  }
+
+  #starts(mark: string): boolean {
+    return this.#text.startsWith(mark, this.#at)
+  }
+
+  /** White space behind a backslash is nothing: it only separates marks from words. */
+  #takeEscape(): true {
+    const next = this.#text[this.#at + 1] ?? ''
+    if (next.trim() !== '') this.#plain += next
+    this.#at += 2
+    return true
+  }
+
+  /** Whether a mark of so many signs may begin here. */
+  #canStart(length: number): boolean {
+    const before = this.#text[this.#at - 1]
+    const after = this.#text[this.#at + length]
+    if (after === undefined || after.trim() === '') return false
+    // A sign in quotation marks or brackets is only named.
+    if (before !== undefined && after === CLOSING[before]) return false
+    return before === undefined || BEFORE.test(before) || this.#text[this.#at - 2] === '\\'
+  }
+
+  /** Where a mark ends the text that begins at `from`; -1 if nowhere. */
+  #findEnd(mark: string, from: number, isRaw = false): number {
+    if (this.#open.has(mark)) return -1
+    for (let end = this.#text.indexOf(mark, from); end >= 0; end = this.#text.indexOf(mark, end + 1)) {
+      const before = this.#text[end - 1] ?? ''
+      const after = this.#text[end + mark.length]
+      const isEscaped = !isRaw && before === '\\'
+      const isEnd = end > from && before.trim() !== '' && !isEscaped
+      if (
+        isEnd &&
+        (after === undefined || AFTER.test(after) || (mark === '`' && after === '_') || (mark === '|' && after === '_'))
+      )
+        return end
+    }
+    this.#open.add(mark)
+    return -1
+  }
+
+  #takeMarked(mark: string, element: string): boolean {
+    if (!this.#canStart(mark.length)) return this.#skip(mark)
+    const end = this.#findEnd(mark, this.#at + mark.length)
+    if (end < 0) return this.#skip(mark)
+    const inner = plainOf(this.#text.slice(this.#at + mark.length, end))
+    return this.#push(`<${element}>${escapeHtml(inner)}</${element}>`, end + mark.length)
+  }
+
+  #skip(mark: string): true {
+    this.#plain += mark
+    this.#at += mark.length
+    return true
+  }
+
+  #takeLiteral(): boolean {
+    if (!this.#canStart(2)) return this.#skip('``')
+    const end = this.#findEnd('``', this.#at + 2, true)
+    if (end < 0) return this.#skip('``')
+    const code = this.#text.slice(this.#at + 2, end).replace(/\s+/g, ' ')
+    return this.#push(`<code>${escapeHtml(code)}</code>`, end + 2)
+  }
+
+  #takeRole(): boolean {
+    ROLE_BEFORE.lastIndex = this.#at
+    const [start, role = ''] = ROLE_BEFORE.exec(this.#text) ?? []
+    return start === undefined ? false : this.#takeInterpreted(this.#at + start.length - 1, role)
+  }
+
+  /** Text between single backticks: a link, or what a role makes of it. */
+  #takeInterpreted(tick: number, role: string): boolean {
+    if (role === '' && !this.#canStart(1)) return false
+    const end = this.#findEnd('`', tick + 1)
+    if (end < 0) return false
+    const text = this.#text.slice(tick + 1, end)
+    if (role !== '') return this.#push(writeRole(role, text, this.#facts), end + 1)
+    if (this.#text[end + 1] === '_') return this.#takeLink(text, end + 2)
+    ROLE_AFTER.lastIndex = end + 1
+    const [after = '', name = ''] = ROLE_AFTER.exec(this.#text) ?? []
+    return this.#push(writeRole(name, text, this.#facts), end + 1 + after.length)
+  }
+
+  /** `text <address>`_ or `name`_; with two lines below it leads to an address that stands elsewhere. */
+  #takeLink(text: string, after: number): true {
+    const isAnonymous = this.#text[after] === '_'
+    const end = isAnonymous ? after + 1 : after
+    const open = text.lastIndexOf('<')
+    if (text.endsWith('>') && open >= 0) {
+      const given = text.slice(open + 1, -1).replace(/\s+/g, '')
+      const words = plainOf(text.slice(0, open).trim())
+      const address = given.endsWith('_') ? (this.#facts.resolve(given.slice(0, -1))?.address ?? given) : plainOf(given)
+      return this.#push(writeLink(address, escapeHtml(words === '' ? address : words)), end)
+    }
+    const address = isAnonymous ? this.#facts.takeAnonymous() : this.#facts.resolve(text)?.address
+    const words = escapeHtml(plainOf(text))
+    return this.#push(address === undefined ? words : writeLink(address, words), end)
+  }
+
+  /** `name_`, if there is such a target. */
+  #takeReference(): boolean {
+    const after = this.#text[this.#at + 1] ?? ''
+    const isAnonymous = after === '_'
+    const next = isAnonymous ? (this.#text[this.#at + 2] ?? '') : after
+    if (next !== '' && (next === '_' || WORD.test(next))) return false
+    const name = SIMPLE_NAME.exec(this.#text.slice(Math.max(0, this.#at - MAX_NAME), this.#at))?.[0]
+    if (name === undefined) return false
+    // Asked first: most words that end so lead nowhere.
+    const found = isAnonymous ? this.#facts.hasAnonymous : this.#facts.resolve(name) !== undefined
+    if (!found || !this.#plain.endsWith(name)) return false
+    const address = (isAnonymous ? this.#facts.takeAnonymous() : this.#facts.resolve(name)?.address) ?? ''
+    this.#plain = this.#plain.slice(0, -name.length)
+    return this.#push(writeLink(address, escapeHtml(name)), this.#at + (isAnonymous ? 2 : 1))
+  }
+
+  #takeTarget(): boolean {
+    const end = this.#findEnd('`', this.#at + 2)
+    if (end < 0) return false
+    return this.#push(escapeHtml(plainOf(this.#text.slice(this.#at + 2, end))), end + 1)
+  }
+
+  #takeSubstitution(): boolean {
+    if (!this.#canStart(1)) return false
+    const end = this.#findEnd('|', this.#at + 1)
+    if (end < 0 || end - this.#at > MAX_NAME) return false
+    const text = this.#facts.substitutions.get(keyOf(this.#text.slice(this.#at + 1, end)))
+    if (text === undefined) return false
+    this.#facts.spend(text.length + 1)
+    const after = /_{0,2}/y
+    after.lastIndex = end + 1
+    const lines = after.exec(this.#text)?.[0].length ?? 0
+    const html = this.#depth < MAX_DEPTH ? writeInline(text, this.#facts, this.#depth + 1) : escapeHtml(text)
+    return this.#push(html, end + 1 + lines)
+  }
+
+  #takeNote(): boolean {
+    NOTE.lastIndex = this.#at
+    const [mark, label = ''] = NOTE.exec(this.#text) ?? []
+    if (mark === undefined) return false
+    const name = this.#facts.labelOf(label)
+    if (!this.#facts.notes.has(keyOf(name))) return false
+    return this.#push(writeNoteMark(noteId(name), name.replace(/^(?:number|sign)-/, '')), this.#at + mark.length)
+  }
+
+  #takeAddress(): boolean {
+    if (WORD.test(this.#text[this.#at - 1] ?? ' ')) return false
+    ADDRESS.lastIndex = this.#at
+    const [found] = ADDRESS.exec(this.#text) ?? []
+    if (found === undefined) return false
+    let { length } = found
+    // What ends a sentence or a bracket around the address is no part of it.
+    while (length > 0 && `.,;:!?'*_)]}`.includes(found[length - 1] ?? ' ')) {
+      if (found[length - 1] === ')' && found.lastIndexOf('(', length - 1) >= 0) break
+      length--
+    }
+    const address = found.slice(0, length)
+    return this.#push(writeLink(address, escapeHtml(address)), this.#at + length)
+  }
+}
+
+export function noteId(label: string): string {
+  return `note-${keyOf(label).replace(/[^\p{L}\p{N}]+/gu, '-')}`
+}

@@ -1,0 +1,116 @@
+import { escapeHtml } from '../../core/html/escape.ts'
+import { writeLink } from '../markup.ts'
+import type { Facts } from './facts.ts'
+import { plainOf } from './lines.ts'
+
+/* What roles make of the text behind them: `:ref:`, `:py:func:`, `:math:`. */
+
+/** Text and, behind it in angle brackets, where it leads to. */
+interface Reference {
+  readonly words: string
+  readonly target: string
+  readonly hasWords: boolean
+}
+
+function parseReference(text: string): Reference {
+  const open = text.lastIndexOf('<')
+  if (!text.endsWith('>') || open <= 0) return { words: text, target: text, hasWords: false }
+  return { words: text.slice(0, open).trim(), target: text.slice(open + 1, -1).trim(), hasWords: true }
+}
+
+type Write = (text: string, facts: Facts) => string
+
+/** Writes what a role makes of a text; without a role it is a name or a title. */
+export function writeRole(role: string, source: string, facts: Facts): string {
+  const text = plainOf(source).replace(/\s+/g, ' ')
+  const name = role.toLowerCase()
+  const write = WRITE.get(name) ?? WRITE.get(name.slice(name.lastIndexOf(':') + 1))
+  if (write !== undefined) return write(text, facts)
+  if (role === '') return text.includes(' ') ? mark('em', text) : mark('code', text)
+  return writeName(text)
+}
+
+function mark(element: string, text: string): string {
+  return `<${element}>${escapeHtml(text)}</${element}>`
+}
+
+const plain: Write = (text) => escapeHtml(text)
+const words: Write = (text) => escapeHtml(parseReference(text).words)
+
+/** A name of something in code. `~a.b.c` is shown as `c`, `!name` leads nowhere. */
+function writeName(text: string): string {
+  const { words: shown, hasWords } = parseReference(text)
+  const name = shown.replace(/^!/, '')
+  const last = !hasWords && name.startsWith('~') ? name.slice(name.lastIndexOf('.') + 1) : name
+  return mark('code', last.replace(/^~/, ''))
+}
+
+/** A function is called, so it is shown with brackets. */
+const writeCall: Write = (text) => {
+  const code = writeName(text)
+  return parseReference(text).hasWords || code.includes('(') ? code : code.replace('</code>', '()</code>')
+}
+
+const writeRef: Write = (text, facts) => {
+  const { words: shown, target, hasWords } = parseReference(text)
+  const found = facts.resolve(target)
+  const title = hasWords || found === undefined || found.title === '' ? shown : found.title
+  return found === undefined ? escapeHtml(title) : writeLink(found.address, escapeHtml(title))
+}
+
+/** Another document. One that is named from the root of a project has no address that is known here. */
+const writeDoc: Write = (text) => {
+  const { words: shown, target } = parseReference(text)
+  if (target.startsWith('/')) return escapeHtml(shown)
+  return writeLink(/\.\w+$/.test(target) ? target : `${target}.rst`, escapeHtml(shown))
+}
+
+const writeDownload: Write = (text) => {
+  const { words: shown, target } = parseReference(text)
+  return target.startsWith('/') ? mark('code', shown) : writeLink(target, escapeHtml(shown))
+}
+
+function writeNumbered(title: string, address: (number: string) => string): Write {
+  return (text) => {
+    const { words: shown, target, hasWords } = parseReference(text)
+    const [number = '', section = ''] = target.split('#', 2)
+    if (!/^\d{1,6}$/.test(number)) return escapeHtml(shown)
+    const place = section === '' ? '' : `#${section}`
+    return writeLink(`${address(number)}${place}`, escapeHtml(hasWords ? shown : `${title} ${number}`))
+  }
+}
+
+const WRITE: ReadonlyMap<string, Write> = new Map<string, Write>([
+  ['func', writeCall],
+  ['meth', writeCall],
+  ['function', writeCall],
+  ['ref', writeRef],
+  ['numref', writeRef],
+  ['std:ref', writeRef],
+  ['doc', writeDoc],
+  ['download', writeDownload],
+  ['pep', writeNumbered('PEP', (number) => `https://peps.python.org/pep-${number.padStart(4, '0')}/`)],
+  ['rfc', writeNumbered('RFC', (number) => `https://datatracker.ietf.org/doc/html/rfc${number}.html`)],
+  ['math', (text) => `<span class="math">\\(${escapeHtml(text)}\\)</span>`],
+  ['sub', (text) => mark('sub', text)],
+  ['subscript', (text) => mark('sub', text)],
+  ['sup', (text) => mark('sup', text)],
+  ['superscript', (text) => mark('sup', text)],
+  ['emphasis', (text) => mark('em', text)],
+  ['dfn', (text) => mark('em', text)],
+  ['title-reference', (text) => mark('em', text)],
+  ['title', (text) => mark('em', text)],
+  ['t', (text) => mark('em', text)],
+  ['strong', (text) => mark('strong', text)],
+  ['command', (text) => mark('strong', text)],
+  ['program', (text) => mark('strong', text)],
+  ['guilabel', (text) => mark('strong', text.replaceAll('&', ''))],
+  ['menuselection', (text) => mark('strong', text.replaceAll('-->', '→').replaceAll('&', ''))],
+  ['file', (text) => mark('code', text.replace(/[{}]/g, ''))],
+  ['samp', (text) => mark('code', text.replace(/[{}]/g, ''))],
+  ['term', words],
+  ['abbr', plain],
+  ['eq', plain],
+  ['index', words],
+  ['raw-html', () => ''],
+])

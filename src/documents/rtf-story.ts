@@ -1,0 +1,161 @@
+import { DOCUMENT_LIMITS } from './document.ts'
+import {
+  type OfficeBlock,
+  type OfficeCell,
+  type OfficeRow,
+  type RunLook,
+  writeBlocks,
+  writeRun,
+  writeTable,
+} from './office-blocks.ts'
+
+/** What a paragraph is, as it is told when it ends. */
+export interface ParagraphKind {
+  /** Level of a heading, 0 for the title; null for what is none. */
+  readonly heading: number | null
+  /** What is shown before an item of a list; '' for what is none. */
+  readonly label: string
+  readonly level: number
+  readonly isInTable: boolean
+  /** Whether it names a column of a table. */
+  readonly isTableHeading: boolean
+}
+
+/** Where a cell ends, and what becomes of it. */
+export interface CellEdge {
+  readonly right: number
+  readonly down: 'begins' | 'goes on' | null
+  readonly isAcross: boolean
+}
+
+interface Row {
+  readonly cells: readonly string[]
+  readonly edges: readonly CellEdge[]
+  readonly isHeader: boolean
+}
+
+/** A text of its own: that of the document, or that of one note. */
+export class RtfStory {
+  html = ''
+  #text = ''
+  #isFixed = true
+  readonly #blocks: OfficeBlock[] = []
+  #cellBlocks: OfficeBlock[] = []
+  #cells: string[] = []
+  #rows: Row[] = []
+  /** What the texts of a row are: those that name columns have a style of their own. */
+  readonly #rowStyles = new Set<'naming' | 'plain'>()
+  readonly #numbers: number[] = []
+  /** Whether a title stands above all headings. */
+  #hasTitle = false
+
+  add(text: string, look: RunLook): void {
+    this.#text += text
+    this.html += writeRun(text, look)
+    if (look.code !== true && text.trim() !== '') this.#isFixed = false
+  }
+
+  endParagraph(kind: ParagraphKind): void {
+    const block = this.#createBlock(kind)
+    if (kind.isInTable) {
+      this.#noteCellText(kind)
+      this.#cellBlocks.push(block)
+    } else if (this.html.trim() !== '' || this.#rows.length === 0) {
+      this.#endTable()
+      this.#blocks.push(block)
+    }
+    this.#restart()
+  }
+
+  endCell(kind: ParagraphKind): void {
+    this.#noteCellText(kind)
+    this.#cellBlocks.push(this.#createBlock(kind))
+    this.#restart()
+    this.#cells.push(writeBlocks(this.#cellBlocks))
+    this.#cellBlocks = []
+  }
+
+  endRow(edges: readonly CellEdge[], isHeader: boolean): void {
+    const isNaming = this.#rows.length === 0 && this.#rowStyles.size === 1 && this.#rowStyles.has('naming')
+    this.#rows.push({ cells: this.#cells, edges, isHeader: isHeader || isNaming })
+    this.#cells = []
+    this.#rowStyles.clear()
+  }
+
+  write(kind: ParagraphKind): string {
+    this.endParagraph(kind)
+    this.#endTable()
+    return writeBlocks(this.#hasTitle ? this.#blocks.map(lower) : this.#blocks)
+  }
+
+  #noteCellText({ isTableHeading }: ParagraphKind): void {
+    if (this.#text.trim() !== '') this.#rowStyles.add(isTableHeading ? 'naming' : 'plain')
+  }
+
+  #restart(): void {
+    this.html = ''
+    this.#text = ''
+    this.#isFixed = true
+  }
+
+  #createBlock({ heading, label, level }: ParagraphKind): OfficeBlock {
+    const text = this.#text
+    if (heading !== null && text.trim() !== '') {
+      if (heading === 0) this.#hasTitle = true
+      // All of a heading stands out: that is what makes it one.
+      const html = this.html.replace(/<\/?strong>/g, '')
+      return { type: 'heading', level: heading, html }
+    }
+    if (label !== '') return { type: 'item', level, number: this.#numberOf(label, level), html: this.html }
+    if (this.#isFixed && text.trim() !== '') return { type: 'code', text }
+    if (text.trim() !== '') this.#numbers.length = 0
+    return { type: 'paragraph', html: this.html }
+  }
+
+  /** The number of an item: as it is shown, or the next one where letters count. Null for a bullet. */
+  #numberOf(label: string, level: number): number | null {
+    const shown = /^\(?(?:\d+\.)*(\d{1,6}|[a-z]{1,5})[.):]?$/i.exec(label)?.[1]
+    if (shown === undefined) return null
+    this.#numbers.length = Math.min(this.#numbers.length, level + 1)
+    const number = /^\d/.test(shown) ? Number(shown) : (this.#numbers[level] ?? 0) + 1
+    this.#numbers[level] = number
+    return number
+  }
+
+  #endTable(): void {
+    if (this.#rows.length === 0) return
+    this.#blocks.push({ type: 'markup', html: writeTable(arrangeRows(this.#rows)) })
+    this.#rows = []
+  }
+}
+
+function lower(block: OfficeBlock): OfficeBlock {
+  return block.type === 'heading' ? { ...block, level: block.level + 1 } : block
+}
+
+/** Cells reach over as many columns as there are edges of other cells between theirs. */
+function arrangeRows(rows: readonly Row[]): OfficeRow[] {
+  const edges = [...new Set(rows.flatMap((row) => row.edges.map(({ right }) => right)))].sort((a, b) => a - b)
+  const columns = new Map(edges.slice(0, DOCUMENT_LIMITS.columns).map((edge, i) => [edge, i + 1]))
+  const above = new Map<number, OfficeCell>()
+  return rows.map((row) => {
+    const cells: OfficeCell[] = []
+    let start = 0
+    for (const [i, html] of row.cells.entries()) {
+      const edge = row.edges[i]
+      const end = Math.max(columns.get(edge?.right ?? 0) ?? start + 1, start + 1)
+      const upper = above.get(start)
+      const before = cells.at(-1)
+      if (edge?.down === 'goes on' && upper !== undefined) upper.rows++
+      else if (edge?.isAcross === true && before !== undefined) before.columns += end - start
+      else {
+        const cell = { html, columns: end - start, rows: 1 }
+        cells.push(cell)
+        if (edge?.down === 'begins') above.set(start, cell)
+        else above.delete(start)
+      }
+      start = end
+    }
+    return { cells, isHeader: row.isHeader }
+  })
+}

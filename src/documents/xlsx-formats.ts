@@ -1,0 +1,75 @@
+import type { XmlElement } from './xml-tree.ts'
+
+/** What numbers of a cell stand for. */
+export type NumberKind =
+  | { readonly type: 'number' }
+  | { readonly type: 'percent'; readonly decimals: number }
+  | { readonly type: 'date' | 'time' | 'moment' | 'duration' }
+
+const NUMBER: NumberKind = { type: 'number' }
+
+/** Formats that have numbers and no text of their own (ECMA-376, 18.8.30). */
+const BUILT_IN: ReadonlyMap<number, NumberKind> = new Map<number, NumberKind>([
+  [9, { type: 'percent', decimals: 0 }],
+  [10, { type: 'percent', decimals: 2 }],
+  ...[14, 15, 16, 17, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 57, 58].map(
+    (id) => [id, { type: 'date' }] as const,
+  ),
+  ...[18, 19, 20, 21, 32, 33, 45, 47, 55, 56].map((id) => [id, { type: 'time' }] as const),
+  [22, { type: 'moment' }],
+  [46, { type: 'duration' }],
+])
+
+/** What the numbers of cells stand for, by the styles of the cells. */
+export function readKinds(styles: XmlElement | undefined): NumberKind[] {
+  const own = new Map<number, NumberKind>()
+  for (const format of styles?.find('numFmts')?.elements('numFmt') ?? []) {
+    own.set(Number(format.attribute('numFmtId')), kindOf(format.attribute('formatCode') ?? ''))
+  }
+  return [...(styles?.find('cellXfs')?.elements('xf') ?? [])].map((cell) => {
+    const id = Number(cell.attribute('numFmtId') ?? '0')
+    return own.get(id) ?? BUILT_IN.get(id) ?? NUMBER
+  })
+}
+
+/** What a format shows of a number: only letters that are not quoted, escaped or names of colours and languages tell. */
+export function kindOf(format: string): NumberKind {
+  const [positive = ''] = format.split(';')
+  if (/\[(?:h+|m+|s+)\]/i.test(positive)) return { type: 'duration' }
+  const code = positive.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '').replace(/general/gi, '')
+  if (code.includes('%')) return { type: 'percent', decimals: /\.([0#?]+)/.exec(code)?.[1]?.length ?? 0 }
+  const hasTime = /[hs]/i.test(code)
+  const hasDate = /[yd]/i.test(code) || (/m/i.test(code) && !hasTime)
+  if (hasDate) return { type: hasTime ? 'moment' : 'date' }
+  return hasTime ? { type: 'time' } : NUMBER
+}
+
+/** Days from the first day of each calendar to 1 January 1970. Excel takes 1900 for a leap year, so that its days begin a day early. */
+const EPOCH_1900 = 25_569
+const EPOCH_1904 = 24_107
+const DAY = 86_400
+
+/** A number as its kind is written: dates and times by ISO 8601. */
+export function writeNumber(value: number, kind: NumberKind, is1904: boolean): string {
+  if (!Number.isFinite(value)) return String(value)
+  if (kind.type === 'percent') return `${(value * 100).toFixed(Math.min(kind.decimals, 10))}%`
+  if (kind.type === 'number') return String(Number(value.toPrecision(15)))
+  const seconds = Math.round(value * DAY)
+  if (kind.type === 'duration') return writeTime(seconds)
+  if (kind.type === 'time' && value < 1) return writeTime(((seconds % DAY) + DAY) % DAY)
+  const moment = new Date((seconds - (is1904 ? EPOCH_1904 : EPOCH_1900) * DAY) * 1000)
+  if (value < 0 || Number.isNaN(moment.getTime()) || moment.getUTCFullYear() > 9999) return String(value)
+  const [day = '', time = ''] = moment
+    .toISOString()
+    .replace(/(?::00)?\.\d+Z$/, '')
+    .split('T')
+  return kind.type === 'date' ? day : `${day} ${time}`
+}
+
+/** `18:05`, `30:00:05`. */
+function writeTime(seconds: number): string {
+  const two = (number: number): string => String(number).padStart(2, '0')
+  const all = Math.abs(seconds)
+  const rest = all % 60 === 0 ? '' : `:${two(all % 60)}`
+  return `${seconds < 0 ? '-' : ''}${two(Math.floor(all / 3600))}:${two(Math.floor(all / 60) % 60)}${rest}`
+}

@@ -1,0 +1,133 @@
+import { type Converted, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { type OfficeBlock, type OfficeRow, refuseLong, writeBlocks, writeRun, writeTable } from './office-blocks.ts'
+import { documentOf } from './office-document.ts'
+import { OfficePackage } from './office-package.ts'
+import { readKinds } from './xlsx-formats.ts'
+import { type BookContext, type CellRange, readSheet, readStrings, type Sheet } from './xlsx-sheet.ts'
+
+/** Makes a page of a workbook: a table for each sheet, with the values of its formulas. Hidden sheets are named and left out. */
+export function convertXlsx(bytes: Uint8Array): Converted {
+  const file = new OfficePackage(bytes)
+  const { main } = file
+  const book = file.root('workbook')
+  const sheets = [...(book.find('sheets')?.elements('sheet') ?? [])]
+  if (sheets.length > DOCUMENT_LIMITS.pages) {
+    throw new DocumentError('too-large', `it has ${sheets.length} sheets, more than ${DOCUMENT_LIMITS.pages}`)
+  }
+  const strings = file.relatedName(main, 'sharedStrings')
+  const date1904 = book.find('workbookPr')?.attribute('date1904')
+  const context: BookContext = {
+    strings: readStrings(strings === undefined ? undefined : file.bytes(strings)),
+    kinds: readKinds(file.related(main, 'styles')),
+    is1904: date1904 === '1' || date1904 === 'true',
+  }
+  const parts = file.relations(main)
+  const blocks: OfficeBlock[] = []
+  const hidden: string[] = []
+  for (const sheet of sheets) {
+    const name = sheet.attribute('name') ?? ''
+    const part = parts.get(sheet.prefixed('id') ?? '')
+    // A sheet may also be a chart, which has no cells.
+    if (part === undefined || part.isExternal || part.type !== 'worksheet') continue
+    if ((sheet.attribute('state') ?? 'visible') !== 'visible') hidden.push(name)
+    else
+      for (const block of writeSheet(name, readSheet(file.bytes(part.target) ?? new Uint8Array(), context)))
+        blocks.push(block)
+  }
+  if (blocks.length > 0 && hidden.length > 0) {
+    blocks.push({ type: 'paragraph', html: writeRun(`Hidden sheets, left out: ${hidden.join(', ')}.`, {}) })
+  }
+  const { about } = file
+  const title: OfficeBlock[] =
+    about.title === null ? [] : [{ type: 'heading', level: 1, html: writeRun(about.title, {}) }]
+  return documentOf(about, blocks.length === 0 ? '' : writeBlocks([...title, ...blocks]))
+}
+
+function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
+  if (sheet.rows.size === 0) return []
+  let characters = 0
+  for (const row of sheet.rows.values()) for (const text of row.values()) characters += text.length
+  refuseLong(characters)
+  const columns = new Set([...sheet.rows.values()].flatMap((row) => [...row.keys()])).size
+  const all = [...sheet.rows.keys()].sort((a, b) => a - b)
+  const numbers = all.slice(0, Math.floor(DOCUMENT_LIMITS.cells / Math.max(1, columns)))
+  const rowsLeft = sheet.rowsLeft + all.length - numbers.length
+  const titles = countTitles(sheet, numbers)
+  const blocks: OfficeBlock[] = [{ type: 'heading', level: 2, html: writeRun(name, {}), id: name }]
+  for (const number of numbers.slice(0, titles)) {
+    for (const text of sheet.rows.get(number)?.values() ?? [])
+      blocks.push({ type: 'paragraph', html: writeRun(text, {}) })
+  }
+  blocks.push({ type: 'markup', html: writeTable(arrangeRows(sheet, numbers.slice(titles))) })
+  const left = [
+    ...(rowsLeft > 0 ? [`${rowsLeft} further rows`] : []),
+    ...(sheet.columnsLeft > 0 ? [`${sheet.columnsLeft} further columns`] : []),
+  ]
+  if (left.length > 0) blocks.push({ type: 'paragraph', html: `${left.join(' and ')} are left out.` })
+  return blocks
+}
+
+const MAX_TITLES = 3
+
+/** How many rows at the top hold a single text each: they name the table rather than a column. */
+function countTitles({ rows }: Sheet, numbers: readonly number[]): number {
+  const first = numbers.findIndex((number) => (rows.get(number)?.size ?? 0) > 1)
+  return first > MAX_TITLES ? 0 : Math.max(0, first)
+}
+
+/** The given rows from the first column that holds something to the last. The first row names the columns. */
+function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): OfficeRow[] {
+  const columns = [...new Set([...rows.values()].flatMap((row) => [...row.keys()]))].sort((a, b) => a - b)
+  const first = columns[0] ?? 0
+  const last = columns.at(-1) ?? 0
+  const starts = new Map(merged.map((range) => [`${range.top} ${range.left}`, range]))
+  const covered = coverCells(merged, numbers, last)
+  return numbers.map((number, i) => {
+    const row = rows.get(number)
+    const cells = []
+    for (let column = first; column <= last; column++) {
+      const place = `${number} ${column}`
+      if (covered.has(place)) continue
+      const range = starts.get(place)
+      cells.push({
+        html: writeRun(row?.get(column) ?? '', {}),
+        columns: range === undefined ? 1 : Math.min(range.right, last) - column + 1,
+        // Rows that are left out because they are empty take no part in it.
+        rows: range === undefined ? 1 : countWithin(numbers, range),
+      })
+    }
+    return { cells, isHeader: i === 0 }
+  })
+}
+
+/** Cells that others reach over, as far as they would be written. */
+function coverCells(merged: readonly CellRange[], numbers: readonly number[], last: number): Set<string> {
+  const covered = new Set<string>()
+  for (const { top, left, bottom, right } of merged) {
+    for (let i = firstFrom(numbers, top); (numbers[i] ?? Number.POSITIVE_INFINITY) <= bottom; i++) {
+      for (let column = left; column <= Math.min(right, last); column++) {
+        if (covered.size >= MAX_COVERED) return covered
+        if (numbers[i] !== top || column !== left) covered.add(`${numbers[i]} ${column}`)
+      }
+    }
+  }
+  return covered
+}
+
+const MAX_COVERED = 500_000
+
+function countWithin(numbers: readonly number[], { top, bottom }: CellRange): number {
+  return Math.max(1, firstFrom(numbers, bottom + 1) - firstFrom(numbers, top))
+}
+
+/** Place of the first number that is not below another, in numbers that rise. */
+function firstFrom(numbers: readonly number[], least: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((numbers[middle] ?? 0) < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}

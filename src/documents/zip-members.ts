@@ -1,0 +1,70 @@
+import { parseZip, ZipError, type ZipMember } from '../core/pack/unzip.ts'
+import { memorySource } from '../core/pack/zip-reader.ts'
+import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
+
+/** The members of a document that is a zip archive. One is unpacked when it is read, and never more than it says it holds. */
+export class ZipMembers {
+  readonly #members: ReadonlyMap<string, ZipMember>
+  #unpacked = 0
+
+  /** @throws {DocumentError} when the bytes are no archive, are encrypted, or hold too many members */
+  constructor(bytes: Uint8Array) {
+    const members = listMembers(bytes)
+    if (members.length > DOCUMENT_LIMITS.members) {
+      throw new DocumentError('too-large', `it has ${members.length} members, more than ${DOCUMENT_LIMITS.members}`)
+    }
+    this.#members = new Map(members.map((member) => [member.name, member]))
+  }
+
+  has(name: string): boolean {
+    return this.#members.has(name)
+  }
+
+  /**
+   * The bytes of a member; undefined when there is none of that name.
+   * @throws {DocumentError} when it is damaged, or it and those read before it are too large
+   */
+  read(name: string): Uint8Array | undefined {
+    const member = this.#members.get(name)
+    if (member === undefined) return undefined
+    this.#admit(member)
+    const bytes = new Uint8Array(member.size)
+    let length = 0
+    try {
+      for (const piece of member.stream()) {
+        bytes.set(piece, length)
+        length += piece.length
+      }
+    } catch (error) {
+      throw asDocumentError(error)
+    }
+    return bytes
+  }
+
+  #admit({ name, size, packed }: ZipMember): void {
+    const { unpackedBytes, ratio } = DOCUMENT_LIMITS
+    this.#unpacked += size
+    if (this.#unpacked > unpackedBytes) {
+      throw new DocumentError('too-large', `its members unpack to more than ${unpackedBytes / MEGABYTE} MB`)
+    }
+    if (size > MEGABYTE && size > ratio * packed) {
+      throw new DocumentError('too-large', `${name} unpacks to more than ${ratio} times its size`)
+    }
+  }
+}
+
+const MEGABYTE = 1024 * 1024
+
+function listMembers(bytes: Uint8Array): ZipMember[] {
+  try {
+    return parseZip(memorySource(bytes))
+  } catch (error) {
+    throw asDocumentError(error)
+  }
+}
+
+function asDocumentError(error: unknown): unknown {
+  if (!(error instanceof ZipError)) return error
+  const isEncrypted = error.message.endsWith(' is encrypted')
+  return new DocumentError(isEncrypted ? 'encrypted' : 'damaged', error.message, { cause: error })
+}

@@ -1,0 +1,28 @@
+import { normalizeContent } from '../src/core/extract/normalize/content.ts'
+import { writeMarkdown } from '../src/core/extract/write/markdown.ts'
+import { parseHtml } from '../src/core/html/parse-html.ts'
+import type { Section } from '../src/core/model.ts'
+import type { Convert, Converted, TextDocument } from '../src/documents/document.ts'
+
+/** A document as a reader of the library sees it. */
+export interface ShownDocument {
+  readonly about: Omit<TextDocument, 'body'>
+  readonly markdown: string
+  readonly sections: readonly Section[]
+}
+
+/** Converts a text and takes it as far as the Markdown of a page. Relative links start at `https://docs.example/`. */
+export async function showDocument(
+  convert: Convert,
+  source: string | Uint8Array,
+  path = 'file',
+): Promise<ShownDocument> {
+  const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : source
+  const converted: Converted = await convert(bytes, path)
+  if (converted.type !== 'document') throw new Error(`no document but ${converted.type}`)
+  const { body, title, author, language, modifiedAt } = converted
+  const root = parseHtml(`<article>${body.text}</article>`)
+  normalizeContent(root)
+  const { markdown, sections } = writeMarkdown([root], 'https://docs.example/')
+  return { about: { title, author, language, modifiedAt }, markdown, sections }
+}

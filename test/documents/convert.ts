@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { strToU8, zipSync } from 'fflate'
+import type { Page } from '../../src/core/model.ts'
+import { findAnchor, withAnchor } from '../../src/core/retrieval/anchored-url.ts'
+import type { Convert, Converted, TextDocument } from '../../src/documents/document.ts'
+import { convertDocument } from '../../src/documents/formats.ts'
+import { extractDocument } from '../../src/jobs/read-document.ts'
+
+/** The bytes of a document that `scripts/make-documents.mjs` made. */
+export function readSample(name: string): Uint8Array {
+  return new Uint8Array(readFileSync(new URL(name, import.meta.url)))
+}
+
+/** An archive of members by their names. */
+export function archive(members: Readonly<Record<string, string>>): Uint8Array {
+  return zipSync(Object.fromEntries(Object.entries(members).map(([name, text]) => [name, strToU8(text)])))
+}
+
+/** Makes pages as files of a library are made into some: whatever is thrown is a refusal. */
+export function convertWith(convert: Convert, bytes: Uint8Array, path = 'docs/file'): Promise<Converted> {
+  const load = async (): Promise<Convert> => convert
+  return convertDocument({ name: 'document', extensions: '', mediaTypes: [], form: 'data', load }, bytes, path)
+}
+
+/** The page that a document becomes. Throws when it becomes none, or several. */
+export async function pageOf(convert: Convert, bytes: Uint8Array, path?: string): Promise<Page> {
+  const converted = await convertWith(convert, bytes, path)
+  if (converted.type !== 'document')
+    throw new Error(`Expected a document, got ${JSON.stringify(converted).slice(0, 300)}`)
+  return extract(converted)
+}
+
+/** What a document says as Markdown. */
+export async function markdownOf(convert: Convert, bytes: Uint8Array, path?: string): Promise<string> {
+  return (await pageOf(convert, bytes, path)).markdown
+}
+
+/** The page of one document or part. */
+export function extract(document: TextDocument): Page {
+  const extraction = extractDocument(document, { url: 'file:///docs/file' })
+  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
+  return extraction.page
+}
+
+/** The fragment that leads to the line that begins with a text. */
+export function fragmentAt({ markdown, sections }: Page, start: string): string {
+  const line = markdown.split('\n').findIndex((text) => text.startsWith(start)) + 1
+  if (line === 0) throw new Error(`No line begins with ${start}`)
+  return withAnchor('file:///docs/file', findAnchor(sections, line)).slice('file:///docs/file'.length)
+}
