@@ -26,6 +26,8 @@ const named = [
   'postgres',
   'scale',
   'workers',
+  'documents',
+  'trees',
 ]
 const [first, ...rest] = process.argv.slice(2)
 const wanted = first === undefined ? names : [first]
