@@ -14,9 +14,9 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
  */
 const SHARING = [
   'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
-  'src/{http,ingest,mcp,store}/**/*.test.ts',
+  'src/{documents,http,ingest,mcp,store}/**/*.test.ts',
   'src/cli/!(analyze|serve-library|serve-note).test.ts',
-  'src/library/{classified-reader,compare-rows,folder}.test.ts',
+  'src/library/{classified-reader,compare-rows,tree}.test.ts',
   'src/library/operations/{add-source,choose-sources,find-page,search-library,source-status}.test.ts',
   'src/library/dispatch/{create-feed,frames,hear-crawl,job-rates,log-writer}.test.ts',
   'src/{embed/word-piece,fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
@@ -35,6 +35,18 @@ const SHARING = [
  */
 const RETRY = 1
 
+/**
+ * What is tried again and has a process for each file: it looks at the memory, the threads or the programs of its process, or changes what
+ * others would see in it. The rest shares processes, which spares half a second for each file.
+ */
+const ALONE = [
+  'src/{cli,core,embed,jobs,library}/**/*.test.ts',
+  'src/fetch/large-bodies.test.ts',
+  'test/{deploy,embed,faults,gazetteer,places,plan,scale}/**/*.test.ts',
+  'test/sites/hostile/*.test.ts',
+  'test/{determinism,launcher}.test.ts',
+]
+
 /** What measures real pauses runs first and alone: beside others it would measure how busy the machine is. */
 const TIMED = ['test/sites/{politeness,retries}.test.ts']
 
@@ -52,18 +64,19 @@ const POSTGRES = ['test/postgres/**/*.test.ts']
 
 /**
  * What runs a second time with its libraries in PostgreSQL (`test/library-place.ts`). `test/postgres/` has all that a store does for the
- * rest of the program; here a site with something of each rule of crawls is read in several orders, crawls are asked of a server that
- * is then asked for all it has, and pages are searched and understood. With TEST_LONG everything that could differ by where a library is kept is run.
+ * rest of the program; here a site with something of each rule of crawls is read in several orders, and crawls are asked of a server that
+ * is then asked for all it has. With TEST_LONG everything that could differ by where a library is kept is run.
  */
 const ALSO_ON_POSTGRES = [
   'test/sites/any-order.test.ts',
   'test/http/{contract,crawl}.test.ts',
-  'test/e2e/{search,understanding}.test.ts',
   ...(process.env['TEST_LONG'] === undefined
     ? []
     : [
+        'test/e2e/{search,understanding}.test.ts',
         'test/sites/{canonical,determinism,redirects,resume,sitemaps,together}.test.ts',
         'test/http/understanding.test.ts',
+        'test/trees/watch-tree.test.ts',
       ]),
 ]
 
@@ -90,8 +103,18 @@ export default defineConfig({
     reporters: ['default', new ReportTries()],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // They run in the order of their names: the short files of the second fill what the long ones of the first leave idle.
+    // They run in the order of their names: the short files of the later ones fill what the long ones of the first leave idle.
     projects: [
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          server: RUN_BY_NODE,
+          retry: RETRY,
+          include: ALONE,
+          exclude: [...configDefaults.exclude, ...SHARING, ...TIMED, ...CONNECTOR_TESTS],
+        },
+      },
       {
         extends: true,
         test: {
@@ -99,7 +122,8 @@ export default defineConfig({
           server: RUN_BY_NODE,
           retry: RETRY,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SHARING, ...TIMED, ...CONNECTOR_TESTS, ...POSTGRES],
+          exclude: [...configDefaults.exclude, ...SHARING, ...ALONE, ...TIMED, ...CONNECTOR_TESTS, ...POSTGRES],
+          isolate: false,
         },
       },
       {
@@ -120,6 +144,7 @@ export default defineConfig({
           retry: RETRY,
           include: [...POSTGRES, ...ALSO_ON_POSTGRES],
           globalSetup: 'test/postgres/setup.ts',
+          isolate: false,
         },
       },
       { extends: true, test: { name: 'timed', server: RUN_BY_NODE, retry: RETRY, include: TIMED } },

@@ -94,6 +94,7 @@ function listFailedFiles() {
 /** Lanes of one step run at the same time, programs of a lane one after the other; `again` are lanes that try files that failed once more. */
 function listSteps() {
   const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
+  const most = ['alone', 'apart', 'postgres', 'together'].map((name) => `--project=${name}`)
   const connectors = [vitest('--project=connectors', '--project=connectors-apart', '--coverage')]
   if (vitestArgs.length > 0) return [{ title: 'tests', lanes: [vitest(...vitestArgs)], live: true }]
   return [
@@ -115,10 +116,8 @@ function listSteps() {
     },
     {
       title: 'tests',
-      lanes: [vitest('--project=apart', '--project=postgres', '--project=together')],
-      again: (files) => [
-        vitest('--project=apart', '--project=postgres', '--project=together', '--max-workers=1', ...files),
-      ],
+      lanes: [vitest(...most)],
+      again: (files) => [vitest(...most, '--max-workers=1', ...files)],
       live: true,
     },
     {

@@ -8,7 +8,9 @@ import { parseBytes } from './core/text/bytes.ts'
 import { parseDuration, writeDuration } from './core/text/duration.ts'
 import { findNearest } from './core/text/nearest.ts'
 import { hasCredentials } from './core/url/credentials.ts'
+import { PUBLIC_REGISTRIES } from './core/url/package-url.ts'
 import { findMistaken, hidePassword, isPostgres, nameDatabase } from './core/url/postgres-address.ts'
+import type { GitAccess } from './core/url/repository-url.ts'
 
 /** The values in force. */
 export interface Config {
@@ -18,10 +20,21 @@ export interface Config {
   readonly maxTotalChunks: number
   readonly chunkTargetChars: number
   readonly chunkMaxChars: number
+  readonly maxArchiveBytes: number
+  readonly npmRegistry: string
+  readonly pypiRegistry: string
+  readonly cratesRegistry: string
+  readonly mavenRegistry: string
+  /** Hosts with the names of the variables that hold their tokens: `github.com=GITHUB_TOKEN`. */
+  readonly gitTokens: readonly string[]
+  /** Hosts of registries with the names of the variables that hold their tokens: `npm.example.com=NPM_TOKEN`. */
+  readonly registryTokens: readonly string[]
   readonly cache: boolean
   readonly cacheFolder: string
   /** A file, or the address of a database, which may hold a password: {@link shownValue} is what may be shown of it. */
   readonly library: string
+  /** Empty for one beside the library. */
+  readonly failures: string
   readonly modelFolder: string
   readonly embedThreads: number
   /** One of `onnx`, `tei`, `openai`. */
@@ -141,6 +154,8 @@ export interface Setting {
   readonly isSecret?: boolean
   /** The setting that holds the key of the service at this address, which therefore has no user name and password. @default none */
   readonly key?: SettingName
+  /** Whether an address may have no user name and password, and nothing holds them instead. @default false */
+  readonly isWithoutUser?: boolean
   /** Whether a path may also be the address of a PostgreSQL database. @default false */
   readonly mayBePostgres?: boolean
   /** Whether it is about the server alone, so that the processes it starts are not told. @default false */
@@ -155,6 +170,58 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: DEFAULT_LIMITS.maxFileBytes,
     least: 1,
     description: 'leave out files larger than this (bytes, or 512KB, 10MB)',
+  },
+  maxArchiveBytes: {
+    type: 'bytes',
+    default: 2 ** 30,
+    least: 1,
+    description: 'refuse archives that are larger unpacked, and repositories that are larger (bytes, or 1GB)',
+  },
+  npmRegistry: {
+    type: 'url',
+    default: PUBLIC_REGISTRIES.npm,
+    hasFlag: false,
+    isSecret: true,
+    isWithoutUser: true,
+    description: 'where packages of npm come from; it may be private',
+  },
+  pypiRegistry: {
+    type: 'url',
+    default: PUBLIC_REGISTRIES.pypi,
+    hasFlag: false,
+    isSecret: true,
+    isWithoutUser: true,
+    description: 'where packages of PyPI come from; it may be private',
+  },
+  cratesRegistry: {
+    type: 'url',
+    default: PUBLIC_REGISTRIES.crates,
+    hasFlag: false,
+    isSecret: true,
+    isWithoutUser: true,
+    description: 'the sparse index that crates come from; it may be private',
+  },
+  mavenRegistry: {
+    type: 'url',
+    default: PUBLIC_REGISTRIES.maven,
+    hasFlag: false,
+    isSecret: true,
+    isWithoutUser: true,
+    description: 'the repository that Maven packages come from; it may be private',
+  },
+  gitTokens: {
+    type: 'list',
+    default: [],
+    hasFlag: false,
+    description:
+      'variables that hold tokens for hosts of git repositories: github.com=GITHUB_TOKEN; never their values',
+  },
+  registryTokens: {
+    type: 'list',
+    default: [],
+    hasFlag: false,
+    description:
+      'variables that hold tokens, or name:password, for hosts of registries: npm.example.com=NPM_TOKEN; never their values',
   },
   maxTotalBytes: {
     type: 'bytes',
@@ -202,6 +269,11 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: '',
     mayBePostgres: true,
     description: 'the library to use: a file, or postgres://user@host/database (default: a file in the data folder)',
+  },
+  failures: {
+    type: 'path',
+    default: '',
+    description: 'where watch writes down, as JSON lines, which files it could not read (default: beside the library)',
   },
   modelFolder: {
     type: 'path',
@@ -611,6 +683,7 @@ const FOREIGN_VARIABLES: Partial<
   Record<SettingName, { readonly name: string; readonly read: (text: string) => string | undefined }>
 > = {
   port: { name: 'PORT', read: (text) => text },
+  failures: { name: 'FAILED_DOCS_LOG', read: (text) => text },
   maxCrawls: { name: 'UI_ALLOW_MULTI_JOBS', read: (text) => (/^(?:1|true)$/i.test(text) ? '4' : undefined) },
 }
 
@@ -658,6 +731,7 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
     origins[name] = given?.origin ?? 'default'
   }
   checkJitter(values['jitterMin'], values['jitterMax'])
+  for (const name of TOKEN_SETTINGS) parseTokens(name, values[name] as Config[typeof name])
   for (const [name, endpoint] of SERVICES) {
     if (origins[name] === 'default' && values[endpoint] !== '') refuseUnused(name, endpoint)
   }
@@ -681,6 +755,67 @@ function checkJitter(least: Value | undefined, most: Value | undefined): void {
   if (Number(least) <= Number(most)) return
   const problem = `${writeDuration(Number(least))} is more than jitterMax, ${writeDuration(Number(most))}`
   throw new PharosError('CONFIG_INVALID', { origin: 'jitterMin', problem })
+}
+
+const TOKEN_SETTINGS = ['gitTokens', 'registryTokens'] as const
+type TokenSetting = (typeof TOKEN_SETTINGS)[number]
+
+/** The names of variables that hold tokens, by host. The tokens themselves are no setting: they would be shown and handed on. */
+function parseTokens(name: TokenSetting, entries: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    entries.map((entry) => {
+      const [, host = '', variable = ''] = /^([^=/@\s]+)=([A-Z_][A-Z0-9_]*)$/.exec(entry) ?? []
+      if (host !== '' && !variable.startsWith('PHAROS_')) return [host.toLowerCase(), variable]
+      // Not repeated: somebody may have written the token itself.
+      const problem =
+        'expected hosts with names of variables such as github.com=GITHUB_TOKEN, not PHAROS_…, not the token'
+      throw new PharosError('CONFIG_INVALID', { origin: name, problem })
+    }),
+  )
+}
+
+const GIT_VARIABLES = ['PATH', 'HOME', 'SSH_AUTH_SOCK', 'SYSTEMROOT', 'TMPDIR', 'TEMP']
+
+/** Reads what git needs of the environment. Tokens are read when they are needed, and kept nowhere. */
+export function readGitAccess(
+  { gitTokens }: Pick<Config, 'gitTokens'>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): GitAccess {
+  const passed = GIT_VARIABLES.flatMap((name) => {
+    const value = environment[name] ?? ''
+    return value === '' ? [] : [[name, value] as const]
+  })
+  return {
+    environment: Object.fromEntries(passed),
+    tokenFor: lookUpTokens('gitTokens', gitTokens, environment),
+  }
+}
+
+/** Reads tokens for registries when they are needed; they are kept nowhere. */
+export function readRegistryTokens(
+  { registryTokens }: Pick<Config, 'registryTokens'>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): TokenFor {
+  return lookUpTokens('registryTokens', registryTokens, environment)
+}
+
+/** The token for a host; undefined for none. Refused where one is named and not there. */
+type TokenFor = GitAccess['tokenFor']
+
+function lookUpTokens(
+  name: TokenSetting,
+  entries: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): TokenFor {
+  const variables = parseTokens(name, entries)
+  return (host) => {
+    const variable = variables.get(host.toLowerCase())
+    if (variable === undefined) return undefined
+    const token = (environment[variable] ?? '').trim()
+    if (token !== '') return token
+    const problem = `${variable}, which is to hold the token for ${host}, is not set`
+    throw new PharosError('CONFIG_INVALID', { origin: name, problem })
+  }
 }
 
 /** What kind a service is of, and where it is: an address alone would never be used. */
@@ -849,8 +984,9 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
       return isPostgres(value) ? value : resolve(folder, refuseMistaken(value, refuse))
     case 'url':
       if (value === '' && setting.default === '') return ''
-      if (setting.key !== undefined && hasCredentials(text)) {
-        return refuse(`an address without user name and password: give a key as ${setting.key}`)
+      if ((setting.key !== undefined || setting.isWithoutUser === true) && hasCredentials(text)) {
+        const instead = setting.key === undefined ? '' : `: give a key as ${setting.key}`
+        return refuse(`an address without user name and password${instead}`)
       }
       if (typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')) return new URL(value).href
       return refuse('an address with http or https')

@@ -21,11 +21,21 @@ export { type FoundChunk, findChunk } from './library/operations/find-chunk.ts'
 export { type FoundPage, findPage } from './library/operations/find-page.ts'
 export { findSource } from './library/operations/find-source.ts'
 export { type FoundVersion, findVersion } from './library/operations/find-version.ts'
+export { type ImportOptions, type ImportResult, importChunks } from './library/operations/import-chunks.ts'
 export { listOutline, type Outline } from './library/operations/list-outline.ts'
 export { listSymbols, type SymbolEntry } from './library/operations/list-symbols.ts'
 export { searchLibrary } from './library/operations/search-library.ts'
 export { reportSource, type SourceReport } from './library/operations/source-status.ts'
 export { type SyncOptions, type SyncProgress, syncVectors } from './library/operations/sync-vectors.ts'
+export { type WatchCause, type WatchEvent, type WatchInput, watchTree } from './library/operations/watch-tree.ts'
+export {
+  type ChunkImport,
+  type GivenChunk,
+  IMPORT_LIMITS,
+  type ImportLimits,
+  parseImport,
+  parseImportText,
+} from './library/parse-import.ts'
 export type { PageMention, Passage, SearchAnswer, SearchInput } from './library/search.ts'
 export { type LibraryOptions, type OpenLibrary, openLibrary } from './open-library.ts'
 export { type Crawl4AIReaderOptions, readerOptionsOf } from './readers/crawl4ai-options.ts'

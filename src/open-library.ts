@@ -5,7 +5,9 @@ import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
 import type { PageClass } from './core/model.ts'
+import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
 import { findMistaken, isPostgres } from './core/url/postgres-address.ts'
+import type { GitAccess } from './core/url/repository-url.ts'
 import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
@@ -14,8 +16,9 @@ import { createClock, systemClock } from './fetch/clock.ts'
 import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
 import { parseProxy } from './fetch/parse-proxy.ts'
 import { writeUserAgent } from './fetch/user-agent.ts'
-import { openFolderReader } from './ingest/folders.ts'
+import { openKeptImports } from './ingest/kept-imports.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
+import { openTreeReader } from './ingest/trees.ts'
 import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
@@ -57,6 +60,16 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly limits?: Partial<CrawlLimits>
   /** Files of folders that are larger are left out. @default 10 MiB */
   readonly maxFileBytes?: number
+  /** Absolute paths that are passed over in folders, besides those of the library itself. @default none */
+  readonly exclude?: readonly string[]
+  /** Most bytes of an archive when it is unpacked, a fourth of that when it is downloaded; most bytes of a repository. @default 1 GB */
+  readonly maxArchiveBytes?: number
+  /** Where packages come from; the owner's own registries may be private. @default the public ones */
+  readonly registries?: Registries
+  /** The token for a registry, by its host. @default none */
+  readonly registryToken?: (host: string) => string | undefined
+  /** What git is lent of this machine: where its programs and keys are, and tokens by host. @default nothing */
+  readonly git?: GitAccess
   /** Opens the grammars that code in folders is cut with. @default those that the build put beside the program */
   readonly openGrammars?: () => Promise<Grammars>
   /** Folder of the embedding model, if one is installed; search goes by words alone without it. @default none */
@@ -67,6 +80,11 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly patienceMs?: number
   /** How much of that this whole process stands still for before others of its work go on meanwhile. @default 250 ms */
   readonly busyMs?: number
+  /**
+   * Folder in which imports are kept while they are written; only this user can read it. @default beside the file; for a library in
+   * PostgreSQL none are kept
+   */
+  readonly importFolder?: string
   /** Connections at once to a library in PostgreSQL. @default 8 */
   readonly connections?: number
   /** Told of what whoever uses the library has to know: that it is brought up to date, or read from a copy. */
@@ -84,6 +102,7 @@ export interface OpenLibrary extends Omit<Library, keyof UnderstandingStore>, Un
 /** Opens a library on this machine. Nothing is fetched until it is asked for. */
 export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary> {
   const { path, allowPrivate = [], version, contactUrl, proxy, limits } = options
+  const { importFolder = findImportFolder(path) } = options
   const parsed = parseAllowance(allowPrivate)
   if (parsed.type === 'problem') throw new PharosError('USAGE', { problem: `--allow-private: ${parsed.problem}` })
   if (proxy !== undefined && parseProxy(proxy) === undefined) {
@@ -117,11 +136,24 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     clock: systemClock,
   })
   const { vectors, copy } = await services.withCopy(store.vectors, store)
-  const folders = openFolderReader({
+  const trees = openTreeReader({
     readPage: reader.readPage,
+    readDocument: reader.readDocument,
     openGrammars: options.openGrammars ?? openBundledGrammars,
     maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
-    exclude: listLibraryFiles(path),
+    exclude: [...listLibraryFiles(path), ...(options.exclude ?? [])],
+    ...(options.maxArchiveBytes === undefined ? {} : { maxArchiveBytes: options.maxArchiveBytes }),
+    ...(options.registries === undefined ? {} : { registries: options.registries }),
+    ...(options.git === undefined ? {} : { git: options.git }),
+    // Loaded with the first archive, package or repository that is downloaded.
+    openDownloads: async () => {
+      const { openDownloads } = await import('./fetch/download.ts')
+      const { ownOrigins } = await import('./ingest/registries.ts')
+      const origins = ownOrigins(options.registries ?? PUBLIC_REGISTRIES)
+      const { registryToken: tokenFor } = options
+      const tokens = tokenFor === undefined ? {} : { tokenFor }
+      return openDownloads({ userAgent, allowance: parsed.allowance, origins, proxy, ...tokens })
+    },
   })
   return {
     store,
@@ -135,7 +167,8 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     newId: randomUUID,
     runner: thisRunner,
     limits: crawlLimits,
-    folders,
+    trees,
+    ...(importFolder === undefined ? {} : { imports: openKeptImports(importFolder) }),
     vectors,
     ...(copy === undefined ? {} : { vectorCopy: copy }),
     jobLog: store.jobLog,
@@ -153,7 +186,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     openRenderer: services.openRenderer,
     openCrawl4AI: services.openCrawl4AI,
     async close() {
-      await Promise.all([fetcher.close(), reader.close(), folders.close(), embedders.close(), services.close()])
+      await Promise.all([fetcher.close(), reader.close(), trees.close(), embedders.close(), services.close()])
       await store.close()
     },
   }
@@ -262,10 +295,17 @@ async function openBundledGrammars(): Promise<Grammars> {
   return open()
 }
 
+/** Where a library in a file keeps what is being imported. */
+function findImportFolder(path: string): string | undefined {
+  return isPostgres(path) || path === ':memory:' ? undefined : `${resolve(path)}.imports`
+}
+
 /** The files that a library is kept in: a folder that is indexed may hold them. */
 function listLibraryFiles(path: string): string[] {
   if (isPostgres(path)) return []
-  return ['', '-wal', '-shm', '-journal'].map((ending) => resolve(path) + ending)
+  return ['', '-wal', '-shm', '-journal', '.failed.jsonl', '.failed.jsonl.1', '.imports'].map(
+    (ending) => resolve(path) + ending,
+  )
 }
 
 /** The limits of the fetcher that were given. */

@@ -15,7 +15,7 @@ interface Rule {
 }
 
 const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
-const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'ingest', 'jobs', 'readers']
+const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'jobs', 'readers']
 
 /** Who may import whom: folder of src, or entry file beside them, → what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
@@ -31,8 +31,9 @@ const TABLE: Readonly<Record<string, Rule>> = {
   install: { may: ['core'] },
   embed: { may: ['core', 'crawl', 'library', 'install'] },
   gazetteer: { may: ['core', 'analysis', 'library', 'install'] },
-  ingest: { may: ['core', 'crawl', 'library'] },
-  jobs: { may: ['core', 'crawl', 'library'] },
+  documents: { may: ['core'] },
+  ingest: { may: ['core', 'crawl', 'library', 'documents'] },
+  jobs: { may: ['core', 'crawl', 'library', 'documents'] },
   readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
   'config.ts': { may: ['core'] },
   'version.ts': { may: [] },
@@ -75,6 +76,8 @@ const UNIVERSAL_PACKAGES = [
 
 /** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */
 const ONE_OWNER_PACKAGES = [
+  '#pdfjs',
+  '@asciidoctor/core',
   '@langchain/core',
   '@llamaindex/core',
   'better-sqlite3',

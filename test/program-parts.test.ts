@@ -8,12 +8,26 @@ import { expect, test } from 'vitest'
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 /** The first of what is loaded, and the other files that the program starts. */
-const ENTRIES = ['cli/main.js', 'cli/search-worker.js', 'embed/onnx-process.js', 'jobs/page-worker.js']
+const ENTRIES = [
+  'cli/main.js',
+  'cli/search-worker.js',
+  'embed/onnx-process.js',
+  'jobs/page-process.js',
+  'jobs/page-worker.js',
+]
 
 test('the program needs nothing beside its parts but what has to stay in its own folder', () => {
   const { files, packages } = walkParts()
   expect(files.filter((file) => !ENTRIES.includes(file)).every((file) => file.startsWith('program/'))).toBe(true)
-  expect(packages).toEqual(['better-sqlite3', 'pg', 'pg-boss', 'playwright-core', 'web-tree-sitter'])
+  expect(packages).toEqual([
+    '#pdfjs/pdf.mjs',
+    '#pdfjs/pdf.worker.mjs',
+    'better-sqlite3',
+    'pg',
+    'pg-boss',
+    'playwright-core',
+    'web-tree-sitter',
+  ])
 })
 
 test('the licence of every package that is in a part goes with it', () => {

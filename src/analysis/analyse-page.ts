@@ -1,8 +1,8 @@
 import type { Page } from '../core/model.ts'
+import { readLanguage } from '../core/text/language.ts'
 import { readableText } from './article-text.ts'
 import { classifyPage } from './classify-page.ts'
 import { findKeyPhrases } from './key-phrases.ts'
-import { readLanguage } from './language.ts'
 import type { MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
 import {
   ANALYSIS_VERSION,

@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
+import { hasCredentials } from '../core/url/credentials.ts'
+import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../core/url/scope.ts'
+import { treeKindOf } from '../core/url/tree-url.ts'
 import type { Library } from '../library/library.ts'
 import { type TakenUp, takeUpSource } from '../library/operations/take-up-source.ts'
-import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
+import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, type Source, treeSettings } from '../library/source.ts'
 import { crawlInForeground, withCrawling } from './crawling.ts'
 import { addDetachOption, leaveToServer } from './detach.ts'
 import { embedInForeground, requireEmbedder, writeEmbedded, writeSkipped } from './embed.ts'
@@ -21,6 +26,8 @@ import type { Streams } from './terminal.ts'
 interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
   readonly name?: string
   readonly version?: string
+  readonly ref?: string
+  readonly path?: string
   readonly scope?: Reach
   readonly llmsTxt?: string
   readonly llmsFull?: 'auto' | 'off' | 'only'
@@ -36,10 +43,12 @@ interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
 export function addAdd(program: Command, streams: Streams): void {
   const command = program
     .command('add')
-    .description('take a web site, or a folder of this machine, into the library')
-    .argument('<url|path>', 'where the site starts, or the folder or file')
+    .description('take a web site, folder, archive, git repository or package into the library')
+    .argument('<url|path>', 'where the site starts, a folder or file, an archive, a repository, or a package')
     .option('--name <name>', 'what to call it (default: host and path of the start, or name of the folder)')
     .option('--version <label>', 'version of what it documents')
+    .option('--ref <ref>', 'branch, tag or commit of a repository (default: what it gives by itself)')
+    .option('--path <folder>', 'read this folder of a repository, archive or package only')
   addRenderOption(addScopeOptions(command), `default: ${DEFAULT_SETTINGS.render}`)
     .option(
       '--chunks <profile>',
@@ -66,16 +75,19 @@ export function addAdd(program: Command, streams: Streams): void {
     .option('--embed', 'embed it afterwards, so that it is found by meaning too')
     .addHelpText(
       'after',
-      "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1",
+      "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1\n  $ pharos add https://github.com/owner/name.git --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
     )
   addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [
     ...FETCH_SETTINGS,
     'maxFileBytes',
+    'maxArchiveBytes',
     ...EMBEDDER_SETTINGS,
   ])
   command.action((given: string, flags: AddFlags) => {
     const isOwnFolder = isPath(given)
-    if (isOwnFolder) refuseFlags(command, given)
+    const tree = parseTreeUrl(given)
+    if (isOwnFolder) refuseFlags(command, SITE_FLAGS, `${given} is on this machine`)
+    else if (tree !== undefined) refuseFlags(command, CRAWL_FLAGS, `${hasCredentials(tree) ? 'this' : given} is none`)
     else if (!URL.canParse(given)) {
       const problem = 'it is no address, and there is no folder or file of that name'
       throw new PharosError('URL_INVALID', { url: given, problem })
@@ -91,27 +103,30 @@ export function addAdd(program: Command, streams: Streams): void {
       crawlType: flags.crawlType,
       render: flags.render,
       chunks: flags.chunks,
+      ...treeSettings(flags),
     })
     if (flags.detach === true) {
-      const { name, version } = flags
-      const body = { url: given, ...withoutUndefined({ name, version }), scope, ...settings, ...plannerOf(flags) }
+      const { name, version, ref, path } = flags
+      const { tree: _, ...others } = settings
+      const labels = withoutUndefined({ name, version, ref, path })
+      const body = { url: given, ...labels, scope, ...others, ...plannerOf(flags) }
       return leaveToServer(command, streams, { path: '/api/sources', body })
     }
     const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, async (crawling) => {
       if (flags.embed === true) await requireEmbedder(crawling.library)
-      const url = isOwnFolder ? await findFolder(crawling.library, given) : given
+      const own = isOwnFolder ? findOwn(crawling.library, given, flags) : undefined
       const { source, found, kind, options } = await takeUpSource(crawling.library, {
-        url,
+        url: own?.url ?? given,
         isOwnFolder,
         name: flags.name,
         version: flags.version,
         scope,
-        settings,
+        settings: { ...settings, ...own?.settings },
         force: flags.force,
         headers,
       })
-      if (found === 'interrupted' && isOther(source, options, { ...scope, ...settings })) {
+      if (found === 'interrupted' && isOther(source, options, { ...scope, ...settings, ...own?.settings })) {
         const remove = (await crawling.hintFor(source))('remove', labelOf(source))
         const problem = `${labelOf(source)} exists with other settings: go on without them, or \`${remove}\` first`
         throw new PharosError('USAGE', { problem })
@@ -120,8 +135,9 @@ export function addAdd(program: Command, streams: Streams): void {
         crawling.terminal.note(`${nameOf(source)} was added before without success: starting anew`)
       const input = { kind, headers, ...plannerOf(flags), ...options }
       await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
-        // Nothing was crawled: a browser that does not start leaves nothing behind.
-        const isDead = error instanceof PharosError && error.code === 'BROWSER_MISSING'
+        // Nothing was crawled: a browser that does not start leaves nothing behind, and neither does a file without text.
+        const code = error instanceof PharosError ? error.code : undefined
+        const isDead = code === 'BROWSER_MISSING' || (code === 'CRAWL_START_FAILED' && isSingleFile(source))
         if (isDead && found !== 'interrupted') await crawling.library.store.removeSource(source.id)
         throw error
       })
@@ -145,31 +161,64 @@ function isOther(
 
 /** Whether a text names something on this machine: by its form, or because there is something of that name. */
 function isPath(text: string): boolean {
-  if (/^file:/i.test(text) || /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text)) return true
+  if (/^(?:git\+)?file:/i.test(text) || /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text)) return true
   return !URL.canParse(text) && existsSync(text)
 }
 
-/** The address of a folder or file that is there. */
-async function findFolder({ folders }: Library, given: string): Promise<string> {
-  const address = folders?.addressOf(given)
-  if (folders === undefined || address === undefined) {
+/** A place on this machine, and what of it is read. */
+interface OwnPlace {
+  readonly url: string
+  readonly settings?: ReturnType<typeof treeSettings>
+}
+
+/** Finds a place on this machine. A folder is a repository where one of its states is asked for, or a folder of the one that it is in. */
+function findOwn({ trees }: Library, given: string, { ref, path }: Pick<AddFlags, 'ref' | 'path'>): OwnPlace {
+  const address = trees?.addressOf(given)
+  if (address === undefined) {
     throw new PharosError('URL_INVALID', { url: given, problem: 'it names no place on this machine' })
   }
-  return (await folders.open(address)).url
+  if (ref === undefined || treeKindOf(address) !== 'folder') return { url: address }
+  const folder = fileURLToPath(address)
+  const above = findRepositoryAbove(folder)
+  if (above === undefined) return { url: `git+${address.replace(/\/$/, '')}` }
+  const below = join(relative(above, folder), path ?? '').replaceAll(sep, '/')
+  return { url: `git+${pathToFileURL(above).href}`, settings: treeSettings({ ref, path: below }) }
+}
+
+/** So many folders above one are looked at for a repository. */
+const MAX_ABOVE = 64
+
+/** The repository that a folder is in; undefined for one that is a repository itself, or in none. */
+function findRepositoryAbove(folder: string): string | undefined {
+  if (existsSync(join(folder, '.git')) || existsSync(join(folder, 'HEAD'))) return undefined
+  let above = dirname(folder)
+  for (let step = 0; step < MAX_ABOVE; step++) {
+    if (existsSync(join(above, '.git'))) return above
+    if (dirname(above) === above) return undefined
+    above = dirname(above)
+  }
+  return undefined
+}
+
+/** Whether a source is one file of this machine. */
+function isSingleFile({ url }: Source): boolean {
+  return treeKindOf(url) === 'folder' && !url.endsWith('/')
 }
 
 /** Flags that say how a site is crawled. */
-const SITE_FLAGS = [
-  ...['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'render', 'detach'],
+const CRAWL_FLAGS = [
+  ...['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'render'],
   ...['hubMaxPages', 'hubMaxDays', 'intMaxSeeds', 'intTargetHosts', 'plannerVerbosity', 'force'],
 ]
+/** And those that are for what a server may be asked for. */
+const SITE_FLAGS = [...CRAWL_FLAGS, 'detach']
 
-/** A folder has no links, lists or robots, and a flag about them would do nothing. */
-function refuseFlags(command: Command, given: string): void {
+/** Files have no links, lists or robots, and a flag about them would do nothing. */
+function refuseFlags(command: Command, names: readonly string[], why: string): void {
   const useless = command.options.find(
     (option) =>
-      SITE_FLAGS.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
+      names.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
   )
   if (useless === undefined) return
-  throw new PharosError('USAGE', { problem: `${useless.long} is for web sites, and ${given} is on this machine` })
+  throw new PharosError('USAGE', { problem: `${useless.long} is for web sites, and ${why}` })
 }

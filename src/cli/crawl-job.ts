@@ -115,6 +115,7 @@ export function addJobOptions(command: Command): Command {
     'maxAge',
     ...FETCH_SETTINGS,
     'maxFileBytes',
+    'maxArchiveBytes',
   ])
 }
 

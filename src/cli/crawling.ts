@@ -4,8 +4,7 @@ import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { isFolder } from '../library/folder.ts'
-import { REASON_WORDS } from '../library/ledger-words.ts'
+import { REASON_WORDS, type Reason } from '../library/ledger-words.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
@@ -13,6 +12,7 @@ import { findStartUrl } from '../library/operations/find-start.ts'
 import { createNoteKeeper } from '../library/operations/keep-notes.ts'
 import { capOf } from '../library/operations/source-status.ts'
 import { hasPlan, labelOf, type Source } from '../library/source.ts'
+import { isTree } from '../library/tree.ts'
 import { AdvisedError } from './advised.ts'
 import { interruptible } from './interrupt.ts'
 import { createHintFor, type Hint, nameOf, withLibrary } from './library.ts'
@@ -71,8 +71,8 @@ export async function withCrawling(
 /** Crawls a source that is there. */
 export async function crawlKnown(crawling: Crawling, text: string, input: CrawlInput): Promise<void> {
   const source = await findSource(crawling.library, text)
-  if (isFolder(source) && Object.keys(input.headers ?? {}).length > 0) {
-    throw new PharosError('USAGE', { problem: `--header is for web sites, and ${labelOf(source)} is on this machine` })
+  if (isTree(source) && Object.keys(input.headers ?? {}).length > 0) {
+    throw new PharosError('USAGE', { problem: `--header is for web sites, and ${labelOf(source)} is none` })
   }
   await crawlInForeground(crawling, source, input)
 }
@@ -127,7 +127,7 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
     terminal.answer(text, summaryRecord(result))
   }
   if (failure !== undefined) throw failure
-  if (terminal.isRead && !crawling.isKnown && !isFolder(source)) {
+  if (terminal.isRead && !crawling.isKnown && !isTree(source)) {
     terminal.note(
       terminal.noteColors.dim('sites cannot tell who crawls them: give contactUrl, an address where they learn it'),
     )
@@ -288,9 +288,19 @@ function isSeedOf({ settings }: Source, url: string): boolean {
   return settings.seeds.length > 0 && settings.seeds.some((seed) => urlKey(seed) === urlKey(url))
 }
 
-/** What can be done where a folder gave nothing. */
-function folderAdvice({ source, pages }: EndedCrawl, hint: Hint): string {
-  const status = `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
+/** What can be done about a file that is all of a source. */
+const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
+  encrypted: 'save it without a password, and add that',
+  damaged: 'open it with the program that it was made with; if that can read it, save it anew',
+  'too-large': 'allow more with maxFileBytes, or split it',
+  'not-text': 'add a text, or a document such as a PDF',
+  secret: 'a library is searched by agents: nothing that holds credentials is taken in',
+}
+
+/** What can be done where a tree of files gave nothing. */
+function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string {
+  const own = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
+  const status = own ?? `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
   return pages > 0 ? `${status}; what the library holds of it stays` : status
 }
 
@@ -309,7 +319,7 @@ export function findFailure(
     case 'completed':
       return summary.parked.length === 0 ? undefined : parkedError(result, hint)
     case 'cancelled': {
-      const advice = `nothing is lost; go on with: ${goOnWith(result, hint)}`
+      const advice = `nothing is lost; go on with: ${goOnWith(source, summary.kind, hint)}`
       if (signal.aborted) return new AdvisedError(new PharosError('INTERRUPTED'), advice)
       if (pausedBy === undefined) return new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
       const details = { library: library.store.location, problem: summary.problem ?? pausedBy }
@@ -322,7 +332,7 @@ export function findFailure(
       const problem = summary.problem ?? 'no reason was given'
       // Something is not accounted for.
       if (vainReason === null) return new PharosError('INTERNAL', { problem })
-      const advice = isFolder(source) ? folderAdvice(result, hint) : startAdvice(vainReason, source, hint)
+      const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(vainReason, source, hint)
       return new PharosError('CRAWL_START_FAILED', { problem, advice })
     }
   }

@@ -98,6 +98,12 @@ test('a page that nothing leads to any more is not said to be gone from its serv
   expect(explain({ row: createRow({ state: 'gone', reason: 'not-found' }) })).toContain('proven to be there no more')
 })
 
+test('a file that holds several pages is not said to be left out', () => {
+  const text = explain({ row: createRow({ state: 'skipped', reason: 'container', pattern: null }) })
+  expect(text).toContain('its pages are indexed for themselves')
+  expect(text).not.toContain('left out')
+})
+
 test('an address whose query says nothing has the story of the one without', () => {
   const url = 'https://docs.example/a?utm_source=x'
   const refusal = { reason: 'query-skip', pattern: '?utm_source=x', target: 'https://docs.example/a' } as const

@@ -2,10 +2,10 @@ import type { PageClass } from '../core/model.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { Alias, LedgerRow, Refusal } from '../crawl/ledger.ts'
 import type { KeptAnalysis } from '../library/analyses.ts'
-import { isFolder } from '../library/folder.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
 import type { Explanation } from '../library/operations/explain.ts'
 import type { Source } from '../library/source.ts'
+import { isTree } from '../library/tree.ts'
 import { type Hint, nameOf, timeRecord, writeTime } from './library.ts'
 import { renderAdvice } from './reasons.ts'
 import { writeDetail } from './summary.ts'
@@ -28,9 +28,14 @@ export function writeExplanation(
     row === null
       ? [
           `Never seen in ${nameOf(source)}.`,
-          ...(isFolder(source) ? [] : [writeVerdict(refusal, explainAbsence(explanation))]),
+          ...(isTree(source) ? [] : [writeVerdict(refusal, explainAbsence(explanation))]),
         ]
-      : [...writeRow(row, now), ...writeAnalysis(kept), ...(target === null ? [] : [writeTarget(target)])]
+      : [
+          ...writeRow(row, now),
+          ...writeVersion(source),
+          ...writeAnalysis(kept),
+          ...(target === null ? [] : [writeTarget(target)]),
+        ]
   const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
@@ -38,10 +43,24 @@ export function writeExplanation(
   const held = explanation.heldUntil
   const waits = held !== null && isOpen(row) ? [`Waits: its host is left alone until ${writeTime(held)}`] : []
   const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
-  const advice = row?.reason === 'needs-rendering' ? [`Try: ${renderAdvice(source, hint)}`] : []
+  const advice = adviceFor(row, source, hint).map((text) => `Try: ${text}`)
   return [url, ...stripped, ...lines, ...advice, ...failed, ...waits, ...known, ...changed]
     .map(printableLine)
     .join('\n')
+}
+
+/** What can be done about an address that was not read. */
+function adviceFor(row: LedgerRow | null, source: Source, hint: Hint): string[] {
+  if (row?.reason === 'needs-rendering') return [renderAdvice(source, hint)]
+  if (row?.reason !== 'too-large') return []
+  // What a document becomes has limits of its own, which nobody can raise.
+  if (!/\d bytes/.test(row.detail ?? '')) return ['split it into smaller documents']
+  return [isTree(source) ? 'raise --max-file-bytes' : 'raise --max-page-bytes']
+}
+
+/** Which version of a package its file is of, where the source does not say so by its name. */
+function writeVersion({ version, settings: { readVersion } }: Source): string[] {
+  return readVersion === undefined || readVersion === version ? [] : [`Version: ${readVersion} was read`]
 }
 
 function explainAbsence({ overflow }: Explanation): string {
@@ -60,13 +79,19 @@ function writeTarget(target: LedgerRow): string {
   return `${target.hasPage ? 'Content: held by' : 'Leads to:'} ${target.url} (${stateOf(target)})`
 }
 
+/** What a state means, where a reason makes something else of it. */
+const WORDS_OF: Readonly<Record<string, string>> = {
+  unlinked: 'not kept any more',
+  container: 'its pages are indexed for themselves',
+}
+
 function writeRow(row: LedgerRow, now: number): string[] {
   const { reason, pattern, discovery, foundOn, depth, attempts, status, detail, changedAt, dueAt } = row
   // What a status says need not be said twice.
   const words = detail === null || detail === `answered ${status}` ? null : writeDetail(detail)
   const outcome = [status === null ? null : String(status), words].filter((part) => part !== null && part !== '')
   return [
-    `State: ${stateOf(row)}, ${reason === 'unlinked' ? 'not kept any more' : STATE_WORDS[row.state]}`,
+    `State: ${stateOf(row)}, ${WORDS_OF[reason ?? ''] ?? STATE_WORDS[row.state]}`,
     ...(reason === null ? [] : [`Why: ${REASON_WORDS[reason]}`]),
     ...(pattern === null || pattern === '' ? [] : [`Rule: ${pattern}`]),
     `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${discovery === 'folder' ? '' : `${countOf(depth, 'link')} from the start, `}${writeMoment(row.firstSeenAt, now)}`,

@@ -2,6 +2,9 @@ import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { extractPage } from '../core/extract/extract-page.ts'
 import type { Extraction, NoPageReason, Snapshot } from '../core/model.ts'
+import { PageDefect } from '../crawl/page-defect.ts'
+import { formatOfAnswer } from '../documents/answers.ts'
+import { formatOf } from '../documents/formats.ts'
 import { nodeSha256 } from '../ingest/sha256.ts'
 import { readInput } from './input.ts'
 import { addCommonOptions, type CommonFlags, configOf } from './options.ts'
@@ -22,13 +25,13 @@ const NO_ADDRESS = 'about:blank'
 export function addExtract(program: Command, streams: Streams): void {
   const command = program
     .command('extract')
-    .description('print the content of an HTML page as Markdown')
-    .argument('[file]', 'the page; without it, or with -, standard input is read')
+    .description('print the content of an HTML page or a document as Markdown')
+    .argument('[file]', 'the page or document; without it, or with -, standard input is read')
     .option('--url <url>', 'address of the page, where its relative links start')
     .option('--debug', 'tell what was left out and why')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ pharos extract page.html --url https://example.com/guide/\n  $ curl -s https://example.com | pharos extract --url https://example.com',
+      '\nExamples:\n  $ pharos extract page.html --url https://example.com/guide/\n  $ pharos extract manual.pdf\n  $ curl -s https://example.com | pharos extract --url https://example.com',
     )
   addCommonOptions(command).action(async (file: string | undefined, flags: ExtractFlags) => {
     configOf(command)
@@ -37,15 +40,36 @@ export function addExtract(program: Command, streams: Streams): void {
     const isTyped = (file === undefined || file === '-') && process.stdin.isTTY
     if (isTyped) terminal.note('reading HTML from the keyboard; Ctrl-D ends it')
     const { name, bytes } = await readInput(file, MAX_BYTES)
-    const extraction = extractPage(createSnapshot(url, bytes, name), {
-      debug: flags.debug === true,
-      sha256: nodeSha256,
-    })
+    const snapshot = createSnapshot(url, bytes, name)
+    const extraction =
+      formatOfAnswer(snapshot) === undefined
+        ? extractPage(snapshot, { debug: flags.debug === true, sha256: nodeSha256 })
+        : await readDocument(snapshot, name)
     for (const { step, reason, element, text } of extraction.removals) {
       terminal.note(printableLine(`${step}: ${reason}: ${element}: ${text}`))
     }
     answer(extraction, name, terminal)
   })
+}
+
+/** Reads a document in a thread, with the limits that documents of the web have. */
+async function readDocument(snapshot: Snapshot, source: string): Promise<Extraction> {
+  const { openPageReader } = await import('../jobs/page-reader.ts')
+  const reader = openPageReader({ sha256: nodeSha256 })
+  try {
+    return (await reader.readPage(snapshot, source)).extraction
+  } catch (error) {
+    if (!(error instanceof PageDefect)) throw error
+    const advice = 'split it into smaller documents'
+    throw new PharosError('PAGE_REFUSED', {
+      source,
+      reason: 'it cannot be read',
+      detail: `it ${error.message}`,
+      advice,
+    })
+  } finally {
+    await reader.close()
+  }
 }
 
 function webAddress(text: string): string {
@@ -59,13 +83,12 @@ function webAddress(text: string): string {
 /** A file says by its name what a server says by its `content-type`. */
 function createSnapshot(url: string, body: Uint8Array, name: string): Snapshot {
   const [, extension = ''] = /\.([a-z]+)$/i.exec(name) ?? []
-  const type = MEDIA_TYPES[extension.toLowerCase()]
+  const type = formatOf(name, body)?.mediaTypes[0] ?? MEDIA_TYPES[extension.toLowerCase()]
   return type === undefined ? { url, body } : { url, body, headers: { 'content-type': type } }
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown',
-  mdx: 'text/markdown',
   markdown: 'text/markdown',
   txt: 'text/plain',
   json: 'application/json',
@@ -86,7 +109,7 @@ function answer(extraction: Extraction, source: string, terminal: Terminal): voi
 }
 
 /** Reasons for which there are no links either. */
-const HAS_NOTHING: ReadonlySet<NoPageReason> = new Set(['empty', 'not_text'])
+const HAS_NOTHING: ReadonlySet<NoPageReason> = new Set(['empty', 'not_text', 'encrypted', 'damaged', 'too_large'])
 
 const ADVICE: Readonly<Record<NoPageReason, string>> = {
   challenge: 'save the page from a browser that was let through',
@@ -95,7 +118,10 @@ const ADVICE: Readonly<Record<NoPageReason, string>> = {
   needs_rendering: 'save the page from a browser when it is complete',
   redirect: 'take the page that it leads to',
   empty: 'check that it was saved as a whole; --debug tells what was left out',
-  not_text: 'give HTML, Markdown or plain text',
+  not_text: 'give HTML, Markdown, plain text or a document such as a PDF',
+  encrypted: 'save it without a password',
+  damaged: 'open it with the program that it was made with; if that can read it, save it anew',
+  too_large: 'split it into smaller documents',
 }
 
 const REASONS: Readonly<Record<NoPageReason, string>> = {
@@ -106,4 +132,7 @@ const REASONS: Readonly<Record<NoPageReason, string>> = {
   redirect: 'it leads elsewhere',
   empty: 'it is empty',
   not_text: 'it is not text',
+  encrypted: 'it asks for a password',
+  damaged: 'it is damaged, or no file of its format',
+  too_large: 'it is larger than allowed',
 }

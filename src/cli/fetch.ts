@@ -18,7 +18,7 @@ interface FetchFlags extends CommonFlags, RenderFlags {
 export function addFetch(program: Command, streams: Streams): void {
   const command = program
     .command('fetch')
-    .description('fetch one page and print it as Markdown; nothing is stored')
+    .description('fetch one page or document and print it as Markdown; nothing is stored')
     .argument('<url>', 'address of the page')
     .option('--ignore-robots', 'do not ask robots.txt')
     .addHelpText('after', '\nExample:\n  $ pharos fetch https://docs.example.com/guide/install')

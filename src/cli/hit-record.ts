@@ -67,5 +67,6 @@ function mentionRecord(hit: Passage | Omit<PageMention, 'line'>): Record<string,
     heading_path: hit.headingPath,
     chunk: hit.chunk,
     score: hit.score,
+    ...(hit.similar === undefined ? {} : { similar: hit.similar }),
   }
 }

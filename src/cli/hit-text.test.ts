@@ -2,7 +2,7 @@ import { createColors } from 'picocolors'
 import { describe, expect, test } from 'vitest'
 import type { PageMention, Passage, SearchAnswer, Widening } from '../library/search.ts'
 import { answerRecord } from './hit-record.ts'
-import { writeAge, writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
+import { withFlags, writeAge, writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
 import type { Screen } from './text-lines.ts'
 
 const NOW = Date.UTC(2026, 1, 20, 10, 30)
@@ -79,6 +79,28 @@ describe('an answer on a screen', () => {
         '   Do not wait longer.',
       ].join('\n'),
     )
+  })
+
+  test('names the pages that one stands for, by what they differ in', () => {
+    const at = (version: string | null, language: string | null, path = 'x') => {
+      const isTranslation = language === 'de' ? { isTranslation: true } : {}
+      const source = version === null ? 'mirror' : `guide@${version}`
+      return { url: `https://docs.example/${path}`, source, version, language, ...isTranslation }
+    }
+    const similar = [at('1', 'en'), at('1', 'de'), at('2', 'de'), at('2', 'en', 'copy\x1b[2J'), at(null, 'en')]
+    const answer = answerOf({ passages: [{ ...PASSAGE, similar }], more: [{ ...MENTION, similar: [at('1', null)] }] })
+    const also = ['   also: v1, v1 de, de, https://docs.example/copy [2J, mirror', '   also: v1']
+    const shown = writeAnswer(answer, PLAIN, NOW).split('\n')
+    expect(shown.filter((line) => line.includes('also:'))).toEqual(also)
+    const piped = writeMarkdownAnswer(answer).split('\n')
+    expect(piped.filter((line) => line.includes('also:')).map((line) => line.trim())).toEqual(
+      also.map((line) => line.trim()),
+    )
+    expect(answerRecord(answer)['passages']).toMatchObject([{ similar }])
+  })
+
+  test('names parameters of a search as flags', () => {
+    expect(withFlags('duplicates=show and language=any show all')).toBe('--duplicates show and --language any show all')
   })
 
   test('marks what matched, in the pages that are only mentioned too', () => {

@@ -10,6 +10,7 @@ import type {
   Widening,
   WideningFilter,
 } from '../library/search.ts'
+import { writeSimilar } from '../library/words.ts'
 import { countOf, printable, printableLine, writeLink } from './terminal.ts'
 import { type Screen, writeTextLines } from './text-lines.ts'
 
@@ -24,6 +25,7 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
       writeHeading(i + 1, passage, screen),
       `${INDENT}${writeAddress(passage.url, screen)}`,
       `${INDENT}${colors.dim(printableLine(facts))}`,
+      ...similarOf(passage).map((line) => `${INDENT}${colors.dim(line)}`),
       '',
       ...writeTextLines(passage.text.trimEnd(), passage.terms, screen, INDENT),
       ...(passage.explain === undefined
@@ -37,6 +39,7 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
     return [
       writeHeading(passages.length + i + 1, page, screen),
       `${INDENT}${writeAddress(page.url, screen)}  ${colors.dim(printableLine(shortName(page.chunk)))}`,
+      ...similarOf(page).map((line) => `${INDENT}${colors.dim(line)}`),
       ...(page.line === '' ? [] : writeTextLines(page.line.replace(/\s+/g, ' '), terms, screen, INDENT)),
     ].join('\n')
   })
@@ -73,6 +76,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       '',
       `<${printableLine(passage.url)}>`,
       printableLine(`chunk ${facts}`),
+      ...similarOf(passage),
       '',
       `${fence}${LANGUAGES[passage.kind]}`,
       text,
@@ -86,6 +90,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       `${passages.length + i + 1}. ${printableLine(placeOf(page))}`,
       `   <${printableLine(page.url)}>`,
       `   ${printableLine(`chunk ${shortName(page.chunk)}`)}`,
+      ...similarOf(page).map((similar) => `   ${similar}`),
       ...line,
     ].join('\n')
   })
@@ -133,6 +138,16 @@ function shortName(chunk: string): string {
 
 function linesOf({ startLine, endLine }: Pick<Passage, 'startLine' | 'endLine'>): string {
   return startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`
+}
+
+/** A notice of a search, with its parameters as flags: `language=any` → `--language any` */
+export function withFlags(notice: string): string {
+  return notice.replace(/\b(duplicates|language)=([a-z]+)/g, '--$1 $2')
+}
+
+/** The pages that one stands for, in a line. */
+function similarOf({ similar = [], ...shown }: Passage | PageMention): string[] {
+  return similar.length === 0 ? [] : [printableLine(writeSimilar(similar, shown))]
 }
 
 /** Says of a passage that it is only the beginning of what it shows. */

@@ -11,8 +11,15 @@ export interface Input {
 
 const OTHERWISE = 'give a file that this user may read, or the same on standard input'
 
-/** Reads a file, or standard input when there is none or it is called `-`. Never more than `maxBytes`. */
-export async function readInput(path: string | undefined, maxBytes: number): Promise<Input> {
+/**
+ * Reads a file, or standard input when there is none or it is called `-`. Never more than `maxBytes`; `advice` tells what to do about
+ * one that is larger.
+ */
+export async function readInput(
+  path: string | undefined,
+  maxBytes: number,
+  advice: string = 'give a smaller one, or a part of it',
+): Promise<Input> {
   if (path === '') throw new PharosError('USAGE', { problem: 'expected the name of a file, got an empty one' })
   const isStdin = path === undefined || path === '-'
   const name = isStdin ? 'standard input' : path
@@ -30,7 +37,7 @@ export async function readInput(path: string | undefined, maxBytes: number): Pro
   }
   if (length > maxBytes) {
     const problem = `more than ${writeBytes(maxBytes)}`
-    throw new PharosError('INPUT_UNREADABLE', { source: name, problem, advice: 'give a smaller one, or a part of it' })
+    throw new PharosError('INPUT_UNREADABLE', { source: name, problem, advice })
   }
   return { name, bytes: Buffer.concat(chunks) }
 }

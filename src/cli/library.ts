@@ -1,16 +1,20 @@
 import { isIP } from 'node:net'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Command } from 'commander'
 import {
   type Config,
   type EffectiveConfig,
   flagName,
+  folderOf,
+  readGitAccess,
+  readRegistryTokens,
   SETTINGS,
   type SettingName,
   shownValue,
   variableName,
 } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
@@ -52,6 +56,7 @@ export async function openConfigured(
   return openLibrary({
     ...further,
     path: values.library,
+    ...(isPostgres(values.library) ? { importFolder: join(folderOf(values.library), 'imports') } : {}),
     notice,
     allowPrivate: values.allowPrivate,
     version: VERSION,
@@ -62,6 +67,16 @@ export async function openConfigured(
     ...connectionsOf(values),
     maxPageBytes: values.maxPageBytes,
     maxFileBytes: values.maxFileBytes,
+    exclude: values.failures === '' ? [] : [values.failures, `${values.failures}.1`],
+    maxArchiveBytes: values.maxArchiveBytes,
+    registries: {
+      npm: values.npmRegistry,
+      pypi: values.pypiRegistry,
+      crates: values.cratesRegistry,
+      maven: values.mavenRegistry,
+    },
+    registryToken: readRegistryTokens(values),
+    git: readGitAccess(values),
     firstByteTimeoutMs: values.firstByteTimeout,
     answerTimeoutMs: values.answerTimeout,
     maxHeaderBytes: values.maxHeaderBytes,

@@ -10,6 +10,7 @@ import { sumTokens } from '../core/pack/tables.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { compareUtf8 } from '../core/text/order.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
+import { isDocumentName } from '../documents/formats.ts'
 import { type ChunkedFolder, chunkFolder } from '../ingest/chunk-folder.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import { checkPackPlace, leaveOutChangedImages, writePacks } from '../ingest/pack-output.ts'
@@ -241,6 +242,11 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
   const warnings = countEach(pack.warnings.map(({ code }) => code))
   const more = terminal.isVerbose ? '' : ' (--verbose lists them)'
   if (skipped !== '') terminal.note(`skipped: ${skipped}${more}`)
+  const documents = chunked.skipped.filter(({ path, reason }) => reason === 'binary' && isDocumentName(path)).length
+  if (documents > 0) {
+    const text = 'a folder is packed as text; `pharos add` reads documents, and a source is packed with them'
+    terminal.note(`not in it: ${countOf(documents, 'document')} such as PDF; ${text}`)
+  }
   if (warnings !== '') terminal.note(terminal.noteColors.yellow(`warnings: ${warnings}${more}`))
   const limits = LIMITS.filter((limit) => pack.warnings.some(({ code }) => code === limit))
   const flags = limits.map((limit) => `--${limit.replaceAll('_', '-')}`)

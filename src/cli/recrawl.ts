@@ -48,6 +48,7 @@ export function addRecrawl(program: Command, streams: Streams): void {
     'maxAge',
     ...FETCH_SETTINGS,
     'maxFileBytes',
+    'maxArchiveBytes',
   ])
   command.action((source: string, flags: RecrawlFlags) => {
     const { full = false, acceptLoss = false } = flags

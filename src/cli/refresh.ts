@@ -28,6 +28,7 @@ export function addRefresh(program: Command, streams: Streams): void {
     'maxAge',
     ...FETCH_SETTINGS,
     'maxFileBytes',
+    'maxArchiveBytes',
   ])
   command.action((source: string, flags: RefreshFlags) => {
     const { discover = false, acceptLoss = false } = flags

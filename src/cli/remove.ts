@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { findSource } from '../library/operations/find-source.ts'
+import { removeSource } from '../library/operations/remove-source.ts'
 import { reportSource } from '../library/operations/source-status.ts'
 import { labelOf } from '../library/source.ts'
 import { AdvisedError } from './advised.ts'
@@ -30,7 +31,7 @@ export function addRemove(program: Command, streams: Streams): void {
         const error = new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
         throw new AdvisedError(error, `wait for it to end, or remove it all the same: \`${anyway}\``)
       }
-      const { pages, chunks } = await library.store.removeSource(source.id)
+      const { pages, chunks } = await removeSource(library, source.id)
       terminal.answer(`removed ${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`, {
         removed: sourceRecord(source),
         pages,

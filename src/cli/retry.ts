@@ -26,6 +26,7 @@ export function addRetry(program: Command, streams: Streams): void {
     'maxAge',
     ...FETCH_SETTINGS,
     'maxFileBytes',
+    'maxArchiveBytes',
   ])
   command.action((source: string, flags: RetryFlags) => {
     const { acceptLoss = false } = flags

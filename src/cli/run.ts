@@ -33,6 +33,8 @@ type AddVerb = (program: Command, streams: Streams) => void
 /** In the order in which help lists them. Only the one that is used is loaded: what others need would make every start slow. */
 const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   add: async () => (await import('./add.ts')).addAdd,
+  import: async () => (await import('./import.ts')).addImport,
+  watch: async () => (await import('./watch.ts')).addWatch,
   recrawl: async () => (await import('./recrawl.ts')).addRecrawl,
   refresh: async () => (await import('./refresh.ts')).addRefresh,
   retry: async () => (await import('./retry.ts')).addRetry,
@@ -41,6 +43,7 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   remove: async () => (await import('./remove.ts')).addRemove,
   explain: async () => (await import('./explain.ts')).addExplain,
   stats: async () => (await import('./stats.ts')).addStats,
+  duplicates: async () => (await import('./duplicates.ts')).addDuplicates,
   copy: async () => (await import('./copy.ts')).addCopy,
   search: async () => (await import('./search.ts')).addSearch,
   get: async () => (await import('./get.ts')).addGet,

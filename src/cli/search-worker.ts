@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { EffectiveConfig } from '../config.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
 import type { SearchFailure, SearchQuestion, SearchReply } from '../jobs/search-pool.ts'
+import { listDuplicates } from '../library/operations/list-duplicates.ts'
 import { searchLibrary } from '../library/operations/search-library.ts'
 import { openConfigured } from './library.ts'
 
@@ -11,8 +12,10 @@ process.noDeprecation = true
 const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {}, { connections: 2 })
 const reply = (message: SearchReply): void => parentPort?.postMessage(message)
 
-parentPort?.on('message', ({ number, input }: SearchQuestion) => {
-  searchLibrary(library, input).then(
+parentPort?.on('message', ({ number, ...question }: SearchQuestion) => {
+  const answering =
+    question.task === 'search' ? searchLibrary(library, question.input) : listDuplicates(library, question.input)
+  answering.then(
     (answer) => reply({ type: 'answer', number, answer }),
     (error: unknown) => reply({ type: 'failure', number, failure: toFailure(error) }),
   )

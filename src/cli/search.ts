@@ -6,11 +6,11 @@ import type { PackHit } from '../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../core/retrieval/content-type.ts'
 import { writeList } from '../core/text/list.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
-import { ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
+import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
 import { labelOf } from '../library/source.ts'
 import type { Store } from '../library/store.ts'
 import { answerRecord } from './hit-record.ts'
-import { writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
+import { withFlags, writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
 import { createHint, createHintFor, nameOf, withLibrary, writeEmpty } from './library.ts'
 import { configOf, languageTag, oneOf, repeat, share, someText, wholeNumber } from './options.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
@@ -52,7 +52,16 @@ export function addSearch(program: Command, streams: Streams): void {
       `what most of it is: ${CONTENT_TYPES.join(', ')}`,
       oneOf('--content-type', CONTENT_TYPES),
     )
-    .option('--language <tag>', 'language of the pages, such as en or pt-BR', languageTag('--language'))
+    .option(
+      '--language <tag>',
+      'only pages in this language, such as en or pt-BR; any shows all translations (default: auto, that of the question)',
+      languageTag('--language'),
+    )
+    .option(
+      '--duplicates <way>',
+      `pages that say nearly the same: ${DUPLICATES.join(', ')} (default: ${DUPLICATES[0]})`,
+      oneOf('--duplicates', DUPLICATES),
+    )
     .option('--min-score <share>', 'least share of the best score, 0 to 1', share('--min-score'))
     .option(
       '--fusion <way>',
@@ -104,7 +113,7 @@ async function answerFromLibrary(
     }
     // After the answer, which may be longer than the screen.
     if (terminal.isRead && !isEmpty) terminal.note('')
-    for (const notice of answer.notices) terminal.note(printableLine(notice))
+    for (const notice of answer.notices) terminal.note(printableLine(withFlags(notice)))
     for (const { source, cap } of answer.capped) {
       const more = takeMoreWith(cap, labelOf(source), await createHintFor(config, source))
       terminal.note(`${terminal.noteColors.dim(`more of ${nameOf(source)}:`)} ${more}`)
@@ -141,6 +150,7 @@ const ASKED = [
   'symbol',
   'contentType',
   'language',
+  'duplicates',
   'tokens',
   'minScore',
   'fusion',
@@ -190,7 +200,17 @@ function writeNext(
 }
 
 /** Flags that a pack knows nothing of. */
-const LIBRARY_ONLY = ['source', 'version', 'contentType', 'language', 'tokens', 'minScore', 'fusion', 'cursor'] as const
+const LIBRARY_ONLY = [
+  'source',
+  'version',
+  'contentType',
+  'language',
+  'duplicates',
+  'tokens',
+  'minScore',
+  'fusion',
+  'cursor',
+] as const
 
 async function answerFromPack(
   command: Command,

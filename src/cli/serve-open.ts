@@ -17,6 +17,7 @@ import { createSharedAnalysis } from '../library/dispatch/create-shared-analysis
 import { createSharedDispatcher } from '../library/dispatch/create-shared-dispatcher.ts'
 import { createDispatchedJobs } from '../library/dispatch/dispatched-jobs.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
+import { recoverImports } from '../library/dispatch/recover-imports.ts'
 import { within } from '../library/dispatch/within.ts'
 import type { SharedJob } from '../library/workers.ts'
 import { createHttpHandler } from '../mcp/http.ts'
@@ -92,6 +93,8 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
     closing.push(await claim(values, server, log))
     const recover = async (): Promise<void> => {
       await Promise.all([dispatcher.recover(), analysis.recover()])
+      // Of a database that several machines work for, only the one that was sent an import can go on with it: by hand.
+      if (!isPostgres(values.library)) await recoverImports(await library.open(), dispatcher)
     }
     return { origin: server.origin, token, recover, close }
   } catch (error) {
@@ -309,6 +312,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     version: VERSION,
     library: library.open,
     search: pool.search,
+    listDuplicates: pool.listDuplicates,
     jobLog: library.jobLog,
     dispatcher,
     analysis,

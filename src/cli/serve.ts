@@ -35,7 +35,13 @@ export function addServe(program: Command, streams: Streams): void {
       'after',
       '\nExamples:\n  $ pharos serve\n  $ pharos serve --port 8080 --max-crawls 4\n  $ pharos serve --host 0.0.0.0 --token-file token.txt',
     )
-  addLibraryOptions(command, [...SERVER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes', ...SEARCH_SETTINGS])
+  addLibraryOptions(command, [
+    ...SERVER_SETTINGS,
+    ...FETCH_SETTINGS,
+    'maxFileBytes',
+    'maxArchiveBytes',
+    ...SEARCH_SETTINGS,
+  ])
   command.action(async (flags: ServeFlags) => {
     const config = configOf(command)
     // Whoever collects the log reads both streams.

@@ -43,6 +43,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     isRunning: false,
     isInterrupted: false,
     waiting: [],
+    commit: null,
     crawled: 0,
     errors: [],
     filtered: [],
@@ -52,6 +53,22 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
 }
 
 describe('the status of a source', () => {
+  test('does not call a file left out whose pages are indexed', () => {
+    const about = describeSource({
+      balance: createBalance(createCounts({ indexed: 3, skipped: 3 })),
+      reasons: { 'skipped/container': 2, 'skipped/not-text': 1 },
+      leftOut: [
+        createRow({ url: 'file:///a.epub', reason: 'container' }),
+        createRow({ url: 'file:///b', reason: 'not-text' }),
+      ],
+    })
+    expect(writeStatus(about, hint, NOW).split('\n').slice(-3)).toEqual([
+      'Split: 2 files, whose pages are indexed for themselves',
+      'Skipped: 1 URL left out for other reasons',
+      '  - file:///b: not-text',
+    ])
+  })
+
   test('that is being crawled has the layout of progress', () => {
     const about = describeSource({
       status: 'CRAWLING',

@@ -1,11 +1,12 @@
 import { writeDuration } from '../core/text/duration.ts'
+import { treeKindOf } from '../core/url/tree-url.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
 import { capOf, type SourceReport, totalPages } from '../library/operations/source-status.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import { DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
-import { failureRecord, writeCap, writeEmptyPages, writeFailure } from './summary.ts'
+import { failureRecord, goOnWith, writeCap, writeEmptyPages, writeFailure } from './summary.ts'
 import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
@@ -19,7 +20,9 @@ export function writeStatus(
   return [
     ...writeCapLine(about, hint),
     ...writeEmpty(about, hint),
-    `Source: ${nameOf(source)} (${printableLine(source.url)})`,
+    `Source: ${nameOf(source)} (${printableLine(source.url)})${listRead(source)
+      .map((words) => `, ${words}`)
+      .join('')}`,
     `Status: ${status}`,
     ...writeReading(source),
     ...(coverage === null ? [] : [writeUnderstood(coverage)]),
@@ -37,6 +40,11 @@ function writeEmpty({ source, reasons }: SourceReport, hint: Hint): string[] {
 function writeReading(source: Source): string[] {
   const facts = listReading(source)
   return facts.length === 0 ? [] : [`Reading: ${facts.join(', ')}`]
+}
+
+/** `3.0.1 read`, where the source has not that version by its name. */
+function listRead({ version, settings: { readVersion } }: Source): string[] {
+  return readVersion === undefined || readVersion === version ? [] : [printableLine(`${readVersion} read`)]
 }
 
 function listReading({ settings: { render, chunks } }: Source): string[] {
@@ -79,11 +87,10 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
-  const label = labelOf(source)
   return [
     ...(isInterrupted
       ? [
-          `Interrupted: ${countOf(pending, 'address')} left; go on with: ${hint(crawl === null || crawl.kind === 'add' ? 'recrawl' : crawl.kind, label)}`,
+          `${writeInterrupted(source)}: ${countOf(pending, 'address')} left; go on with: ${goOnWith(source, crawl?.kind ?? 'add', hint)}`,
         ]
       : []),
     ...writeWaiting(about, now),
@@ -94,8 +101,9 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(about) : []),
     ...(countFiltered(about) > 0 ? writeFiltered(about) : []),
-    ...(countLeftOut(about) > 0
-      ? [`Skipped: ${countOf(countLeftOut(about), 'URL')} left out for other reasons`, ...writeLeftOut(about)]
+    ...writeContainers(about),
+    ...(countOthers(about) > 0
+      ? [`Skipped: ${countOf(countOthers(about), 'URL')} left out for other reasons`, ...writeLeftOut(about)]
       : []),
   ]
 }
@@ -168,8 +176,23 @@ function countLeftOut(report: SourceReport): number {
   return report.balance.skipped - countFiltered(report)
 }
 
+/** Files that hold several pages are not left out: their pages are there. */
+function countContainers({ reasons }: SourceReport): number {
+  return reasons['skipped/container'] ?? 0
+}
+
+function writeContainers(report: SourceReport): string[] {
+  const count = countContainers(report)
+  return count === 0 ? [] : [`Split: ${countOf(count, 'file')}, whose pages are indexed for themselves`]
+}
+
+function countOthers(report: SourceReport): number {
+  return countLeftOut(report) - countContainers(report)
+}
+
 function writeLeftOut(about: SourceDescription): string[] {
-  return writeList(about.leftOut.map(writeRefused), countLeftOut(about))
+  const others = about.leftOut.filter(({ reason }) => reason !== 'container')
+  return writeList(others.map(writeRefused), countOthers(about))
 }
 
 function writeErrors({ balance, errors }: SourceDescription): string[] {
@@ -209,6 +232,7 @@ export function statusRecord(
     ...sourceRecord(source),
     render: source.settings.render,
     chunk_profile: source.settings.chunks,
+    read_version: source.settings.readVersion ?? null,
     status,
     is_running: isRunning,
     is_interrupted: isInterrupted,
@@ -267,15 +291,21 @@ export function writeSourceLines(reports: readonly SourceReport[], now: number):
 function writeSource(report: SourceReport, now: number): string[] {
   const { source, status, balance, pages, chunks, lastCrawledAt, isInterrupted } = report
   const facts = [
+    ...listRead(source),
     countOf(pages, 'page'),
     countOf(chunks, 'chunk'),
     ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
     ...(balance.pending > 0 ? [`${writeNumber(balance.pending)} pending`] : []),
-    ...(isInterrupted ? ['interrupted'] : []),
+    ...(isInterrupted ? [writeInterrupted(source).toLowerCase()] : []),
     ...listReading(source),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
   ]
   return [nameOf(source), status, facts.join(', '), printableLine(source.url)]
+}
+
+/** An import that was broken off has left pages of two states. */
+function writeInterrupted({ url }: Source): string {
+  return treeKindOf(url) === 'import' ? 'Half imported' : 'Interrupted'
 }
 
 function writeAge(ms: number): string {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { isFolder } from '../library/folder.ts'
 import type { JobRecord } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
 import { describeSource, type SourceDescription } from '../library/operations/describe-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import type { Source } from '../library/source.ts'
+import { isTree } from '../library/tree.ts'
 import { listArriving, writeArriving } from './arriving.ts'
 import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
@@ -84,7 +84,7 @@ async function readShared({ workers }: Library, jobs: readonly JobRecord[]): Pro
 
 /** How well a site is understood; null where no plan has ever looked at it. */
 async function readUnderstanding({ planMemory, placeHubs }: Library, source: Source): Promise<HubCoverage | null> {
-  if (isFolder(source) || planMemory === undefined || placeHubs === undefined) return null
+  if (isTree(source) || planMemory === undefined || placeHubs === undefined) return null
   const { host } = new URL(source.siteUrl)
   return (await planMemory.readPatterns(host)).length === 0 ? null : placeHubs.coverage(host)
 }

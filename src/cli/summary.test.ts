@@ -192,10 +192,8 @@ describe('the summary of a crawl', () => {
   })
 
   test('that was interrupted goes on with the same, a first crawl with a recrawl', () => {
-    const whole = { source: createSource(), startedAt: 'https://docs.example/', failures: [], pages: 0, chunks: 0 }
-    const next = (kind: CrawlResult['summary']['kind']) =>
-      goOnWith({ ...whole, summary: createSummary({ kind }) }, hint)
-    expect([next('refresh'), next('add')]).toEqual(['pharos refresh docs', 'pharos recrawl docs'])
+    expect(goOnWith(createSource(), 'refresh', hint)).toBe('pharos refresh docs')
+    expect(goOnWith(createSource(), 'add', hint)).toBe('pharos recrawl docs')
   })
 
   test.each([

@@ -1,6 +1,6 @@
 import { writeBytes } from '../core/text/bytes.ts'
 import { writeDuration } from '../core/text/duration.ts'
-import type { CrawlSummary } from '../crawl/events.ts'
+import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { createBalance } from '../library/operations/source-status.ts'
 import { labelOf, type Source } from '../library/source.ts'
@@ -105,8 +105,8 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
 }
 
 /** The command that takes up an interrupted crawl. */
-export function goOnWith({ source, summary }: Pick<CrawlResult, 'source' | 'summary'>, hint: Hint): string {
-  return hint(summary.kind === 'add' ? 'recrawl' : summary.kind, labelOf(source))
+export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
+  return hint(kind === 'add' ? 'recrawl' : kind, labelOf(source))
 }
 
 /** Whether an address is on another host, or in another folder. */

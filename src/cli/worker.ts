@@ -34,7 +34,13 @@ export function addWorker(program: Command, streams: Streams): void {
       'after',
       '\nAny number of workers, on any number of machines, share the work of a library.\nWhat is asked for at `pharos serve`, or with --detach, is taken by one of them;\nwhat one that dies leaves is taken by another. What may be fetched, and how, is\ndecided by the settings of the worker: give all of them the same.\n\nExamples:\n  $ pharos worker --library postgres://pharos@db/pharos\n  $ pharos worker --max-crawls 4 --drain-time 30s',
     )
-  addLibraryOptions(command, [...WORKER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes', ...EMBED_SETTINGS])
+  addLibraryOptions(command, [
+    ...WORKER_SETTINGS,
+    ...FETCH_SETTINGS,
+    'maxFileBytes',
+    'maxArchiveBytes',
+    ...EMBED_SETTINGS,
+  ])
   command.action(async (flags: WorkerFlags) => {
     const config = configOf(command)
     refuseFile(config)

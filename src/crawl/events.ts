@@ -169,4 +169,6 @@ export interface CrawlSummary {
   readonly vainReason: Reason | null
   /** Of a folder: which one it was when it was last read in full, by something that another in its place does not share. */
   readonly place?: string
+  /** Of a folder: those of the removed pages whose content is at another path now. @default 0 */
+  readonly moved?: number
 }

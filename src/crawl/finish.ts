@@ -60,20 +60,36 @@ export interface Ending {
 
 /** What a crawl needs to end. */
 interface EndingCrawl {
-  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'acceptLoss' | 'limits'>
+  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'acceptLoss' | 'limits'> & {
+    /** Pages that runs shortly before have removed: together they may remove no more than one. @default 0 */
+    readonly lostBefore?: number
+    /** Those of the removable pages whose content is at another place now, which are no loss. @default 0 */
+    readonly moved?: number
+  }
   readonly ports: Pick<CrawlPorts, 'ledger' | 'clock'>
 }
 
 /** Removes what a crawl proved gone, unless that is more than it may remove. `isComplete`: what it did not see is gone too. */
 export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolean): Promise<Ending> {
   const { removable, pages } = await ports.ledger.countRemovable(run.sourceId, run.crawlId, isComplete)
-  const { lossPages, lossShare } = run.limits
-  if (!run.acceptLoss && removable > lossPages && removable > pages * lossShare) {
-    const problem = `${removable} of ${pages} pages were not found any more`
+  const { lostBefore = 0, moved = 0 } = run
+  const lost = removable <= moved ? 0 : removable - moved + lostBefore
+  if (!run.acceptLoss && isHeavyLoss(run.limits, lost, pages + lostBefore)) {
+    const before = lostBefore === 0 ? '' : `, after ${lostBefore} shortly before`
+    const problem = `${removable} of ${pages} pages were not found any more${before}`
     return { end: 'gate', problem, removed: 0, withheld: removable }
   }
   const removed = await ports.ledger.removeProven(run.sourceId, run.crawlId, isComplete, ports.clock.now())
   return { end: 'completed', problem: null, removed, withheld: 0 }
+}
+
+/** Whether so many of so many pages are more than may go without somebody's consent. */
+export function isHeavyLoss(
+  { lossPages, lossShare }: Pick<CrawlRun['limits'], 'lossPages' | 'lossShare'>,
+  removable: number,
+  pages: number,
+): boolean {
+  return removable > lossPages && removable > pages * lossShare
 }
 
 /** The end of a crawl that was stopped, by the reason it was stopped for. */

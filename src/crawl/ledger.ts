@@ -51,6 +51,11 @@ export const REASONS = [
   'noindex',
   // Answered, but not with a page.
   'not-text',
+  // A document that asks for a password, or that no reader of its format understands.
+  'encrypted',
+  'damaged',
+  // A file that holds several pages, each with an address of its own.
+  'container',
   // It holds what looks like a credential.
   'secret',
   'empty',
@@ -116,6 +121,9 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'covered',
   'noindex',
   'not-text',
+  'encrypted',
+  'damaged',
+  'container',
   'empty',
   'not-found',
   'removed',
@@ -333,6 +341,8 @@ export interface Settlement {
   readonly lastModified?: string | null
   /** The address that gave the answer, where its validators are kept. */
   readonly contentUrl?: string | null
+  /** Where a reader opens it from now on: addresses of some files tell which state of them was read. @default as it was before */
+  readonly url?: string
   /** Whether its answer was empty until a browser had run its scripts. @default as it was before */
   readonly isShell?: boolean
   readonly contentHash?: string | null

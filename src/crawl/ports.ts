@@ -112,6 +112,8 @@ export interface Clock {
 export interface PageReading {
   readonly extraction: Extraction
   readonly record: PageRecord | null
+  /** Name of the format where it is a document of another than the web's, such as `PDF`. */
+  readonly format?: string
 }
 
 /** How a snapshot is read. */
@@ -124,6 +126,24 @@ export interface ReadOptions {
 
 /** Reads a snapshot: extracts, chunks. May do so in another thread. `key` is the path its chunks are known by. */
 export type PageReader = (snapshot: Snapshot, key: string, options?: ReadOptions) => Promise<PageReading>
+
+/** What a document of another format than the web's became. */
+export type DocumentReading =
+  | ({ readonly type: 'page' } & PageReading)
+  /** The pages that it holds, each by the name it is known by in the document. */
+  | {
+      readonly type: 'parts'
+      readonly parts: readonly (PageReading & { readonly name: string })[]
+      /** What was left out of it, in words. */
+      readonly detail?: string | undefined
+    }
+  | { readonly type: 'refused'; readonly reason: DocumentRefusal; readonly detail: string }
+
+/** Why there is no page in a document. */
+export type DocumentRefusal = 'encrypted' | 'damaged' | 'too-large' | 'empty' | 'not-text'
+
+/** Reads a document in another thread: PDF, office files, notebooks and the like. Pages of several are known by `key#name`. */
+export type DocumentReader = (snapshot: Snapshot, key: string, options?: ReadOptions) => Promise<DocumentReading>
 
 /** What kind of page an address holds, as far as it is known: pages of different kinds age at different speed. */
 export type PageKind = 'article' | 'hub' | 'unknown'

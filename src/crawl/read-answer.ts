@@ -44,7 +44,9 @@ export async function readAnswer(snapshot: Snapshot, reader: AnswerReader): Prom
   }
   const plain = await reader.read(snapshot, { keepsBody: render !== undefined })
   const shell = typeof plain === 'string' ? undefined : findShell(plain)
-  if (render !== undefined && (shell !== undefined || reader.isAlways)) {
+  // A document has no scripts, whatever it looks like.
+  const isDocument = typeof plain === 'object' && plain.format !== undefined
+  if (render !== undefined && !isDocument && (shell !== undefined || reader.isAlways)) {
     const outcome = await render(snapshot)
     const isMissing = outcome.type === 'failed' && outcome.reason === 'needs-rendering'
     if (shell === undefined || !isMissing) return readRendered(outcome, snapshot, reader, shell !== undefined)

@@ -2,7 +2,8 @@ import { chunkPage } from '../core/chunk/chunk-page.ts'
 import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import { extractPage } from '../core/extract/extract-page.ts'
 import { withoutFragment } from '../core/extract/resolve.ts'
-import type { Link, Sha256, Snapshot } from '../core/model.ts'
+import type { Extraction, Link, Sha256, Snapshot } from '../core/model.ts'
+import { withLikeness } from '../core/retrieval/with-likeness.ts'
 import { PageDefect } from './page-defect.ts'
 import type { PageReading } from './ports.ts'
 
@@ -16,19 +17,24 @@ const MAX_MARKDOWN = 30_000_000
 const MAX_CHUNKS = 25_000
 
 /** Reads a snapshot: page, chunks and the links to follow. */
-export function readPage(
-  snapshot: Snapshot,
+export function readPage(snapshot: Snapshot, key: string, sha256?: Sha256, profile?: ChunkProfile): PageReading {
+  const extraction = extractPage(snapshot, sha256 === undefined ? {} : { sha256 })
+  if (extraction.type === 'no-page') return { extraction, record: null }
+  return recordPage(extraction, key, sha256, profile)
+}
+
+/** What is stored of a page that was extracted. */
+export function recordPage(
+  extraction: Extract<Extraction, { type: 'page' }>,
   key: string,
   sha256?: Sha256,
   profile: ChunkProfile = 'library',
 ): PageReading {
-  const options = sha256 === undefined ? {} : { sha256 }
-  const extraction = extractPage(snapshot, options)
-  if (extraction.type === 'no-page') return { extraction, record: null }
-  const page = { ...extraction.page, links: extraction.page.links.slice(0, MAX_NAMED) }
+  const found = { ...extraction.page, links: extraction.page.links.slice(0, MAX_NAMED) }
   // A small page can be made to grow without bounds: each short link of it by a long base, each heading to a chunk of its own.
-  if (page.markdown.length > MAX_MARKDOWN) throw new PageDefect(`becomes more than ${MAX_MARKDOWN} characters`)
-  const chunks = chunkPage(page, key, { ...options, sizes: sizesOf(profile) })
+  if (found.markdown.length > MAX_MARKDOWN) throw new PageDefect(`becomes more than ${MAX_MARKDOWN} characters`)
+  const page = withLikeness(found)
+  const chunks = chunkPage(page, key, { ...(sha256 === undefined ? {} : { sha256 }), sizes: sizesOf(profile) })
   if (chunks.length > MAX_CHUNKS) throw new PageDefect(`is cut into more than ${MAX_CHUNKS} chunks`)
   return {
     extraction: { ...extraction, page },

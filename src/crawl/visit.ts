@@ -360,7 +360,9 @@ async function interpretPage(
   const { etag, lastModified } = isRendered ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
-  const reading = isByService ? ['read by Crawl4AI'] : isRendered ? ['read in a browser'] : []
+  const reader = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined
+  const format = read.format === undefined ? undefined : `read as ${read.format}`
+  const reading = [reader ?? format].filter((words) => words !== undefined)
   // What is around the content may have changed all the same: its title, what it says about itself, where it leads.
   if (isSame) return { ...stored, state: 'unchanged', detail: ['same content', ...reading].join(', ') }
   return { ...stored, state: 'indexed', contentHash: page.contentHash, detail: reading[0] ?? null }
@@ -408,7 +410,13 @@ const NO_PAGE: Readonly<
   redirect: ['redirect', 'skipped'],
   empty: ['empty', 'skipped'],
   not_text: ['not-text', 'skipped'],
+  encrypted: ['encrypted', 'skipped'],
+  damaged: ['damaged', 'skipped'],
+  too_large: ['too-large', 'skipped'],
 }
+
+/** Documents that cannot be read now, although a page was made of them before: what is stored is what is known of them. */
+const UNREAD: ReadonlySet<Reason> = new Set<Reason>(['encrypted', 'damaged', 'too-large'])
 
 /** Whether an answer says that there is nothing, and not only that it is not told. */
 function isNothing(reason: Reason): boolean {
@@ -429,7 +437,8 @@ async function interpretNoPage(
   const isBlank = isRendered && (extraction.reason === 'empty' || extraction.reason === 'needs_rendering')
   if (isBlank)
     return { state: 'failed', reason: 'needs-rendering', status, detail: 'it was rendered, and shows no text' }
-  const [reason, state] = NO_PAGE[extraction.reason]
+  const [reason, usual] = NO_PAGE[extraction.reason]
+  const state = visit.hasPage && UNREAD.has(reason) ? 'failed' : usual
   if (reason === 'soft-404' && active.isGuess(visit)) return { ...interpretMiss(visit, 404), status }
   if (isNothing(reason)) active.noteContent(visit, { text: reason, links: listLinks(extraction.links) })
   const pattern = reason === 'needs-rendering' ? `render ${active.run.render}` : null

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Reason } from '../crawl/ledger.ts'
-import type { Allowance } from './addresses.ts'
+import { type Allowance, ruleFor } from './addresses.ts'
 import { CONNECT_OUTCOMES, ConnectError, codeOf } from './connect-error.ts'
 
 /** All addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) without one. */
@@ -31,9 +31,10 @@ export async function findAddresses(host: string, port: number, guard: AddressGu
   const addresses = isName ? await resolveInTime(resolve, host, timeoutMs) : [host]
   // Of none, each is allowed.
   if (addresses.length === 0) throw new ConnectError('unknown-host', `${host} has no address`)
-  if (!addresses.every((address) => allowance.isAllowed(host, port, address))) {
+  const refused = addresses.find((address) => !allowance.isAllowed(host, port, address))
+  if (refused !== undefined) {
     const what = isName ? `${host} leads to an address that is not public` : `${host} is not a public address`
-    throw new ConnectError('address-refused', what)
+    throw new ConnectError('address-refused', what, { refused: { address: refused, rule: ruleFor(host, refused) } })
   }
   return addresses
 }

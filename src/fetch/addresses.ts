@@ -76,6 +76,12 @@ export function isPublicAddress(ip: string): boolean {
   return address.kind() === 'ipv4' || (matches(address, GLOBAL_UNICAST) && !isIsatap(address))
 }
 
+/** What an owner has to name in order to open an address that a host has: the host where it is private, else that very address. */
+export function ruleFor(host: string, ip: string): string {
+  const address = parseAddress(ip)
+  return address !== undefined && isPrivate(address) ? host : ip
+}
+
 type Rule = { readonly port: number | null } & (
   | { readonly type: 'all' }
   | { readonly type: 'host'; readonly host: string }

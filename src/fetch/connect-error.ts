@@ -1,4 +1,5 @@
 import type { Reason } from '../crawl/ledger.ts'
+import type { RefusedAddress } from '../library/download.ts'
 
 /** Why there is no connection. */
 export type ConnectProblem = 'address-refused' | 'unknown-host' | 'timeout' | 'tls' | 'proxy-refused' | 'network'
@@ -6,11 +7,18 @@ export type ConnectProblem = 'address-refused' | 'unknown-host' | 'timeout' | 't
 /** No connection could be made. The message names the host as it was asked for, never an address behind it. */
 export class ConnectError extends Error {
   readonly problem: ConnectProblem
+  /** The address that is not public, for the owner alone. */
+  readonly refused: RefusedAddress | undefined
 
-  constructor(problem: ConnectProblem, message: string, options?: ErrorOptions) {
+  constructor(
+    problem: ConnectProblem,
+    message: string,
+    { refused, ...options }: ErrorOptions & { readonly refused?: RefusedAddress } = {},
+  ) {
     super(message, options)
     this.name = 'ConnectError'
     this.problem = problem
+    this.refused = refused
   }
 }
 

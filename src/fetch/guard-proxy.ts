@@ -39,6 +39,8 @@ export interface GuardProxy {
   readonly refusals: readonly Refusal[]
   /** Everything that was refused, counted. */
   readonly refusalCount: number
+  /** Why the last request that came to nothing did so, in words; null while there is none. */
+  readonly failure: string | null
   /** Begins anew to count bytes and refusals. */
   forget(): void
   /** Ends every connection. */
@@ -63,6 +65,7 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
 class RunningProxy implements GuardProxy {
   readonly refusals: Refusal[] = []
   refusalCount = 0
+  failure: string | null = null
   #received = 0
   #port = 0
   readonly #maxBytes: number
@@ -117,6 +120,7 @@ class RunningProxy implements GuardProxy {
   forget(): void {
     this.#received = 0
     this.refusalCount = 0
+    this.failure = null
     this.refusals.length = 0
   }
 
@@ -212,12 +216,14 @@ class RunningProxy implements GuardProxy {
     const hadRoom = this.#received <= this.#maxBytes
     this.#received += bytes
     if (this.#received <= this.#maxBytes) return
-    if (hadRoom) this.#remember(host, `more than ${this.#maxBytes} bytes were read`)
+    this.failure = `more than ${this.#maxBytes} bytes were read`
+    if (hadRoom) this.#remember(host, this.failure)
     throw new ConnectError('network', 'too many bytes')
   }
 
   #describe(error: unknown, host: string): readonly [status: number, text: string] {
-    if (!(error instanceof ConnectError)) return [502, `the connection to ${host} broke`]
+    this.failure = error instanceof ConnectError ? error.message : `the connection to ${host} broke`
+    if (!(error instanceof ConnectError)) return [502, this.failure]
     if (error.problem !== 'address-refused') return [502, error.message]
     this.#remember(host, error.message)
     return [403, error.message]

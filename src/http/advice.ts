@@ -8,6 +8,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
   USAGE: 'GET /docs tells what each route takes',
   SOURCE_EXISTS: (details) =>
     `crawl it again with POST ${routeOf(details)}/recrawl, or give the new one another name or version`,
+  SOURCE_IMPORTED: 'import it again with POST /api/import: that replaces what is there',
   SOURCE_UNKNOWN: 'GET /api/sources lists them; one is named by id, name, name@version or start URL',
   PAGE_UNKNOWN: 'GET /api/urls?q=… looks for addresses, GET /api/explain tells why one is missing',
   CRAWL_RUNNING: (details) =>
@@ -15,6 +16,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
       ? 'wait for it to end, or ask again with ?force=1, which stops it first'
       : `wait for it to end; GET ${routeOf(details)} tells how far it is`,
   CRAWL_UNFINISHED: (details) => `finish it with POST ${routeOf(details)}/recrawl, then ask again`,
+  CRAWL_LOSS: 'ask again with acceptLoss, if they are really gone',
   CRAWL_UNPREPARED: 'crawl it with "crawlType": "intelligent" first, or ask again with "force": true',
   ANALYSIS_RUNNING: ({ run = '' }) =>
     `wait for it to end; GET /api/analysis/${run} tells how far it is, and ${runHref(String(run))} shows it`,
@@ -25,8 +27,12 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
 /** Advice about commands and their flags helps nobody who has none. */
 const ABOUT_COMMANDS = /`pharos |(?:^|\s)--[a-z]|the same command/
 
+const OWNER_ALLOWS =
+  'only the owner of this server can allow addresses that are not public, with its setting allowPrivate'
+
 /** What whoever asked can do next; undefined where nothing that they can do is known. */
 export function adviceOf({ code, details, entry }: PharosError): string | undefined {
+  if (details['reason'] === 'address-refused') return OWNER_ALLOWS
   const own = ADVICE[code]
   if (own !== undefined) return typeof own === 'string' ? own : own(details)
   return ABOUT_COMMANDS.test(entry.advice) || entry.advice === '' ? undefined : entry.advice

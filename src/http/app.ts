@@ -141,7 +141,7 @@ async function answerRoute(route: Route, c: Served, context: HttpContext): Promi
     {
       params: c.req.param(),
       request,
-      readBody: () => readJson(request),
+      readBody: () => readJson(request, route.maxBodyBytes),
       began,
       peer,
       passOn: () => passOn(request, context.ports),

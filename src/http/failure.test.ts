@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { PharosError } from '../core/errors.ts'
+import { writeError } from '../mcp/error-text.ts'
 import { describeFailure } from './failure.ts'
 
 test('of a database that is away whoever asks is told that, and the log why, in a line', () => {
@@ -16,6 +17,17 @@ test('of a database that is away whoever asks is told that, and the log why, in 
     expect(JSON.stringify(body)).not.toContain('10.0.0.7')
     expect(internal).toBe(lost.message)
   }
+})
+
+test('of an address that is not public only the owner is told which it is', () => {
+  const details = { path: 'pkg:npm/lamp', problem: 'a.example leads to an address that is not public' }
+  const advice = 'it is at 10.0.0.7: if that is yours, add --allow-private=a.example'
+  const error = new PharosError('SOURCE_UNREADABLE', { ...details, reason: 'address-refused', advice })
+  const { body } = describeFailure(error, 'an-id')
+  expect(body.advice).toBe(
+    'only the owner of this server can allow addresses that are not public, with its setting allowPrivate',
+  )
+  expect(writeError(error)).toMatch(/not public – only the owner of this server can allow/)
 })
 
 test('where nobody works, whoever asks over HTTP is told what helps', () => {

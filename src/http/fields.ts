@@ -18,7 +18,8 @@ export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Recor
   return described
 }
 
-function described<T extends z.ZodType>(schema: T, shape: Readonly<Record<string, unknown>>): T {
+/** A schema that is shown to others in another shape than its own. */
+export function described<T extends z.ZodType>(schema: T, shape: Readonly<Record<string, unknown>>): T {
   SHAPES.set(schema, shape)
   return schema
 }
@@ -66,14 +67,19 @@ const NO = ['0', 'false', 'no', 'off']
 
 /** Yes or no. */
 export function flagField(standard: boolean, what: string): z.ZodType<boolean> {
-  const schema = z
-    .string('expected 1 or 0')
-    .toLowerCase()
-    .refine((text) => YES.includes(text) || NO.includes(text), 'expected 1 or 0')
-    .transform((text) => YES.includes(text))
-    .default(standard)
-  return described(schema, { enum: ['0', '1'], default: standard ? '1' : '0', description: what })
+  return described(flag.default(standard), { enum: ['0', '1'], default: standard ? '1' : '0', description: what })
 }
+
+/** The same where it depends on other things what is meant without it. */
+export function openFlagField(what: string): z.ZodType<boolean | undefined> {
+  return described(flag.optional(), { enum: ['0', '1'], description: what })
+}
+
+const flag = z
+  .string('expected 1 or 0')
+  .toLowerCase()
+  .refine((text) => YES.includes(text) || NO.includes(text), 'expected 1 or 0')
+  .transform((text) => YES.includes(text))
 
 /** A moment: ISO 8601, or milliseconds since 1970. */
 export function timeField(what: string): z.ZodType<number | undefined> {

@@ -2,6 +2,7 @@ import type { AnalysisRunner } from '../library/dispatch/analysis-runner.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
+import type { DuplicateList, DuplicatesInput } from '../library/operations/list-duplicates.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
 
 /** What the server is made with. */
@@ -15,6 +16,8 @@ export interface HttpPorts {
   readonly library: () => Promise<Library>
   /** Searches it; perhaps in another thread, so that others are answered meanwhile. */
   readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
+  /** Lists pages that say nearly the same, without keeping others waiting. */
+  readonly listDuplicates: (input: DuplicatesInput, signal: AbortSignal) => Promise<DuplicateList>
   /** The history of jobs, kept in the same place. */
   readonly jobLog: () => Promise<JobLog>
   readonly dispatcher: Dispatcher

@@ -1,18 +1,18 @@
 import { messageOf, PharosError } from '../core/errors.ts'
 
-/** Most bytes of a body. */
+/** Most bytes of a body, where nothing else is said. */
 const MAX_BYTES = 1024 * 1024
 
 /** The whole body; refused as soon as it is known to be too large. */
-export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = () => new PharosError('BODY_TOO_LARGE', { most: MAX_BYTES })
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BYTES) throw tooLarge()
+export async function readBody(request: Request, most: number = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => new PharosError('BODY_TOO_LARGE', { most })
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
   if (request.body === null) return new Uint8Array()
   const parts: Uint8Array[] = []
   let bytes = 0
   for await (const part of iterate(request.body)) {
     bytes += part.byteLength
-    if (bytes > MAX_BYTES) throw tooLarge()
+    if (bytes > most) throw tooLarge()
     parts.push(part)
   }
   const whole = new Uint8Array(bytes)
@@ -41,8 +41,8 @@ async function* iterate(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint
 }
 
 /** The body as JSON; undefined where there is none. */
-export async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBody(request)
+export async function readJson(request: Request, most?: number): Promise<unknown> {
+  const bytes = await readBody(request, most)
   if (bytes.length === 0) return undefined
   const type = request.headers.get('content-type') ?? 'without a type'
   if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(type))

@@ -47,6 +47,8 @@ export interface RouteSpec<P, Q, B> {
   readonly params?: z.ZodType<P>
   readonly query?: z.ZodType<Q>
   readonly body?: z.ZodType<B>
+  /** Most bytes of its body. @default 1 MB */
+  readonly maxBodyBytes?: number
   /** Fields of the body that have to be there because of what the owner has decided; the schema knows of the others. */
   readonly required?: (settings: HttpSettings) => readonly string[]
   readonly answers: Readonly<Record<number, AnswerSpec>>

@@ -1,3 +1,4 @@
+import { treeKindOf } from '../core/url/tree-url.ts'
 import type { LedgerRow } from '../library/ledger-words.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
 import { labelOf } from '../library/source.ts'
@@ -12,6 +13,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     name,
     version,
     label: labelOf(source),
+    kind: treeKindOf(url) ?? 'site',
     url,
     siteUrl,
     scope,

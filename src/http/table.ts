@@ -5,6 +5,7 @@ import { crawlRoutes } from './routes/crawls.ts'
 import { gazetteerRoutes } from './routes/gazetteer.ts'
 import { historyRoutes } from './routes/history.ts'
 import { hubRoutes } from './routes/hubs.ts'
+import { importRoutes } from './routes/import.ts'
 import { liveRoutes } from './routes/live.ts'
 import { loginRoutes } from './routes/login.ts'
 import { packRoutes } from './routes/packs.ts'
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...liveRoutes,
   ...historyRoutes,
   ...sourceRoutes,
+  ...importRoutes,
   ...searchRoutes,
   ...addressRoutes,
   ...analysisRoutes,

@@ -115,7 +115,11 @@ function checkOptions(options: FolderOptions): void {
 /** The real path of a folder to read. */
 async function resolveRoot(folder: string): Promise<string> {
   const refuse = (problem: string, cause?: unknown) => {
-    return new PharosError('SOURCE_UNREADABLE', { path: folder, problem }, { cause })
+    return new PharosError(
+      'SOURCE_UNREADABLE',
+      { path: folder, problem, advice: 'name a folder that this user may read' },
+      { cause },
+    )
   }
   try {
     const root = await realpath(folder)

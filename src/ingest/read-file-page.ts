@@ -4,31 +4,37 @@ import { kindOf } from '../core/chunk/kind.ts'
 import { codeLanguageOf } from '../core/chunk/languages.ts'
 import type { ChunkSizes } from '../core/chunk/piece.ts'
 import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
+import { decodePlain } from '../core/extract/decode-html.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
 import { cleanText } from '../core/extract/write/escape.ts'
 import type { ChunkedFile, Kind, NoPageReason, Page } from '../core/model.ts'
+import { withLikeness } from '../core/retrieval/with-likeness.ts'
 import { decodeText, isBinary } from '../core/text/decode.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
 import type { PageRecord, Reason } from '../crawl/ledger.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
-import type { PageReader } from '../crawl/ports.ts'
-import { writeFileUrl } from '../library/folder.ts'
+import type { DocumentReader, DocumentReading, PageReader, PageReading } from '../crawl/ports.ts'
+import { formatOf } from '../documents/formats.ts'
+import type { TreeFile } from '../library/tree.ts'
 import { nodeSha256 } from './sha256.ts'
 
 /** How files become pages. */
 export interface FilePageOptions {
   /** Reads Markdown and HTML, as it does those of the web. */
   readonly readPage: PageReader
+  /** Reads what is neither: PDF, office files, notebooks and the like. */
+  readonly readDocument: DocumentReader
   /** Opens the grammars, when the first file of code is read. */
   readonly openGrammars: () => Promise<Grammars>
 }
 
-/** A file of a source. */
-export interface PageFile {
-  readonly path: string
+/** A file of a source, or one of the pages that it holds. */
+export interface PageFile extends TreeFile {
   readonly bytes: Uint8Array
-  /** Address of the source. */
-  readonly source: string
+  /** SHA-256 of the bytes. */
+  readonly version: string
+  /** Where a reader opens it. */
+  readonly url: string
   /** How it is cut. */
   readonly profile: ChunkProfile
 }
@@ -42,6 +48,9 @@ export type FilePage =
       /** Whether the same bytes would give the same chunks in another run. */
       readonly isFinal: boolean
     }
+  | { readonly type: 'container'; readonly parts: readonly string[]; readonly detail: string | null }
+  /** The page of several that was asked for is not in it. */
+  | { readonly type: 'missing' }
   | {
       readonly type: 'no-page'
       readonly reason: Reason
@@ -53,8 +62,12 @@ export type FilePage =
 /** Makes pages of files; holds the grammars until it is closed. */
 export interface FilePages {
   read(file: PageFile): Promise<FilePage>
+  /** One page of several that a file holds, as long as that is kept; undefined where the file has to be read. */
+  recall(file: Omit<PageFile, 'bytes'>): Promise<FilePage | undefined>
   /** Cuts a text by the rules of its kind. */
   cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
+  /** Lets go of what was kept of documents. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -62,7 +75,9 @@ export interface FilePages {
 const MAX_CHUNKS = 25_000
 
 /** Opens what makes pages of files. */
-export function openFilePages({ readPage, openGrammars }: FilePageOptions): FilePages {
+export function openFilePages({ readPage, readDocument, openGrammars }: FilePageOptions): FilePages {
+  const readings = new Map<string, Promise<DocumentReading>>()
+  const readOnce = rememberLast(readDocument, readings)
   let opening: Promise<Grammars> | undefined
   const prepareGrammars = async (path: string): Promise<{ readonly grammars?: Grammars }> => {
     const language = codeLanguageOf(path)
@@ -76,9 +91,11 @@ export function openFilePages({ readPage, openGrammars }: FilePageOptions): File
     async read(file) {
       const kind = kindOf(file.path)
       const media = MEDIA[kind]
-      if (kind === 'unknown' && isBinary(file.bytes)) return noPage('not-text', 'binary content')
       try {
-        if (media !== undefined) return await readDocument(file, media, readPage)
+        if (formatOf(file.path, file.bytes) !== undefined) return choosePart(file, await readOnce(file))
+        if (file.part !== null) return { type: 'missing' }
+        if (kind === 'unknown' && isBinary(file.bytes)) return noPage('not-text', 'binary content')
+        if (media !== undefined) return await readMarkup(file, media, readPage)
         return readLines(file, await prepareGrammars(file.path))
       } catch (error) {
         // A file that brings its reader down must not bring the others down.
@@ -86,10 +103,15 @@ export function openFilePages({ readPage, openGrammars }: FilePageOptions): File
         return { type: 'failed', reason: 'page-defect', detail }
       }
     },
+    async recall(file) {
+      const reading = await readings.get(nameOf(file))?.catch(() => undefined)
+      return reading === undefined ? undefined : choosePart(file, reading)
+    },
     async cut(path, text, sizes) {
       const bytes = new TextEncoder().encode(text)
       return chunkFile({ path, bytes }, { ...sizes, ...(await prepareGrammars(path)), sha256: nodeSha256 })
     },
+    forget: () => readings.clear(),
     async close() {
       const grammars = await opening?.catch(() => undefined)
       grammars?.close()
@@ -100,14 +122,23 @@ export function openFilePages({ readPage, openGrammars }: FilePageOptions): File
 /** Kinds of files that are read like pages of the web. */
 const MEDIA: Readonly<Partial<Record<Kind, string>>> = { markdown: 'text/markdown', html: 'text/html' }
 
+/**
+ * Links to other files stay as they are written, and are resolved when they are shown: the address of a file may name a commit or version,
+ * which is another after each change, and the file is the same.
+ */
+const AS_IN_FILE = { relativeLinks: 'kept', isFile: true } as const
+
 /** Markdown and HTML: what a reader would see of it. Nobody has to be asked whether it may be indexed, and no link is followed. */
-async function readDocument(
-  { path, bytes, source, profile }: PageFile,
+async function readMarkup(
+  { path, bytes, url, profile }: PageFile,
   media: string,
   readPage: PageReader,
 ): Promise<FilePage> {
-  const snapshot = { url: writeFileUrl(source, path), body: bytes, headers: { 'content-type': media } }
-  const { extraction, record } = await readPage(snapshot, path, { chunks: profile })
+  const snapshot = { url, body: bytes, headers: { 'content-type': media }, ...AS_IN_FILE }
+  return toPage(path, await readPage(snapshot, path, { chunks: profile }))
+}
+
+function toPage(path: string, { extraction, record }: PageReading): FilePage {
   if (extraction.type === 'no-page') {
     const detail = extraction.target === null ? extraction.detail : `leads to ${extraction.target}`
     return noPage(NO_PAGE[extraction.reason], null, detail)
@@ -115,6 +146,45 @@ async function readDocument(
   if (record === null) return noPage('empty')
   const page = { ...record.page, title: record.page.title || titleOf(path) }
   return { type: 'page', record: { ...record, page, links: [] }, detail: null, isFinal: true }
+}
+
+/** Documents that are kept for a moment: the pages of one are asked for one after the other, several documents at a time. */
+const REMEMBERED = 8
+
+/** Reads a document once for all pages that it holds. */
+function rememberLast(
+  readDocument: DocumentReader,
+  readings: Map<string, Promise<DocumentReading>>,
+): (file: PageFile) => Promise<DocumentReading> {
+  return (file) => {
+    const { path, bytes, url, profile } = file
+    const name = nameOf(file)
+    const known = readings.get(name)
+    const reading = known ?? readDocument({ url, body: bytes, headers: {}, ...AS_IN_FILE }, path, { chunks: profile })
+    readings.delete(name)
+    readings.set(name, reading)
+    // Whoever failed once may not the next time, unless it is the document's fault: each page of it would take as long to fail.
+    reading.catch((error: unknown) => {
+      if (!(error instanceof PageDefect) && readings.get(name) === reading) readings.delete(name)
+    })
+    const [oldest] = readings.keys()
+    if (readings.size > REMEMBERED && oldest !== undefined) readings.delete(oldest)
+    return reading
+  }
+}
+
+function nameOf({ url, version, profile }: Omit<PageFile, 'bytes'>): string {
+  return JSON.stringify([url, version, profile])
+}
+
+/** What is asked for of a document: the page that it is, the list of those that it holds, or one of these. */
+function choosePart({ path, part }: TreeFile, reading: DocumentReading): FilePage {
+  if (reading.type === 'refused') return noPage(reading.reason, null, reading.detail)
+  if (reading.type === 'page') return part === null ? toPage(path, reading) : { type: 'missing' }
+  const { detail = null } = reading
+  if (part === null) return { type: 'container', parts: reading.parts.map(({ name }) => name), detail }
+  const found = reading.parts.find(({ name }) => name === part)
+  return found === undefined ? { type: 'missing' } : toPage(part, found)
 }
 
 const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
@@ -126,31 +196,50 @@ const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
   redirect: 'empty',
   empty: 'empty',
   not_text: 'not-text',
+  encrypted: 'encrypted',
+  damaged: 'damaged',
+  too_large: 'too-large',
 }
 
 /**
  * Code, data and plain text: line by line as it stands in the file, so that its line numbers are those of the file. Only characters
  * that nobody sees are left out: they hide words from readers and from search, and no line ends with one.
  */
-function readLines({ path, bytes, source, profile }: PageFile, options: { readonly grammars?: Grammars }): FilePage {
+function readLines({ path, bytes, url, profile }: PageFile, options: { readonly grammars?: Grammars }): FilePage {
   const decoded = decodeText(bytes)
-  if (!('text' in decoded)) return noPage('not-text', 'not valid UTF-8')
-  const text = cleanText(decoded.text)
+  const isUtf = 'text' in decoded
+  const given = isUtf ? decoded.text : decodeOther(bytes)
+  if (given === undefined) return noPage('not-text', 'not valid UTF-8')
+  const text = cleanText(given)
   if (text.trim() === '') return noPage('empty')
-  const hiddenChars = decoded.text.length - text.length
+  const hiddenChars = given.length - text.length
   const chunked = chunkFile(
-    { path, bytes: hiddenChars === 0 ? bytes : new TextEncoder().encode(text) },
+    { path, bytes: isUtf && hiddenChars === 0 ? bytes : new TextEncoder().encode(text) },
     { ...sizesOf(profile), ...options, maxChunksPerFile: MAX_CHUNKS, sha256: nodeSha256 },
   )
   const secret = findLeak(chunked)
   if (secret !== undefined) return noPage('secret', secret)
-  const page = createPage(writeFileUrl(source, path), titleOf(path), text, hiddenChars)
+  const page = withLikeness(createPage(url, titleOf(path), text, hiddenChars), PROSE.has(extensionOf(path)))
   const [warning] = chunked.warnings
   // A parser that failed may have done so because of other files.
   const isFinal = !chunked.warnings.some(({ code }) => code === 'parser')
   const record = { page, chunks: chunked.chunks, links: [] }
-  return { type: 'page', record, detail: warning?.message ?? null, isFinal }
+  const detail = warning?.message ?? (isUtf ? null : 'is not UTF-8; read in the encoding that it most likely has')
+  return { type: 'page', record, detail, isFinal }
 }
+
+/** No text has these characters, and bytes that are none soon give one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NO_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/
+
+/** Text in one of the encodings that came before UTF-8; undefined for what is no text. */
+function decodeOther(bytes: Uint8Array): string | undefined {
+  const text = isBinary(bytes) ? '\0' : decodePlain(bytes, '')
+  return NO_TEXT.test(text) ? undefined : text
+}
+
+/** What is written for people has one of these at the end of its name, or none, as README. */
+const PROSE = new Set(['', 'txt'])
 
 function titleOf(path: string): string {
   return cleanText(baseName(path))

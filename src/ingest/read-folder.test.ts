@@ -6,11 +6,12 @@ import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createPack } from '../core/pack/pack.ts'
 import { readPage } from '../crawl/read-page.ts'
-import type { FileReading } from '../library/folder.ts'
+import { readDocument } from '../jobs/read-document.ts'
+import type { FileReading } from '../library/tree.ts'
 import { chunkFolder } from './chunk-folder.ts'
-import { openFolderReader } from './folders.ts'
 import { writePack } from './pack-output.ts'
 import { nodeSha256 } from './sha256.ts'
+import { openTreeReader } from './trees.ts'
 
 let root = ''
 
@@ -33,8 +34,9 @@ const UNKNOWN = { version: null, stamp: null }
 
 /** Opens a folder as if it were an hour later, so that all files are old, unless another time is given. */
 function open(path = root, now = Date.now() + 3_600_000) {
-  const reader = openFolderReader({
+  const reader = openTreeReader({
     readPage: async (snapshot, key) => readPage(snapshot, key, nodeSha256),
+    readDocument: (snapshot, path, { chunks } = {}) => readDocument(snapshot, path, nodeSha256, chunks),
     openGrammars: () => Promise.reject(new Error('no code is read here')),
     maxFileBytes: 1000,
     exclude: [join(root, 'library.db-wal')],
@@ -78,23 +80,28 @@ test('lists what is to be read, and what is not with its reason', async () => {
 describe('a file that was read before', () => {
   test('is not read again while it looks the same, and not taken as changed while it is the same', async () => {
     write({ 'a.md': '# A\n\na\n' })
-    const first = await (await open()).read('a.md', UNKNOWN)
+    const first = await (await open()).read({ path: 'a.md', part: null }, UNKNOWN)
     expect(first).toMatchObject({ type: 'page', bytes: 7, version: nodeSha256('# A\n\na\n') })
     const known = knownOf(first)
-    expect(await (await open()).read('a.md', known)).toEqual({ type: 'unchanged', ...known, bytes: 0, detail: null })
+    expect(await (await open()).read({ path: 'a.md', part: null }, known)).toEqual({
+      type: 'unchanged',
+      ...known,
+      bytes: 0,
+      detail: null,
+    })
     fs.utimesSync(join(root, 'a.md'), new Date(0), new Date(0))
-    const touched = await (await open()).read('a.md', known)
+    const touched = await (await open()).read({ path: 'a.md', part: null }, known)
     expect(touched).toMatchObject({ type: 'unchanged', bytes: 7, version: known.version })
     expect(knownOf(touched).stamp).not.toBe(known.stamp)
     write({ 'a.md': '# A\n\nb\n' })
-    expect((await (await open()).read('a.md', known)).type).toBe('page')
+    expect((await (await open()).read({ path: 'a.md', part: null }, known)).type).toBe('page')
     // Without what its bytes were, how it looks says nothing.
-    expect((await (await open()).read('a.md', { ...known, version: null })).type).toBe('page')
+    expect((await (await open()).read({ path: 'a.md', part: null }, { ...known, version: null })).type).toBe('page')
   })
 
   test('is read again when it had just been written: it could have changed within one tick of the clock', async () => {
     write({ 'a.md': '# A\n\na\n' })
-    const fresh = await (await open(root, Date.now() + 1000)).read('a.md', UNKNOWN)
+    const fresh = await (await open(root, Date.now() + 1000)).read({ path: 'a.md', part: null }, UNKNOWN)
     expect(knownOf(fresh)).toEqual({ version: nodeSha256('# A\n\na\n'), stamp: null })
   })
 })
@@ -103,19 +110,19 @@ describe('a file that is not there', () => {
   test('is missing while its folder is there, and proves nothing once the folder is another one', async () => {
     write({ 'docs/a.md': 'a', 'docs/b': 'b' })
     const folder = await open(join(root, 'docs'))
-    expect(await folder.read('x.md', UNKNOWN)).toEqual({ type: 'missing' })
-    expect(await folder.read('b/x.md', UNKNOWN)).toEqual({ type: 'missing' })
+    expect(await folder.read({ path: 'x.md', part: null }, UNKNOWN)).toEqual({ type: 'missing' })
+    expect(await folder.read({ path: 'b/x.md', part: null }, UNKNOWN)).toEqual({ type: 'missing' })
     fs.renameSync(join(root, 'docs'), join(root, 'moved'))
-    await expect(folder.read('a.md', UNKNOWN)).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+    await expect(folder.read({ path: 'a.md', part: null }, UNKNOWN)).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
     fs.mkdirSync(join(root, 'docs'))
-    await expect(folder.read('a.md', UNKNOWN)).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+    await expect(folder.read({ path: 'a.md', part: null }, UNKNOWN)).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
   })
 
   test('cannot be outside of the folder', async () => {
     write({ 'docs/a.md': 'a', 'secret.md': 's' })
     const folder = await open(join(root, 'docs'))
     for (const path of ['../secret.md', 'x/../../secret.md', '/etc/passwd', '.', '']) {
-      expect(await folder.read(path, UNKNOWN), path).toEqual({ type: 'missing' })
+      expect(await folder.read({ path: path, part: null }, UNKNOWN), path).toEqual({ type: 'missing' })
     }
   })
 })
@@ -125,8 +132,14 @@ test('no link is followed, and no pipe waited for', async () => {
   fs.symlinkSync('a.md', join(root, 'link.md'))
   spawnSync('mkfifo', [join(root, 'pipe.md')])
   const folder = await open()
-  expect(await folder.read('link.md', UNKNOWN)).toMatchObject({ type: 'failed', reason: 'unreadable' })
-  expect(await folder.read('pipe.md', UNKNOWN)).toMatchObject({ type: 'no-page', reason: 'not-text' })
+  expect(await folder.read({ path: 'link.md', part: null }, UNKNOWN)).toMatchObject({
+    type: 'failed',
+    reason: 'unreadable',
+  })
+  expect(await folder.read({ path: 'pipe.md', part: null }, UNKNOWN)).toMatchObject({
+    type: 'no-page',
+    reason: 'not-text',
+  })
 })
 
 test('a credential leaves a file out where it is likely one, and is never repeated', async () => {
@@ -142,7 +155,7 @@ test('a credential leaves a file out where it is likely one, and is never repeat
   })
   const folder = await open()
   const read = async (path: string) => {
-    const reading = await folder.read(path, UNKNOWN)
+    const reading = await folder.read({ path: path, part: null }, UNKNOWN)
     expect(JSON.stringify({ ...reading, record: undefined })).not.toMatch(/AKIA|correct-horse/)
     return reading.type === 'no-page' ? `${reading.reason} ${reading.pattern}` : reading.type
   }
@@ -150,16 +163,19 @@ test('a credential leaves a file out where it is likely one, and is never repeat
   expect(await read('b.yaml')).toBe('secret line 1 looks like a password or key')
   expect(await read('.env.local')).toBe('secret line 1 looks like a password or key')
   for (const path of ['c.sql', 'd.md', 'e.rst']) expect(await read(path)).toBe('page')
-  expect(await folder.read('c.sql', UNKNOWN)).toMatchObject({ detail: 'line 1 looks like a password or key' })
+  expect(await folder.read({ path: 'c.sql', part: null }, UNKNOWN)).toMatchObject({
+    detail: 'line 1 looks like a password or key',
+  })
 })
 
 test.each([
-  ['nowhere', 'SOURCE_NOT_FOUND', 'there is no folder or file at ROOT/nowhere'],
+  ['nowhere', 'SOURCE_NOT_FOUND', 'there is nothing at ROOT/nowhere'],
   ['a.md/b', 'SOURCE_UNREADABLE', 'ROOT/a.md/b cannot be used: it cannot be read (ENOTDIR)'],
   ['pipe', 'SOURCE_UNREADABLE', 'ROOT/pipe cannot be used: it is neither a folder nor a file'],
+  ['m.tar.xz', 'SOURCE_UNREADABLE', 'ROOT/m.tar.xz cannot be used: archives of its kind are not read'],
   ['pack', 'SOURCE_IS_PACK', 'ROOT/pack is itself a pack'],
 ])('%s is refused with %s', async (name, code, message) => {
-  write({ 'a.md': 'a' })
+  write({ 'a.md': 'a', 'm.tar.xz': 'x' })
   spawnSync('mkfifo', [join(root, 'pipe')])
   await writePack(createPack((await chunkFolder(root)).files), { out: join(root, 'pack'), root })
   await expect(open(join(root, name))).rejects.toMatchObject({ code, message: message.replace('ROOT', root) })
@@ -171,12 +187,12 @@ test('what may not be read fails, and is not taken for gone', () => {
   fs.chmodSync(join(root, 'closed'), 0)
   fs.chmodSync(root, 0o755)
   const program = `
-    const { openFolderReader } = await import(${JSON.stringify(join(import.meta.dirname, 'folders.ts'))})
+    const { openTreeReader } = await import(${JSON.stringify(join(import.meta.dirname, 'trees.ts'))})
     const readPage = async () => ({ extraction: { type: 'no-page', reason: 'empty', detail: '', target: null }, record: null })
-    const folder = await openFolderReader({ readPage, maxFileBytes: 1000 }).open(${JSON.stringify(pathToFileURL(root).href)})
+    const folder = await openTreeReader({ readPage, maxFileBytes: 1000 }).open(${JSON.stringify(pathToFileURL(root).href)})
     const entries = await Array.fromAsync(folder.walk(new AbortController().signal))
     const known = { version: null, stamp: null }
-    const read = [await folder.read('closed.md', known), await folder.read('closed/in.md', known)]
+    const read = [await folder.read({ path: 'closed.md', part: null }, known), await folder.read({ path: 'closed/in.md', part: null }, known)]
     console.log(JSON.stringify([Object.fromEntries(entries.map(({ path, type }) => [path, type])), ...read]))`
   const identity = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {

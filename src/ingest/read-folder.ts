@@ -6,11 +6,23 @@ import { kindOf } from '../core/chunk/kind.ts'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
 import type { WalkEntry } from '../core/folder/walk-tree.ts'
-import { extensionOf } from '../core/text/path.ts'
+import { isCredentialFile } from '../core/secrets.ts'
+import { baseName, extensionOf } from '../core/text/path.ts'
 import type { Refusal } from '../crawl/ledger.ts'
-import type { FileReading, FolderEntry, FolderReader, KnownFile, OpenFolder } from '../library/folder.ts'
-import { type FilePageOptions, type FilePages, openFilePages } from './read-file-page.ts'
+import { isDocumentName } from '../documents/formats.ts'
+import {
+  type FileReading,
+  type KnownFile,
+  type OpenTree,
+  type TreeEntry,
+  type TreeFile,
+  type TreeOptions,
+  writeFileUrl,
+} from '../library/tree.ts'
+import { READ_ARCHIVES } from './archive-members.ts'
+import type { FilePageOptions, FilePages } from './read-file-page.ts'
 import { type FileStamp, readStable } from './read-stable.ts'
+import { readingOf, recallPart, SeenVersions, UNKNOWN } from './seen-versions.ts'
 import { nodeSha256 } from './sha256.ts'
 import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
@@ -24,51 +36,41 @@ export interface FolderReaderOptions extends FilePageOptions {
   readonly now?: () => number
 }
 
-/** Opens folders by their addresses; must be closed. */
-export interface FolderOpener extends Pick<FolderReader, 'open' | 'cut'> {
-  close(): Promise<void>
-}
-
-/** Creates what opens folders. Nothing is read before one is opened. */
-export function createFolderOpener(options: FolderReaderOptions): FolderOpener {
-  const pages = openFilePages(options)
-  return {
-    open: (address, profile = 'library') => openFolder(address, pages, options, profile),
-    cut: pages.cut,
-    close: () => pages.close(),
-  }
-}
-
-async function openFolder(
+/** Opens a folder of this machine, or a single file. */
+export async function openFolder(
   address: string,
   pages: FilePages,
   options: FolderReaderOptions,
-  profile: ChunkProfile,
-): Promise<OpenFolder> {
+  { profile = 'library' }: TreeOptions = {},
+): Promise<OpenTree> {
   const { path, facts } = await findPlace(fileURLToPath(address))
   const isFolder = facts.isDirectory()
   const url = pathToFileURL(path).href.replace(/\/?$/, isFolder ? '/' : '')
   const root = isFolder ? path : dirname(path)
   const { maxFileBytes, now = Date.now } = options
   const openedAt = now()
+  const seen = new SeenVersions()
   return {
     url,
     name: basename(path) || path,
     place: `${facts.dev}:${facts.ino}`,
-    async *walk(signal) {
+    addressOf: (file) => writeFileUrl(url, file),
+    async *walk(signal, focus) {
       if (!isFolder) {
-        yield { type: 'file', path: basename(path) }
+        const name = basename(path)
+        const refusal = refuseByName(name)
+        yield refusal === undefined ? { type: 'file', path: name } : { type: 'refused', path: name, refusal }
         return
       }
-      for await (const entry of walkFolder(path, { signal, exclude: options.exclude ?? [] })) {
+      for await (const entry of walkFolder(path, { signal, focus, exclude: options.exclude ?? [] })) {
         const found = describeEntry(entry)
-        if (found?.type === 'unreadable' && found.path === '') throw unreadable(path, 'it cannot be listed')
+        if (found?.type === 'unreadable' && found.path === '') throw unreadable(path, 'it cannot be listed', ALLOW)
         if (found !== undefined) yield found
       }
     },
     async read(file, known) {
       try {
-        return await readFile({ root, url, path: file, profile, maxFileBytes, openedAt }, known, pages)
+        return await readFile({ root, url, ...file, profile, maxFileBytes, openedAt, seen }, known, pages)
       } catch (error) {
         if (!isSystemError(error)) throw error
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
@@ -79,6 +81,7 @@ async function openFolder(
         return { type: 'missing' }
       }
     },
+    close: async () => pages.forget(),
   }
 }
 
@@ -91,19 +94,25 @@ async function findPlace(given: string): Promise<{ readonly path: string; readon
       if (looksLikePack(path, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: given })
       await access(path, constants.R_OK | constants.X_OK)
     } else {
-      if (!facts.isFile()) throw unreadable(given, 'it is neither a folder nor a file')
+      if (!facts.isFile()) throw unreadable(given, 'it is neither a folder nor a file', 'name one')
+      if (UNREAD_ARCHIVE.test(path)) throw unreadable(given, 'archives of its kind are not read', READ_ARCHIVES)
       await access(path, constants.R_OK)
     }
     return { path, facts }
   } catch (cause) {
     if (!isSystemError(cause)) throw cause
     if (cause.code === 'ENOENT') throw new PharosError('SOURCE_NOT_FOUND', { path: given }, { cause })
-    throw unreadable(given, `it cannot be read (${cause.code})`, cause)
+    throw unreadable(given, `it cannot be read (${cause.code})`, ALLOW, cause)
   }
 }
 
-function unreadable(path: string, problem: string, cause?: unknown): PharosError {
-  return new PharosError('SOURCE_UNREADABLE', { path, problem }, { cause })
+const ALLOW = 'let this user read it, or name another'
+
+/** Archives that nobody opens here. */
+const UNREAD_ARCHIVE = /\.(?:gz|bz2|tbz2?|xz|txz|zst|lz|7z|rar|jar|war|ear|whl|crate)$/i
+
+function unreadable(path: string, problem: string, advice: string, cause?: unknown): PharosError {
+  return new PharosError('SOURCE_UNREADABLE', { path, problem, advice }, { cause })
 }
 
 /** Whether at a path there is still what was there. */
@@ -119,21 +128,29 @@ async function isListed(folder: string): Promise<boolean> {
   )
 }
 
-function describeEntry(entry: WalkEntry): FolderEntry | undefined {
+/** What is said of something that a walk found; undefined for nothing. */
+export function describeEntry(entry: WalkEntry): TreeEntry | undefined {
   switch (entry.type) {
     // Its rules are obeyed as far as they go, and it is a file like others.
     case 'half-obeyed':
       return undefined
     case 'file': {
-      const refusal = kindOf(entry.path) === 'image' ? refuse('not-text', `*.${extensionOf(entry.path)}`) : undefined
+      const refusal = refuseByName(entry.path)
       return refusal === undefined ? entry : { type: 'refused', path: entry.path, refusal }
     }
     case 'skipped': {
+      if (entry.reason === 'binary' && isDocumentName(entry.path)) return { type: 'file', path: entry.path }
       const path = entry.isFolder ? entry.path.replace(/\/?$/, '/').replace(/^\/$/, '') : entry.path
       if (entry.reason === 'unreadable') return { type: 'unreadable', path }
       return { type: 'refused', path, refusal: REFUSALS[entry.reason](entry.rule) }
     }
   }
+}
+
+/** Why a file is left out whatever it holds. */
+function refuseByName(path: string): Refusal | undefined {
+  if (isCredentialFile(path)) return refuse('secret', baseName(path))
+  return kindOf(path) === 'image' ? refuse('not-text', `*.${extensionOf(path)}`) : undefined
 }
 
 function refuse(reason: Refusal['reason'], pattern: string | null): Refusal {
@@ -154,27 +171,31 @@ const REFUSALS: Readonly<Record<Exclude<Skipped['reason'], 'unreadable'>, (rule:
 }
 
 /** A file and how it is read. */
-interface FilePlace {
+interface FilePlace extends TreeFile {
   readonly root: string
   /** Address of the source. */
   readonly url: string
-  readonly path: string
   readonly profile: ChunkProfile
   readonly maxFileBytes: number
   readonly openedAt: number
+  readonly seen: SeenVersions
 }
 
 /** The coarsest clock of a file system in use ticks every two seconds. */
 const SETTLE_MS = 2000
 
 async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Promise<FileReading> {
-  const { root, path, maxFileBytes, openedAt } = file
+  const { root, path, part, maxFileBytes, openedAt, seen } = file
   // What was recorded here never leads out of the folder; a library that came from elsewhere might.
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return { type: 'missing' }
   const place = join(root, path)
-  if (known.version !== null && known.stamp !== null && known.stamp === writeStamp(await lstat(place))) {
+  const seenStamp = writeStamp(await lstat(place))
+  if (known.version !== null && known.stamp !== null && known.stamp === seenStamp) {
     return { type: 'unchanged', ...known, bytes: 0, detail: null }
   }
+  const url = writeFileUrl(file.url, path)
+  const recalled = await recallPart({ ...file, url }, seen.find(path, seenStamp), known, pages)
+  if (recalled !== undefined) return recalled
   const outcome = await readStable(place, maxFileBytes)
   if (outcome.type === 'too-large') {
     const detail = `${outcome.size} bytes, more than ${maxFileBytes}`
@@ -186,20 +207,21 @@ async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Pr
   }
   const { bytes, stamp, isStable } = outcome
   const version = nodeSha256(bytes)
-  // A file written in the last moments could change again within the clock's step and look the same.
-  const isSettled = Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - SETTLE_MS
-  const now: KnownFile = isStable ? { version, stamp: isSettled ? writeStamp(stamp) : null } : UNKNOWN
+  const now: KnownFile = isStable ? { version, stamp: settledStamp(stamp, openedAt) } : UNKNOWN
+  if (isStable) seen.note(path, { stamp: writeStamp(stamp), known: now })
   if (isStable && version === known.version) return { type: 'unchanged', ...now, bytes: bytes.length, detail: null }
-  const read = await pages.read({ path, bytes, source: file.url, profile: file.profile })
-  if (read.type === 'failed') return read
+  const read = await pages.read({ path, part, bytes, version, url, profile: file.profile })
+  if (read.type === 'failed' || read.type === 'missing') return read
   const detail = isStable ? read.detail : 'changed while it was read; this is its last state seen'
-  if (read.type === 'no-page') return { ...read, ...now, bytes: bytes.length, detail }
-  const { record, isFinal } = read
-  return { type: 'page', record, ...(isFinal ? now : UNKNOWN), bytes: bytes.length, detail }
+  return { ...readingOf(read, now, bytes.length), detail }
 }
 
-const UNKNOWN: KnownFile = { version: null, stamp: null }
-
-function writeStamp({ size, mtimeMs, ctimeMs }: FileStamp): string {
+/** What a file can be told unchanged by without being read. */
+export function writeStamp({ size, mtimeMs, ctimeMs }: FileStamp): string {
   return `${size} ${mtimeMs} ${ctimeMs}`
+}
+
+/** The same, unless it was written in the last moments: then it could change again within the clock's step, and look the same. */
+export function settledStamp(stamp: FileStamp, openedAt: number): string | null {
+  return Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - SETTLE_MS ? writeStamp(stamp) : null
 }

@@ -259,7 +259,7 @@ describe('what is never read', () => {
 
 describe('a folder that is no source', () => {
   test.each([
-    ['nowhere', 'SOURCE_NOT_FOUND', 'there is no folder or file at ROOT/nowhere'],
+    ['nowhere', 'SOURCE_NOT_FOUND', 'there is nothing at ROOT/nowhere'],
     ['a.md', 'SOURCE_UNREADABLE', 'ROOT/a.md cannot be used: it is a file, not a folder'],
     ['a.md/b', 'SOURCE_UNREADABLE', 'ROOT/a.md/b cannot be used: it cannot be read (ENOTDIR)'],
     ['loop', 'SOURCE_UNREADABLE', 'ROOT/loop cannot be used: it cannot be read (ELOOP)'],

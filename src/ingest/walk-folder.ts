@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { Focus } from '../core/folder/focus.ts'
 import {
   type FolderTree,
   IGNORE_FILES,
@@ -22,6 +23,10 @@ import { readBeginning } from './read-stable.ts'
 export interface WalkOptions {
   /** Absolute paths that are passed over: where the output goes. */
   readonly exclude?: readonly string[]
+  /** The part of it that is looked at. @default all of it */
+  readonly focus?: Focus | undefined
+  /** Told of every folder that is gone through, just before it is listed. */
+  readonly onFolder?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -32,7 +37,8 @@ export interface WalkOptions {
 export function walkFolder(root: string, options: WalkOptions = {}): AsyncGenerator<WalkEntry, void, void> {
   const excluded = new Set(options.exclude ?? [])
   const isExcluded = (path: string) => excluded.has(join(root, path))
-  return walkTree(treeOf(root), { above: readIgnoreFilesAbove(root), isExcluded, signal: options.signal })
+  const { focus, onFolder, signal } = options
+  return walkTree(treeOf(root), { above: readIgnoreFilesAbove(root), isExcluded, focus, onFolder, signal })
 }
 
 function treeOf(root: string): FolderTree {

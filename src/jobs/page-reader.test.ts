@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { childrenOf } from '../../test/postgres/server.ts'
 import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Sha256 } from '../core/model.ts'
 import { openPageReader, type PageReaderOptions } from './page-reader.ts'
@@ -35,12 +39,26 @@ test('a page that needs too much memory is given up, and those beside it are rea
 })
 
 test('a page that takes too long is given up, and those beside it are read', async () => {
-  const slow = '<i>'.repeat(4_000_000)
-  expect(await readAll(['<p>One.', slow, '<p>Two.'], { threadMb: 4000, pageMs: 3000 })).toEqual([
+  const slow = '<i>'.repeat(1_000_000)
+  // A page of so many bytes may compute twice as long.
+  expect(await readAll(['<p>One.', slow, '<p>Two.'], { threadMb: 4000, pageMs: 500 })).toEqual([
     'page',
-    'PageDefect: takes longer than 3 s to read',
+    'PageDefect: takes longer than 1 s to read',
     'page',
   ])
+})
+
+test('a good page is read however little of the machine it gets', async () => {
+  const reader = openPageReader({ sha256, threadAboveBytes: 0, pageMs: 1500 })
+  await reader.readPage(snapshotOf('<p>One.'), 'key')
+  const asked = reader.readPage(snapshotOf('<p>word</p>'.repeat(3000)), 'key')
+  // A machine that is busy with something else does not let a process compute.
+  const [child = 0] = childrenOf(process.pid)
+  process.kill(child, 'SIGSTOP')
+  await setTimeout(2000)
+  process.kill(child, 'SIGCONT')
+  expect((await asked).extraction.type).toBe('page')
+  await reader.close()
 })
 
 test('a page that would grow without bounds is given up', async () => {
@@ -99,4 +117,53 @@ test('a small page with very many elements is read in the thread', async () => {
   })
   expect(plain).toBe('page')
   expect(dense).toContain('PageDefect')
+})
+
+test('the process that reads ends with whoever asks, however that ends', async () => {
+  const reader = new URL('page-reader.ts', import.meta.url).href
+  // It has read a page, and waits for more, when it is killed.
+  const code = `const { openPageReader } = await import(${JSON.stringify(reader)})
+    const body = new TextEncoder().encode('<p>One.')
+    await openPageReader({ sha256: String, threadAboveBytes: 0 }).readPage({ url: 'https://host.example/', body }, 'key')
+    console.log('read')
+    setInterval(() => undefined, 1000)`
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(parent.stdout, 'data')
+  const [child = 0, ...others] = childrenOf(parent.pid ?? 0)
+  expect([isRunning(child), others]).toEqual([true, []])
+  parent.kill('SIGKILL')
+  await expect.poll(() => isRunning(child), { timeout: 5000 }).toBe(false)
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** A document that its parser takes minutes for: it looks through the rest of a paragraph for every reference that is not closed. */
+const ENDLESS = `= Guide\n\n${`${'<<a'.repeat(16_000)}\n\n`.repeat(30)}`
+/** A few bytes for each of very many objects. */
+const HUNGRY = `{"nbformat": 4, "cells": [{}${', {}'.repeat(2_000_000)}]}`
+
+test('documents that would never be read are given up, and those beside them are read', async () => {
+  const reader = openPageReader({ sha256, threadMb: 60, pageMs: 4000 })
+  const documents = { 'a.rst': 'One\n===\n\nText.\n', 'b.adoc': ENDLESS, 'c.ipynb': HUNGRY, 'd.csv': 'a,b\n1,2\n' }
+  const readings = await Promise.allSettled(
+    Object.entries(documents).map(([name, text]) => {
+      const body = new TextEncoder().encode(text)
+      return reader.readPage({ url: `https://host.example/${name}`, body }, name)
+    }),
+  )
+  expect(readings.map((one) => (one.status === 'fulfilled' ? one.value.format : String(one.reason)))).toEqual([
+    'reStructuredText',
+    'Error: takes longer than 4 s to read',
+    'Error: needs more memory than it may have',
+    'CSV',
+  ])
+  await reader.close()
 })

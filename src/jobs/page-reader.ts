@@ -1,50 +1,85 @@
-import { Worker } from 'node:worker_threads'
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import type { Sha256, Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
-import type { PageReader, PageReading } from '../crawl/ports.ts'
+import type { DocumentReader, DocumentReading, PageReader, PageReading } from '../crawl/ports.ts'
+import { formatOfAnswer } from '../documents/answers.ts'
+import type { PageEnd } from './page-process.ts'
 import type { PageAnswer, PageQuestion } from './page-worker.ts'
 
 /** How pages are read. */
 export interface PageReaderOptions {
   readonly sha256: Sha256
   /**
-   * Pages of more bytes are read in another thread, and smaller ones that have very many elements: they would hold up every other
+   * Pages of more bytes are read in another process, and smaller ones that have very many elements: they would hold up every other
    * answer for longer than handing them over costs, and the worst of them take 500 times their size. @default 524_288
    */
   readonly threadAboveBytes?: number
-  /** What the thread may have for its objects; a page that needs more is a defective one. @default 320 */
+  /** What the thread that reads them there may have for its objects; a page that needs more is a defective one. @default 320 */
   readonly threadMb?: number
-  /** How long the thread may take for one page. @default 30_000 */
+  /**
+   * How long its process may compute for a small page, in milliseconds; up to four times that for a large one. Time in which the machine
+   * is busy with something else does not count. @default 30_000
+   */
   readonly pageMs?: number
 }
 
-/** A page reader that may have a thread, which must be closed. */
+/** A page reader that may have a process, which must be closed. */
 export interface OpenPageReader {
   readonly readPage: PageReader
-  /** Ends the thread, and with it the memory it holds, if it has nothing to do. */
+  readonly readDocument: DocumentReader
+  /** Ends the process, and with it the memory it holds, if it has nothing to do. */
   rest(): Promise<void>
   close(): Promise<void>
 }
 
-/** A thread without work is ended after this time. */
+/** A process without work is ended after this time. */
 const IDLE_MS = 10_000
+/** Time for a process to start. */
+const START_MS = 60_000
 
-/** Opens a page reader. Its thread starts with the first large page. */
+/** Opens a page reader. Its process starts with the first large page or document. */
 export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const { sha256, threadAboveBytes = 524_288, threadMb = 320, pageMs = 30_000 } = options
-  const thread = new PageThread(threadMb, pageMs)
+  const apart = new PageProcess(threadMb)
+  const limitOf = ({ body }: Snapshot): number =>
+    pageMs * Math.min(MOST_TIMES, 1 + Math.floor(body.length / BYTES_A_TIME))
   return {
     async readPage(snapshot, key, options = {}) {
       const isLarge = snapshot.body.length > threadAboveBytes || isDense(snapshot.body)
-      if (isLarge) return thread.read({ snapshot, key, profile: options.chunks }, options.keepsBody)
+      // What a document costs is not told by its size.
+      if (isLarge || formatOfAnswer(snapshot) !== undefined) {
+        const question = { type: 'page', snapshot, key, profile: options.chunks, computeMs: limitOf(snapshot) } as const
+        return (await apart.read(question, options.keepsBody)) as PageReading
+      }
       // Loaded with the first page: whoever only searches has no use for what reads HTML.
       const { readPage } = await import('../crawl/read-page.ts')
       return readPage(snapshot, key, sha256, options.chunks)
     },
-    rest: () => thread.rest(),
-    close: () => thread.close(),
+    async readDocument(snapshot, key, options = {}) {
+      const question = {
+        type: 'document',
+        snapshot,
+        key,
+        profile: options.chunks,
+        computeMs: limitOf(snapshot),
+      } as const
+      return (await apart.read(question, options.keepsBody)) as DocumentReading
+    },
+    rest: () => apart.rest(),
+    close: () => apart.close(),
   }
 }
+
+/** A page may compute once more as long for each of so many bytes, up to so many times in all. */
+const BYTES_A_TIME = 3_000_000
+const MOST_TIMES = 4
+/**
+ * Whoever has not answered after so many times of what it may compute is given up, however busy the machine is: it waits for something
+ * that never comes. The run that asks must not take itself for one that stands still.
+ */
+const PATIENCE = 10
+const MOST_PATIENCE_MS = 480_000
 
 /** The most elements, begun and ended, of a page that is read beside everything else. */
 const MOST_TAGS = 20_000
@@ -66,28 +101,27 @@ interface Job {
   readonly question: PageQuestion
   /** Memory that is handed over with it. */
   readonly given: ArrayBuffer[]
-  readonly resolve: (reading: PageReading) => void
+  readonly resolve: (reading: PageReading | DocumentReading) => void
   readonly reject: (error: Error) => void
 }
 
 /**
- * One thread that reads pages, one after the other, so that one that brings it down takes no other along. A new thread is started
- * when there is something to read again.
+ * One process that reads pages, one after the other, so that one that brings it down takes no other along. A new one is started when
+ * there is something to read again. A thread of this process would not do: whoever needs very much memory at once ends both.
  */
-class PageThread {
+class PageProcess {
   readonly #threadMb: number
-  readonly #pageMs: number
   readonly #jobs: Job[] = []
-  #worker: Worker | undefined
+  #child: ChildProcess | undefined
+  #isReady = false
   #current: Job | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(threadMb: number, pageMs: number) {
+  constructor(threadMb: number) {
     this.#threadMb = threadMb
-    this.#pageMs = pageMs
   }
 
-  read(question: PageQuestion, keepsBody = false): Promise<PageReading> {
+  read(question: PageQuestion, keepsBody = false): Promise<PageReading | DocumentReading> {
     return new Promise((resolve, reject) => {
       const given = keepsBody ? [] : ownedMemory(question.snapshot)
       this.#jobs.push({ question, given, resolve, reject })
@@ -96,13 +130,13 @@ class PageThread {
   }
 
   async rest(): Promise<void> {
-    if (this.#current === undefined) await this.#endWorker()
+    if (this.#current === undefined) await this.#endChild()
   }
 
   async close(): Promise<void> {
     const jobs = [...(this.#current === undefined ? [] : [this.#current]), ...this.#jobs.splice(0)]
     this.#current = undefined
-    await this.#endWorker()
+    await this.#endChild()
     for (const { reject } of jobs) reject(new Error('the page reader was closed'))
   }
 
@@ -111,54 +145,81 @@ class PageThread {
     clearTimeout(this.#timer)
     const job = this.#jobs.shift()
     if (job === undefined) {
-      this.#worker?.unref()
-      this.#timer = setTimeout(() => void this.#endWorker(), IDLE_MS).unref()
+      this.#child?.unref()
+      this.#child?.channel?.unref()
+      this.#timer = setTimeout(() => void this.#endChild(), IDLE_MS).unref()
       return
     }
-    const worker = this.#worker ?? this.#start()
+    const child = this.#child ?? this.#start()
     this.#current = job
-    this.#timer = setTimeout(
-      () => this.#fail(worker, `takes longer than ${this.#pageMs / 1000} s to read`),
-      this.#pageMs,
-    )
-    worker.ref()
-    worker.postMessage(job.question, job.given)
+    this.#setLimit(child, job)
+    child.ref()
+    child.channel?.ref()
+    child.send(job.question)
+    // It has been copied.
+    for (const memory of job.given) memory.transfer(0)
   }
 
-  #start(): Worker {
+  /** What it takes to start a process is no fault of the page. How long it computes, the process itself looks after. */
+  #setLimit(child: ChildProcess, { question }: Job): void {
+    clearTimeout(this.#timer)
+    const [ms, problem] = this.#isReady
+      ? [Math.min(PATIENCE * question.computeMs, MOST_PATIENCE_MS), 'is never read to its end']
+      : [START_MS, 'waits for a process that does not start']
+    this.#timer = setTimeout(() => this.#fail(child, problem), ms)
+  }
+
+  #start(): ChildProcess {
     // Beside this file, built or not.
-    const worker = new Worker(new URL(import.meta.url.replace(/page-reader(\.\w+)$/, 'page-worker$1')), {
-      resourceLimits: { maxOldGenerationSizeMb: this.#threadMb },
+    const file = fileURLToPath(import.meta.url).replace(/page-reader(\.\w+)$/, 'page-process$1')
+    const child = fork(file, [String(this.#threadMb)], {
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    worker.on('message', (answer: PageAnswer) => {
+    child.on('message', (answer: PageAnswer | PageEnd) => {
       const job = this.#current
-      if (job === undefined || worker !== this.#worker) return
+      if (job === undefined || child !== this.#child) return
+      if (answer.type === 'ready') {
+        this.#isReady = true
+        this.#setLimit(child, job)
+        return
+      }
+      if (answer.type === 'ended') {
+        this.#fail(child, answer.problem)
+        return
+      }
       this.#current = undefined
       if (answer.type === 'read') job.resolve(answer.reading)
       else job.reject(answer.type === 'defect' ? new PageDefect(answer.problem) : new Error(answer.problem))
       this.#next()
     })
-    worker.on('error', (error) => this.#fail(worker, describeDeath(error)))
-    worker.on('exit', () => this.#fail(worker, 'ends the thread that reads it'))
-    this.#worker = worker
-    return worker
+    child.on('error', () => this.#fail(child, 'ends the process that reads it'))
+    child.on('exit', (_, signal) => this.#fail(child, describeDeath(signal)))
+    this.#child = child
+    this.#isReady = false
+    return child
   }
 
-  /** Gives the page up that a thread is reading, and the thread. */
-  #fail(worker: Worker, problem: string): void {
-    if (this.#worker !== worker) return
+  /** Gives the page up that a process is reading, and the process. */
+  #fail(child: ChildProcess, problem: string): void {
+    if (this.#child !== child) return
     const job = this.#current
     this.#current = undefined
     // The next page waits until the memory of this one is free.
-    void this.#endWorker().then(() => this.#next())
+    void this.#endChild().then(() => this.#next())
     job?.reject(new PageDefect(problem))
   }
 
-  async #endWorker(): Promise<void> {
+  async #endChild(): Promise<void> {
     clearTimeout(this.#timer)
-    const worker = this.#worker
-    this.#worker = undefined
-    await worker?.terminate()
+    const child = this.#child
+    this.#child = undefined
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    child.ref()
+    child.kill('SIGKILL')
+    await ended
   }
 }
 
@@ -169,7 +230,7 @@ function ownedMemory({ body }: Snapshot): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
 
-function describeDeath(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'needs more memory than it may have' : 'ends the thread that reads it'
+/** A process that gets no more memory aborts itself. */
+function describeDeath(signal: NodeJS.Signals | null): string {
+  return signal === 'SIGABRT' ? 'needs more memory than it may have' : 'ends the process that reads it'
 }

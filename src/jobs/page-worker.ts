@@ -4,30 +4,45 @@ import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
-import type { PageReading } from '../crawl/ports.ts'
+import type { DocumentReading, PageReading } from '../crawl/ports.ts'
 import { readPage } from '../crawl/read-page.ts'
+import { formatOfAnswer } from '../documents/answers.ts'
 
-/** What the worker is asked: one page at a time. */
+/** What the worker is asked: one page or document at a time. */
 export interface PageQuestion {
+  readonly type: 'page' | 'document'
   readonly snapshot: Snapshot
   readonly key: string
   readonly profile: ChunkProfile | undefined
+  /** How long it may compute for it, in milliseconds. */
+  readonly computeMs: number
 }
 
-/** What it answers. */
+/** What it answers: once when it has begun, and once to each question. */
 export type PageAnswer =
-  | { readonly type: 'read'; readonly reading: PageReading }
+  | { readonly type: 'ready' }
+  | { readonly type: 'read'; readonly reading: PageReading | DocumentReading }
   | { readonly type: 'defect' | 'error'; readonly problem: string }
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-parentPort?.on('message', (question: PageQuestion) => parentPort?.postMessage(answer(question)))
+parentPort?.on('message', async (question: PageQuestion) => parentPort?.postMessage(await answer(question)))
+parentPort?.postMessage({ type: 'ready' } satisfies PageAnswer)
 
-function answer({ snapshot, key, profile }: PageQuestion): PageAnswer {
+async function answer({ type: asked, snapshot, key, profile }: PageQuestion): Promise<PageAnswer> {
   try {
-    return { type: 'read', reading: readPage(snapshot, key, sha256, profile) }
+    if (asked === 'page') return { type: 'read', reading: await readAnswer(snapshot, key, profile) }
+    const { readDocument } = await import('./read-document.ts')
+    return { type: 'read', reading: await readDocument(snapshot, key, sha256, profile) }
   } catch (error) {
     const type = error instanceof PageDefect ? 'defect' : 'error'
     return { type, problem: messageOf(error) }
   }
+}
+
+async function readAnswer(snapshot: Snapshot, key: string, profile: ChunkProfile | undefined): Promise<PageReading> {
+  const format = formatOfAnswer(snapshot)
+  if (format === undefined) return readPage(snapshot, key, sha256, profile)
+  const { readDocumentPage } = await import('./read-document-page.ts')
+  return readDocumentPage(snapshot, format, key, sha256, profile)
 }

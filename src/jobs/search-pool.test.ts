@@ -46,6 +46,15 @@ test('answers in threads what it answers here, and says what is wrong in the sam
     message: expect.stringContaining('expected limit to be a whole number'),
   })
   await expect(pool.search({ query: 'x', sources: ['nobody'] })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+  expect(await pool.listDuplicates({})).toMatchObject({ groups: [], groupCount: 0, compared: 0 })
+  await expect(pool.listDuplicates({ source: 'nobody' })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+})
+
+test('duplicates are listed in a thread that has yet to start', async () => {
+  const { pool } = await stage()
+  expect(pool.ready).toBe(0)
+  expect(await pool.listDuplicates({})).toMatchObject({ groups: [], groupCount: 0 })
+  expect(pool.ready).toBeGreaterThan(0)
 })
 
 test('threads that cannot open the library are told of once, and left alone for a while', async () => {

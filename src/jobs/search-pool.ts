@@ -1,19 +1,24 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
+import { type DuplicateList, type DuplicatesInput, listDuplicates } from '../library/operations/list-duplicates.ts'
 import { searchLibrary } from '../library/operations/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
 
 /** What a search thread is asked. */
-export interface SearchQuestion {
-  readonly number: number
-  readonly input: SearchInput
-}
+export type SearchQuestion = { readonly number: number } & ThreadTask
+
+/** What a thread can do. */
+type ThreadTask =
+  | { readonly task: 'search'; readonly input: SearchInput }
+  | { readonly task: 'duplicates'; readonly input: DuplicatesInput }
+
+type ThreadAnswer = SearchAnswer | DuplicateList
 
 /** What it says: that it is ready, an answer, or why there is none. */
 export type SearchReply =
   | { readonly type: 'ready' }
-  | { readonly type: 'answer'; readonly number: number; readonly answer: SearchAnswer }
+  | { readonly type: 'answer'; readonly number: number; readonly answer: ThreadAnswer }
   | { readonly type: 'failure'; readonly number: number; readonly failure: SearchFailure }
 
 /** An error as it goes from one thread to another. */
@@ -42,6 +47,8 @@ export interface SearchPool {
   /** Threads that have the library open. */
   readonly ready: number
   search(input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer>
+  /** Compares all pages, which takes seconds where there are very many: that is left to a thread, even if it has to be started first. */
+  listDuplicates(input: DuplicatesInput, signal?: AbortSignal): Promise<DuplicateList>
   close(): Promise<void>
 }
 
@@ -106,10 +113,17 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
       const hasMeanings = (await library.vectors?.readSpace()) !== undefined
       const thread = hasMeanings || isClosed ? undefined : findThread(library)
       if (thread === undefined) return searchLibrary(library, input, signal)
-      const answer = await thread.ask(input)
+      const answer = await thread.ask({ task: 'search', input })
       signal?.throwIfAborted()
       // A thread that broke has taken the question with it, and none of what it was to do.
-      return answer ?? searchLibrary(library, input, signal)
+      return (answer as SearchAnswer | undefined) ?? searchLibrary(library, input, signal)
+    },
+    async listDuplicates(input, signal) {
+      const library = await open()
+      const thread = isClosed ? undefined : (findThread(library) ?? threads[0])
+      const answer = await thread?.ask({ task: 'duplicates', input })
+      signal?.throwIfAborted()
+      return (answer as DuplicateList | undefined) ?? listDuplicates(library, input, signal)
     },
     async close() {
       isClosed = true
@@ -130,7 +144,7 @@ class SearchThread {
   isReady = false
   isGone = false
   readonly #worker: Worker
-  readonly #asked = new Map<number, { resolve(answer: SearchAnswer | undefined): void; reject(error: Error): void }>()
+  readonly #asked = new Map<number, { resolve(answer: ThreadAnswer | undefined): void; reject(error: Error): void }>()
   #last = 0
 
   readonly #hearer: ThreadHearer
@@ -149,12 +163,12 @@ class SearchThread {
     return this.#asked.size
   }
 
-  /** Undefined when the thread breaks before it answers. */
-  ask(input: SearchInput): Promise<SearchAnswer | undefined> {
+  /** Undefined when the thread breaks before it answers. One that is not ready yet answers when it is. */
+  ask(task: ThreadTask): Promise<ThreadAnswer | undefined> {
     const number = ++this.#last
     return new Promise((resolve, reject) => {
       this.#asked.set(number, { resolve, reject })
-      this.#worker.postMessage({ number, input } satisfies SearchQuestion)
+      this.#worker.postMessage({ number, ...task } satisfies SearchQuestion)
     })
   }
 

@@ -1,4 +1,4 @@
-import { withAnchor } from '../core/retrieval/anchored-url.ts'
+import { citedUrl } from '../core/retrieval/anchored-url.ts'
 import { type ComparableText, createComparable, isNearDuplicate, saysSame } from '../core/retrieval/near-duplicates.ts'
 import {
   createGrower,
@@ -12,10 +12,11 @@ import {
 import { writePlain } from '../core/retrieval/plain-text.ts'
 import { writeSnippet } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
-import { compareVersions } from '../core/version/version.ts'
-import type { RankedHit } from './ranked-hits.ts'
-import type { PageMention, Passage } from './search.ts'
-import { labelOf, type Source } from './source.ts'
+import type { GroupedHit } from './group-hits.ts'
+import type { Origins } from './origins.ts'
+import type { PageMention, Passage, SimilarPage } from './search.ts'
+import { withShownLinks } from './shown-links.ts'
+import { labelOf } from './source.ts'
 import type { PageExcerpt, Store } from './store.ts'
 
 /** What an answer is made of. */
@@ -36,7 +37,9 @@ export interface AnswerRoom {
 /** Turns hits into answers, one after the other, so that nothing is shown twice and nothing is left out. */
 export interface AnswerComposer {
   /** Adds hits that come after those that are there. */
-  add(hits: readonly RankedHit[]): void
+  add(hits: readonly GroupedHit[]): void
+  /** Takes back the hits on a page, by its source and key; false where an answer has shown or mentioned it. */
+  withdraw(page: string): boolean
   /** Whether there are hits that were not shown yet. */
   readonly hasHits: boolean
   /** Pages with such hits. */
@@ -86,7 +89,7 @@ interface OpenPart {
 interface Draft extends OpenHit {
   grown: GrownPassage
   /** Best first. */
-  readonly hits: RankedHit[]
+  readonly hits: GroupedHit[]
   said: ComparableText
 }
 
@@ -97,35 +100,32 @@ interface Said {
 }
 
 /**
- * Begins answers from the pages of a store. `sources` are those that hits can come from; `incomplete` are the ids of those that are
- * not preferred for being newer.
+ * Begins answers from the pages of a store; `origins` are the sources that hits can come from. With `showsRepeats` a text is shown as often
+ * as it is found.
  */
-export function createComposer(
-  store: Store,
-  sources: readonly Source[],
-  incomplete: ReadonlySet<string> = new Set(),
-): AnswerComposer {
-  const origins = createOrigins(sources, incomplete)
+export function createComposer(store: Store, origins: Origins, showsRepeats = false): AnswerComposer {
   const pages = new Map<string, OpenPage>()
   /** What was said in earlier answers. */
   const earlier: Said[] = []
-  let queue: readonly RankedHit[] = []
+  let queue: readonly GroupedHit[] = []
   /** Hits on other pages that say what was shown: those pages are mentioned where there is room. */
-  let repeats: readonly RankedHit[] = []
+  let repeats: readonly GroupedHit[] = []
   /** Pages that answers have shown or mentioned. */
   const named = new Set<string>()
-  const shownTexts = new Map<string, RankedHit>()
+  const shownTexts = new Map<string, GroupedHit>()
 
-  const openHit = async (hit: RankedHit): Promise<OpenHit | null> => {
+  const openHit = async (hit: GroupedHit): Promise<OpenHit | null> => {
     const key = keyOf(hit)
     const page = pages.get(key) ?? { parts: [], taken: [] }
     pages.set(key, page)
     const { sourceId, chunk } = hit
     const known = page.parts.find(({ excerpt: { enough } }) => isBetween(chunk.chunkIndex, enough.first, enough.last))
     if (known !== undefined) return { page, part: known }
-    const excerpt = await store.readExcerpt(sourceId, chunk.path, chunk.chunkIndex)
+    const stored = await store.readExcerpt(sourceId, chunk.path, chunk.chunkIndex)
     // Without its page, or on one that is another now, a hit was removed while it was looked for.
-    if (excerpt === undefined || !isIn(excerpt, hit)) return null
+    if (stored === undefined || !isIn(stored, hit)) return null
+    // Before it is measured: addresses are longer than what they are written as.
+    const excerpt = { ...stored, markdown: showLinks(hit, stored.markdown, origins) }
     const part = { excerpt, grower: createGrower(toPassagePage(excerpt)) }
     page.parts.push(part)
     return { page, part }
@@ -141,14 +141,21 @@ export function createComposer(
     },
     add(hits) {
       const known = hits.filter(({ sourceId }) => origins.sourceOf(sourceId) !== undefined)
-      const parted = partRepeats(known, origins, shownTexts)
+      const parted = showsRepeats ? { first: known, repeats: [] } : partRepeats(known, origins, shownTexts)
       queue = [...queue, ...parted.first]
       repeats = [...repeats, ...parted.repeats]
     },
+    withdraw(page) {
+      if (named.has(page)) return false
+      queue = queue.filter((hit) => keyOf(hit) !== page)
+      repeats = repeats.filter((hit) => keyOf(hit) !== page)
+      for (const [text, hit] of shownTexts) if (keyOf(hit) === page) shownTexts.delete(text)
+      return true
+    },
     async compose({ limit, tokens }) {
-      const answer = createDraftAnswer(limit, tokens, origins, earlier)
+      const answer = createDraftAnswer({ limit, tokens }, origins, showsRepeats ? undefined : earlier)
       const texts = queue.filter(({ linkShare }) => linkShare < LIST_OF_LINKS)
-      const shown = new Set<RankedHit>()
+      const shown = new Set<GroupedHit>()
       for (const hit of texts.length > 0 ? texts : queue) {
         if (answer.isFull(hit)) continue
         if (await answer.take(hit, () => openHit(hit))) shown.add(hit)
@@ -174,27 +181,32 @@ export function createComposer(
 /** An answer that is being made. */
 interface DraftAnswer {
   /** Whether a hit is on a page for which there is no room. */
-  isFull(hit: RankedHit): boolean
+  isFull(hit: GroupedHit): boolean
   /** Mentions the page of a hit, unless a passage shows it. */
-  mention(hit: RankedHit): void
+  mention(hit: GroupedHit): void
   /** Takes a hit into the answer; false when it has to wait for the next one. */
-  take(hit: RankedHit, open: () => Promise<OpenHit | null>): Promise<boolean>
+  take(hit: GroupedHit, open: () => Promise<OpenHit | null>): Promise<boolean>
   listDrafts(): readonly Draft[]
   /** The best hit of each page that has no passage. */
-  listMentions(): readonly RankedHit[]
+  listMentions(): readonly GroupedHit[]
   /** Hits on other pages that nearly say what was shown; another version of the same that says it exactly is none. */
-  listRepeats(): readonly RankedHit[]
+  listRepeats(): readonly GroupedHit[]
 }
 
-function createDraftAnswer(limit: number, budget: number, origins: Origins, earlier: readonly Said[]): DraftAnswer {
+/** `earlier` is what was said before; without it, nothing that is said again is left out. */
+function createDraftAnswer(
+  { limit, tokens: budget }: AnswerRoom,
+  origins: Origins,
+  earlier: readonly Said[] | undefined,
+): DraftAnswer {
   /** The passages of each page of the answer; a page without is mentioned. */
-  const pages = new Map<string, { readonly first: RankedHit; readonly drafts: Draft[] }>()
+  const pages = new Map<string, { readonly first: GroupedHit; readonly drafts: Draft[] }>()
   const drafts: Draft[] = []
-  const repeats: RankedHit[] = []
+  const repeats: GroupedHit[] = []
   let left = budget
   let misses = 0
 
-  const pageOf = (hit: RankedHit) => {
+  const pageOf = (hit: GroupedHit) => {
     const key = keyOf(hit)
     const known = pages.get(key)
     if (known !== undefined) return known
@@ -205,7 +217,7 @@ function createDraftAnswer(limit: number, budget: number, origins: Origins, earl
 
   /** Joins a passage to its neighbour, if there is one and both fit in one. */
   const joinNeighbour = (
-    hit: RankedHit,
+    hit: GroupedHit,
     grown: GrownPassage,
     { page, part }: OpenHit,
     own: readonly Draft[],
@@ -227,18 +239,19 @@ function createDraftAnswer(limit: number, budget: number, origins: Origins, earl
   }
 
   /** Whether a passage repeats another. Other pages must say the same; other versions of one page may differ in details. */
-  const isRepeat = (hit: RankedHit, said: ComparableText, other: Said): boolean => {
+  const isRepeat = (hit: GroupedHit, said: ComparableText, other: Said): boolean => {
     if (!isNearDuplicate(other.said, said)) return false
     return origins.areVersions(hit.sourceId, other.sourceId) || saysSame(other.said, said)
   }
 
   /** Keeps a hit to be mentioned, unless it is on another version of a page that says the same. */
-  const keepRepeat = (hit: RankedHit, said: ComparableText, other: Said): void => {
+  const keepRepeat = (hit: GroupedHit, said: ComparableText, other: Said): void => {
     if (!origins.areVersions(hit.sourceId, other.sourceId) || !saysSame(other.said, said)) repeats.push(hit)
   }
 
   /** Puts a passage in the place of one that says the same for an older version; true when there is one that says the same. */
-  const meetsDuplicate = (hit: RankedHit, grown: GrownPassage, open: OpenHit, said: ComparableText): boolean => {
+  const meetsDuplicate = (hit: GroupedHit, grown: GrownPassage, open: OpenHit, said: ComparableText): boolean => {
+    if (earlier === undefined) return false
     const before = earlier.find((other) => isRepeat(hit, said, other))
     if (before !== undefined) {
       keepRepeat(hit, said, before)
@@ -309,11 +322,18 @@ function createDraftAnswer(limit: number, budget: number, origins: Origins, earl
 }
 
 /** Whether an excerpt holds the chunk of a hit as it was found; a chunk may begin with lines of the one before. */
-function isIn({ first, spans }: PageExcerpt, { chunk }: RankedHit): boolean {
+function isIn({ first, spans }: PageExcerpt, { chunk }: GroupedHit): boolean {
   const span = spans[chunk.chunkIndex - first]
   return (
     span !== undefined && isBetween(span.startLine, chunk.startLine, chunk.endLine) && span.endLine === chunk.endLine
   )
+}
+
+/** Markdown of the page of a hit with the addresses that its links lead to. */
+function showLinks({ sourceId, url, chunk }: GroupedHit, markdown: string, origins: Origins): string {
+  const source = origins.sourceOf(sourceId)
+  if (source === undefined || chunk.kind !== 'markdown') return markdown
+  return withShownLinks(source, { url, key: chunk.path, markdown })
 }
 
 /** An excerpt as a page of its own. */
@@ -326,7 +346,7 @@ function shift({ startLine, endLine }: LineRange, lines: number): LineRange {
 }
 
 /** Grows a hit; lines are those of its page. */
-function grow({ page, part }: OpenHit, { chunk, terms }: RankedHit, room: PassageRoom): Growth {
+function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: PassageRoom): Growth {
   const { first, linesBefore } = part.excerpt
   const found = {
     place: chunk.chunkIndex - first,
@@ -356,11 +376,11 @@ function sizesFor(passages: number, budget: number, left: number): PassageRoom {
 
 /** Of chunks with the same text the one of the newest version, and those on pages that are no other version of the same. */
 function partRepeats(
-  hits: readonly RankedHit[],
+  hits: readonly GroupedHit[],
   origins: Origins,
-  shown: Map<string, RankedHit>,
-): { readonly first: RankedHit[]; readonly repeats: RankedHit[] } {
-  const best = new Map<string, RankedHit>()
+  shown: Map<string, GroupedHit>,
+): { readonly first: GroupedHit[]; readonly repeats: GroupedHit[] } {
+  const best = new Map<string, GroupedHit>()
   for (const hit of hits) {
     const { contentHash } = hit.chunk
     const other = best.get(contentHash)
@@ -368,35 +388,12 @@ function partRepeats(
     if (other === undefined || origins.isNewer(hit.sourceId, other.sourceId)) best.set(contentHash, hit)
   }
   for (const [text, hit] of best) shown.set(text, hit)
-  const isFirst = (hit: RankedHit) => best.get(hit.chunk.contentHash) === hit
-  const isElsewhere = (hit: RankedHit) => {
+  const isFirst = (hit: GroupedHit) => best.get(hit.chunk.contentHash) === hit
+  const isElsewhere = (hit: GroupedHit) => {
     const other = shown.get(hit.chunk.contentHash)
     return other !== undefined && !isFirst(hit) && !origins.areVersions(hit.sourceId, other.sourceId)
   }
   return { first: hits.filter(isFirst), repeats: hits.filter(isElsewhere) }
-}
-
-/** What is known of the sources that hits come from. */
-interface Origins {
-  sourceOf(id: string): Source | undefined
-  /** Whether they are different versions of the same. */
-  areVersions(a: string, b: string): boolean
-  /** Whether the first one is what should be read instead of the second. */
-  isNewer(a: string, b: string): boolean
-}
-
-function createOrigins(sources: readonly Source[], incomplete: ReadonlySet<string>): Origins {
-  const byId = new Map(sources.map((source) => [source.id, source]))
-  const areVersions = (a: string, b: string) => a !== b && byId.get(a)?.name === byId.get(b)?.name
-  return {
-    sourceOf: (id) => byId.get(id),
-    areVersions,
-    isNewer: (a, b) => {
-      if (!areVersions(a, b)) return false
-      if (incomplete.has(a) !== incomplete.has(b)) return incomplete.has(b)
-      return compareVersions(byId.get(a)?.version ?? '', byId.get(b)?.version ?? '') > 0
-    },
-  }
 }
 
 function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage {
@@ -408,7 +405,14 @@ function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage 
   const { excerpt } = part
   return {
     ...placeOf(best, origins),
-    url: withAnchor(best.url, excerpt.spans[chunk.chunkIndex - excerpt.first]?.anchor ?? null),
+    url: citedUrl({
+      source: origins.sourceOf(best.sourceId)?.url ?? '',
+      url: best.url,
+      anchor: excerpt.spans[chunk.chunkIndex - excerpt.first]?.anchor ?? null,
+      isAsFile: chunk.kind !== 'markdown',
+      startLine,
+      endLine,
+    }),
     headingPath: under === null ? chunk.headingPath : [...chunk.headingPath, under],
     kind: chunk.kind,
     startLine,
@@ -421,21 +425,27 @@ function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage 
     terms: [...new Set(sorted.flatMap(({ terms }) => terms))],
     checkedAt: excerpt.checkedAt,
     changedAt: excerpt.changedAt,
+    ...similarOf(best),
     ...(explanation === undefined ? {} : { explain: explanation }),
   }
 }
 
+/** The pages that are not shown because this one is, where there are any. */
+function similarOf({ similar }: GroupedHit): { readonly similar?: readonly SimilarPage[] } {
+  return similar.length === 0 ? {} : { similar: [...similar] }
+}
+
 /** A page is mentioned without the anchor of a section: to know it the page would have to be read. */
-function createMention(hit: RankedHit, origins: Origins): PageMention {
+function createMention(hit: GroupedHit, origins: Origins): PageMention {
   const { url, chunk, terms, score } = hit
   const text = chunk.kind === 'markdown' ? writePlain(chunk.content) : chunk.content
   const line = writeSnippet(text, terms, { chars: 160, visitTokens: textAnalyzer.visitTokens })
-  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line, score }
+  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line, score, ...similarOf(hit) }
 }
 
 /** What every part of an answer says of where it comes from. */
 function placeOf(
-  { sourceId, title, chunk }: RankedHit,
+  { sourceId, title, chunk }: GroupedHit,
   origins: Origins,
 ): Pick<Passage, 'sourceId' | 'source' | 'version' | 'title' | 'chunk'> {
   const source = origins.sourceOf(sourceId)
@@ -443,7 +453,7 @@ function placeOf(
   return { sourceId, source: label, version: source?.version ?? null, title, chunk: `${label}/${chunk.id}` }
 }
 
-function keyOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
+function keyOf({ sourceId, chunk }: Pick<GroupedHit, 'sourceId' | 'chunk'>): string {
   return `${sourceId} ${chunk.path}`
 }
 

@@ -7,6 +7,7 @@ import type { CrawlInput } from './operations/crawl-source.ts'
 import { FILTER_REASONS } from './operations/describe-source.ts'
 import { createNoteKeeper } from './operations/keep-notes.ts'
 import { labelOf, type Source } from './source.ts'
+import { isTree } from './tree.ts'
 
 /** How crawls in the background are kept. */
 export interface JobsOptions {
@@ -139,7 +140,9 @@ class RunningJob implements Job {
     }
     this.#crawlId = first.value.crawlId
     await this.#keep(first.value)
-    if (first.value.isResumed) this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
+    // Of a tree everything is looked at again.
+    if (first.value.isResumed && !isTree(this.#source))
+      this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
     this.#work = this.#read(events)
   }
 

@@ -179,6 +179,11 @@ export const HELD_TABLES: readonly HeldTable[] = [
     { id: ROW, first_chunk: CHUNK, chunk_count: WHOLE, title: TEXT, meta: TEXT, markdown: TEXT, layout: TEXT },
   ),
   define(
+    'likenesses',
+    { ...CONTENT, label: 'likeness of a page', key: ['page'], owner: { column: 'page', of: 'ledger' } },
+    { page: ROW, fingerprint: TEXT, language: TEXT, family: TEXT },
+  ),
+  define(
     'links',
     { ...CONTENT, label: 'list of links', key: ['id'], owner: { column: 'id', of: 'ledger' }, atOnce: 200 },
     { id: ROW, links: TEXT },

@@ -7,7 +7,8 @@ export { LEDGER_STATES, type LedgerRow, type LedgerState, REASONS, type Reason }
 export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'bad-url': 'it cannot be read as an address',
   scheme: 'it is no address of the web',
-  excluded: 'it is a file of a page, such as an image or a style, or never indexed',
+  excluded:
+    'it is never indexed: a file of a page such as an image or a style, a link to another file, a folder of tools, an archive in another',
   ignored: 'an ignore file names it, or the folder it is in',
   'off-site': 'it is on another site',
   'out-of-scope': 'it is on the same site, but outside the part that is crawled',
@@ -35,7 +36,10 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'too-many-links': 'the page that links to it has more links than are read',
   'new-in-refresh': 'a refresh saw it for the first time, and fetches known pages only',
   'not-text': 'it is not text',
-  secret: 'it holds what looks like a password or key',
+  encrypted: 'it asks for a password',
+  damaged: 'it is damaged, or no file of its format',
+  container: 'it holds several pages, each with an address of its own',
+  secret: 'it holds what looks like a password or key, or is named like files that do',
   empty: 'it has no content',
   login: 'it asks for a login',
   challenge: 'it asks whether the reader is a robot',

@@ -6,12 +6,13 @@ import type { CrawlLimits } from '../crawl/run.ts'
 import type { PlanMemory } from '../plan/plan-memory.ts'
 import type { Addresses } from './addresses.ts'
 import type { Analyses } from './analyses.ts'
-import type { FolderReader } from './folder.ts'
 import type { Gazetteer } from './gazetteer.ts'
 import type { JobLog } from './job-log.ts'
+import type { KeptImports } from './kept-imports.ts'
 import type { PlaceHubs } from './place-hubs.ts'
 import type { Reranker } from './reranker.ts'
 import type { Store } from './store.ts'
+import type { TreeReader } from './tree.ts'
 import type { VectorCopy } from './vector-copy.ts'
 import type { Embedder, VectorIndex } from './vectors.ts'
 import type { Workers } from './workers.ts'
@@ -33,7 +34,9 @@ export interface Library {
   readonly limits: CrawlLimits
   readonly runner: Runner
   /** Without it, folders of this machine cannot be read. */
-  readonly folders?: FolderReader
+  readonly trees?: TreeReader
+  /** What is being imported; without it an import that is broken off has to be sent again. */
+  readonly imports?: KeptImports
   /** Where the vectors of chunks are kept; without it search goes by words alone. */
   readonly vectors?: VectorIndex
   /** A copy of them in a service, where one is configured. */
@@ -70,4 +73,9 @@ export interface Runner {
   readonly id: string
   /** Whether the runner of this id is known to be gone; false where nothing can be known of it. */
   isGone(id: string): boolean
+}
+
+/** The machine that a runner is on, as people call it. */
+export function machineOf({ id }: Pick<Runner, 'id'>): string {
+  return id.replace(/\/.*$/s, '')
 }

@@ -12,7 +12,10 @@ import type { VectorIndex } from './vectors.ts'
 import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 
 /** A hit with the score that counts. */
-export interface RankedHit extends StoredChunk, Pick<StoreMatch, 'score' | 'terms' | 'linkShare'> {
+export interface RankedHit
+  extends StoredChunk,
+    Pick<StoreMatch, 'score' | 'terms' | 'linkShare'>,
+    Partial<Pick<StoreMatch, 'page'>> {
   /** Where the score comes from, where that was asked for. */
   readonly explanation?: HitExplanation
 }

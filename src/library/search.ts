@@ -19,8 +19,17 @@ export const ENGINE_WORDS: Readonly<Record<Engine, string>> = {
   reranker: 'a reranker',
 }
 
+/** What becomes of pages that say nearly the same: shown once, or each. */
+export const DUPLICATES = ['group', 'show'] as const
+
+/** One of {@link DUPLICATES}. */
+export type Duplicates = (typeof DUPLICATES)[number]
+
+/** Languages of a question that are none: that of the question where there is a choice, or whichever. */
+export const LANGUAGE_CHOICES = ['auto', 'any'] as const
+
 /** What is asked of a library. */
-export interface SearchInput extends Omit<ChunkFilter, 'sourceIds'> {
+export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'> {
   readonly query: string
   /** Ids, names, name@version or start URLs; all sources when there are none. A name alone means its newest complete version. */
   readonly sources?: readonly string[]
@@ -32,6 +41,13 @@ export interface SearchInput extends Omit<ChunkFilter, 'sourceIds'> {
   readonly tokens?: number
   /** Hits below this share of the best score are left out, from 0 to 1. @default 0 */
   readonly minScore?: number
+  /**
+   * `auto` shows of translations the one in the language of the question, `any` all of them; a BCP 47 tag leaves out everything else, and
+   * `en` holds for `en-GB` as well. @default 'auto'
+   */
+  readonly language?: string
+  /** Whether pages that say nearly the same, such as those of other versions, are shown once or each. @default 'group' */
+  readonly duplicates?: Duplicates
   /** Goes on where an answer ended: its `cursor`. */
   readonly cursor?: string
   /** With `words` no reranker is asked either. @default 'convex' */
@@ -73,7 +89,20 @@ export interface Passage {
   readonly terms: readonly string[]
   readonly checkedAt: number
   readonly changedAt: number
+  /** The pages that this one stands for, where there are any. */
+  readonly similar?: readonly SimilarPage[]
   readonly explain?: HitExplanation
+}
+
+/** A page that matched and is not shown, because one is that says nearly the same or is a translation of it. */
+export interface SimilarPage {
+  readonly url: string
+  /** Name of the source, with its version where it has one. */
+  readonly source: string
+  readonly version: string | null
+  readonly language: string | null
+  /** Whether that is another language than the one that is shown. @default false */
+  readonly isTranslation?: boolean
 }
 
 /** Where a score comes from. */
@@ -114,6 +143,8 @@ export interface PageMention {
   readonly line: string
   readonly chunk: string
   readonly score: number
+  /** The pages that this one stands for, where there are any. */
+  readonly similar?: readonly SimilarPage[]
 }
 
 /** What a library answers. */

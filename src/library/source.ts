@@ -38,6 +38,23 @@ export interface SourceSettings {
   readonly render: Rendering
   /** How they are cut. */
   readonly chunks: ChunkProfile
+  /** Which state of a repository, and which part of any tree, is read, as far as that was said. */
+  readonly tree: { readonly ref: string | null; readonly path: string | null }
+  /** Of what is on a machine, in a library that several use: the one that it is on. What is at the same path of another is something else. */
+  readonly machine?: string
+  /** Which version of a package was last read in full, where the source names none, or another. */
+  readonly readVersion?: string
+}
+
+/** The settings of a tree, as far as something was said. */
+export function treeSettings({
+  ref,
+  path,
+}: {
+  readonly ref?: string | undefined
+  readonly path?: string | undefined
+}): Partial<Pick<SourceSettings, 'tree'>> {
+  return ref === undefined && path === undefined ? {} : { tree: { ref: ref ?? null, path: path ?? null } }
 }
 
 /** The settings of a source about which nothing else was said. */
@@ -48,6 +65,7 @@ export const DEFAULT_SETTINGS: SourceSettings = {
   crawlType: 'docs',
   render: 'http',
   chunks: 'library',
+  tree: { ref: null, path: null },
 }
 
 /**
@@ -70,4 +88,9 @@ export type UsualType = Exclude<CrawlType, 'history'>
 /** How a source is called: its name, with the version where it has one. */
 export function labelOf({ name, version }: Pick<Source, 'name' | 'version'>): string {
   return version === null ? name : `${name}@${version}`
+}
+
+/** Which version a source holds: the one that it was given, else the one that was read. */
+export function versionOf({ version, settings }: Pick<Source, 'version' | 'settings'>): string | null {
+  return version ?? settings.readVersion ?? null
 }

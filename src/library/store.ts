@@ -1,6 +1,7 @@
 import type { Chunk, Page, Section } from '../core/model.ts'
 import type { ChunkConditions } from '../core/retrieval/chunk-filter.ts'
 import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
+import type { Likeness } from '../core/retrieval/likeness.ts'
 import type { LayoutSpan } from '../core/retrieval/page-layout.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
@@ -48,7 +49,12 @@ export interface CrawlRunOptions {
   readonly planner?: PlannerOptions
   /** Begins although not everything is known of the site that ought to be. @default false */
   readonly force?: boolean
+  /** Looks only at what changed in a folder that is watched. Such runs are many: of a source, the last twenty are kept. @default false */
+  readonly isFocused?: boolean
 }
+
+/** So many runs over a part of a source are kept. */
+export const FOCUSED_KEPT = 20
 
 /** A running crawl that further processes may take part in. */
 export interface SharableCrawl {
@@ -130,6 +136,20 @@ export interface PageText {
   readonly changedAt: number
 }
 
+/** A page by its source and key. */
+export interface PagePlace {
+  readonly sourceId: string
+  readonly key: string
+  /** As a match of this store names it, where one does: by this it is found sooner. */
+  readonly page?: number | undefined
+}
+
+/** A page with what tells how it is related to others. */
+export interface RelatedPage extends PagePlace, Likeness {
+  readonly url: string
+  readonly title: string
+}
+
 /** A part of a page around one of its chunks. */
 export interface PageExcerpt {
   readonly checkedAt: number
@@ -164,6 +184,8 @@ export interface RowFilter {
   readonly reason?: Reason
   /** Rows after this key, in the order of keys. */
   readonly after?: string
+  /** Rows before this key. Nothing behind it is looked at. */
+  readonly before?: string
   readonly limit: number
 }
 
@@ -232,6 +254,16 @@ export interface Store extends Ledger {
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
   /** The part of a page around the chunk at a place, without reading the rest. */
   readExcerpt(sourceId: string, key: string, place: number): Promise<PageExcerpt | undefined>
+  /** How pages are related to others, in their order; undefined where nobody has looked, as before there was such a thing. */
+  readLikenesses(places: readonly PagePlace[]): Promise<(Likeness | undefined)[]>
+  /**
+   * Looks how pages are related of which nobody has looked, as those are that an older program stored: some at a time, so that others can
+   * read and write meanwhile. `describe` says it of a page. Gives how many there were; ends early when it is aborted, and where nothing
+   * can be written for a while.
+   */
+  fillLikenesses(describe: (page: Page) => Page, signal?: AbortSignal): Promise<number>
+  /** The pages of a source of which that is known, in the order of keys. */
+  listRelated(sourceId: string): AsyncIterable<RelatedPage>
   /** Keys of the pages whose text holds this, whatever the case of its letters from A to Z; in their order. */
   findPages(sourceId: string, text: string): Promise<string[]>
   /** In the order of keys. */

@@ -1,3 +1,5 @@
+import type { Passage, SimilarPage } from './search.ts'
+
 /** `2026-02-20T10:30:00Z` */
 export function writeTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`
@@ -54,6 +56,20 @@ export function writeCitation(citation: Citation): string {
     ...(chunk === null ? [] : [`chunk ${oneLine(chunk)}`]),
   ].join(' — ')
 }
+
+/** What a page stands for, in a line, each by what it differs in: `also: v1.0, de, fr, mirror` */
+export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passage, 'source' | 'version'>): string {
+  const names = similar.map(({ url, source, version, language, isTranslation }) => {
+    const isVersion = version !== null && shown.version !== null && version !== shown.version
+    const facts = [...(isVersion ? [`v${version}`] : []), ...(isTranslation === true ? [language ?? ''] : [])]
+    return oneLine(facts.join(' ') || (source === shown.source ? url : source))
+  })
+  const [...all] = new Set(names)
+  const rest = all.length - MOST_SIMILAR
+  return `also: ${all.slice(0, MOST_SIMILAR).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+const MOST_SIMILAR = 10
 
 /** `"Guide" > "Install"` */
 export function writeHeadings(headingPath: readonly string[]): string {

@@ -6,6 +6,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   USAGE: 'correct the arguments; the schema of the tool lists them',
   SOURCE_UNKNOWN: 'list_sources shows the sources; one is named by id, name, name@version or start URL',
   SOURCE_EXISTS: 'crawl it again with recrawl_source, or give another name or version',
+  SOURCE_IMPORTED: 'import it again with add_source and prechunked: that replaces what is there',
   VERSION_UNKNOWN:
     'find_version shows the versions; ask for one of them, a range such as 5.x, or latest; leave it out where there are none',
   CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows how far it is',
@@ -13,10 +14,11 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   CRAWL_UNKNOWN: 'crawl_status without arguments lists the crawls; a crawl is named by its id, a UUID',
   CRAWL_NOT_RUNNING: 'crawl_status tells what runs, or what ran last',
   CRAWL_UNFINISHED: 'finish it with recrawl_source first',
+  CRAWL_LOSS: 'ask again with acceptLoss, if they are really gone',
   CHUNK_UNKNOWN:
     'a chunk is named by <source>/<id>, by its id, or by its first twelve characters or more; search_docs gives the names',
   PAGE_UNKNOWN: 'search_docs gives the addresses of pages that are there; fetch_url reads one that is not',
-  URL_INVALID: 'give an address that begins with http:// or https://',
+  URL_INVALID: 'give an address that begins with http:// or https://, or an archive, repository or package',
   INTERNAL: 'this is a defect of Pharos; `pharos doctor` checks the installation',
 }
 
@@ -46,7 +48,11 @@ export function writeError(error: unknown, isReadOnly = false): string {
   const failure = toPharosError(error)
   const { code, message, entry, details } = failure
   const [reason = ''] = String(details['problem'] ?? '').split(',', 1)
-  const fetchAdvice = code === 'FETCH_FAILED' ? FETCH_ADVICE[reason] : writePageAdvice(failure)
+  const isRefused = details['reason'] === 'address-refused'
+  const fetchAdvice =
+    code === 'FETCH_FAILED' || isRefused
+      ? FETCH_ADVICE[isRefused ? 'address-refused' : reason]
+      : writePageAdvice(failure)
   const own = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
   return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? own ?? entry.advice}`
 }

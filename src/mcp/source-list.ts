@@ -71,5 +71,7 @@ export function writeListed({ source, status, pages, chunks, types, lastCrawledA
   const isBehind = types.prose + types.code < chunks
   const split = `${writeNumber(types.prose)} prose, ${writeNumber(types.code)} code${isBehind ? ' so far' : ''}`
   const size = `${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}${chunks === 0 ? '' : ` (${split})`}`
-  return `${oneLine(labelOf(source))} — ${oneLine(source.url)} — ${status} — ${size} — ${when} — id ${source.id}`
+  const { readVersion } = source.settings
+  const read = readVersion === undefined || readVersion === source.version ? '' : ` (${oneLine(readVersion)} read)`
+  return `${oneLine(labelOf(source))} — ${oneLine(source.url)}${read} — ${status} — ${size} — ${when} — id ${source.id}`
 }

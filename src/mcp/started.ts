@@ -14,15 +14,18 @@ export const STARTED: z.ZodObject<{
   status: z.ZodString
 }> = z.object({ source: SOURCE_RECORD, sourceId: z.string(), crawlId: z.string(), status: z.string() })
 
-/** The same as an answer. */
+/** The same as an answer. One that is over already is not said to run. */
 export async function writeStarted(
   library: Library,
   source: Source,
   crawlId: string,
   what: string,
+  isOver = false,
 ): Promise<ToolAnswer<z.input<typeof STARTED>>> {
-  const { readRunningStatus } = await import('../library/operations/source-status.ts')
-  const status = await readRunningStatus(library, source.id, crawlId)
+  const { readRunningStatus, reportSource } = await import('../library/operations/source-status.ts')
+  const status = isOver
+    ? (await reportSource(library, source)).status
+    : await readRunningStatus(library, source.id, crawlId)
   return {
     content: [`${oneLine(what)}.\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: ${status}`],
     structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status },

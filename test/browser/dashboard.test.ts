@@ -11,6 +11,7 @@ import { type ServerProcess, startServer, until } from '../e2e/server.ts'
 import { isLong } from '../faults/bounded.ts'
 import { copyCountries } from '../gazetteer/world.ts'
 import { type Answer, type AnswerParts, openSite, page as pageOf, type Site, text } from '../sites/site.ts'
+import { writeZip } from '../trees/archive-bytes.ts'
 import { openChromium } from './chromium.ts'
 
 /* The dashboard of a real `pharos serve`, in a real Chromium, with real crawls of a site on loopback. */
@@ -76,7 +77,8 @@ describe('the dashboard', () => {
   test('is small: what is loaded before anything is seen comes in at most 42 kB', async () => {
     const start = await (await server.ask('/')).text()
     const paths = [...start.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path ?? '')
-    expect(paths).toHaveLength(2)
+    // The page, what it shares with the parts that are loaded late, and the style of both.
+    expect(paths).toHaveLength(3)
     const files = await Promise.all(paths.map(async (path) => (await server.ask(path)).bytes()))
     const size = files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).byteLength, 0)
     expect(size).toBeLessThanOrEqual(42_000)
@@ -311,6 +313,89 @@ describe('the dashboard', () => {
     expect(scope.block).toEqual(['/a/**', '/b/**'])
     await shoot('sources')
     expect(problems).toEqual([])
+  })
+
+  test('asks for what an archive, repository or package needs, and for nothing else', async () => {
+    await openPage('#/sources?add=1')
+    const dialog = page.getByRole('dialog', { name: 'Add a source' })
+    await dialog.getByLabel('Address').waitFor()
+    const labels = async () => (await dialog.locator('label').allTextContents()).slice(0, 5)
+    expect(await labels()).toEqual(['Address', 'Name', 'Version', 'Scope', 'Only paths like'])
+    await dialog.getByLabel('Address').fill('npm:lamp@1.0')
+    expect(await labels()).toEqual(['Address', 'Folder in it', 'Name', 'Version', 'Only paths like'])
+    await dialog.getByLabel('Address').fill('git@127.0.0.1:lamp.git')
+    await dialog.getByLabel('Branch, tag or commit').fill('a..b')
+    await dialog.getByRole('button', { name: 'Add and crawl' }).click()
+    await dialog.getByText('expected a branch, tag or commit, got "a..b"').waitFor()
+    await dialog.getByLabel('Address').fill('ftp://example.com/')
+    await dialog.getByRole('button', { name: 'Add and crawl' }).click()
+    await dialog.getByText('and no archive, repository or package').waitFor()
+  })
+
+  test('adds an archive, says what it is, shows one of two pages that say the same, and lists both', async () => {
+    await openPage('#/sources?add=1')
+    const dialog = page.getByRole('dialog', { name: 'Add a source' })
+    await dialog.getByLabel('Address').fill(`${site.origin}/manual.zip`)
+    await dialog.getByLabel('Folder in it').fill('docs')
+    await dialog.getByRole('button', { name: 'Add and crawl' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    const row = page.locator('tr').filter({ hasText: 'manual.zip' })
+    await row.getByText('indexed', { exact: true }).waitFor(PATIENCE)
+    await row.getByRole('link', { name: 'manual.zip' }).click()
+    const facts = page.locator('.source-facts')
+    await facts.getByText('archive', { exact: true }).waitFor()
+    expect(await facts.getByText('in docs').count()).toBe(1)
+    await page.getByText('/docs/v1/fuel.md', { exact: true }).waitFor()
+    await shoot('archive')
+    await facts.getByRole('link', { name: 'duplicates' }).click()
+    await page.getByText('1 group of 2 pages among 2 pages').waitFor(PATIENCE)
+    expect(await page.locator('.duplicates li').allTextContents()).toEqual([
+      expect.stringContaining('manual.zip!/docs/v1/fuel.md'),
+      expect.stringContaining('manual.zip!/docs/v2/fuel.md'),
+    ])
+    await shoot('duplicates')
+    await openPage('#/search?q=paraffin+burner&source=manual.zip')
+    await page.locator('article.passage').first().waitFor(PATIENCE)
+    expect(await page.locator('article.passage').count()).toBe(1)
+    expect(await page.locator('.similar').count()).toBe(1)
+    await page.getByLabel('Duplicates').selectOption('show')
+    await page.locator('article.passage').nth(1).waitFor(PATIENCE)
+    expect(problems).toEqual([])
+  })
+
+  test('imports a file of chunks, tells what is wrong with one, and asks before half of it goes', async () => {
+    const fileOf = (texts: readonly string[]) => {
+      const chunks = texts.map((text, i) => ({
+        ...{ text, source_url: `https://docs.example/${i}`, section_path: '', content_type: 'prose' },
+        last_updated: '2026-02-20',
+      }))
+      const written = JSON.stringify({ source_url: 'https://docs.example/', chunks })
+      return { name: 'chunks.json', mimeType: 'application/json', buffer: Buffer.from(written) }
+    }
+    const texts = Array.from({ length: 60 }, (_, i) => `Lamp number ${i}.`)
+    await openPage('#/sources?add=1')
+    const dialog = page.getByRole('dialog', { name: 'Add a source' })
+    const file = dialog.getByLabel('Or a file of chunks')
+    await file.setInputFiles(fileOf(['Lamp.', '']))
+    expect(await dialog.locator('label').allTextContents()).toEqual(['Name', 'Version', 'Or a file of chunks'])
+    await dialog.getByLabel('Name').fill('chunks')
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await dialog.getByText('chunks[1].text: received "", give a text').waitFor()
+    await file.setInputFiles(fileOf(texts))
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    const row = page.locator('tr').filter({ hasText: 'import+https://docs.example/' })
+    await row.waitFor()
+    expect(await row.getByRole('button').allTextContents()).toEqual(['Remove'])
+    await openPage('#/sources?add=1')
+    expect(await file.inputValue()).toBe('')
+    await file.setInputFiles(fileOf(texts.slice(0, 20)))
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await dialog.getByLabel('Remove pages that are not in the file').check()
+    await shoot('importing')
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await server.get('/api/sources/chunks')).toMatchObject({ pages: 20 })
   })
 
   test('says which pages need a browser, and has them read in one', async () => {
@@ -561,8 +646,23 @@ function createPages(): Record<string, Answer> {
       `document.getElementById('root').innerHTML = '<main><h1>Fog signal</h1><p>${'Sound it twice a minute while the fog lasts. '.repeat(8)}</p></main>'`,
       'text/javascript',
     ),
+    '/manual.zip': text(writeManual(), 'application/zip'),
     ...Object.fromEntries(chapters),
   }
+}
+
+/** An archive of a manual in two editions that say the same. */
+function writeManual(): Uint8Array {
+  const rules = 'wick glass brass mantle tank cloth valve gauge ladder ledger shutter lens'
+    .split(' ')
+    .map((part, i) => {
+      return `Clean the ${part} of the paraffin burner on day ${i + 1} of the month, and note in the book what was found.`
+    })
+  const fuel = (mark: string) => `# Fuel\n\n${rules.join('\n\n')}\n\n${mark}Printed in haste.${mark}\n`
+  return writeZip([
+    { name: 'docs/v1/fuel.md', content: fuel('') },
+    { name: 'docs/v2/fuel.md', content: fuel('**') },
+  ])
 }
 
 /** Countries of which the newspaper has a hub. */

@@ -204,6 +204,7 @@ describe('what cannot be read', () => {
   }
 
   const PDF = text('%PDF-1.7 and so on', 'application/pdf')
+  const ARCHIVE = text('PK\x03\x04 and so on', 'application/zip')
   const CASES: Record<string, readonly [pages: Readonly<Record<string, Answer>>, message: string, advice: string]> = {
     'a page that is missing': [{}, 'not-found, answered 404', 'check the address'],
     'a page behind a login': [
@@ -216,7 +217,8 @@ describe('what cannot be read', () => {
       'robots-disallow, Disallow: /x',
       'if you may read it all the same, set obeysRobots to false',
     ],
-    'what is no text': [{ '/x': PDF }, 'not-text, application/pdf', 'open it in a browser to see what it shows'],
+    'what is no text': [{ '/x': ARCHIVE }, 'not-text, application/zip', 'open it in a browser to see what it shows'],
+    'a damaged document': [{ '/x': PDF }, 'damaged, it is no PDF that can be read', 'open it with the program'],
     'redirects without end': [
       { '/x': redirect('/y'), '/y': redirect('/x') },
       'redirect-loop, more than 10 redirects',

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Chunk, Page } from '../../src/core/model.ts'
+import { likenessOf } from '../../src/core/retrieval/likeness.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { CrawlSummary } from '../../src/crawl/events.ts'
 import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../src/library/source.ts'
-import type { ChunkFilter, Crawl, Store } from '../../src/library/store.ts'
+import { type ChunkFilter, type Crawl, FOCUSED_KEPT, type Store } from '../../src/library/store.ts'
 import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 
@@ -138,6 +139,30 @@ export function describeStore(open: () => Promise<Store>): void {
       ])
       expect(await store.listCrawls('docs', 1)).toEqual([crawl('c2', 3000)])
       expect(await store.listRunning()).toEqual([crawl('c2', 3000)])
+    })
+
+    test('over a part of a source are many, and the last of them are kept beside all others', async () => {
+      const part = (id: string, at: number) => {
+        const { options, ...rest } = crawl(id, at)
+        return { ...rest, options: { ...options, isFocused: true } }
+      }
+      await store.addSource(source('two'))
+      await store.beginCrawl({ ...part('other', 1), sourceId: 'two' }, 10)
+      await store.endCrawl('other', null, 2)
+      await store.beginCrawl(crawl('whole', 10), 10)
+      await store.endCrawl('whole', summary('whole', 'completed'), 20)
+      for (let i = 1; i <= FOCUSED_KEPT + 2; i++) {
+        await store.beginCrawl(part(`p${i}`, 100 * i), 10)
+        await store.endCrawl(`p${i}`, summary(`p${i}`, i % 2 === 0 ? 'completed' : 'gate'), 100 * i + 50)
+      }
+      const kept = (await store.listCrawls('docs', 100)).map(({ id }) => id)
+      expect([kept.length, kept[0], kept.at(-2), kept.at(-1)]).toEqual([
+        FOCUSED_KEPT + 1,
+        `p${FOCUSED_KEPT + 2}`,
+        'p3',
+        'whole',
+      ])
+      expect(await store.listCrawls('two', 10)).toHaveLength(1)
     })
 
     test('are refused while another one of the source is alive', async () => {
@@ -745,6 +770,16 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('a settlement', () => {
+    test('may say where its content is read from then on', async () => {
+      await index('/a', 'one')
+      expect(await row('/a')).toMatchObject({ url: at('/a') })
+      await index('/a', 'two', { url: at('/a?v=2'), crawlId: 'c2' })
+      expect(await row('/a')).toMatchObject({ key: at('/a'), url: at('/a?v=2') })
+      expect(await store.readPageText('docs', at('/a'))).toMatchObject({ url: at('/a?v=2'), markdown: 'two' })
+      await visit('/a', { state: 'unchanged', crawlId: 'c3' })
+      expect(await row('/a')).toMatchObject({ url: at('/a?v=2') })
+    })
+
     test('stores a page with its chunks, links, aliases and finds', async () => {
       await offer([find('/a')])
       const stored = record('/a', 'one two', { links: [at('/b'), at('/c')] })
@@ -1374,11 +1409,19 @@ export function describeStore(open: () => Promise<Store>): void {
       await offer(['/b', '/z', '/a', '/\u{ff01}', '/\u{1f600}'].map((path) => find(path)))
       await visit('/c', { state: 'skipped', reason: 'noindex' })
       await visit('/d', { state: 'skipped', reason: 'empty' })
-      const list = async (filter: { state?: 'pending' | 'skipped'; reason?: Reason; after?: string; limit?: number }) =>
-        (await store.listRows('docs', { limit: 100, ...filter })).map(({ key }) => key)
+      const list = async (filter: {
+        state?: 'pending' | 'skipped'
+        reason?: Reason
+        after?: string
+        before?: string
+        limit?: number
+      }) => (await store.listRows('docs', { limit: 100, ...filter })).map(({ key }) => key)
       const waiting = ['/a', '/b', '/z', '/\u{ff01}', '/\u{1f600}'].map(at)
       expect(await list({ state: 'pending' })).toEqual(waiting)
       expect(await list({ state: 'pending', limit: 2, after: at('/a') })).toEqual(waiting.slice(1, 3))
+      expect(await list({ state: 'pending', after: at('/a'), before: at('/\u{ff01}') })).toEqual(waiting.slice(1, 3))
+      expect(await list({ after: at('/b'), before: at('/z') })).toEqual([at('/c'), at('/d')])
+      expect(await list({ state: 'skipped', reason: 'noindex', before: at('/c') })).toEqual([])
       expect(await list({ reason: 'noindex' })).toEqual([at('/c')])
       expect(await list({ state: 'pending', reason: 'noindex' })).toEqual([])
       expect(await list({})).toHaveLength(7)
@@ -1677,6 +1720,35 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.findPages('docs', 'TWO')).toEqual([at('/a')])
       expect(await store.findPages('docs', 'three')).toEqual([])
       expect(await store.findPages('nobody', 'two')).toEqual([])
+    })
+
+    test('tells how it is related to others, as it is now, as long as it is there', async () => {
+      const base = record('/a', 'one')
+      const alternates = [
+        { url: at('/a'), language: 'en', type: null },
+        { url: at('/de/a'), language: 'de', type: null },
+      ]
+      const page = { ...base.page, language: 'en', fingerprint: '00ff00ff00ff00ff', alternates }
+      await visit('/a', { state: 'indexed', record: { ...base, page } })
+      const likeness = likenessOf(page)
+      expect(likeness).toEqual({ fingerprint: '00ff00ff00ff00ff', language: 'en', family: expect.any(String) })
+      const places = ['/nowhere', '/a'].map((path) => ({ sourceId: 'docs', key: at(path) }))
+      expect(await store.readLikenesses(places)).toEqual([undefined, likeness])
+      expect(await store.readLikenesses([{ sourceId: 'nobody', key: at('/a') }])).toEqual([undefined])
+      expect(await store.readLikenesses([])).toEqual([])
+      const listed = async () => {
+        const found: unknown[] = []
+        for await (const one of store.listRelated('docs')) found.push(one)
+        return found
+      }
+      expect(await listed()).toEqual([
+        { sourceId: 'docs', key: at('/a'), url: at('/a'), title: 'Title of /a', ...likeness },
+      ])
+      const said = { ...page, language: 'fr', alternates: [] }
+      await visit('/a', { state: 'unchanged', record: { ...base, page: said }, now: 900 }, 'c2')
+      expect(await store.readLikenesses(places)).toEqual([undefined, { ...likeness, language: 'fr', family: null }])
+      await store.removeSource('docs')
+      expect([await store.readLikenesses(places), await listed()]).toEqual([[undefined, undefined], []])
     })
 
     test('has an excerpt with the anchors it has now', async () => {

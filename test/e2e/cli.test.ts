@@ -83,6 +83,14 @@ describe('pack', () => {
     expect(await pharos('pack docs --out quiet.zip --quiet')).toMatchObject({ stdout: 'quiet.zip\n', stderr: '' })
   })
 
+  test('says which documents a pack of a folder does not hold', async () => {
+    shop.write({ 'papers/a.md': '# A\n\nWords.\n', 'papers/b.pdf': '%PDF-1.7', 'papers/c.png': 'x' })
+    const { stderr } = await pharos('pack papers --out papers.zip')
+    expect(stderr).toContain(
+      'not in it: 1 document such as PDF; a folder is packed as text; `pharos add` reads documents',
+    )
+  })
+
   test('with --compact gives a pack that searches', async () => {
     await pharos('pack docs --out compact.zip --compact')
     expect((await pharos('search retry --pack compact.zip')).stdout).toContain('guide.md:5-7')
@@ -418,7 +426,7 @@ describe('help', () => {
   })
 
   const verbs =
-    'add recrawl refresh retry status list remove explain stats search get read outline symbols embed pack fetch extract doctor help'
+    'add recrawl refresh retry status list remove explain stats duplicates search get read outline symbols embed pack fetch extract doctor help'
   test.each(['', ...verbs.split(' ')])('of "%s" fits 80 columns and has an example', async (verb) => {
     const { code, stdout } = await pharos(`help ${verb}`)
     expect(code).toBe(0)

@@ -9,6 +9,8 @@ import {
   isDumbTerminal,
   isLinkingTerminal,
   readConfig,
+  readGitAccess,
+  readRegistryTokens,
   SETTINGS,
   type SettingName,
   shownValue,
@@ -46,6 +48,13 @@ describe('a value', () => {
     const { values, origins, file } = read(undefined)
     expect(values).toEqual({
       maxFileBytes: 10 * 2 ** 20,
+      maxArchiveBytes: 2 ** 30,
+      npmRegistry: 'https://registry.npmjs.org/',
+      pypiRegistry: 'https://pypi.org/',
+      cratesRegistry: 'https://index.crates.io/',
+      mavenRegistry: 'https://repo.maven.apache.org/maven2',
+      gitTokens: [],
+      registryTokens: [],
       maxTotalBytes: 50 * 2 ** 20,
       maxChunksPerFile: 2000,
       maxTotalChunks: 250_000,
@@ -54,6 +63,7 @@ describe('a value', () => {
       cache: true,
       cacheFolder: '/cache/pharos',
       library: '/data/pharos/library.db',
+      failures: '',
       modelFolder: '/data/pharos/embedding',
       embedThreads: 1,
       embedder: 'onnx',
@@ -246,6 +256,57 @@ describe('a value', () => {
     const { values } = read({}, { environment: { [variableName(name)]: ' s3cret ' } })
     expect([values[name], shownValue(name, values[name]), writeValue(name, values[name])]).toEqual(['s3cret', '…', '…'])
     expect(SETTINGS[name].hasFlag).toBe(false)
+  })
+
+  test.each(['npmRegistry', 'pypiRegistry', 'cratesRegistry', 'mavenRegistry'] as const)(
+    'that is %s may be another one, without a password',
+    (name) => {
+      expect(read({ [name]: 'https://packages.example/x' }).values[name]).toBe('https://packages.example/x')
+      expect(refusal({ [name]: 'https://me:s3cret@packages.example/' })).toBe(
+        `configuration FOLDER/pharos.config.json: ${name}: expected an address without user name and password`,
+      )
+    },
+  )
+
+  test('that is gitTokens names variables, whose values are read when they are needed', () => {
+    const { values } = read({ gitTokens: ['GitHub.com=GITHUB_TOKEN', 'git.example:8443=TOKEN_2'] })
+    const { environment, tokenFor } = readGitAccess(values, {
+      PATH: '/bin',
+      HOME: '/home/me',
+      GITHUB_TOKEN: ' s3cret ',
+      GIT_DIR: '/elsewhere',
+      SSH_AUTH_SOCK: '',
+    })
+    expect(environment).toEqual({ PATH: '/bin', HOME: '/home/me' })
+    expect([tokenFor('github.com'), tokenFor('gist.github.com')]).toEqual(['s3cret', undefined])
+    expect(() => tokenFor('git.example:8443')).toThrow(
+      'configuration gitTokens: TOKEN_2, which is to hold the token for git.example:8443, is not set',
+    )
+    expect(writeEnvironment(values, { GITHUB_TOKEN: 's3cret' })).toMatchObject({
+      GITHUB_TOKEN: 's3cret',
+      PHAROS_GIT_TOKENS: 'GitHub.com=GITHUB_TOKEN,git.example:8443=TOKEN_2',
+    })
+    for (const entry of [
+      'github.com',
+      'github.com=ghp_s3cret',
+      'https://github.com=A',
+      'a=PHAROS_TOKEN',
+      'me@host=A',
+    ]) {
+      expect(refusal({ gitTokens: [entry] })).toBe(
+        'configuration gitTokens: expected hosts with names of variables such as github.com=GITHUB_TOKEN, not PHAROS_…, not the token',
+      )
+    }
+  })
+
+  test('that is registryTokens does likewise, for hosts of registries', () => {
+    const { values } = read({ registryTokens: ['npm.example=NPM_TOKEN'] })
+    const tokenFor = readRegistryTokens(values, { NPM_TOKEN: 's3cret' })
+    expect([tokenFor('NPM.example'), tokenFor('other.example')]).toEqual(['s3cret', undefined])
+    expect(() => readRegistryTokens(values, {})('npm.example')).toThrow(
+      'configuration registryTokens: NPM_TOKEN, which is to hold the token for npm.example, is not set',
+    )
+    expect(refusal({ registryTokens: ['npm.example=npm_s3cret'] })).toContain('configuration registryTokens: expected')
   })
 
   test('that is put before texts keeps its spaces', () => {

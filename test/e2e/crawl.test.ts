@@ -441,7 +441,7 @@ describe('a source that is there', () => {
     expect(await pharos('pack guid')).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
-        /no folder or file at guid, nor a source of that name in \S+library\.db, did you mean guide\?/,
+        /there is nothing at guid, nor a source of that name in \S+library\.db, did you mean guide\?/,
       ),
     })
   })

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readSample } from '../documents/convert.ts'
 import { PROGRAM, Workshop } from './program.ts'
 
 let shop: Workshop
@@ -23,6 +24,9 @@ beforeAll(() => {
     'empty.html': '',
     'data.json': '{"a": "<p>b</p>"}',
     'guide.mdx': '# Guide\n\nText.\n',
+    'guide.docx': readSample('guide.docx'),
+    'locked.pdf': readSample('locked.pdf'),
+    'notes.rst': 'Notes\n=====\n\nSee `a <a>`_.\n',
     'folder/file': '',
   })
 })
@@ -53,6 +57,17 @@ describe('extract', () => {
 
   test('reads Markdown', async () => {
     expect((await pharos('extract notes.md')).stdout).toBe('# Heading\n\nText.\n')
+  })
+
+  test('reads documents, by their names or their bytes', async () => {
+    const { stdout, stderr } = await pharos('extract guide.docx')
+    expect({ start: stdout.slice(0, 19), stderr }).toEqual({ start: '# Lighthouse Guide\n', stderr: '' })
+    expect((await shop.shell('pharos extract - < guide.docx')).stdout).toBe(stdout)
+    expect((await pharos('extract notes.rst --url https://example.com/')).stdout).toContain(
+      '[a](https://example.com/a)',
+    )
+    const locked = await pharos('extract locked.pdf')
+    expect(locked.stderr).toContain('it asks for a password (it is encrypted with a password)')
   })
 
   test('reads MDX as Markdown', async () => {
@@ -101,8 +116,16 @@ describe('extract', () => {
       'stub.html is no page: it leads elsewhere (refreshes to another address after 0 s: https://example.org/new)',
       'take the page that it leads to; --json gives its links',
     ],
-    ['image.html', 'image.html is no page: it is not text (image/png)', 'give HTML, Markdown or plain text'],
-    ['data.json', 'data.json is no page: it is not text (application/json)', 'give HTML, Markdown or plain text'],
+    [
+      'image.html',
+      'image.html is no page: it is not text (image/png)',
+      'give HTML, Markdown, plain text or a document such as a PDF',
+    ],
+    [
+      'data.json',
+      'data.json is no page: it is not text (application/json)',
+      'give HTML, Markdown, plain text or a document such as a PDF',
+    ],
     [
       'empty.html',
       'empty.html is no page: it is empty (no text)',

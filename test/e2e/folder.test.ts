@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { stageRepository } from '../trees/git-stage.ts'
 import { PROGRAM, Workshop } from './program.ts'
 
 let shop: Workshop
@@ -58,7 +59,7 @@ describe('a folder', () => {
     shop.write({ 'docs/readme.md': '# Tower\n\nLight the lamp at noon.\n' })
     fs.renameSync(shop.path('docs/fog/horn.md'), shop.path('docs/fog/bell.md'))
     const again = await pharos('recrawl docs')
-    expect(again.stdout).toMatch(/this run: 2 indexed, 2 unchanged, 2 skipped, 1 removed, /)
+    expect(again.stdout).toMatch(/this run: 2 indexed, 2 unchanged, 1 skipped, 1 removed, /)
     expect(await statusOf('./docs')).toMatchObject({ indexed: 2, unchanged: 2, skipped: 3, gone: 1, failed: 0 })
     expect((await pharos('refresh docs')).stdout).toMatch(/this run: 4 unchanged, /)
     expect((await pharos('retry docs')).stdout).toBe('docs@2.1: nothing to retry\n')
@@ -68,7 +69,7 @@ describe('a folder', () => {
     fs.renameSync(shop.path('docs'), shop.path('moved'))
     const lost = await runHere('recrawl docs')
     expect({ code: lost.code, stdout: lost.stdout }).toEqual({ code: 3, stdout: '' })
-    expect(lost.stderr).toContain(`there is no folder or file at ${shop.path('docs')}`)
+    expect(lost.stderr).toContain(`there is nothing at ${shop.path('docs')}`)
     expect(await statusOf('docs')).toMatchObject({ pages: 4 })
     const packed = await runHere('pack docs --out pack')
     expect(packed.stderr).toContain('4 files, ')
@@ -76,8 +77,8 @@ describe('a folder', () => {
   })
 
   test.each([
-    ['add ./nowhere', 3, /^pharos: there is no folder or file at .*nowhere – check the path/],
-    ['add file:///nowhere/at/all', 3, /^pharos: there is no folder or file at \/nowhere\/at\/all/],
+    ['add ./nowhere', 3, /^pharos: there is nothing at .*nowhere – check the path/],
+    ['add file:///nowhere/at/all', 3, /^pharos: there is nothing at \/nowhere\/at\/all/],
     ['add file://elsewhere/docs', 2, /^pharos: file:\/\/elsewhere\/docs cannot be crawled: it names no place on this/],
     ['add nowhere', 2, /^pharos: nowhere cannot be crawled: it is no address, and there is no folder or file of that/],
     [
@@ -87,15 +88,72 @@ describe('a folder', () => {
     ],
     ['add docs --scope hostname', 2, /^pharos: --scope is for web sites, and docs is on this machine/],
     ['add docs --header a:b', 2, /^pharos: --header is for web sites, and docs is on this machine/],
+    ['add docs --path a', 2, /^pharos: path: expected a repository, an archive or a package; name the folder itself/],
+    [
+      'add ./docs --ref main',
+      3,
+      /^pharos: git\+file:.*\/docs cannot be used: git says: not a git repository.* – name the folder of a repository/,
+    ],
+    [
+      'add m.tar.xz',
+      3,
+      /^pharos: .*\/m\.tar\.xz cannot be used: archives of its kind are not read – archives that are read end in \.zip/,
+    ],
+    ['add m.zip', 3, /^pharos: .*\/m\.zip cannot be used: it is no zip archive – archives that are read end in \.zip/],
+    ['add .env', 3, /^pharos: nothing could be indexed: file:.*\/\.env has no text to index: it holds what looks like/],
+    [
+      'add locked.pdf',
+      3,
+      /^pharos: nothing could be indexed: file:.*\/locked\.pdf has no text to index: it asks for a password.* – save it/,
+    ],
+    ['add https://example.com/ --ref main', 2, /^pharos: ref: a branch, tag or commit is of a repository of git/],
+    ['add npm:lamp --scope hostname', 2, /^pharos: --scope is for web sites, and npm:lamp is none/],
+    [
+      'add git+https://s3cret@host.example/a',
+      2,
+      /^pharos: …@host\.example\/a cannot be crawled: it carries a user name/,
+    ],
     ['add docs --name a@b', 2, /the name "a@b" contains @/],
     ['fetch file:///etc/passwd', 2, /its scheme is file/],
   ])('%s fails with %i and says why', async (line, code, words) => {
-    shop.write({ 'docs/a.md': '# A\n\na\n' })
+    shop.write({ 'docs/a.md': '# A\n\na\n', 'm.tar.xz': 'x', 'm.zip': 'x', '.env': 'KEY=x\n' })
+    fs.copyFileSync(new URL('../documents/locked.pdf', import.meta.url), shop.path('locked.pdf'))
     fs.mkdirSync(shop.path('empty'))
     const outcome = await runHere(line)
     expect({ code: outcome.code, stdout: outcome.stdout }).toEqual({ code, stdout: '' })
     expect(outcome.stderr).toMatch(words)
+    if (line === 'add ./empty') return
+    expect((await runHere('list --json')).stdout).not.toContain('file:')
   })
+
+  test('is read by its path beside a source that is a single file', async () => {
+    shop.write({ 'paper.md': '# Paper\n\nWhale oil.\n', 'docs/keep.md': '# Keep\n\nThe lamp.\n' })
+    await runHere('add ./paper.md')
+    await runHere('add ./docs')
+    expect((await runHere('read docs/keep.md')).stdout).toContain('The lamp.')
+    for (const verb of ['read', 'outline'])
+      expect(await runHere(`${verb} does/not/exist.md`)).toMatchObject({ code: 3, stdout: '' })
+  })
+})
+
+test('a repository is added at a tag by its path, and named by its address', async () => {
+  const repository = stageRepository({ 'docs/horn.md': '# Horn\n\nSound it every minute.\n', 'lamp.md': '# Lamp\n' })
+  repository.git('tag', 'v1.0')
+  repository.commit({ 'docs/horn.md': '# Horn\n\nSound it twice.\n' })
+  const added = await runHere(`add ${repository.folder} --ref v1.0 --path docs --json`)
+  expect([added.stderr, added.code]).toEqual(['', 0])
+  expect(await statusOf('lamp@v1.0')).toMatchObject({ url: repository.url, indexed: 1 })
+  const found = await runHere('search --json', 'sound every minute')
+  const commit = repository.git('rev-parse', 'v1.0')
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    passages: [{ source: 'lamp@v1.0', url: `${repository.url}@${commit}!/docs/horn.md#horn` }],
+  })
+  expect((await runHere(`recrawl ${repository.url}`)).stdout).toMatch(/this run: 1 unchanged, 0 B read/)
+  expect((await runHere('explain lamp@v1.0 docs/horn.md')).stdout).toContain('State: unchanged')
+  // A folder of a repository is what is read of it.
+  const below = await runHere(`add ${repository.folder}/docs --ref main --json`)
+  expect([below.stderr, below.code]).toEqual(['', 0])
+  expect(await statusOf('lamp')).toMatchObject({ url: repository.url, indexed: 1 })
 })
 
 /** Enough for a run to be met half-way. */
@@ -121,9 +179,75 @@ test('a run that is killed goes on, two at once are refused, and the end is as i
 
   const rest = await runHere('add docs')
   expect(rest).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of docs\n' })
-  expect(await statusOf('docs')).toMatchObject({ discovered: FILES, indexed: FILES, pending: 0, pages: FILES })
+  const { indexed, unchanged, ...status } = await statusOf('docs')
+  expect(status).toMatchObject({ discovered: FILES, pending: 0, pages: FILES })
+  expect([indexed, unchanged]).toEqual([FILES - before.size, before.size])
   const after = await listPages()
   for (const [key, changedAt] of before) expect(after.get(key)).toBe(changedAt)
+})
+
+/** A file of chunks, one for each page. */
+function chunksOf(texts: readonly string[]): string {
+  const chunks = texts.map((text, i) => ({
+    text,
+    source_url: `https://docs.example/page/${i}`,
+    section_path: 'lamp/dusk',
+    content_type: 'prose',
+    last_updated: '2026-02-20',
+  }))
+  return JSON.stringify({ source_url: 'https://docs.example/', chunks })
+}
+
+test('a file of chunks is imported, found by its section, imported again and never crawled', async () => {
+  shop.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.', 'Sound the horn.']) })
+  const added = await runHere('import chunks.json --name guide --version 2')
+  expect([added.code, added.stderr]).toEqual([0, ''])
+  expect(added.stdout).toMatch(/^guide@2: 2 pages, 2 chunks in the library\n/)
+  const found = await runHere('search --json --heading lamp/dusk', 'whale oil')
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    passages: [{ source: 'guide@2', url: 'https://docs.example/page/0#dusk', heading_path: ['lamp', 'dusk'] }],
+  })
+  expect((await runHere('explain guide https://docs.example/page/1')).stdout).toContain('given by hand')
+  shop.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.']), 'bad.json': chunksOf(['a', '']) })
+  const again = await shop.shell(
+    `export PHAROS_LIBRARY='${shop.path('library.db')}'; cat chunks.json | pharos import - --version 2`,
+  )
+  expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('this run: 1 unchanged, 1 removed')])
+  for (const [line, code, problem] of [
+    ['import bad.json', 2, 'bad.json cannot be imported: chunks[1].text: received "", give a text of 1 to 32000'],
+    ['import nothing.json', 3, 'there is no file at nothing.json'],
+    ['import bad.json --version=', 2, 'bad.json cannot be imported'],
+    ['import chunks.json --version= --name guide', 2, 'the version "" is empty'],
+    ['recrawl guide', 2, 'guide@2 was imported, and cannot be read again – import it again with `pharos import'],
+    ['refresh guide', 2, 'guide@2 was imported'],
+    ['retry guide', 2, 'guide@2 was imported'],
+    ['add import+https://docs.example/', 2, 'its scheme is import+https'],
+  ] as const) {
+    const outcome = await runHere(line)
+    expect([line, outcome.code, outcome.stdout, outcome.stderr]).toEqual([
+      line,
+      code,
+      '',
+      expect.stringContaining(problem),
+    ])
+  }
+  expect(await statusOf('guide')).toMatchObject({ pages: 1, url: 'import+https://docs.example/', gone: 1 })
+})
+
+test('an import that is killed is completed by the next one', async () => {
+  const texts = Array.from({ length: FILES }, (_, i) => `Lamp number ${i} is lit at dusk.`)
+  shop.write({ 'chunks.json': chunksOf(texts) })
+  const { child, ended } = shop.start(process.execPath, [PROGRAM, 'import', 'chunks.json'], {
+    PHAROS_LIBRARY: shop.path('library.db'),
+  })
+  await waitForPages(20, () => child.exitCode !== null)
+  child.kill('SIGKILL')
+  expect((await ended).signal).toBe('SIGKILL')
+  const before = await listPages()
+  expect(before.size).toBeLessThan(texts.length)
+  const rest = await runHere('import chunks.json')
+  expect([rest.code, rest.stderr]).toEqual([0, ''])
+  expect(await statusOf('docs.example')).toMatchObject({ discovered: FILES, pages: FILES, pending: 0, failed: 0 })
 })
 
 /** Waits until the library holds so many pages. */
@@ -141,8 +265,8 @@ async function listPages(): Promise<Map<string, number | null>> {
   const store = await openSqliteStore(shop.path('library.db'))
   try {
     const [source] = await store.listSources()
-    const rows = source === undefined ? [] : await store.listRows(source.id, { state: 'indexed', limit: 10_000 })
-    return new Map(rows.map(({ key, changedAt }) => [key, changedAt]))
+    const rows = source === undefined ? [] : await store.listRows(source.id, { limit: 10_000 })
+    return new Map(rows.filter(({ hasPage }) => hasPage).map(({ key, changedAt }) => [key, changedAt]))
   } finally {
     await store.close()
   }

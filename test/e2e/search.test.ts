@@ -281,6 +281,7 @@ describe('the size of the library', () => {
       /^Library: .*\nSources: 1\nPages: 14\nChunks: \d+\nVectors: none, .*\nSize: .*\nLast change: 2\S+ \(just now\)\n$/,
     )
     expect(await json('stats')).toMatchObject({ sources: 1, pages: 14, vectors: null })
+    expect(await json('duplicates')).toMatchObject({ compared: 14, unknown: 0, group_count: expect.any(Number) })
   })
 
   test('has the vectors, and a search that cannot use them says so beside its answer', async () => {

@@ -341,17 +341,24 @@ describe('search', () => {
     expect([again.status, again.text]).toEqual([304, ''])
   })
 
+  test('lists duplicates', async () => {
+    const { body } = await server.ask('/api/duplicates?source=lights&limit=5&offset=0')
+    expect(body).toMatchObject({ groups: [], groupCount: 0, pageCount: 0, compared: 3, unknown: 0 })
+  })
+
   test('takes every filter, and refuses what makes no sense', async () => {
     const filters =
-      'version=*&tokens=500&path=/tower&kind=markdown&heading=tower&contentType=prose&minScore=0.1&fusion=words'
+      'version=*&tokens=500&path=/tower&kind=markdown&heading=tower&contentType=prose&minScore=0.1&fusion=words&duplicates=show&language=any'
     const { body } = await server.ask(`/api/search?query=tower&${filters}`)
     expect(body.passages.map(({ title }: { title: string }) => title)).toEqual(['Tower'])
     expect((await server.ask('/api/search?q=tower&limit=100000')).status).toBe(200)
     await refused(server.ask('/api/search'), 400, 'USAGE')
     await refused(server.ask('/api/search?q=tower&minScore=2'), 400, 'USAGE')
     await refused(server.ask('/api/search?q=tower&kind=novel'), 400, 'USAGE')
+    await refused(server.ask('/api/search?q=tower&duplicates=hide'), 400, 'USAGE')
     await refused(server.ask('/api/search?q=tower&cursor=nonsense'), 400, 'CURSOR_INVALID')
     await refused(server.ask('/api/search?q=tower&source=nobody'), 404, 'SOURCE_UNKNOWN')
+    await refused(server.ask('/api/duplicates?source=nobody'), 404, 'SOURCE_UNKNOWN')
     await refused(server.ask('/api/chunks/nothing'), 400, 'USAGE')
     await refused(server.ask('/api/chunks/0123456789ab'), 404, 'CHUNK_UNKNOWN')
   })

@@ -9,6 +9,7 @@ import type { QueueFrame } from '../../src/library/dispatch/frames.ts'
 import type { JobLog, JobNote, JobRecord } from '../../src/library/job-log.ts'
 import type { Library } from '../../src/library/library.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
+import { listDuplicates } from '../../src/library/operations/list-duplicates.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
@@ -86,6 +87,7 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
     version: '0.0.0',
     library: () => unlessBroken<Library>(library),
     search: (input, signal) => searchLibrary(library, input, signal),
+    listDuplicates: (input, signal) => listDuplicates(library, input, signal),
     jobLog: () => unlessBroken(log),
     dispatcher,
     analysis,

@@ -16,6 +16,7 @@ import { createDispatcher } from '../../src/library/dispatch/create-dispatcher.t
 import { createFeed } from '../../src/library/dispatch/create-feed.ts'
 import { createDispatchedJobs } from '../../src/library/dispatch/dispatched-jobs.ts'
 import type { Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
+import { listDuplicates } from '../../src/library/operations/list-duplicates.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
@@ -128,6 +129,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       version: '0.0.0',
       library,
       search: async (input, signal) => searchLibrary(await library(), input, signal),
+      listDuplicates: async (input, signal) => listDuplicates(await library(), input, signal),
       jobLog,
       dispatcher,
       analysis,

@@ -80,7 +80,11 @@ const HIDING_IN_MARKDOWN: Readonly<Record<string, (text: string) => string>> = {
 const LINES: Readonly<Record<string, (line: string) => string>> = {
   txt: (line) => `Words about lanterns.\n\n${line}\n`,
   json: (line) => `{\n  "lantern": "words",\n  "note": "${line}"\n}\n`,
-  csv: (line) => `lantern,words\n1,2\n${line}\n`,
+  // The third line of the table that it becomes.
+  csv: (line) => `lantern,words\n${line},2\n`,
+  rst: (line) => `Words about lanterns.\n\n${line}\n`,
+  adoc: (line) => `Words about lanterns.\n\n${line}\n`,
+  org: (line) => `Words about lanterns.\n\n${line}\n`,
   py: (line) => `class Lantern:\n    def light(self):\n        return "${line}"\n`,
   ts: (line) => `// Words about lanterns.\n\nexport const lantern = '${line}'\n`,
 }
@@ -274,7 +278,7 @@ describe('characters that are not seen', () => {
   test.each(kinds)('in %s: %s', async (kind, name, char) => {
     const text = stored.get(`inside/${slug(name)}.${kind}`) ?? ''
     const line = `The file${markOf(name)} in ${kind} is split and begun.`
-    // On the line it has in the file.
+    // On the third line, as in the file.
     expect(text.split('\n')[2]).toContain(line)
     expect(text).not.toContain(char)
     const { passages } = await ask(`file${markOf(name)} ${kind}`)

@@ -117,7 +117,7 @@ describe('a crawl that is paused', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     for (const path of PATHS) writeFileSync(join(folder, `${path}.md`), `# About ${path}\n\nSome words on ${path}.\n`)
     const library = await stageLibrary()
-    const url = (await library.folders?.open(pathToFileURL(`${folder}/`).href))?.url ?? ''
+    const url = (await library.trees?.open(pathToFileURL(`${folder}/`).href))?.url ?? ''
     const source = await addSource(library, { url, isOwnFolder: true })
     const switches = createSwitches()
     switches.obey('CONCURRENCY 2')
@@ -125,6 +125,7 @@ describe('a crawl that is paused', () => {
     let most = 0
     let under = 0
     const events: CrawlEvent[] = []
+    const paused = Promise.withResolvers<void>()
     const input: CrawlInput = { kind: 'add', control: switches.control }
     const crawling = (async () => {
       for await (const event of crawlSource(library, source, input, new AbortController().signal)) {
@@ -132,9 +133,12 @@ describe('a crawl that is paused', () => {
         if (event.type === 'begun') most = Math.max(most, ++under)
         if (event.type !== 'settled') continue
         under--
-        if (++settled === 5) switches.obey('PAUSE')
+        if (++settled !== 5) continue
+        switches.obey('PAUSE')
+        paused.resolve()
       }
     })()
+    await Promise.race([paused.promise, crawling])
     const still = await untilStill(() => settled, 200)
     expect(still).toBeGreaterThanOrEqual(5)
     expect(still).toBeLessThan(SIZE)

@@ -52,6 +52,32 @@ beforeAll(async () => {
   }
 })
 
+test('pages that one stands for are named beside it, and shown where that is asked for', async () => {
+  const { call, say } = await connect()
+  const words = Array.from({ length: 60 }, (_, i) => `word${i}`).join(' ')
+  for (const version of ['1.0', '2.0']) {
+    const site = await stageSite({
+      '/': text(markdown('Kiln', `\nThe kiln of ${version} glows.\n\n${words}`), 'text/markdown'),
+    })
+    await call('add_source', { url: `${site.origin}/`, name: 'kiln', version })
+    await until(
+      () => say('crawl_status', { source: `kiln@${version}` }),
+      (status) => status.includes('INDEXED'),
+    )
+  }
+  const once = await call('search_docs', { query: 'kiln glows', version: '*' })
+  expect(once.structuredContent).toMatchObject({
+    passages: [{ version: '2.0', similar: [{ source: 'kiln@1.0', version: '1.0', language: 'en' }] }],
+    more: [],
+    notices: [expect.stringContaining('duplicates=show')],
+  })
+  expect(textOf(once, 1)).toMatch(/ — also: v1\.0$/)
+  const each = await call('search_docs', { query: 'kiln glows', version: '*', duplicates: 'show', language: 'any' })
+  expect(each.structuredContent).toMatchObject({ notices: [], filters: { version: '*' } })
+  const { passages } = each.structuredContent as { passages: { version: string }[] }
+  expect(new Set(passages.map(({ version }) => version))).toEqual(new Set(['1.0', '2.0']))
+})
+
 test('a passage is a block of its own, behind a line of ours that says where it is from', async () => {
   const { call, origin } = guide
   const answer = await call('search_docs', { query: 'npm install kiln', library: 'guide', limit: 3 })
@@ -175,6 +201,12 @@ test('sources, statistics and versions are told in words and as values', async (
     /^Sources: 1\nPages: 3\nChunks: \d+\nStorage: .+\nEmbeddings: none\nLast activity: \S+Z$/,
   )
   expect((await call('index_statistics')).structuredContent).toMatchObject({ sources: 1, embeddingDimensions: null })
+  const listed = { duplicates: true, source: 'guide' }
+  expect(await say('index_statistics', listed)).toMatch(/\nDuplicates: 0 groups of 0 pages among 3 pages$/)
+  expect((await call('index_statistics', listed)).structuredContent).toMatchObject({
+    duplicates: { groups: [], compared: 3, unknown: 0 },
+  })
+  expect(await say('index_statistics', { offset: 20 })).toMatch(/expected duplicates to be true/)
   expect((await call('find_version', { library: 'guide' })).structuredContent).toMatchObject({
     best: { version: '2.0', isComplete: true, source: { name: 'guide' } },
   })

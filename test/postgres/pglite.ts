@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -14,10 +14,24 @@ export interface PgliteServer {
   stop(): Promise<void>
 }
 
+const MODULES = join(import.meta.dirname, '../../node_modules')
+
+/** A database with nothing in it. To make one takes seconds of work, so that the first is kept for the runs that follow. */
+async function createEmpty(): Promise<PGlite> {
+  const { version } = JSON.parse(readFileSync(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8'))
+  const kept = join(MODULES, `.cache/pharos-pglite-${version}.tar`)
+  if (existsSync(kept)) return PGlite.create({ extensions: { vector }, loadDataDir: new Blob([readFileSync(kept)]) })
+  const db = await PGlite.create({ extensions: { vector } })
+  const unfinished = `${kept}.${process.pid}`
+  writeFileSync(unfinished, await (await db.dumpDataDir('none')).bytes())
+  renameSync(unfinished, kept)
+  return db
+}
+
 /** Starts it on a socket in a temporary folder; the extension is there, and nobody has asked for it yet. */
 export async function startPglite(): Promise<PgliteServer> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-pglite-'))
-  const db = await PGlite.create({ extensions: { vector } })
+  const db = await createEmpty()
   const server = new PGLiteSocketServer({ db, path: join(folder, '.s.PGSQL.5432') })
   await server.start()
   let made = 0

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openQueue } from '../../src/jobs/open-queue.ts'
 import { createFeed } from '../../src/library/dispatch/create-feed.ts'
@@ -14,6 +15,7 @@ import { parsePlace } from '../../src/store/postgres/place.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
 import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
 import { type ServerProcess, startServer } from '../e2e/server.ts'
+import { runCrawl } from '../sites/crawl.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
 import { createLibrary } from './databases.ts'
 import { findOf } from './ledgers.ts'
@@ -404,7 +406,7 @@ test.concurrent('one that has nothing else to do takes part in a crawl with host
     async () => workers.every(({ said }) => said().includes('"maxCrawls":1')),
     (areThere) => areThere,
   )
-  const { id } = await desk.dispatcher.enqueue(writeSourceOrder(source, { kind: 'recrawl' }))
+  const { id } = await desk.dispatcher.enqueue(await writeSourceOrder(desk.library, source, { kind: 'recrawl' }))
   expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
   const pages = sites.length * paths.length + 1
   expect(await desk.countPages()).toBe(pages)
@@ -434,3 +436,19 @@ async function plant(library: OpenLibrary, sites: readonly Site[], paths: readon
   await library.store.offer(source.id, 'somebody', finds, library.clock.now())
   return source
 }
+
+test('a folder is kept with the machine that it is on, and read nowhere else', async () => {
+  const library = await openLibrary({ path: await createLibrary(), version: '0.0.0' })
+  try {
+    const source = await addSource(library, { url: 'file:///docs/', isOwnFolder: true })
+    expect(source.settings.machine).toBe(hostname())
+    expect((await addSource(library, { url: 'https://docs.example/' })).settings).not.toHaveProperty('machine')
+    const elsewhere = { ...library, runner: { ...library.runner, id: 'tower-2/boot/1' } }
+    await expect(runCrawl(elsewhere, source, { kind: 'add' }, '')).rejects.toMatchObject({
+      details: { problem: expect.stringContaining(`it is on the machine ${hostname()}, and this is tower-2`) },
+    })
+    expect(await library.store.listCrawls(source.id, 1)).toEqual([])
+  } finally {
+    await library.close()
+  }
+})

@@ -8,7 +8,6 @@ import { LIBRARY_SIZES } from '../../src/core/chunk/profiles.ts'
 import type { Chunk } from '../../src/core/model.ts'
 import { splitLines } from '../../src/core/text/lines.ts'
 import { chunkFolder } from '../../src/ingest/chunk-folder.ts'
-import type { FolderEntry, FolderReader } from '../../src/library/folder.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { chunkSource } from '../../src/library/operations/chunk-source.ts'
@@ -17,6 +16,7 @@ import { findPage } from '../../src/library/operations/find-page.ts'
 import { findSource } from '../../src/library/operations/find-source.ts'
 import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
 import type { Source } from '../../src/library/source.ts'
+import type { TreeEntry, TreeReader } from '../../src/library/tree.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
@@ -147,9 +147,12 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
       'book.pdf': 'x',
       'blob.dat': new Uint8Array([1, 0, 2]),
       'latin.txt': new Uint8Array([0x66, 0xfc, 0x72]),
+      'bytes.txt': new Uint8Array([0x66, 0xfc, 0x72, 0x01, 0xff]),
       'large.txt': 'x'.repeat(100_001),
       'empty.md': '\n',
-      '.env': `KEY=AKIA${'Q7RT2MXZ5WBN3KVP'}\n`,
+      '.env': 'KEY=x\n',
+      '.env.example': 'KEY=\n',
+      '.aws/credentials': '[default]\n',
       'settings.yml': 'password: "correct-horse-battery"\n',
       'login.md': '# Login\n\nSend `password = "correct-horse-battery"`.\n',
     })
@@ -161,6 +164,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const told = [...crawled.rows].map(([path, { state, reason, pattern, target }]) => {
       return [path, [state, reason, pattern, target].filter((part) => part !== null).join(' ')]
     })
+    expect((await findPage(library, { url: crawled.rows.get('latin.txt')?.url ?? '' })).markdown).toBe('für')
     expect(Object.fromEntries(told)).toEqual({
       'a.md': 'indexed',
       'copy/a.md': 'skipped duplicate a.md',
@@ -169,12 +173,15 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
       'private/': 'skipped ignored /private/',
       'node_modules/': 'skipped excluded node_modules',
       'photo.PNG': 'skipped not-text *.png',
-      'book.pdf': 'skipped not-text *.pdf',
+      'book.pdf': 'skipped damaged',
       'blob.dat': 'skipped not-text binary content',
-      'latin.txt': 'skipped not-text not valid UTF-8',
+      'latin.txt': 'indexed',
+      'bytes.txt': 'skipped not-text not valid UTF-8',
       'large.txt': 'skipped too-large maxFileBytes',
       'empty.md': 'skipped empty',
-      '.env': 'skipped secret line 1 looks like an AWS access key',
+      '.env': 'skipped secret .env',
+      '.env.example': 'indexed',
+      '.aws/credentials': 'skipped secret credentials',
       'settings.yml': 'skipped secret line 1 looks like a password or key',
       'login.md': 'indexed',
       'link.md': 'skipped excluded symbolic links',
@@ -273,7 +280,11 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     remove('docs')
     await expect(runCrawl(library, source, { kind: 'recrawl' }, '')).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
     expect((await library.store.countContent(source.id)).pages).toBe(2)
-    expect((await library.store.listCrawls(source.id, 9)).map(({ state }) => state)).toEqual(['failed', 'completed'])
+    expect((await library.store.listCrawls(source.id, 9)).map(({ state }) => state)).toEqual([
+      'failed',
+      'failed',
+      'completed',
+    ])
   })
 
   test('of which not one file is there any more loses nothing, however few they were', async () => {
@@ -364,7 +375,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const source = await add(library)
     await runCrawl(withFailure(library, 'closed/never.md'), source, { kind: 'add' }, '')
     remove('closed', 'd.md')
-    const closed: FolderEntry = { type: 'unreadable', path: 'closed/' }
+    const closed: TreeEntry = { type: 'unreadable', path: 'closed/' }
     const crawled = await runCrawl(withEntry(library, closed), source, { kind: 'recrawl' }, '')
     expect(crawled.summary).toMatchObject({ end: 'completed', removed: 1, failed: 3 })
     expect(statesOf(crawled)).toEqual({
@@ -472,10 +483,34 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(idsOf(await listChunks(library, source))).toEqual(idsOf(await listChunks(other, whole)))
   })
 
+  test('is looked at again where it was stopped, and what was read in full by then is not read again', async () => {
+    const library = await open(kind)
+    const names = Array.from({ length: 20 }, (_, i) => `p${String(i).padStart(2, '0')}.md`)
+    write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
+    const source = await add(library)
+    await runCrawl(library, source, { kind: 'add' }, '')
+    const stop = new AbortController()
+    const watched = withRead(library, async (count) => {
+      if (count === 15) stop.abort(new Error('enough'))
+    })
+    const stopped = await runCrawl(watched, source, { kind: 'recrawl', full: true }, '', stop.signal)
+    const { indexed } = stopped.summary
+    expect(indexed).toBeGreaterThan(0)
+    expect(indexed).toBeLessThan(20)
+    const read = names.find((name) => stopped.rows.get(name)?.state === 'indexed') ?? ''
+    write({ [read]: '# Edited\n\nThe lamp is electric now.\n' })
+    const rest = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(rest.events[0]).toMatchObject({ type: 'started', isResumed: true, kind: 'recrawl' })
+    expect(rest.summary.end).toBe('completed')
+    expect(rest.summary.indexed).toBeGreaterThan(20 - indexed)
+    expect(rest.summary.unchanged).toBeGreaterThan(0)
+    expect((await findPage(library, { url: rest.rows.get(read)?.url ?? '' })).title).toBe('Edited')
+  })
+
   test('may be a single file', async () => {
     const library = await open(kind)
     write({ 'a b#1.md': '# A\n\na\n', 'other.md': 'x' })
-    const { url } = (await library.folders?.open(pathToFileURL(join(root, 'a b#1.md')).href)) ?? {}
+    const { url } = (await library.trees?.open(pathToFileURL(join(root, 'a b#1.md')).href)) ?? {}
     const source = await add(library, { url: url ?? '' })
     const crawled = await runCrawl(library, source, { kind: 'add' }, '')
     expect(statesOf(crawled)).toEqual({ 'a b#1.md': 'indexed' })
@@ -507,9 +542,10 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     await expect(explainUrl(library, source, '../../etc/passwd')).rejects.toThrow('is not in file:')
   })
 
-  test('makes a pack of what the library holds, code cut as code', async () => {
+  test('makes a pack of what the library holds, code cut as code and documents as Markdown', async () => {
     const library = await open(kind)
-    write(FOLDER)
+    const api = { openapi: '3.1.0', info: { title: 'Tides' }, paths: { '/a': { get: { operationId: 'list' } } } }
+    write({ ...FOLDER, 'watch.rst': 'Watch\n=====\n\nNobody sleeps.\n', 'api.json': JSON.stringify(api) })
     const source = await add(library)
     await runCrawl(library, source, { kind: 'add' }, '')
     remove('src')
@@ -517,6 +553,13 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const hello = files.find(({ file }) => file.path === 'src/hello.ts')
     expect(hello).toMatchObject({ file: { kind: 'java_script', lineCount: 3 }, chunks: [{ symbol: 'sayHello' }] })
     expect(files.find(({ file }) => file.path === 'tides.html')?.chunks[0]?.content).toContain('# Tides')
+    for (const [path, heading] of [
+      ['watch.rst', 'Watch'],
+      ['api.json#list', 'list'],
+    ]) {
+      const made = files.find(({ file }) => file.path === path)
+      expect(made).toMatchObject({ file: { kind: 'markdown' }, chunks: [{ headingPath: [heading] }] })
+    }
   })
 })
 
@@ -527,7 +570,7 @@ describe('only the owner of a machine', () => {
     const url = `${pathToFileURL(root)}/`
     await expect(addSource(library, { url })).rejects.toThrow('its scheme is file')
     await expect(takeUpSource(library, { url })).rejects.toThrow('its scheme is file')
-    const { folders: _, ...without } = library
+    const { trees: _, ...without } = library
     await expect(addSource(without, { url, isOwnFolder: true })).rejects.toThrow('its scheme is file')
     await expect(addSource(library, { url: 'https://a.example/', settings: { seeds: [url] } })).rejects.toThrow(
       'scheme',
@@ -666,17 +709,17 @@ async function readEach<T>(
   return found
 }
 
-type Folder = Awaited<ReturnType<FolderReader['open']>>
+type Folder = Awaited<ReturnType<TreeReader['open']>>
 
 /** The same library, whose folders are as `change` has them. */
 function withFolder(library: OpenLibrary, change: (folder: Folder) => Folder): OpenLibrary {
-  const { folders } = library
-  if (folders === undefined) throw new Error('the library reads no folders')
-  return { ...library, folders: { ...folders, open: async (address) => change(await folders.open(address)) } }
+  const { trees } = library
+  if (trees === undefined) throw new Error('the library reads no folders')
+  return { ...library, trees: { ...trees, open: async (address) => change(await trees.open(address)) } }
 }
 
 /** Permissions do not bind every user that runs tests, so that what the system would say is said here. */
-function withEntry(library: OpenLibrary, entry: FolderEntry): OpenLibrary {
+function withEntry(library: OpenLibrary, entry: TreeEntry): OpenLibrary {
   return withFolder(library, (folder) => ({
     ...folder,
     async *walk(signal) {
@@ -690,7 +733,7 @@ function withFailure(library: OpenLibrary, path: string): OpenLibrary {
   return withFolder(library, (folder) => ({
     ...folder,
     async read(file, known) {
-      if (file === path) return { type: 'failed', reason: 'unreadable', detail: 'cannot be read (EACCES)' }
+      if (file.path === path) return { type: 'failed', reason: 'unreadable', detail: 'cannot be read (EACCES)' }
       return folder.read(file, known)
     },
   }))

@@ -31,6 +31,21 @@ test('what is for a plan is ordered where there is one, and what forces it for a
   expect(history).not.toHaveProperty('queue')
 })
 
+test('a package, repository or archive is ordered as it was typed, and what is on a machine is not', () => {
+  for (const startUrl of [
+    'npm:left-pad@1.2.0',
+    'git@github.com:a/b.git',
+    'pkg:npm/%40a/b',
+    'https://a.example/m.zip',
+  ]) {
+    expect(checkFields({ ...DEFAULT_FIELDS, startUrl })).toEqual({})
+    expect(writeOrder({ ...DEFAULT_FIELDS, startUrl: ` ${startUrl} ` }, true)).toMatchObject({ startUrl })
+  }
+  for (const startUrl of ['/home/me/docs', './docs', '~/docs', 'file:///docs', 'git+file:///docs']) {
+    expect(checkFields({ ...DEFAULT_FIELDS, startUrl }).startUrl).toContain('pharos add')
+  }
+})
+
 test('a field that is not shown is not complained about', () => {
   const wrong = { ...FILLED, hubMaxPages: '0', intMaxSeeds: 'many' }
   expect(checkFields({ ...wrong, crawlType: 'docs' })).toEqual({})

@@ -242,6 +242,21 @@ export interface SourceList {
   readonly items: readonly SourceItem[]
 }
 
+/** `GET /api/duplicates`. */
+export interface DuplicateList {
+  readonly groups: readonly DuplicateGroup[]
+  readonly groupCount: number
+  readonly pageCount: number
+  readonly compared: number
+  readonly unknown: number
+}
+
+/** Pages of which a search shows one. */
+export interface DuplicateGroup {
+  readonly count: number
+  readonly pages: readonly (SimilarItem & { readonly title: string; readonly sourceId: string })[]
+}
+
 /** A source with where it stands. */
 export interface SourceItem {
   readonly id: string
@@ -250,7 +265,15 @@ export interface SourceItem {
   /** The name, with the version where it has one. */
   readonly label: string
   readonly url: string
-  readonly settings: { readonly render: 'http' | 'auto' | 'chromium' | 'crawl4ai' }
+  readonly kind: 'site' | 'folder' | 'archive' | 'repository' | 'package' | 'import'
+  readonly settings: {
+    readonly render: 'http' | 'auto' | 'chromium' | 'crawl4ai'
+    readonly tree?: { readonly ref: string | null; readonly path: string | null }
+    /** Which version of a package was last read. */
+    readonly readVersion?: string
+  }
+  /** Of a repository that was read, where one source is asked for. */
+  readonly commit?: string | null
   readonly status: 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
   readonly pages: number
   readonly chunks: number
@@ -361,12 +384,24 @@ export interface MentionItem {
   readonly headingPath: readonly string[]
   readonly line: string
   readonly chunk: string
+  readonly version: string | null
+  /** The pages that this one stands for. */
+  readonly similar?: readonly SimilarItem[]
+}
+
+/** A page that is not shown, because one is that says nearly the same. */
+export interface SimilarItem {
+  readonly url: string
+  readonly source: string
+  readonly version: string | null
+  readonly language: string | null
+  /** Whether that is another language than the one that is shown. */
+  readonly isTranslation?: boolean
 }
 
 /** A part of a page that answers the question. */
 export interface PassageItem extends Omit<MentionItem, 'line'> {
   readonly sourceId: string
-  readonly version: string | null
   readonly kind: string
   readonly text: string
   readonly tokens: number

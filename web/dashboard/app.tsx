@@ -16,7 +16,7 @@ import { Sources } from './sources/sources.tsx'
 const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
   { href: '#/', label: 'Crawler', pages: ['home'] },
   { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
-  { href: '#/search', label: 'Search', pages: ['search'] },
+  { href: '#/search', label: 'Search', pages: ['search', 'duplicates'] },
   { href: '/local/', label: 'Folder' },
   { href: '/queues/ssr', label: 'Queues' },
   { href: '/problems/ssr', label: 'Problems' },
@@ -75,6 +75,7 @@ const TITLES: Readonly<Record<Route['page'], string>> = {
   sources: 'Sources',
   source: 'Source',
   search: 'Search',
+  duplicates: 'Duplicates',
   places: 'Places',
   unknown: 'Not found',
 }
@@ -85,7 +86,8 @@ function Page(): JSX.Element {
   if (page === 'sources') return <Sources />
   if (page === 'source') return <SourcePage key={id} id={id} />
   if (page === 'search') return <Search />
-  if (page === 'places') return <LatePlaces />
+  if (page === 'duplicates') return <Late load={loadDuplicates} />
+  if (page === 'places') return <Late load={loadPlaces} />
   return (
     <div class="panel empty">
       <p>There is no such page.</p>
@@ -96,15 +98,19 @@ function Page(): JSX.Element {
   )
 }
 
-/** Places are loaded when they are first looked at: their map is nothing that others have to wait for. */
-function LatePlaces(): JSX.Element | null {
-  const late = useSignal<{ readonly Places: () => JSX.Element } | null>(null)
+type Shown = () => JSX.Element
+const loadPlaces = async (): Promise<Shown> => (await import('./places/places.tsx')).Places
+const loadDuplicates = async (): Promise<Shown> => (await import('./search/duplicates.tsx')).Duplicates
+
+/** What is loaded when it is first looked at: a map, or a list that few ask for, is nothing that others have to wait for. */
+function Late({ load }: { readonly load: () => Promise<Shown> }): JSX.Element | null {
+  const late = useSignal<{ readonly Shown: Shown } | null>(null)
   useEffect(() => {
-    void import('./places/places.tsx').then(({ Places }) => {
-      late.value = { Places }
+    void load().then((Shown) => {
+      late.value = { Shown }
     })
   }, [])
-  return late.value === null ? null : <late.value.Places />
+  return late.value === null ? null : <late.value.Shown />
 }
 
 /** On every page: that the library cannot be used, and since when. */

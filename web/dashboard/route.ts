@@ -2,7 +2,7 @@ import { type Signal, signal } from '@preact/signals'
 
 /** What is shown, and what was asked of it. It is all in the address, so that it can be passed on. */
 export interface Route {
-  readonly page: 'home' | 'sources' | 'source' | 'search' | 'places' | 'unknown'
+  readonly page: 'home' | 'sources' | 'source' | 'search' | 'duplicates' | 'places' | 'unknown'
   /** Of a page about one thing. */
   readonly id: string
   readonly query: URLSearchParams
@@ -26,7 +26,7 @@ function pageOf(page: string, id: string): Route['page'] {
   if (page === 'sources') return id === '' ? 'sources' : 'source'
   if (id !== '') return 'unknown'
   if (page === '') return 'home'
-  return page === 'search' || page === 'places' ? page : 'unknown'
+  return page === 'search' || page === 'duplicates' || page === 'places' ? page : 'unknown'
 }
 
 function decode(text: string): string {

@@ -6,16 +6,17 @@ import { hostOf } from '../../core/url/key.ts'
 
 /** Refusals in a row after which a host is asked no more. */
 const MAX_REFUSALS = 3
+const NO_PAGE = /\.(?:md|mdx|txt|pdf|docx|pptx|xlsx|odt|epub|rtf|ipynb|rst|adoc|asciidoc|org|csv|tsv|json|ya?ml)$/i
 const TYPES: ReadonlySet<string> = new Set(['text/markdown', 'text/x-markdown', 'text/mdx', 'text/x-gfm', 'text/plain'])
 
 /**
  * Addresses where the Markdown of a page may be, in the order to try them: `page.md`, then `page/index.html.md`; below a
- * folder `index.html.md`. None for what is text already. A query stays, a fragment does not.
+ * folder `index.html.md`. None for what is text or a document already. A query stays, a fragment does not.
  */
 export function variantsOf(url: string): string[] {
   const address = new URL(url)
   const { pathname } = address
-  if (/\.(?:md|mdx|txt)$/i.test(pathname)) return []
+  if (NO_PAGE.test(pathname)) return []
   if (pathname.endsWith('/')) return [withPath(address, `${pathname}index.html.md`)]
   const beside = withPath(address, `${pathname}.md`)
   // Nothing is below a file.

@@ -2,9 +2,19 @@ import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import { findChunk } from '../../library/operations/find-chunk.ts'
-import { FUSIONS, type SearchInput } from '../../library/search.ts'
+import { DEFAULT_GROUPS } from '../../library/operations/list-duplicates.ts'
+import { DUPLICATES, FUSIONS, type SearchInput } from '../../library/search.ts'
 import { labelOf } from '../../library/source.ts'
-import { flagField, limitField, needField, numberField, textField, textsField, wordField } from '../fields.ts'
+import {
+  countField,
+  flagField,
+  limitField,
+  needField,
+  numberField,
+  textField,
+  textsField,
+  wordField,
+} from '../fields.ts'
 import { given } from '../given.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures } from '../shapes.ts'
@@ -14,6 +24,13 @@ import { isoOf } from '../time.ts'
 const GROUP = 'Search'
 /** `<source>/<id>`, an id, or the beginning of one. */
 const CHUNK = /^(?:.+\/)?[0-9a-f]{12,64}$/i
+const similar = z.looseObject({
+  url: z.string(),
+  source: z.string(),
+  version: z.string().nullable(),
+  language: z.string().nullable(),
+  isTranslation: z.boolean().optional(),
+})
 const passage = z.looseObject({
   title: z.string(),
   url: z.string(),
@@ -21,6 +38,7 @@ const passage = z.looseObject({
   headingPath: z.array(z.string()),
   chunk: z.string(),
   score: z.number(),
+  similar: z.array(similar).optional(),
 })
 
 /** Asking the library. */
@@ -42,7 +60,11 @@ export const searchRoutes: readonly Route[] = [
       heading: textField('Part of the heading path, as slugs.'),
       symbol: textField('Beginning of a name that the passage defines.'),
       contentType: wordField(['prose', 'code'], 'Only what is mostly prose, or mostly code.'),
-      language: textField('Language of the page, BCP 47.', 50),
+      language: textField(
+        'Only pages in this language, BCP 47; auto (default) shows of translations the one in the language of the question, any all of them.',
+        50,
+      ),
+      duplicates: wordField(DUPLICATES, 'Pages that say nearly the same: one with the others in similar, or each.'),
       minScore: numberField(0, 1, 'Leaves out what scores below this share of the best.'),
       cursor: textField('The cursor of an answer, to go on after it.'),
       fusion: wordField(FUSIONS, 'How words and meanings become one score.'),
@@ -80,6 +102,34 @@ export const searchRoutes: readonly Route[] = [
           }),
         })
       })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/duplicates',
+    group: GROUP,
+    summary:
+      'Pages that say nearly the same or are translations of each other, by their groups. All pages are compared.',
+    query: z.object({
+      source: textField('Id, name (with all its versions), name@version or start URL; the whole library without it.'),
+      limit: limitField(DEFAULT_GROUPS, 1000),
+      offset: countField(0, 'Groups before these.'),
+    }),
+    answers: {
+      200: {
+        what: 'Of each group how many pages there are, and which.',
+        schema: z.looseObject({
+          groups: z.array(z.looseObject({ count: z.int(), pages: z.array(similar) })),
+          groupCount: z.int(),
+          pageCount: z.int(),
+          compared: z.int(),
+          unknown: z.int(),
+        }),
+      },
+      ...failures(400, 404, 503),
+    },
+    run({ query, request }, { ports }) {
+      return withLibrary(ports, async () => reply(await ports.listDuplicates(query, request.signal)))
     },
   }),
   createRoute({

@@ -14,10 +14,11 @@ import { describeSource } from '../../library/operations/describe-source.ts'
 import { explainUrl } from '../../library/operations/explain.ts'
 import { findSource } from '../../library/operations/find-source.ts'
 import { openRendering } from '../../library/operations/open-rendering.ts'
+import { removeSource as removeFrom } from '../../library/operations/remove-source.ts'
 import { requireUnderstood } from '../../library/operations/require-understood.ts'
 import { reportSource } from '../../library/operations/source-status.ts'
 import { takeUpSource } from '../../library/operations/take-up-source.ts'
-import { CRAWL_TYPES, labelOf, type Source } from '../../library/source.ts'
+import { CRAWL_TYPES, labelOf, type Source, treeSettings } from '../../library/source.ts'
 import type { HttpContext } from '../context.ts'
 import { flagField, limitField, needField, textField, wordField } from '../fields.ts'
 import { given } from '../given.ts'
@@ -71,9 +72,18 @@ export const sourceRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/sources',
     group: GROUP,
-    summary: 'Adds a site, and crawls it as soon as there is room.',
+    summary: 'Adds a site, archive, repository or package, and reads it as soon as there is room.',
     body: z.object({
-      url: z.string().trim().min(1).max(2000).describe('Where it starts: an http or https address.'),
+      url: z
+        .string()
+        .trim()
+        .min(1)
+        .max(2000)
+        .describe(
+          'Where it starts: an http or https address; or an archive of the web (.zip, .tar, .tar.gz, .tgz, .tar.zst), a repository of git (git+https://…, git@host:…, ….git) or a package (npm:…, pypi:…, crates:…, maven:…, pkg:…).',
+        ),
+      ref: label.optional().describe('Of a repository: the branch, tag or commit that is read.'),
+      path: z.string().min(1).max(1000).optional().describe('Of what is no site: the folder in it that is read.'),
       name: label.optional().describe('How it is called; by default, after its address.'),
       version: label.optional().describe('The version of what it describes.'),
       scope: scope.optional().describe('What belongs to it.'),
@@ -96,10 +106,11 @@ export const sourceRoutes: readonly Route[] = [
     }),
     answers: {
       202: { what: 'It is added, and its crawl waits or runs.', schema: started },
-      ...failures(400, 409, 429, 503),
+      ...failures(400, 404, 409, 422, 429, 503),
     },
     async run({ body }, { ports }) {
-      const { url, name, version, crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks, planner, force } = body
+      const { url, ref, path, name, version, crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks, planner, force } =
+        body
       return withLibrary(ports, async (library) => {
         // One whose crawl waits looks like one that never came to anything, and is not to be taken up twice.
         await refuseUnderWay(library, body, ports)
@@ -107,18 +118,20 @@ export const sourceRoutes: readonly Route[] = [
           url,
           ...given({ name, version }),
           scope: given(body.scope ?? {}),
-          settings: given({ crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks }),
+          settings: {
+            ...given({ crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks }),
+            ...treeSettings({ ref, path }),
+          },
           force,
         })
         // Somebody may have asked for the same at the same moment.
         if (isUnderWay(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
-        const job = await ports.dispatcher
-          .enqueue(writeSourceOrder(source, { kind, ...given({ planner, force }), ...options }))
-          .catch(async (error: unknown) => {
-            // What was refused leaves nothing behind.
-            if (found !== 'interrupted') await library.store.removeSource(source.id)
-            throw error
-          })
+        const order = await writeSourceOrder(library, source, { kind, ...given({ planner, force }), ...options })
+        const job = await ports.dispatcher.enqueue(order).catch(async (error: unknown) => {
+          // What was refused leaves nothing behind.
+          if (found !== 'interrupted') await library.store.removeSource(source.id)
+          throw error
+        })
         return startedReply(source, job)
       })
     },
@@ -135,10 +148,11 @@ export const sourceRoutes: readonly Route[] = [
       withLibrary(ports, async (library) => {
         const source = await findSource(library, params.id)
         const description = await describeSource(library, source, query.limit)
-        const { crawled, errors, filtered, leftOut } = description
+        const { crawled, commit, errors, filtered, leftOut } = description
         return reply({
           ...sourceRecord(description),
           crawled,
+          commit,
           errors: errors.map(rowRecord),
           filtered: filtered.map(rowRecord),
           leftOut: leftOut.map(rowRecord),
@@ -302,7 +316,7 @@ async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) 
     if (isUnderWay(ports, source) || (await reportSource(library, source)).isRunning) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }
-    return startedReply(source, await ports.dispatcher.enqueue(writeSourceOrder(source, input)))
+    return startedReply(source, await ports.dispatcher.enqueue(await writeSourceOrder(library, source, input)))
   })
 }
 
@@ -312,7 +326,7 @@ function isUnderWay({ dispatcher }: HttpContext['ports'], { id: sourceId }: Sour
 }
 
 async function refuseUnderWay(
-  { store }: Library,
+  { store, trees }: Library,
   {
     url,
     name,
@@ -323,7 +337,7 @@ async function refuseUnderWay(
   const keyOf = (address: string) => urlKey(address) ?? address
   const same = (await store.listSources()).find(
     (source) =>
-      keyOf(source.url) === keyOf(url) &&
+      keyOf(source.url) === keyOf(trees?.addressOf(url) ?? url) &&
       (name === undefined || source.name === name) &&
       (version ?? null) === source.version &&
       isUnderWay(ports, source),
@@ -347,6 +361,6 @@ async function removeSource(library: Library, text: string, isForced: boolean, {
     // Nothing is to be written to what is removed.
     await dispatcher.wait(job.id)
   }
-  const { pages, chunks } = await library.store.removeSource(source.id)
+  const { pages, chunks } = await removeFrom(library, source.id)
   return reply({ removed: true, pages, chunks, cancelled: jobs.length })
 }

@@ -3,7 +3,7 @@ import { PharosError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
 import type { PlannerOptions } from '../../plan/planner-options.ts'
-import { parseStart } from '../operations/add-source.ts'
+import { parseFarTree, parseStart } from '../operations/add-source.ts'
 import { CRAWL_TYPES, type CrawlType, hasPlan, RENDERINGS, type Rendering } from '../source.ts'
 import type { CrawlOrder } from './dispatcher.ts'
 
@@ -90,7 +90,13 @@ export interface CrawlBody {
 
 /** The schema that such bodies are read by. Fields that are not here are ignored, and so is `mode`. */
 export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
-  startUrl: z.string().trim().min(1).max(2000).optional().describe('Where it starts: an http or https address.'),
+  startUrl: z
+    .string()
+    .trim()
+    .min(1)
+    .max(2000)
+    .optional()
+    .describe('Where it starts: an http or https address, an archive, a repository or a package.'),
   crawlType: z
     .enum(CRAWL_TYPES)
     .optional()
@@ -178,7 +184,7 @@ export function readCrawlOrder(body: unknown, { defaultStartUrl = '', libraryPat
   if (!success) throw new PharosError('USAGE', { problem: describeIssues(error) })
   const start = data.startUrl ?? defaultStartUrl
   if (start === '') throw new PharosError('USAGE', { problem: 'startUrl: expected an address, got none' })
-  const { href } = parseStart(start)
+  const href = parseFarTree(start) ?? parseStart(start).href
   const { pacerJitterMinMs: least = 0, pacerJitterMaxMs: most = least } = data
   if (least > most) {
     throw new PharosError('USAGE', { problem: `pacerJitterMinMs: ${least} is more than pacerJitterMaxMs, ${most}` })

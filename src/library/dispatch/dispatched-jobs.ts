@@ -66,7 +66,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   return {
     async start(source, input) {
       const before = await check(source, input)
-      const view = await dispatcher.enqueue(writeSourceOrder(source, input))
+      const view = await dispatcher.enqueue(await writeSourceOrder(library, source, input))
       const job = track(view, source.id, before)
       await untilNamed(dispatcher, library, view.id)
       const { status, problem } = dispatcher.find(view.id) ?? view

@@ -20,4 +20,7 @@ test('of a host that is not public is told whose setting decides', () => {
   expect(
     told('pharos: nothing could be indexed: failed (address-refused, 10.0.0.1 is not a public address)'),
   ).toContain('allowPrivate of the server or worker that runs a crawl')
+  expect(told('pharos: pkg:npm/a cannot be used: a.example leads to an address that is not public – x')).toContain(
+    'not public; allowPrivate of the server',
+  )
 })

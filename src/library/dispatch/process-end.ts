@@ -28,7 +28,7 @@ export function statusOf({ askedEnd }: TrackedJob, { code, problem }: ProcessEnd
 export function problemOf(job: TrackedJob, end: ProcessEnd, libraryPath: string): string {
   const [message = ''] = maskFields(wordsOf(job, end)).split(' – ')
   const told = hidePlace(message, libraryPath).replace(/^pharos: /, '')
-  return told.includes('address-refused') ? `${told}; ${WHOSE_RULES}` : told
+  return /address-refused|not (?:a )?public/.test(told) ? `${told}; ${WHOSE_RULES}` : told
 }
 
 /** The same start may pass elsewhere. */

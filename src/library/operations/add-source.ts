@@ -1,21 +1,28 @@
 import { PharosError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
+import { isOwnPlace } from '../../core/url/file-url.ts'
 import { urlKey } from '../../core/url/key.ts'
+import { isPackageShort } from '../../core/url/package-url.ts'
+import { parseTreeUrl } from '../../core/url/parse-tree-url.ts'
 import { findGlobProblem } from '../../core/url/path-glob.ts'
+import { nameOfRepository, parseRepositoryUrl } from '../../core/url/repository-url.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
-import { isFolder } from '../folder.ts'
-import type { Library } from '../library.ts'
+import { decodePath, findFolderProblem, readImportUrl, treeKindOf, writeImportUrl } from '../../core/url/tree-url.ts'
+import { type Library, machineOf } from '../library.ts'
 import { DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
 
 /** What a source is made from. */
 export interface SourceInput {
+  /** Where a site starts; or a tree of files: an archive of the web, a repository of git, a package, in any form of their addresses. */
   readonly url: string
   /**
-   * Whether it may be a folder or file of this machine. Only whoever owns the machine may say so, never a page or a request.
+   * Whether it may be a folder, file or repository of this machine. Only whoever owns the machine may say so, never a page or a request.
    * @default false
    */
   readonly isOwnFolder?: boolean
-  /** @default the host, with the path where there is one */
+  /** Whether it is made of what is imported for its address, which is one of the web then. @default false */
+  readonly isImported?: boolean
+  /** @default the host, with the path where there is one; of a tree, the end of its address */
   readonly name?: string | undefined
   readonly version?: string | undefined
   readonly scope?: Partial<Scope>
@@ -24,23 +31,87 @@ export interface SourceInput {
 
 /** Records a source. Nothing is fetched. */
 export async function addSource(library: Library, input: SourceInput): Promise<Source> {
-  const isOwn = input.isOwnFolder === true && library.folders !== undefined && isFolder(input)
-  const start = isOwn ? new URL(input.url) : parseStart(input.url)
+  const start = findAddress(library, input)
   const scope = resolveScope(DEFAULT_SCOPE, input.scope ?? {})
-  const settings = { ...DEFAULT_SETTINGS, ...input.settings }
+  const settings = { ...DEFAULT_SETTINGS, ...machineFor(library, start), ...input.settings }
+  checkTree(start, settings.tree)
   for (const url of [...settings.seeds, ...(settings.llmsTxtUrl === null ? [] : [settings.llmsTxtUrl])]) parseStart(url)
   const source: Source = {
     id: library.newId(),
     name: checkLabel('name', input.name ?? nameOf(start)),
     version: input.version === undefined ? null : checkLabel('version', input.version),
-    url: start.href,
-    siteUrl: start.href,
+    url: start,
+    siteUrl: start,
     scope,
     settings,
     createdAt: library.clock.now(),
   }
   await library.store.addSource(source)
   return source
+}
+
+/** Which machine something is on that is added, where that may be another than the one that reads it. */
+function machineFor({ workers, runner }: Library, start: string): Pick<SourceSettings, 'machine'> {
+  return workers === undefined || !isOwnPlace(start) ? {} : { machine: machineOf(runner) }
+}
+
+/** Where what is meant starts. */
+function findAddress(library: Library, input: SourceInput): string {
+  if (input.isImported === true) return writeImportUrl(parseStart(input.url).href)
+  return findTree(library, input) ?? parseStart(input.url).href
+}
+
+/** The address of the tree of files that is meant; undefined for a web site. What is on this machine is for its owner alone. */
+export function findTree(
+  { trees }: Pick<Library, 'trees'>,
+  { url, isOwnFolder = false }: Pick<SourceInput, 'url' | 'isOwnFolder'>,
+): string | undefined {
+  if (trees === undefined) return undefined
+  if (isOwnPlace(url)) return isOwnFolder ? new URL(url).href : undefined
+  return parseFarTree(url)
+}
+
+/**
+ * Reads the address of an archive of the web, a repository elsewhere or a package; undefined for anything else. Refused with a password
+ * in it, which would be stored and shown.
+ */
+export function parseFarTree(text: string): string | undefined {
+  const address = parseTreeUrl(text)
+  if (address === undefined || isOwnPlace(address)) return undefined
+  const { username, password, protocol, searchParams } = new URL(address)
+  const secret = [...searchParams.keys()].find((name) => SECRET_PARAMETER.test(name))
+  if (secret !== undefined) {
+    const problem = `${secret} in it is a signature or token, which would be stored; download it and name the file`
+    throw new PharosError('URL_INVALID', { url: hideCredentials(text.replace(/\?.*$/s, '')), problem })
+  }
+  if (password === '' && (username === '' || protocol === 'git+ssh:')) return address
+  const instead =
+    treeKindOf(address) === 'repository' ? '; name a variable that holds the token with gitTokens instead' : ''
+  const problem = `it carries a user name or password${instead}`
+  throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem })
+}
+
+/** Parameters of addresses that were signed for somebody, and of those that tell who asks. */
+const SECRET_PARAMETER =
+  /^(?:x-(?:amz|goog|oss)-.*|sig|signature|token|.*[_-]token|.*api[_-]?key|auth|authorization|key-pair-id|policy)$/i
+
+/** Refuses what is said of a tree where it says nothing. */
+function checkTree(url: string, { ref, path }: SourceSettings['tree']): void {
+  const kind = treeKindOf(url)
+  if (ref !== null && kind !== 'repository') {
+    throw new PharosError('USAGE', {
+      problem: 'ref: a branch, tag or commit is of a repository of git, and this is none',
+    })
+  }
+  if (path !== null && (kind === undefined || kind === 'folder')) {
+    throw new PharosError('USAGE', {
+      problem: 'path: expected a repository, an archive or a package; name the folder itself',
+    })
+  }
+  const problem = path === null ? undefined : findFolderProblem(path)
+  if (problem !== undefined) {
+    throw new PharosError('USAGE', { problem: `path: ${problem}, got ${JSON.stringify(path)}` })
+  }
 }
 
 /** A scope with what was given on top; its patterns are checked. */
@@ -54,13 +125,28 @@ export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
   return scope
 }
 
+const OWNER_ADDS = 'what is on a machine is added there by its owner, with `pharos add <path>`'
+
 /** Reads an address that a person gave to begin with; refused when it is none, or carries credentials. */
 export function parseStart(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const shown = hideCredentials(text)
-  if (url === undefined) throw new PharosError('URL_INVALID', { url: shown, problem: 'it is no address' })
+  if (url === undefined) {
+    const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${OWNER_ADDS}` : 'it is no address'
+    throw new PharosError('URL_INVALID', { url: shown, problem })
+  }
+  if (isPackageShort(text)) {
+    const [scheme] = text.trim().split(':')
+    const form = `${scheme}:${scheme?.toLowerCase() === 'maven' ? 'group:artifact' : 'name'}`
+    throw new PharosError('URL_INVALID', {
+      url: shown,
+      problem: `it names no package; expected ${form}, or ${form}@version`,
+    })
+  }
   if (urlKey(url) === undefined) {
-    throw new PharosError('URL_INVALID', { url: shown, problem: `its scheme is ${url.protocol.slice(0, -1)}` })
+    const scheme = `its scheme is ${url.protocol.slice(0, -1)}`
+    const problem = isOwnPlace(url.href) ? `${scheme}; ${OWNER_ADDS}` : scheme
+    throw new PharosError('URL_INVALID', { url: shown, problem })
   }
   if (url.username !== '' || url.password !== '') {
     const problem = 'it carries a user name or password; give them with --header instead'
@@ -71,10 +157,18 @@ export function parseStart(text: string): URL {
 }
 
 /** `https://docs.example/v2/guide/` → `docs.example/v2/guide`, `file:///home/me/docs/` → `docs` */
-function nameOf({ protocol, host, pathname }: URL): string {
-  if (protocol !== 'file:') return `${host}${pathname.replace(/\/(?:index\.\w+)?$/, '')}`.replaceAll('@', '-')
-  const folder = decodeURIComponent(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '')
-  return folder.replaceAll('@', '-').replaceAll(INVISIBLE, '-') || '/'
+function nameOf(start: string): string {
+  const { host, pathname } = new URL(readImportUrl(start))
+  const kind = treeKindOf(start)
+  const repository = kind === 'repository' ? parseRepositoryUrl(start) : undefined
+  if (repository !== undefined) return toName(nameOfRepository(repository))
+  if (kind === undefined || kind === 'import') return toName(`${host}${pathname.replace(/\/(?:index\.\w+)?$/, '')}`)
+  return toName(decodePath(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '')) || '/'
+}
+
+/** A text as the name of a source. */
+export function toName(text: string): string {
+  return text.replace(/^@/, '').replaceAll('@', '-').replaceAll(INVISIBLE, '-')
 }
 
 /** Control characters, line ends, directions of writing, and whatever else cannot be seen or typed. */

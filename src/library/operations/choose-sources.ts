@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
 import type { CappedSource } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -54,7 +55,22 @@ export async function chooseSources(
         ? leaveOut(all, incomplete)
         : await chooseAll(library, all, version)
   const capped = texts.length === 0 ? [] : await listCapped(library, sources.slice(0, MAX_LABELS))
-  return { sources, notices, isAll: sources.length === all.length, incomplete, capped }
+  const half = await listHalf(library, sources.slice(0, MAX_LABELS))
+  return { sources, notices: [...notices, ...half], isAll: sources.length === all.length, incomplete, capped }
+}
+
+/** Says which sources are imported only in part, as those are that are being imported: what is found may be of two states. */
+async function listHalf({ store }: Library, sources: readonly Source[]): Promise<string[]> {
+  const notices: string[] = []
+  for (const source of sources) {
+    if (treeKindOf(source.url) !== 'import') continue
+    const [last] = await store.listCrawls(source.id, 1)
+    if (last === undefined || last.state === 'completed') continue
+    notices.push(
+      `${labelOf(source)} is only half imported: pages of before stand beside new ones until that is complete`,
+    )
+  }
+  return notices
 }
 
 async function listCapped(library: Library, sources: readonly Source[]): Promise<CappedSource[]> {
@@ -115,7 +131,7 @@ async function chooseNamed(
   text: string,
   version: string | undefined,
 ): Promise<Choice> {
-  const { candidates, target } = readText(all, text, library.folders?.addressOf(text))
+  const { candidates, target } = readText(all, text, library.trees?.addressOf(text))
   const [first] = candidates
   if (first === undefined) throw unknownSource(library, text, all)
   if (candidates.some(({ name }) => name !== first.name)) throw ambiguousSource(text, candidates)

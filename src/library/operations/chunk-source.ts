@@ -1,13 +1,11 @@
 import { chunkPage } from '../../core/chunk/chunk-page.ts'
-import { kindOf } from '../../core/chunk/kind.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
-import type { ChunkedFile, Kind } from '../../core/model.ts'
+import type { ChunkedFile } from '../../core/model.ts'
 import { splitLines } from '../../core/text/lines.ts'
-import { isFolder } from '../folder.ts'
+import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
-
-const DOCUMENTS: ReadonlySet<Kind> = new Set<Kind>(['markdown', 'html'])
+import { isTree } from '../tree.ts'
 
 /** So many pages are cut before others have their turn. */
 const PAGES_AT_ONCE = 16
@@ -18,14 +16,15 @@ export async function chunkSource(
   source: Source,
   sizes: { readonly targetChars: number; readonly maxChars: number } = DEFAULT_LIMITS,
 ): Promise<ChunkedFile[]> {
-  const { store, sha256, folders, clock } = library
+  const { store, sha256, trees, clock } = library
   const files: ChunkedFile[] = []
+  const isFile = isTree(source) && treeKindOf(source.url) !== 'import'
   for await (const { key, page } of store.listPages(source.id)) {
     // A store that never waits would let nothing else happen until all is cut: no signal, no other request.
     if (files.length % PAGES_AT_ONCE === 0) await clock.sleep(0)
-    // What is kept of documents is Markdown; other files are kept as they are.
-    if (isFolder(source) && folders !== undefined && !DOCUMENTS.has(kindOf(key))) {
-      files.push(await folders.cut(key, page.markdown, sizes))
+    // What is kept of documents is Markdown, and so is what was imported; other files are kept as they are, and have no sections.
+    if (isFile && trees?.keepsLines(key) === true && page.sections.length === 0) {
+      files.push(await trees.cut(key, page.markdown, sizes))
       continue
     }
     const { markdown } = page

@@ -1,20 +1,26 @@
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
+import { isFileUrl } from '../../core/url/file-url.ts'
+import { type TreeKind, treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
+import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
 import type { Rendering } from '../../crawl/ports.ts'
 import type { MilestoneMemory } from '../../crawl/progress-milestones.ts'
 import type { CrawlPorts, CrawlRun } from '../../crawl/run.ts'
 import { NO_HELP } from '../../crawl/sharing.ts'
 import { readClassified } from '../classified-reader.ts'
-import { isFolder, type OpenFolder } from '../folder.ts'
-import type { Library } from '../library.ts'
-import { labelOf, type Source } from '../source.ts'
-import type { Crawl, CrawlRunOptions } from '../store.ts'
+import { createImportTree, type ImportTree } from '../import-tree.ts'
+import { type Library, machineOf } from '../library.ts'
+import { readRows } from '../read-rows.ts'
+import { findImport } from '../refuse-imported.ts'
+import { labelOf, type Source, type SourceSettings } from '../source.ts'
+import type { Crawl, CrawlRunOptions, Store } from '../store.ts'
+import { isTree, type OpenTree } from '../tree.ts'
 import { resolveScope } from './add-source.ts'
-import { indexFolder } from './index-folder.ts'
+import { indexTree } from './index-tree.ts'
 import { openRendering } from './open-rendering.ts'
 import { keepMilestones, planCrawl, refuseUnprepared } from './plan-crawl.ts'
 import { hasSignOfLife } from './source-status.ts'
@@ -32,8 +38,17 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly chunks?: ChunkProfile
   /** What may be asked of it while it runs, besides to stop. */
   readonly control?: CrawlControl
+  /**
+   * Of a folder that was read in full: the paths in it that may have changed. Nothing else is looked at. Refused with `CRAWL_UNFINISHED`
+   * where that is not enough to know what became of it. @default everything is looked at
+   */
+  readonly focus?: readonly string[]
+  /** Pages that runs shortly before have removed, which count for the loss gate too. @default 0 */
+  readonly lostBefore?: number
   /** A runner that has lost its crawl to this one, whether it knows that or not. */
   readonly goneRunner?: string
+  /** What is imported; nothing else can be read where that is what the source is made of. */
+  readonly imported?: ImportTree
 }
 
 const DEFAULT_OPTIONS: CrawlRunOptions = {
@@ -49,13 +64,13 @@ const DEFAULT_OPTIONS: CrawlRunOptions = {
 export async function* crawlSource(
   library: Library,
   known: Source,
-  input: CrawlInput,
+  given: CrawlInput,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
-  const { store, clock, runner, limits } = library
+  const { clock, runner } = library
+  const input = await withImport(library, known, given)
   const { settings: kept } = known
-  const { kind, headers = {}, isFresh = false, control, goneRunner, ...asking } = input
-  const { render = kept.render, chunks = kept.chunks, ...given } = asking
+  const { kind, render = kept.render, chunks = kept.chunks } = input
   const source: Source = { ...known, settings: { ...kept, render, chunks } }
   const now = clock.now()
   const asked: Crawl = {
@@ -63,7 +78,7 @@ export async function* crawlSource(
     sourceId: source.id,
     kind,
     state: 'running',
-    options: { ...DEFAULT_OPTIONS, ...given },
+    options: optionsOf(input),
     runner: runner.id,
     startedAt: now,
     heartbeatAt: now,
@@ -71,30 +86,84 @@ export async function* crawlSource(
     summary: null,
   }
   // Checked before anything is written.
-  if (input.render !== undefined && isFolder(source)) {
-    throw new PharosError('USAGE', { problem: `render is for web sites, and ${labelOf(source)} is on this machine` })
+  if (input.render !== undefined && isTree(source)) {
+    throw new PharosError('USAGE', { problem: `render is for web sites, and ${labelOf(source)} is none` })
   }
   resolveScope(source.scope, asked.options.scope)
-  const folder = isFolder(source) ? await openFolder(library, source) : undefined
-  const rendering = folder === undefined ? await openRendering(library, render, headers) : {}
+  const tree =
+    input.imported ?? (isTree(source) ? await openOrRecord(library, source, asked, input, signal) : undefined)
+  try {
+    yield* crawlOpened(library, { source, kept, asked, input, tree }, signal)
+  } finally {
+    await tree?.close()
+  }
+}
+
+/** What is asked, with what there is of an import that was broken off: that goes on as it is. */
+async function withImport(library: Library, source: Source, input: CrawlInput): Promise<CrawlInput> {
+  if (input.imported !== undefined) return input
+  const kept = await findImport(library, source, input.kind)
+  return kept === undefined ? input : { ...input, scope: {}, imported: await createImportTree(library, kept) }
+}
+
+/** What is kept of what was asked, for whoever goes on with the crawl. */
+function optionsOf(input: CrawlInput): CrawlRunOptions {
+  const {
+    kind: _,
+    headers,
+    isFresh,
+    control,
+    goneRunner,
+    render,
+    chunks,
+    focus,
+    lostBefore,
+    imported,
+    ...given
+  } = input
+  return { ...DEFAULT_OPTIONS, ...given, ...(focus === undefined ? {} : { isFocused: true }) }
+}
+
+/** A crawl that was asked for, and what it is of. */
+interface AskedCrawl {
+  readonly source: Source
+  /** The settings of the source before this crawl. */
+  readonly kept: SourceSettings
+  readonly asked: Crawl
+  readonly input: CrawlInput
+  readonly tree: OpenTree | undefined
+}
+
+async function* crawlOpened(
+  library: Library,
+  { source, kept, asked: wanted, input, tree }: AskedCrawl,
+  signal: AbortSignal,
+): AsyncGenerator<CrawlEvent, void, void> {
+  const { store, clock, runner, limits } = library
+  const { kind, headers = {}, isFresh = false, control, goneRunner } = input
+  const { render, chunks } = source.settings
+  const now = wanted.startedAt
+  const rendering = tree === undefined ? await openRendering(library, render, headers) : {}
   if (render === 'chromium') await rendering.renderer?.prepare()
   const [last] = await store.listCrawls(source.id, 1)
-  const interrupted = isFresh ? undefined : findInterrupted(last, asked)
+  const interrupted = isFresh ? undefined : findInterrupted(last, wanted)
+  const asked = tree === undefined ? wanted : askAgain(wanted, interrupted)
   // A process that was killed says nothing any more; that it is gone need not be waited for.
   const isGone = (id: string) => id === goneRunner || runner.isGone(id)
   const isLeft = last?.state === 'running' && last.runner !== null && isGone(last.runner)
   const gone = isLeft ? (last.runner ?? undefined) : undefined
   const isAlive = last?.state === 'running' && !isLeft && hasSignOfLife(last, now, limits.aliveMs)
   if (last !== undefined && !isAlive) refuseToForget(last, source, kind)
+  if (input.focus !== undefined && !isAlive) refuseFocus(last, source, tree)
   await refuseUnprepared(library, source, asked)
-  const begun = await store.beginCrawl(asked, limits.aliveMs, interrupted?.id, gone)
+  const begun = await store.beginCrawl(asked, limits.aliveMs, tree === undefined ? interrupted?.id : undefined, gone)
   if (render !== kept.render || chunks !== kept.chunks)
     await store.updateSource(source.id, { settings: source.settings })
-  const run = createRun(library, source, begun, { headers, isResumed: begun.id !== asked.id })
-  const planner: CrawlPlanner | undefined = folder === undefined ? await planCrawl(library, source, begun) : undefined
+  const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
+  const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
   const milestones: MilestoneMemory | undefined = keepMilestones(library, begun)
   // A cap and a plan are one process's own, and nobody else is told the fields that are sent.
-  const isAlone = folder !== undefined || planner !== undefined || run.scope.maxPages !== null
+  const isAlone = tree !== undefined || planner !== undefined || run.scope.maxPages !== null
   const sharing = isAlone || Object.keys(headers).length > 0 ? {} : shareThrough(library, begun.id)
   let isEnded = false
   const ports = {
@@ -109,20 +178,36 @@ export async function* crawlSource(
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }, begun.id),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
+      const readVersion = summary.end === 'completed' ? findReadVersion(source, tree) : undefined
+      if (readVersion !== undefined)
+        await store.updateSource(source.id, { settings: { ...source.settings, readVersion } }, begun.id)
       await store.endCrawl(begun.id, summary, clock.now(), runner.id)
       isEnded = true
+      if (input.imported !== undefined && summary.end === 'completed') {
+        // What is left of it does no harm: it is what there is.
+        await library.imports?.forget(source.id).catch(() => undefined)
+      }
     },
   }
   try {
-    if (folder === undefined) yield* crawl(run, ports, signal)
+    // Where it cannot be kept, nothing of it is written.
+    if (input.imported !== undefined) await library.imports?.keep(source.id, input.imported.given)
+    if (tree === undefined) yield* crawl(run, ports, signal)
     else {
-      const folderRun = { ...run, lastPlace: last?.summary?.place }
-      yield* indexFolder(folderRun, { ...ports, folder, listRows: store.listRows.bind(store) }, signal)
+      const { focus, lostBefore } = input
+      const treeRun = { ...run, lastPlace: last?.summary?.place, fullSince: interrupted?.startedAt, focus, lostBefore }
+      yield* indexTree(treeRun, { ...ports, tree, listRows: store.listRows.bind(store) }, signal)
     }
   } finally {
     // Something broke, which is the news then: the next one need not wait for a sign of life.
     if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)
   }
+}
+
+/** Which version of a package was read, where that is news. */
+function findReadVersion({ version, settings }: Source, tree: OpenTree | undefined): string | undefined {
+  if (tree === undefined || treeKindOf(tree.url) !== 'package') return undefined
+  return tree.version === (settings.readVersion ?? version) ? undefined : tree.version
 }
 
 /** Lets other processes take part in a crawl, where a library is made for that. */
@@ -134,12 +219,84 @@ function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 
   }
 }
 
-/** Opens the folder that a source is. One that is not there any more is told at once, and nothing is written. */
-function openFolder({ folders }: Library, source: Source): Promise<OpenFolder> {
-  if (folders === undefined) {
-    throw new PharosError('USAGE', { problem: `${labelOf(source)} is a folder, and folders cannot be read here` })
+/** All that the ledger has of a source. */
+async function listRows(store: Store, sourceId: string): Promise<LedgerRow[]> {
+  const all: LedgerRow[] = []
+  for await (const rows of readRows(store, sourceId)) all.push(...rows)
+  return all
+}
+
+/** How tokens are given to what takes no fields. */
+const TOKENS: Readonly<Partial<Record<TreeKind, string>>> = {
+  package: '; name a variable that holds the token of a registry with registryTokens',
+  repository: '; name a variable that holds the token of a host with gitTokens',
+}
+
+/** Opens the tree that a source is. One that is not there, or cannot be read, is kept as a crawl that failed, for whoever asks later. */
+async function openOrRecord(
+  library: Library,
+  source: Source,
+  asked: Crawl,
+  input: CrawlInput,
+  signal: AbortSignal,
+): Promise<OpenTree> {
+  try {
+    return await openTree(library, source, input, signal)
+  } catch (error) {
+    const isOfSource = error instanceof PharosError && error.code.startsWith('SOURCE_')
+    // That there was no room to write it down is no news beside it.
+    if (isOfSource && input.focus === undefined) await recordFailure(library, asked, error).catch(() => undefined)
+    throw error
   }
-  return folders.open(source.url, source.settings.chunks)
+}
+
+async function recordFailure({ store, clock, runner, limits }: Library, asked: Crawl, error: Error): Promise<void> {
+  const [last] = await store.listCrawls(asked.sourceId, 1)
+  // What was interrupted goes on another time, and what is known need not be said again.
+  if (last?.state === 'running' || last?.state === 'cancelled' || last?.summary?.problem === error.message) return
+  const ledger = await store.countLedger(asked.sourceId)
+  const place = last?.summary?.place
+  await store.beginCrawl(asked, limits.aliveMs)
+  const summary: CrawlSummary = {
+    ...{ crawlId: asked.id, kind: asked.kind, end: 'failed', ledger, problem: error.message },
+    ...{ visited: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, removed: 0, withheld: 0, newInRefresh: 0 },
+    ...{ cappedAt: null, parked: [], incomplete: null, overflow: 0, bytes: 0, requests: 0, vainReason: null },
+    elapsedMs: clock.now() - asked.startedAt,
+    ...(place === undefined ? {} : { place }),
+  }
+  await store.endCrawl(asked.id, summary, clock.now(), runner.id)
+}
+
+/** What is on another machine cannot be read here: what is at the same path of this one is something else. */
+function refuseElsewhere({ runner }: Library, { url, settings: { machine } }: Source): void {
+  const here = machineOf(runner)
+  if (machine === undefined || machine === here) return
+  const problem = `it is on the machine ${machine}, and this is ${here}; crawl it there, or remove it and add it here`
+  throw new PharosError('USAGE', { problem: `${url} cannot be read: ${problem}` })
+}
+
+/** Opens the tree that a source is. */
+function openTree(
+  library: Library,
+  source: Source,
+  { headers = {}, full = false, scope = {} }: CrawlInput,
+  signal: AbortSignal,
+): Promise<OpenTree> {
+  const { trees, store } = library
+  if (trees === undefined) {
+    throw new PharosError('USAGE', { problem: `${labelOf(source)} is no web site, and nothing else can be read here` })
+  }
+  refuseElsewhere(library, source)
+  const kind = treeKindOf(source.url)
+  if (Object.keys(headers).length > 0 && (kind !== 'archive' || isFileUrl(source.url))) {
+    const advice = kind === undefined ? '' : (TOKENS[kind] ?? '')
+    const problem = `header is for web sites and archives of the web, and ${labelOf(source)} is neither${advice}`
+    throw new PharosError('USAGE', { problem })
+  }
+  const { chunks: profile, tree } = source.settings
+  const isSame = kind === 'package' && !full && Object.keys(scope).length === 0
+  const lastRead = isSame ? { lastRead: () => listRows(store, source.id) } : {}
+  return trees.open(source.url, { profile, ...tree, headers, ...lastRead, signal })
 }
 
 /**
@@ -152,6 +309,13 @@ function refuseToForget(last: Crawl, source: Source, kind: CrawlKind): void {
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last.kind })
 }
 
+/** A part says enough only of a folder that is the one that was read, and of which nothing is left to be done. */
+function refuseFocus(last: Crawl | undefined, source: Source, tree: OpenTree | undefined): void {
+  const isOver = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
+  if (isOver && tree !== undefined && last.summary?.place === tree.place) return
+  throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last?.kind ?? 'add' })
+}
+
 /** Whether a crawl is to find out what there is, not only what became of what is known. */
 function isSearching(kind: CrawlKind): boolean {
   return kind === 'add' || kind === 'recrawl'
@@ -160,11 +324,20 @@ function isSearching(kind: CrawlKind): boolean {
 /** The last crawl of a source, if it did not come to an end and nothing else is asked for than what it was to do. */
 function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefined {
   const isUnfinished = last?.state === 'running' || last?.state === 'cancelled'
-  if (last === undefined || !isUnfinished) return undefined
+  // What only a part was looked at for is done by whoever looks at everything.
+  if (last === undefined || !isUnfinished || last.options.isFocused === true) return undefined
   const isSameKind = last.kind === asked.kind || (last.kind === 'add' && asked.kind === 'recrawl')
   const isDefault = JSON.stringify(asked.options) === JSON.stringify(DEFAULT_OPTIONS)
   const isSame = JSON.stringify(asked.options) === JSON.stringify(last.options)
   return isSameKind && (isDefault || isSame) ? last : undefined
+}
+
+/**
+ * A tree may be another than when a run over it was interrupted: the next one looks at all of it again, and does what that was to do.
+ * What has not changed since it was read is told by its stamp.
+ */
+function askAgain(asked: Crawl, interrupted: Crawl | undefined): Crawl {
+  return interrupted === undefined ? asked : { ...asked, kind: interrupted.kind, options: interrupted.options }
 }
 
 /** What a crawl of a source is to do. */

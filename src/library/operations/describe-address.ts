@@ -4,12 +4,12 @@ import { type Alias, isThere, type LedgerRow } from '../../crawl/ledger.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
 import { listKeysOf } from '../address-keys.ts'
 import type { KeptAnalysis } from '../analyses.ts'
-import { isFolder } from '../folder.ts'
 import type { KeptNote } from '../job-log.ts'
 import type { Library } from '../library.ts'
 import type { KeptHub } from '../place-hubs.ts'
 import type { Source } from '../source.ts'
 import type { PageText } from '../store.ts'
+import { isTree } from '../tree.ts'
 import { type Explanation, explainUrl } from './explain.ts'
 import { findNearestPage } from './nearest-page.ts'
 
@@ -98,7 +98,7 @@ async function describeKnown(library: Library, source: Source, row: LedgerRow): 
     aliases.push(await describeAlias(library, source, alias, url))
   }
   // Links that are no addresses are in the ledger as well, and the scope says nothing about them, nor about files.
-  const isJudged = URL.canParse(url) && !isFolder(source)
+  const isJudged = URL.canParse(url) && !isTree(source)
   return {
     source,
     row,
@@ -152,7 +152,7 @@ async function describeUnknown(
 ): Promise<UnknownAddress> {
   const isAddress = URL.canParse(url)
   const isElsewhere = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
-  const asked = sources.filter((source) => !isFolder(source)).toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
+  const asked = sources.filter((source) => !isTree(source)).toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
   const verdicts = isAddress
     ? await Promise.all(
         asked.slice(0, MOST_SOURCES).map(async (source) => {

@@ -1,3 +1,5 @@
+import { readCommit } from '../../core/url/repository-url.ts'
+import { treeKindOf } from '../../core/url/tree-url.ts'
 import { type LedgerRow, REASONS, type Reason } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
@@ -7,6 +9,8 @@ import { reportSource, type SourceReport } from './source-status.ts'
 export interface SourceDescription extends SourceReport {
   /** Pages that the last crawl has taken in or found unchanged. */
   readonly crawled: number
+  /** The commit that was read last of a repository; null for everything else. */
+  readonly commit: string | null
   /** Addresses that failed, as many as asked for. */
   readonly errors: readonly LedgerRow[]
   /** Addresses that the gate refused, as many as asked for; those that somebody's own rules refused come first. */
@@ -59,5 +63,15 @@ export async function describeSource(library: Library, source: Source, limit: nu
   const filtered = await listSkipped(FILTER_REASONS)
   const leftOut = await listSkipped(OTHER_REASONS)
   const crawled = crawl === null ? 0 : await store.countPages(source.id, crawl.id)
-  return { ...report, crawled, errors, filtered, leftOut }
+  return { ...report, crawled, commit: await findCommit(library, source), errors, filtered, leftOut }
+}
+
+/** Every page of a repository is at the commit that was read last. */
+async function findCommit({ store }: Library, { id, url }: Source): Promise<string | null> {
+  if (treeKindOf(url) !== 'repository') return null
+  for (const state of ['indexed', 'unchanged'] as const) {
+    const [row] = await store.listRows(id, { state, limit: 1 })
+    if (row !== undefined) return readCommit(url, row.url) ?? null
+  }
+  return null
 }

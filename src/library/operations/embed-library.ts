@@ -255,7 +255,7 @@ function invalid(chunk: string, problem = ''): PharosError {
 }
 
 /** Vectors are added to those of the same space only. */
-async function takeUpSpace(
+export async function takeUpSpace(
   { wantsVectors: isService = false }: Library,
   vectors: VectorIndex,
   embedder: Embedder,

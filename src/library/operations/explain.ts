@@ -2,10 +2,11 @@ import { PharosError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { createGate } from '../../crawl/gate.ts'
 import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
-import { isFolder, keysOf, writeFileUrl } from '../folder.ts'
+import { findKeys } from '../find-keys.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
+import { isTree, writeFileUrl } from '../tree.ts'
 import { findSiteUrl } from './find-start.ts'
 
 /** What the ledger knows of an address. */
@@ -29,7 +30,7 @@ export interface Explanation {
 
 /** Tells where an address stands and why. Nothing is fetched. */
 export async function explainUrl(library: Library, source: Source, text: string): Promise<Explanation> {
-  if (isFolder(source)) return explainFile(library, source, text)
+  if (isTree(source)) return explainFile(library, source, text)
   const { store } = library
   const siteUrl = await findSiteUrl(library, source)
   const url = URL.canParse(text, siteUrl) ? new URL(text, siteUrl).href : undefined
@@ -59,12 +60,12 @@ export async function explainUrl(library: Library, source: Source, text: string)
 /** The same for a file of a folder. Of one in a folder that was passed over, that folder tells why. */
 async function explainFile(library: Library, source: Source, text: string): Promise<Explanation> {
   const { store } = library
-  const [key, ...others] = keysOf(library, source, text)
+  const [key, ...others] = await findKeys(library, source, text)
   if (key === undefined) throw new PharosError('USAGE', { problem: `${text} is not in ${source.url}` })
   let found: LedgerRow | undefined
   for (const one of [key, ...others].flatMap(listAbove)) found ??= await store.findRow(source.id, one)
   const known = found === undefined || key.startsWith(found.key) ? key : found.key
-  const url = writeFileUrl(source.url, known)
+  const url = found?.key === known ? found.url : writeFileUrl(source.url, known)
   const [crawl] = await store.listCrawls(source.id, 1)
   return {
     url,

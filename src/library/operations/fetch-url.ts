@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import type { Page, Snapshot } from '../../core/model.ts'
+import type { NoPageReason, Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { keyOrText, urlKey } from '../../core/url/key.ts'
 import { isUnsent, type Leave, Pacer } from '../../crawl/pacer.ts'
@@ -158,7 +158,7 @@ async function readOutcome(
         source: url,
         reason: isBlank ? 'empty' : extraction.reason.replaceAll('_', '-'),
         detail: isBlank ? 'it was rendered, and shows no text' : extraction.detail,
-        advice: isShell && !isBlank ? RENDER_ADVICE : LOOK_ADVICE,
+        advice: isShell && !isBlank ? RENDER_ADVICE : (DOCUMENT_ADVICE[extraction.reason] ?? LOOK_ADVICE),
       })
     }
     case 'gone':
@@ -202,6 +202,13 @@ function readSnapshot(
 
 const LOOK_ADVICE = 'open it in a browser to see what it shows; `pharos extract --debug` tells more about a saved page'
 const RENDER_ADVICE = 'it is empty until its scripts have run: read it with --render auto, which needs a browser'
+
+/** What can be done about documents of which no page can be made. */
+const DOCUMENT_ADVICE: Readonly<Partial<Record<NoPageReason, string>>> = {
+  encrypted: 'save it without a password, and read that with `pharos extract`',
+  damaged: 'open it with the program that it was made with; if that can read it, save it anew',
+  too_large: 'split it into smaller documents',
+}
 
 /** What can be done about a few of the reasons. */
 const ADVICE: Readonly<Record<string, string>> = {

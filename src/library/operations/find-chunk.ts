@@ -1,7 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Chunk } from '../../core/model.ts'
-import { anchoredUrl } from '../../core/retrieval/anchored-url.ts'
+import { citedUrl, findAnchor } from '../../core/retrieval/anchored-url.ts'
 import type { Library } from '../library.ts'
+import { withShownLinks } from '../shown-links.ts'
 import { labelOf, type Source } from '../source.ts'
 import { findSource } from './find-source.ts'
 
@@ -64,12 +65,23 @@ async function readFrom({ store }: Library, sources: readonly Source[], id: stri
     found.push({
       source,
       name: `${labelOf(source)}/${chunk.id}`,
-      url: anchoredUrl(url, page?.sections ?? [], chunk.startLine),
+      url: citedUrl({
+        source: source.url,
+        url,
+        anchor: findAnchor(page?.sections ?? [], chunk.startLine),
+        isAsFile: chunk.kind !== 'markdown',
+        startLine: chunk.startLine,
+        endLine: chunk.endLine,
+      }),
       title,
-      chunk,
+      chunk: chunk.kind === 'markdown' ? showChunk(source, url, chunk) : chunk,
       checkedAt: page?.checkedAt ?? 0,
       changedAt: page?.changedAt ?? 0,
     })
   }
   return found
+}
+
+function showChunk(source: Source, url: string, chunk: Chunk): Chunk {
+  return { ...chunk, content: withShownLinks(source, { url, key: chunk.path, markdown: chunk.content }) }
 }

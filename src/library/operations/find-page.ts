@@ -3,8 +3,9 @@ import { suggest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
-import { keysOf } from '../folder.ts'
+import { findKeys } from '../find-keys.ts'
 import type { Library } from '../library.ts'
+import { isMarkdownPage, withShownLinks } from '../shown-links.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { PageText } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
@@ -28,10 +29,10 @@ export async function findPage(library: Library, { url, source }: PageInput): Pr
   const candidates = await listCandidates(library, source)
   const known: { readonly source: Source; readonly row: LedgerRow }[] = []
   for (const candidate of candidates) {
-    for (const key of keysOf(library, candidate, url)) {
+    for (const key of await findKeys(library, candidate, url)) {
       const row = await findHolder(library, candidate, key)
       const page = await library.store.readPageText(candidate.id, row?.key ?? key)
-      if (page !== undefined) return { ...page, source: candidate }
+      if (page !== undefined) return showPage(page, candidate)
       if (row !== undefined) known.push({ source: candidate, row })
     }
   }
@@ -45,6 +46,10 @@ export async function findPage(library: Library, { url, source }: PageInput): Pr
     known: isSource ? IS_SOURCE : reasons.length === 0 ? '' : `: ${reasons.join(', ')}`,
     nearest: isSource ? '' : suggest(await findNearestPage(library, candidates, url)),
   })
+}
+
+function showPage(page: PageText, source: Source): FoundPage {
+  return { ...page, source, markdown: isMarkdownPage(page) ? withShownLinks(source, page) : page.markdown }
 }
 
 /** What is said where the name of a source was given for the address of a page. */

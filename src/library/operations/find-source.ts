@@ -2,14 +2,15 @@ import { PharosError } from '../../core/errors.ts'
 import { findNearest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { urlKey } from '../../core/url/key.ts'
-import { isSamePlace } from '../folder.ts'
+import { readImportUrl } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
+import { isSamePlace } from '../tree.ts'
 
-/** The source that is meant by an id, a name, name@version, the start URL or the path of a folder. */
+/** The source that is meant by an id, a name, name@version, the start URL, the path of a folder, or the address of a repository or package in any of its forms. */
 export async function findSource(library: Library, text: string): Promise<Source> {
   const sources = await library.store.listSources()
-  const matches = matchSources(sources, text, library.folders?.addressOf(text))
+  const matches = matchSources(sources, text, library.trees?.addressOf(text))
   const [only] = matches
   if (only === undefined) throw unknownSource(library, text, sources)
   if (matches.length > 1) throw ambiguousSource(text, matches)
@@ -27,7 +28,8 @@ export function matchSources(sources: readonly Source[], text: string, address: 
     firstMatches(sources, (source) => labelOf(source) === text) ??
     firstMatches(sources, (source) => source.name === text) ??
     firstMatches(sources, (source) => key !== undefined && urlKey(source.url) === key) ??
-    firstMatches(sources, (source) => isSamePlace(source.url, address)) ??
+    firstMatches(sources, (source) => source.url === address || isSamePlace(source.url, address)) ??
+    firstMatches(sources, (source) => key !== undefined && urlKey(readImportUrl(source.url)) === key) ??
     []
   )
 }

@@ -1,9 +1,9 @@
 import { keyOrText } from '../../core/url/key.ts'
 import { isBelowStart } from '../../core/url/reach.ts'
 import { isGateReason } from '../../crawl/ledger.ts'
-import { isFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
+import { isTree } from '../tree.ts'
 
 /** The address that the redirects of the start lead to; the start itself where they lead to nothing that was read. */
 export async function findStartUrl({ store, limits }: Library, { id, url }: Source): Promise<string> {
@@ -17,7 +17,7 @@ export async function findStartUrl({ store, limits }: Library, { id, url }: Sour
 
 /** Where the site of a source is by its last crawl. What the start leads to for now only is not kept with the source. */
 export async function findSiteUrl(library: Library, source: Source): Promise<string> {
-  if (isFolder(source)) return source.url
+  if (isTree(source)) return source.url
   const site = new URL(source.siteUrl)
   const start = new URL(await findStartUrl(library, source))
   const isInside = isBelowStart(start, site)

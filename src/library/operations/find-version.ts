@@ -2,7 +2,7 @@ import { countOf } from '../../core/text/count.ts'
 import type { VersionMatch } from '../../core/version/match-version.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { Library } from '../library.ts'
-import { labelOf, type Source } from '../source.ts'
+import { labelOf, type Source, versionOf } from '../source.ts'
 import type { Crawl, Store } from '../store.ts'
 import { unknownSource } from './find-source.ts'
 
@@ -95,7 +95,7 @@ export async function chooseVersion(
     versions,
     among,
     passedOver: among.filter(isPassedOver),
-    hasUnversioned: named.some(({ version }) => version === null),
+    hasUnversioned: named.some((source) => versionOf(source) === null),
   }
 }
 
@@ -103,7 +103,7 @@ export async function chooseVersion(
 async function listVersions(library: Library, named: readonly Source[]): Promise<SourceVersion[]> {
   const found: SourceVersion[] = []
   for (const source of named) {
-    const { version } = source
+    const version = versionOf(source)
     if (version === null) continue
     const isWhole = await isComplete(library, source)
     found.push({ version, source, isComplete: isWhole, cappedAt: isWhole ? null : await findCap(library, source) })

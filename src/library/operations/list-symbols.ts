@@ -1,7 +1,8 @@
-import { anchoredUrl } from '../../core/retrieval/anchored-url.ts'
+import { citedUrl, findAnchor } from '../../core/retrieval/anchored-url.ts'
 import { type Definition, findDefinitions } from '../../core/retrieval/definitions.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
 import type { Library } from '../library.ts'
+import { readRows } from '../read-rows.ts'
 import { labelOf, type Source } from '../source.ts'
 import { chooseSources } from './choose-sources.ts'
 import { type FoundPage, findPage } from './find-page.ts'
@@ -86,16 +87,10 @@ async function* visitPages(
   }
 }
 
-/** So many rows are read at once. */
-const ROWS_AT_ONCE = 500
-
 /** The keys of the pages of a source. */
 async function* visitKeys({ store }: Library, { id }: Source): AsyncGenerator<string, void, void> {
-  for (let after: string | undefined; ; ) {
-    const rows = await store.listRows(id, { limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) })
+  for await (const rows of readRows(store, id)) {
     for (const { key, hasPage } of rows) if (hasPage) yield key
-    if (rows.length < ROWS_AT_ONCE) return
-    after = rows.at(-1)?.key
   }
 }
 
@@ -105,7 +100,15 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
   const label = labelOf(source)
   return listDefinitions(page).map(({ name, signature, line }) => {
     const chunk = chunks.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
-    const place = anchoredUrl(url, sections, line)
+    const place = citedUrl({
+      source: source.url,
+      url,
+      anchor: findAnchor(sections, line),
+      // Only code has chunks that are named by what they define.
+      isAsFile: typeof chunk?.symbol === 'string',
+      startLine: line,
+      endLine: line,
+    })
     return { name, signature, source: label, title, url: place, line, chunk: `${label}/${chunk?.id ?? ''}` }
   })
 }

@@ -1,11 +1,24 @@
 import { PharosError } from '../../core/errors.ts'
+import { shortCode } from '../../core/text/language-code.ts'
 import { writeList } from '../../core/text/list.ts'
 import { type AnswerParts, createComposer } from '../compose-answer.ts'
+import { createHitGroups } from '../group-hits.ts'
 import type { Library } from '../library.ts'
+import { createOrigins } from '../origins.ts'
 import { type RankedHits, rankHits } from '../ranked-hits.ts'
-import { ENGINE_WORDS, type Engine, FUSIONS, type SearchAnswer, type SearchInput } from '../search.ts'
+import {
+  DUPLICATES,
+  ENGINE_WORDS,
+  type Engine,
+  FUSIONS,
+  LANGUAGE_CHOICES,
+  type SearchAnswer,
+  type SearchInput,
+  type SimilarPage,
+} from '../search.ts'
 import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
 import { labelOf } from '../source.ts'
+import type { ChunkFilter } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 
@@ -41,9 +54,14 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     version,
   })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
-  const filter = { ...filterOf(input), ...(isAll ? {} : { sourceIds: sources.map(({ id }) => id) }) }
+  const within = isAll ? {} : { sourceIds: sources.map(({ id }) => id) }
+  const given = withoutChoice(input)
+  const conditions = await withoutRegion(library, given, within)
+  const filter = { ...filterOf(conditions), ...within }
   const asked = { query, filter, fusion, explain: input.explain ?? false, engines }
-  const composer = createComposer(library.store, sources, incomplete)
+  const origins = createOrigins(sources, incomplete)
+  const groups = createHitGroups(library.store, origins, input)
+  const composer = createComposer(library.store, origins, input.duplicates === 'show')
   let parts = 0
   let least = 0
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
@@ -58,7 +76,12 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       signal?.throwIfAborted()
       last = await rankHits(library, asked, parts++, signal, last.basis)
       if (parts === 1) least = minScore * (last.hits[0]?.score ?? 0)
-      composer.add(last.hits.filter(({ score }) => score >= least))
+      composer.add(
+        await groups.add(
+          last.hits.filter(({ score }) => score >= least),
+          composer.withdraw,
+        ),
+      )
     }
     answer = await composer.compose({ limit, tokens })
   }
@@ -67,7 +90,13 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   return {
     query,
     engines: last.engines,
-    notices: [...notices, ...last.notices, ...describeChange(engines, last.engines)],
+    notices: [
+      ...describeLanguage(given, conditions),
+      ...notices,
+      ...last.notices,
+      ...describeChange(engines, last.engines),
+      ...groups.listNotices(namedIn(answer)),
+    ],
     capped,
     searched: isChosen ? sources.slice(0, MOST_NAMED).map(labelOf) : [],
     searchedCount: sources.length,
@@ -76,9 +105,41 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       isLast || number + 1 >= MOST_ANSWERS
         ? null
         : writeCursor(input, { answer: number + 1, engines: engines ?? last.engines }, library.sha256),
-    widen: isEmpty ? await suggestWider(library, input) : [],
+    widen: isEmpty ? await suggestWider(library, conditions) : [],
     ...(isEmpty ? { available: await describeAvailable(library, sources) } : {}),
   }
+}
+
+/** What is asked, in any variant of its language where nothing is there in the one that is named. */
+async function withoutRegion(
+  { store }: Library,
+  input: SearchInput,
+  within: Pick<ChunkFilter, 'sourceIds'>,
+): Promise<SearchInput> {
+  const { query, language = '' } = input
+  const short = language.includes('-') ? shortCode(language) : null
+  if (short === null) return input
+  const found = await store.search({ query, limit: 1, filter: { ...filterOf(input), ...within } })
+  return found.length > 0 ? input : { ...input, language: short }
+}
+
+/** Says of a language that it is none, or that another was taken for it. */
+function describeLanguage({ language = '' }: SearchInput, taken: SearchInput): string[] {
+  if (language === '') return []
+  if (shortCode(language) === null) return [`“${language}” is no tag of a language, such as de or pt-BR`]
+  return taken.language === language ? [] : [`nothing is there in ${language}: searched in ${taken.language}`]
+}
+
+/** The pages of an answer with those that each stands for. */
+function namedIn({ passages, more }: AnswerParts): { readonly similar: readonly SimilarPage[] }[] {
+  return [...passages, ...more].map(({ similar = [] }) => ({ similar }))
+}
+
+/** What is asked without a choice of languages, which leaves nothing out by itself. */
+function withoutChoice(input: SearchInput): SearchInput {
+  const { language, ...rest } = input
+  const isChoice = LANGUAGE_CHOICES.some((choice) => choice === language)
+  return language === undefined || isChoice ? rest : { ...rest, language }
 }
 
 /** Says that answers before were ranked by something that did not take part now, so that this one may not go on where they ended. */
@@ -91,7 +152,7 @@ function describeChange(before: readonly Engine[] = [], now: readonly Engine[]):
   ]
 }
 
-function checkInput({ query, limit, tokens, minScore, fusion }: SearchInput): void {
+function checkInput({ query, limit, tokens, minScore, fusion, duplicates }: SearchInput): void {
   if (query.trim() === '') throw refuse('expected words to look for, got none')
   checkNumber('limit', limit, 1, MOST_LIMIT)
   checkNumber('tokens', tokens, 1, MOST_TOKENS)
@@ -100,6 +161,9 @@ function checkInput({ query, limit, tokens, minScore, fusion }: SearchInput): vo
   }
   if (fusion !== undefined && !FUSIONS.includes(fusion)) {
     throw refuse(`expected fusion to be one of ${FUSIONS.join(', ')}, got ${JSON.stringify(fusion)}`)
+  }
+  if (duplicates !== undefined && !DUPLICATES.includes(duplicates)) {
+    throw refuse(`expected duplicates to be one of ${DUPLICATES.join(', ')}, got ${JSON.stringify(duplicates)}`)
   }
 }
 

@@ -1,9 +1,10 @@
+import { compareUtf8 } from '../../core/text/order.ts'
 import { newestFirst } from '../../core/version/version.ts'
 import { type StoreHit, searchHits } from '../hits.ts'
 import type { Library } from '../library.ts'
 import type { AvailableSources, SearchInput, Widening, WideningFilter } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
-import type { ChunkFilter } from '../store.ts'
+import type { ChunkFilter, Store } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 
 /** The filters that a chunk has to pass. */
@@ -80,11 +81,19 @@ async function listInstead(
       return firstOf(hits.map(({ chunk }) => chunk.kind))
     case 'heading':
       return firstOf(hits.flatMap(({ chunk }) => chunk.headingPath.at(-1) ?? []))
+    case 'language':
+      return firstOf(await listLanguages(store, hits))
     case 'contentType':
       return hits.length === 0 ? [] : [input.contentType === 'code' ? 'prose' : 'code']
     default:
       return []
   }
+}
+
+/** The languages of pages. */
+async function listLanguages(store: Store, hits: readonly StoreHit[]): Promise<string[]> {
+  const likenesses = await store.readLikenesses(hits.map(({ sourceId, chunk }) => ({ sourceId, key: chunk.path })))
+  return likenesses.flatMap((likeness) => likeness?.language ?? []).sort(compareUtf8)
 }
 
 function firstOf(values: readonly string[]): string[] {

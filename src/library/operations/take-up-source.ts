@@ -1,10 +1,13 @@
 import { PharosError } from '../../core/errors.ts'
 import { keyOrText } from '../../core/url/key.ts'
+import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
+import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
-import type { CrawlType, Source, SourceSettings } from '../source.ts'
+import { type CrawlType, DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
 import type { CrawlRunOptions } from '../store.ts'
-import { addSource, parseStart, type SourceInput } from './add-source.ts'
+import { isTree } from '../tree.ts'
+import { addSource, findTree, parseStart, resolveScope, type SourceInput, toName } from './add-source.ts'
 import { findSource } from './find-source.ts'
 import { openRendering } from './open-rendering.ts'
 import { requireUnderstoodStart } from './require-understood.ts'
@@ -35,7 +38,8 @@ export interface TakenUp {
  * the settings it began with, one that failed without a page gives way to what is asked for now. Every other one is refused
  * with `SOURCE_EXISTS`. What cannot be crawled as it is asked for leaves nothing behind.
  */
-export async function takeUpSource(library: Library, asked: TakeUpInput): Promise<TakenUp> {
+export async function takeUpSource(library: Library, given: TakeUpInput): Promise<TakenUp> {
+  const asked = (await describeTree(library, given)) ?? given
   const { input, options } = splitType(asked)
   if (options.crawlType === 'history' && asked.force !== true) {
     await requireUnderstoodStart(library, parseStart(asked.url).href)
@@ -46,14 +50,50 @@ export async function takeUpSource(library: Library, asked: TakeUpInput): Promis
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
     const source = await findSource(library, String(error.details['source']))
-    if (keyOrText(source.url) !== keyOrText(input.url)) throw error
+    if (keyOrText(source.url) !== keyOrText(input.url)) {
+      const other = `, which is ${source.url}`
+      throw new PharosError('SOURCE_EXISTS', { ...error.details, other }, { cause: error })
+    }
     const { crawl, isRunning, isInterrupted, pages } = await reportSource(library, source)
     if (isRunning) throw new PharosError('CRAWL_RUNNING', { source: String(error.details['source']) }, { cause: error })
-    if (crawl === null) return { source, found: 'interrupted', kind: 'add', options }
-    if (isInterrupted) return { source, found: 'interrupted', kind: crawl.kind, options: crawl.options }
-    if (crawl.state !== 'failed' || pages > 0) throw error
+    if (crawl === null && !isAskedAnew(source, input)) return { source, found: 'interrupted', kind: 'add', options }
+    if (crawl !== null && isInterrupted && crawl.options.isFocused !== true) {
+      return { source, found: 'interrupted', kind: crawl.kind, options: crawl.options }
+    }
+    if ((crawl !== null && crawl.state !== 'failed') || pages > 0) throw error
     await library.store.removeSource(source.id)
     return { source: await addSource(library, input), found: 'failed', kind: 'add', options }
+  }
+}
+
+/** Whether something else is asked of a tree than what was written down when nobody had looked at it yet: that may have been a mistake. */
+function isAskedAnew(source: Source, { scope = {}, settings = {} }: SourceInput): boolean {
+  if (!isTree(source)) return false
+  const { tree: { ref, path } = DEFAULT_SETTINGS.tree, chunks = DEFAULT_SETTINGS.chunks } = settings
+  const { tree, chunks: kept } = source.settings
+  if (tree.ref !== ref || tree.path !== path || kept !== chunks) return true
+  const fields = Object.entries(resolveScope(DEFAULT_SCOPE, scope))
+  return fields.some(([name, value]) => JSON.stringify(source.scope[name as keyof Scope]) !== JSON.stringify(value))
+}
+
+/**
+ * What is asked where a tree of files is meant, with what it says of itself; undefined for a web site. One that is not there is refused.
+ * How a site is crawled says nothing of it.
+ */
+async function describeTree(library: Library, asked: TakeUpInput): Promise<TakeUpInput | undefined> {
+  const address = findTree(library, asked)
+  if (library.trees === undefined || address === undefined) return undefined
+  const { chunks, tree } = asked.settings ?? {}
+  const { url, name, version } = await library.trees.describe(address, tree)
+  // The newest version of a package is another one tomorrow.
+  const isPinned =
+    treeKindOf(url) === 'repository' || (version !== undefined && url.endsWith(`@${encodeURIComponent(version)}`))
+  return {
+    ...asked,
+    url,
+    name: asked.name ?? (toName(name) || undefined),
+    version: asked.version ?? (isPinned ? version : undefined),
+    settings: { ...(chunks === undefined ? {} : { chunks }), ...(tree === undefined ? {} : { tree }) },
   }
 }
 

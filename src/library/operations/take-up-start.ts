@@ -6,7 +6,7 @@ import type { PlannerOptions } from '../../plan/planner-options.ts'
 import type { Library } from '../library.ts'
 import type { CrawlType, Source } from '../source.ts'
 import type { CrawlRunOptions } from '../store.ts'
-import { parseStart } from './add-source.ts'
+import { findTree, parseStart } from './add-source.ts'
 import type { CrawlInput } from './crawl-source.ts'
 import { type TakenUp, type TakeUpInput, takeUpSource } from './take-up-source.ts'
 
@@ -37,7 +37,8 @@ export async function takeUpStart(
   input: StartInput,
 ): Promise<{ readonly source: Source; readonly input: CrawlInput }> {
   const { scope, crawlType, render, maxAgeMs, maxAgeMsOf, planner, force } = input
-  const { href: url } = parseStart(input.url)
+  const tree = findTree(library, input)
+  const url = tree ?? parseStart(input.url).href
   const fresh: Partial<CrawlRunOptions> = {
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     ...(maxAgeMsOf === undefined ? {} : { maxAgeMsOf }),
@@ -49,7 +50,8 @@ export async function takeUpStart(
     const asked: TakeUpInput = {
       url,
       force,
-      scope: { ...NEW_SCOPE, ...scope },
+      // Files are not linked: folders may be as deep as they are.
+      scope: tree === undefined ? { ...NEW_SCOPE, ...scope } : scope,
       settings: { crawlType: crawlType ?? NEW_TYPE, ...(render === undefined ? {} : { render }) },
     }
     const { source, kind, options } = await takeUpUnder(library, asked)
@@ -57,10 +59,13 @@ export async function takeUpStart(
   }
   const options: Partial<CrawlRunOptions> = {
     scope: withoutKnown(scope, known.scope),
-    ...(crawlType === undefined || crawlType === known.settings.crawlType ? {} : { crawlType }),
+    ...(tree !== undefined || crawlType === undefined || crawlType === known.settings.crawlType ? {} : { crawlType }),
     ...fresh,
   }
-  return { source: known, input: { kind: 'recrawl', ...options, ...(render === undefined ? {} : { render }) } }
+  return {
+    source: known,
+    input: { kind: 'recrawl', ...options, ...(render === undefined || tree !== undefined ? {} : { render }) },
+  }
 }
 
 /** Records a source under the first name that is free: whoever asks by an address gives none. */
@@ -70,7 +75,8 @@ async function takeUpUnder(library: Library, input: TakeUpInput, number = 1): Pr
   } catch (error) {
     const isTaken = error instanceof PharosError && error.code === 'SOURCE_EXISTS'
     if (!isTaken || number === MOST_NAMES) throw error
-    const base = number === 1 ? String(error.details['source']) : (input.name ?? '').replace(/-\d+$/, '')
+    const [taken = ''] = String(error.details['source']).split('@', 1)
+    const base = number === 1 ? taken : (input.name ?? '').replace(/-\d+$/, '')
     return takeUpUnder(library, { ...input, name: `${base}-${number + 1}` }, number + 1)
   }
 }
@@ -80,8 +86,8 @@ const MOST_NAMES = 100
 
 /** The source that starts at an address; of several, the one that was added last. */
 async function findByStart({ store }: Library, url: string): Promise<Source | undefined> {
-  const key = urlKey(url)
-  const sources = (await store.listSources()).filter((source) => urlKey(source.url) === key)
+  const keyOf = (address: string) => urlKey(address) ?? address
+  const sources = (await store.listSources()).filter((source) => keyOf(source.url) === keyOf(url))
   return sources.toSorted((a, b) => b.createdAt - a.createdAt)[0]
 }
 

@@ -2,6 +2,7 @@ import type { Sha256 } from '../../core/model.ts'
 import { type ComparedRows, compareRows } from '../compare-rows.ts'
 import { type HeldRow, type HeldTable, placesOf } from '../held-tables.ts'
 import type { ArrivalPlan } from '../holdings.ts'
+import { hashImported } from '../import-pages.ts'
 
 /** What was found to be the same in two libraries. */
 export interface VerifiedTable {
@@ -60,8 +61,13 @@ function createTextCheck(table: HeldTable, sha256: Sha256): (row: HeldRow) => bo
   }
   if (table.name === 'pages') {
     const [meta = 0, markdown = 0] = placesOf(table, ['meta', 'markdown'])
-    // Written by a store, as every page is.
-    return (row) => hasText(row[markdown], (JSON.parse(String(row[meta])) as { contentHash?: unknown }).contentHash)
+    return (row) => {
+      const text = row[markdown]
+      // Written by a store, as every page is.
+      const { contentHash, url } = JSON.parse(String(row[meta])) as { contentHash?: unknown; url?: unknown }
+      const isImported = () => typeof text === 'string' && hashImported(String(url), text, sha256) === contentHash
+      return hasText(text, contentHash) || isImported()
+    }
   }
   return () => false
 }

@@ -1,19 +1,51 @@
 import { z } from 'zod'
 import { writeBytes } from '../../core/text/bytes.ts'
-import { writeNumber } from '../../core/text/count.ts'
-import { timeOrNull, writeTime } from '../../library/words.ts'
-import { orNull } from '../schemas.ts'
+import { countOf, writeNumber } from '../../core/text/count.ts'
+import type { Library } from '../../library/library.ts'
+import type { DuplicateList, DuplicatesInput } from '../../library/operations/list-duplicates.ts'
+import { oneLine, quote, timeOrNull, writeTime } from '../../library/words.ts'
+import { usage } from '../arguments.ts'
+import { flag, number, orNull, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
+
+/** Groups of pages of which a search shows one. */
+const DUPLICATES = z.object({
+  groupCount: z.number(),
+  pageCount: z.number(),
+  compared: z.number(),
+  unknown: z.number(),
+  groups: z.array(
+    z.object({
+      count: z.number(),
+      pages: z.array(
+        z.object({
+          url: z.string(),
+          title: z.string(),
+          source: z.string(),
+          sourceId: z.string(),
+          version: orNull(z.string()),
+          language: orNull(z.string()),
+        }),
+      ),
+    }),
+  ),
+})
 
 /** `index_statistics`: how large the library is. */
 export const indexStatistics: Tool = createTool({
   name: 'index_statistics',
   title: 'Index statistics',
   description:
-    'Tells how large the library is: number of sources, pages and chunks, bytes on disk, the embedding model with its dimensions and how many chunks have a vector (none where search goes by words alone), and when content last changed.',
+    'Tells how large the library is: number of sources, pages and chunks, bytes on disk, the embedding model with its dimensions and how many chunks have a vector (none where search goes by words alone), and when content last changed. With duplicates=true it also lists the groups of pages that say nearly the same or are translations of each other, of which search_docs shows one: 20 of them, further ones from offset on; source narrows them to one.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
-  input: z.strictObject({}),
+  input: z.strictObject({
+    duplicates: flag('Also list groups of pages that say nearly the same. All pages are gone through for it.'),
+    source: text(
+      'Source whose duplicates are listed: id, name (with all its versions), name@version or start URL. Default: all.',
+    ),
+    offset: number('Groups to pass over. Default 0.'),
+  }),
   output: z.object({
     sources: z.number(),
     pages: z.number(),
@@ -23,9 +55,15 @@ export const indexStatistics: Tool = createTool({
     embeddingDimensions: orNull(z.number()),
     embeddedChunks: z.number(),
     lastActivityAt: orNull(z.string()),
+    duplicates: DUPLICATES.optional(),
   }),
-  async run(_args, context) {
-    const { store, vectors } = await context.library()
+  async run({ duplicates, source, offset = 0 }, context) {
+    const library = await context.library()
+    const { store, vectors } = library
+    if (duplicates !== true && (source !== undefined || offset !== 0)) {
+      throw usage('source and offset narrow the list of duplicates: expected duplicates to be true')
+    }
+    const list = duplicates === true ? await readDuplicates(library, { source, offset }, context.signal) : undefined
     const { sources, pages, chunks, bytes, changedAt } = await store.stats()
     const space = await vectors?.readSpace()
     const embedded = space === undefined ? 0 : ((await vectors?.count())?.embedded ?? 0)
@@ -38,6 +76,7 @@ export const indexStatistics: Tool = createTool({
         ? 'Embeddings: none'
         : `Embeddings: ${space.model}, ${space.dimensions} dimensions, ${writeNumber(embedded)} of ${writeNumber(chunks)} chunks`,
       `Last activity: ${changedAt === null ? 'never' : writeTime(changedAt)}`,
+      ...(list === undefined ? [] : writeDuplicates(list)),
     ]
     return {
       content: [lines.join('\n')],
@@ -50,7 +89,32 @@ export const indexStatistics: Tool = createTool({
         embeddingDimensions: space?.dimensions ?? null,
         embeddedChunks: embedded,
         lastActivityAt: timeOrNull(changedAt),
+        ...(list === undefined ? {} : { duplicates: toRecord(list) }),
       },
     }
   },
 })
+
+/** Loaded when it is asked for, which is rarely. */
+async function readDuplicates(library: Library, input: DuplicatesInput, signal: AbortSignal): Promise<DuplicateList> {
+  const { listDuplicates } = await import('../../library/operations/list-duplicates.ts')
+  return listDuplicates(library, input, signal)
+}
+
+function writeDuplicates({ groups, groupCount, pageCount, compared, unknown }: DuplicateList): string[] {
+  const missing = unknown === 0 ? '' : `; ${countOf(unknown, 'page')} not compared yet`
+  const all = `${countOf(groupCount, 'group')} of ${countOf(pageCount, 'page')} among ${countOf(compared, 'page')}`
+  return [
+    `Duplicates: ${all}${missing}`,
+    ...groups.map(({ count, pages }) => {
+      const named = pages.map(({ url, source, language }) => {
+        return `${oneLine(url)} (${[source, ...(language === null ? [] : [language])].map(oneLine).join(', ')})`
+      })
+      return `- ${quote(pages[0]?.title ?? '')}, ${countOf(count, 'page')}: ${named.join(', ')}`
+    }),
+  ]
+}
+
+function toRecord({ groups, ...counts }: DuplicateList): z.input<typeof DUPLICATES> {
+  return { ...counts, groups: groups.map(({ count, pages }) => ({ count, pages: [...pages] })) }
+}

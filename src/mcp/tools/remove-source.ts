@@ -19,10 +19,11 @@ Name it by source (name, name@version, id or start URL); with version, the name 
   output: z.object({ removed: SOURCE_RECORD, pages: z.number(), chunks: z.number(), cancelled: z.boolean() }),
   async run(args, { library, jobs }) {
     const opened = await library()
+    const { removeSource: removeFrom } = await import('../../library/operations/remove-source.ts')
     const source = await findOne(opened, args)
     const running = (await jobs()).list().find(({ sourceId, endedAt }) => sourceId === source.id && endedAt === null)
     const cancelled = running !== undefined && (await (await jobs()).cancel(running.crawlId))
-    const { pages, chunks } = await opened.store.removeSource(source.id)
+    const { pages, chunks } = await removeFrom(opened, source.id)
     const size = `${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`
     return {
       content: [`Removed ${oneLine(labelOf(source))}: ${size}.${cancelled ? ' Its crawl was cancelled.' : ''}`],

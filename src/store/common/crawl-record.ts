@@ -15,6 +15,9 @@ export function toCrawl(found: CrawlRecord): Crawl {
   return { ...found, options, summary }
 }
 
+/** Tells runs over a part of a source from others, by how their options are written. */
+export const IS_FOCUSED = `options LIKE '%"isFocused":true%' AND state <> 'running'`
+
 /** What is written of a crawl besides its number and its source. */
 export const CRAWL_COLUMNS = 'kind, state, options, runner, started_at, heartbeat_at, ended_at, summary'
 

@@ -6,7 +6,7 @@ import type { CrawlOf } from './crawl-of.ts'
 export interface Draft {
   readonly id: number
   readonly key: string
-  readonly url: string
+  url: string
   state: LedgerState
   reason: Reason | null
   pattern: string | null
@@ -67,6 +67,7 @@ export function recordAnswer(row: Draft, answer: Answer, crawl: number): void {
   if (answer.etag !== undefined) row.etag = answer.etag
   if (answer.lastModified !== undefined) row.lastModified = answer.lastModified
   if (answer.contentUrl !== undefined) row.contentUrl = answer.contentUrl
+  if (answer.url !== undefined) row.url = answer.url
   if (answer.isShell !== undefined) row.isShell = answer.isShell
   if (isNothing && typeof contentHash === 'string') row.contentHash = contentHash
   row.attempts = countAttempts(row.attempts, answer)

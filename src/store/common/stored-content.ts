@@ -39,9 +39,13 @@ export function idsFrom(prefix: string): readonly [first: string, last: string] 
 /** A page as everybody else has it. */
 export function toStoredPage(found: PageColumns): StoredPage {
   const { sourceId, key, checkedAt, changedAt } = found
+  return { sourceId, key, page: toPage(found), checkedAt, changedAt }
+}
+
+/** The page of its columns. */
+export function toPage({ meta, markdown }: Pick<PageColumns, 'meta' | 'markdown'>): Page {
   // Written by a store, like everything that is parsed here.
-  const meta = JSON.parse(found.meta) as Omit<Page, 'markdown'>
-  return { sourceId, key, page: { ...meta, markdown: found.markdown }, checkedAt, changedAt }
+  return { ...(JSON.parse(meta) as Omit<Page, 'markdown'>), markdown }
 }
 
 /** A chunk whose text may be read when it is asked for: of most hits it never is. */

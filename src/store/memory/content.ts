@@ -1,5 +1,6 @@
+import { type Likeness, likenessOf } from '../../core/retrieval/likeness.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
-import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
+import type { PageExcerpt, PageText, RelatedPage, StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
 import { listChunks } from './chunk-index.ts'
 import type { Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
@@ -28,6 +29,17 @@ export function toPageText(row: Row): PageText | undefined {
     symbol,
   }))
   return { ...rest, url: row.url, title, language, markdown, sections, chunks }
+}
+
+/** How the page of a row is related to others. */
+export function toLikeness({ record }: Row): Likeness | undefined {
+  return record === null ? undefined : likenessOf(record.page)
+}
+
+/** The page of a row with that. */
+export function toRelated(row: Row): RelatedPage | undefined {
+  const { sourceId, key, url, record } = row
+  return record === null ? undefined : { sourceId, key, url, title: record.page.title, ...likenessOf(record.page) }
 }
 
 /** Whether the page of a row holds a text, whatever the case of its letters from A to Z. */

@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import { labelOf, type Source } from '../../library/source.ts'
-import type { Crawl } from '../../library/store.ts'
+import { type Crawl, FOCUSED_KEPT } from '../../library/store.ts'
 
 /** The runs over all sources. */
 export class Crawls {
@@ -23,6 +23,7 @@ export class Crawls {
     for (const stale of running) {
       if (stale.id !== resume) this.#put({ ...stale, state: 'cancelled', endedAt: stale.heartbeatAt })
     }
+    if (crawl.options.isFocused === true) this.#forgetFocused(source.id)
     return { ...this.#put(begun) }
   }
 
@@ -67,6 +68,13 @@ export class Crawls {
 
   removeSource(sourceId: string): void {
     for (const { id } of this.#listOf(sourceId)) this.#crawls.delete(id)
+  }
+
+  #forgetFocused(sourceId: string): void {
+    const focused = this.list(sourceId, Number.MAX_SAFE_INTEGER).filter(
+      ({ state, options }) => options.isFocused === true && state !== 'running',
+    )
+    for (const { id } of focused.slice(FOCUSED_KEPT - 1)) this.#crawls.delete(id)
   }
 
   #reopen(source: Source, id: string, now: number): Crawl {

@@ -2,7 +2,17 @@ import type { Settled } from '../../crawl/ledger.ts'
 import type { LibraryStore } from '../../library/library-store.ts'
 import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'
-import { countContent, findChunk, holdsText, measure, toExcerpt, toPageText, toStoredPage } from './content.ts'
+import {
+  countContent,
+  findChunk,
+  holdsText,
+  measure,
+  toExcerpt,
+  toLikeness,
+  toPageText,
+  toRelated,
+  toStoredPage,
+} from './content.ts'
 import { Crawls } from './crawls.ts'
 import {
   countOpen,
@@ -172,6 +182,19 @@ export function createMemoryStore(): LibraryStore {
     readPageText: async (sourceId, key) => {
       const row = ledgerOf(sourceId).get(key)
       return row && toPageText(row)
+    },
+    readLikenesses: async (places) =>
+      places.map(({ sourceId, key }) => {
+        const row = ledgerOf(sourceId).get(key)
+        return row && toLikeness(row)
+      }),
+    // Whatever is here was written by this program.
+    fillLikenesses: async () => 0,
+    listRelated: async function* (sourceId) {
+      for (const row of ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })) {
+        const page = toRelated(row)
+        if (page) yield page
+      }
     },
     findPages: async (sourceId, text) => {
       const rows = ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })

@@ -70,11 +70,12 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
     detail = null,
   } = settlement
   const { etag = row.etag, lastModified = row.lastModified, contentUrl = row.contentUrl, dueAt = null } = settlement
-  const { isShell = row.isShell } = settlement
+  const { isShell = row.isShell, url = row.url } = settlement
   const isPending = state === 'pending'
   const isNothing = state === 'skipped' || state === 'failed'
   return {
     ...row,
+    url,
     lease: null,
     checkedAt,
     crawlId,

@@ -89,11 +89,12 @@ export class SourceLedger {
 
   /** Rows in the order of keys. */
   list(filter: RowFilter): Row[] {
-    const { state, reason, after, limit } = filter
+    const { state, reason, after, before, limit } = filter
     return this.rows()
       .filter((row) => state === undefined || row.state === state)
       .filter((row) => reason === undefined || row.reason === reason)
       .filter((row) => after === undefined || compareUtf8(row.key, after) > 0)
+      .filter((row) => before === undefined || compareUtf8(row.key, before) < 0)
       .sort((a, b) => compareUtf8(a.key, b.key))
       .slice(0, limit)
   }

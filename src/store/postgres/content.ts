@@ -1,4 +1,5 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
+import { likenessOf } from '../../core/retrieval/likeness.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { ChunkSpan, PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
@@ -57,6 +58,19 @@ const IS_ROW = 'l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
 
+/** Writes how the page of a row is related to others: three values, from the parameter `first` on. */
+function writeLikeness(first: number): string {
+  return `INSERT INTO likenesses (page, fingerprint, language, family)
+       VALUES ($1, $${first}, $${first + 1}, $${first + 2})
+       ON CONFLICT (page) DO UPDATE SET fingerprint = excluded.fingerprint, language = excluded.language,
+         family = excluded.family`
+}
+
+function likenessValues(page: Page): (string | null)[] {
+  const { fingerprint, language, family } = likenessOf(page)
+  return [fingerprint, language, family]
+}
+
 /** Replaces what a row holds as a whole. */
 export async function writeContent(sql: Sql, source: number, row: number, record: PageRecord): Promise<void> {
   const { page, chunks } = withoutNul(record)
@@ -70,6 +84,7 @@ export async function writeContent(sql: Sql, source: number, row: number, record
        ON CONFLICT (id) DO UPDATE SET first_chunk = excluded.first_chunk, chunk_count = excluded.chunk_count,
          title = excluded.title, language = excluded.language, meta = excluded.meta, sections = excluded.sections,
          markdown = excluded.markdown, layout = excluded.layout),
+     likeness AS (${writeLikeness(25)}),
      stale AS (INSERT INTO index_stale (first, last) SELECT $2::bigint, $2::bigint + $3::integer - 1 WHERE $3::integer > 0)
      INSERT INTO chunks (id, source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug,
        path, heading_path, symbol, address, asset_path, content)
@@ -104,6 +119,7 @@ export async function writeContent(sql: Sql, source: number, row: number, record
       chunks.map(({ address }) => address),
       chunks.map(({ assetPath }) => assetPath),
       chunks.map(({ content }) => content),
+      ...likenessValues(page),
     ],
   )
   // Of a row without a page nothing was found before.
@@ -165,6 +181,7 @@ export async function describeContent(sql: Sql, source: number, row: number, rec
   await sql.run(
     `WITH said AS (
        UPDATE pages SET title = $2, language = $3, meta = $4, sections = $5, layout = coalesce($6, layout) WHERE id = $1),
+     likeness AS (${writeLikeness(11)}),
      gone AS (INSERT INTO index_gone (first, last) SELECT $7::bigint, $8::bigint WHERE $9 AND $8::bigint >= $7::bigint),
      stale AS (INSERT INTO index_stale (first, last) SELECT $7::bigint, $8::bigint WHERE $9 AND $8::bigint >= $7::bigint)
      DELETE FROM copied_vectors WHERE $10 AND chunk BETWEEN $7::bigint AND $8::bigint`,
@@ -179,6 +196,7 @@ export async function describeContent(sql: Sql, source: number, row: number, rec
       first + count - 1,
       anew.isRenamed,
       anew.isCopiedOtherwise,
+      ...likenessValues(page),
     ],
   )
   await classifyContent(sql, source, row, record)

@@ -3,8 +3,8 @@ import type { CrawlSummary } from '../../crawl/events.ts'
 import type { HostLease } from '../../crawl/host-lease.ts'
 import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
-import type { Crawl } from '../../library/store.ts'
-import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, toCrawl } from '../common/crawl-record.ts'
+import { type Crawl, FOCUSED_KEPT } from '../../library/store.ts'
+import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, IS_FOCUSED, toCrawl } from '../common/crawl-record.ts'
 import type { Sql } from './database.ts'
 import type { HostHolder } from './host-holder.ts'
 import { freeHosts } from './hosts.ts'
@@ -85,11 +85,16 @@ async function refuseRunning(sql: Sql, source: number): Promise<never> {
   throw new PharosError('CRAWL_RUNNING', { source: labelOf(found ?? { name: String(source), version: null }) })
 }
 
+const FORGET_FOCUSED = `DELETE FROM crawls WHERE source = $1 AND ${IS_FOCUSED} AND id NOT IN (
+    SELECT id FROM crawls WHERE source = $1 AND ${IS_FOCUSED} ORDER BY started_at DESC, id DESC LIMIT $2)
+  AND NOT EXISTS (SELECT 1 FROM crawl_helpers h WHERE h.crawl = crawls.id)`
+
 async function insertCrawl(sql: Sql, source: number, crawl: Crawl): Promise<{ crawl: Crawl; term: number }> {
   await sql.run(
     `UPDATE ledger SET attempts = 0, is_final = false, awaits_confirmation = false WHERE source = $1 AND state = 'pending'`,
     [source],
   )
+  if (crawl.options.isFocused === true) await sql.run(FORGET_FOCUSED, [source, FOCUSED_KEPT - 1])
   await sql.run(`INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, [
     await crawlNumber(sql, source, crawl.id),
     source,

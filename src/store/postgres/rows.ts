@@ -27,19 +27,19 @@ export async function findRow(sql: Sql, source: number, key: string): Promise<Le
 const AFTER = `l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2`
 const IN_ORDER = 'ORDER BY left(l.key, 512), l.key LIMIT $3'
 
-/** Rows of one state and reason, in the order of keys. */
-export const ROWS_BY_REASON: string = `${ROWS} WHERE ${AFTER} AND l.state = $4 AND l.reason = $5 ${IN_ORDER}`
+const BEFORE = `left(l.key, 512) <= left($6, 512) AND l.key < $6`
 
 /** Addresses of a source in the order of their keys. */
 export async function listRows(sql: Sql, source: number, filter: RowFilter): Promise<LedgerRow[]> {
-  const { state, reason, after = '', limit } = filter
-  const asked = [source, after, limit]
+  const { state, reason, after = '', before, limit } = filter
+  const asked = [source, after, limit, state ?? null, reason ?? null, ...(before === undefined ? [] : [before])]
+  const between = before === undefined ? AFTER : `${AFTER} AND ${BEFORE}`
   const found =
     reason !== undefined && state !== undefined
-      ? await sql.all<RowColumns>(ROWS_BY_REASON, [...asked, state, reason])
+      ? await sql.all<RowColumns>(`${ROWS} WHERE ${between} AND l.state = $4 AND l.reason = $5 ${IN_ORDER}`, asked)
       : await sql.all<RowColumns>(
-          `${ROWS} WHERE ${AFTER} AND ($4::text IS NULL OR l.state = $4) AND ($5::text IS NULL OR l.reason = $5) ${IN_ORDER}`,
-          [...asked, state ?? null, reason ?? null],
+          `${ROWS} WHERE ${between} AND ($4::text IS NULL OR l.state = $4) AND ($5::text IS NULL OR l.reason = $5) ${IN_ORDER}`,
+          asked,
         )
   return found.map(toLedgerRow)
 }

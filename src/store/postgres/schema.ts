@@ -8,7 +8,18 @@ import { TABLES } from './tables.ts'
 import { UNDERSTANDING_TABLES } from './understanding-tables.ts'
 
 /** Each is run once, in order; what was released is never changed. */
-const MIGRATIONS: readonly string[] = [TABLES + UNDERSTANDING_TABLES]
+const MIGRATIONS: readonly string[] = [
+  TABLES + UNDERSTANDING_TABLES,
+  `
+-- How pages are related to others. Pages that were stored before have none until they are read again.
+CREATE TABLE likenesses (
+  page bigint PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+  fingerprint text,
+  language text,
+  family text
+);
+`,
+]
 
 /** The schema this program writes. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length

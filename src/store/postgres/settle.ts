@@ -265,9 +265,9 @@ async function updateAdopted(sql: Sql, row: Draft, adoption: Adoption, crawl: Cr
 const SAVE = `UPDATE ledger SET state = $2, reason = $3, pattern = $4, target = $5, status = $6, detail = $7, etag = $8,
     last_modified = $9, content_url = $10, is_shell = $11, content_hash = $12, page_hash = $13, words = $14, attempts = $15,
     changed_at = $16, due_at = $17, is_final = $18, awaits_confirmation = $19, proven_crawl = $20, checked_at = $21,
-    crawl = $22, lease = NULL, leased_until = NULL
+    crawl = $22, url = $23, lease = NULL, leased_until = NULL
   WHERE id = $1`
-const SAVE_AND_COUNT = `WITH counted AS (${addHelpSql(23)}) ${SAVE}`
+const SAVE_AND_COUNT = `WITH counted AS (${addHelpSql(24)}) ${SAVE}`
 
 async function save({ sql, row, crawl, help }: Settling, checkedAt: number | null): Promise<void> {
   const { contentHash, pageHash } = row
@@ -294,6 +294,7 @@ async function save({ sql, row, crawl, help }: Settling, checkedAt: number | nul
     row.provenCrawl,
     lastChecked(row, checkedAt),
     crawl,
+    row.url,
   ]
   if (help === undefined) await sql.run(SAVE, values)
   else await sql.run(SAVE_AND_COUNT, [...values, ...helpValues(help.helper, helpOf(row.state, help.cost))])

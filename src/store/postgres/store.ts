@@ -21,6 +21,7 @@ import { createHoldings } from './holdings.ts'
 import { HostHolder, type Leased } from './host-holder.ts'
 import { giveHostsBack, keepHosts, lockHosts, readHosts, readRobots, writeHosts, writeRobots } from './hosts.ts'
 import { createJobLog } from './job-log.ts'
+import { fillLikenesses, listRelated, readLikenesses } from './likenesses.ts'
 import { confirmPagesOf, listPagesOf, readList, writeList } from './lists.ts'
 import { createPlaceHubs } from './place-hubs.ts'
 import { createPlanMemory } from './plan-memory.ts'
@@ -319,6 +320,12 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     readExcerpt: (sourceId, key, place) =>
       within(sourceId, undefined, (source) => content.readExcerpt(db, source, key, place)),
     readPageText: (sourceId, key) => within(sourceId, undefined, (source) => content.readPageText(db, source, key)),
+    readLikenesses: (places) => readLikenesses(db, places),
+    fillLikenesses: (describe, signal) => fillLikenesses(db, describe, signal),
+    async *listRelated(sourceId) {
+      const source = await sources.numberOf(db, sourceId)
+      if (source !== undefined) yield* listRelated(db, source)
+    },
     findPages: (sourceId, text) => within(sourceId, [], (source) => content.findPages(db, source, text)),
     async *listPages(sourceId) {
       const source = await sources.numberOf(db, sourceId)

@@ -17,6 +17,7 @@ import { createCopied } from './copied.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
+import type { Likenesses } from './likenesses.ts'
 import { createHubWriter } from './place-hubs.ts'
 
 /** Pages with their chunks and index rows, under the id of their row in the ledger. */
@@ -73,7 +74,7 @@ const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.p
 const PAGES_AT_ONCE = 32
 
 /** Prepares what is asked about content. */
-export function createContent(db: Database, index: ChunkIndex, layouts: Layouts): Content {
+export function createContent(db: Database, index: ChunkIndex, layouts: Layouts, likenesses: Likenesses): Content {
   const classifications = createClassifications(db)
   const selectRange = db.prepare<[number], { first: number; count: number }>(
     'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
@@ -215,6 +216,7 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       const { markdown, ...meta } = page
       insertPage.run(row, first, chunks.length, page.title, JSON.stringify(meta), markdown)
       layouts.write(row, page, chunks)
+      likenesses.write(row, page)
       classifications.replace(source, row, record.classification)
       if (chunks.length > 0) index.announce(first + chunks.length - 1)
     },
@@ -223,6 +225,7 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       const { markdown, ...meta } = page
       const anew = compareSaid(selectSaid.get(row), page)
       updatePage.run(page.title, JSON.stringify(meta), row)
+      likenesses.write(row, page)
       classify(source, row, record)
       if (anew.isAnalysedOtherwise) classifications.invalidate(row)
       const { first = 0, count = 0 } = selectRange.get(row) ?? {}

@@ -2,8 +2,8 @@ import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
-import type { Crawl } from '../../library/store.ts'
-import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, toCrawl } from '../common/crawl-record.ts'
+import { type Crawl, FOCUSED_KEPT } from '../../library/store.ts'
+import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, IS_FOCUSED, toCrawl } from '../common/crawl-record.ts'
 import type { Database } from './database.ts'
 import type { Sources } from './sources.ts'
 
@@ -67,6 +67,11 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     `UPDATE ledger SET attempts = 0, is_final = 0, awaits_confirmation = 0 WHERE source = ? AND state = 'pending'`,
   )
 
+  const forgetFocused = db.prepare<[number, number, number]>(
+    `DELETE FROM crawls WHERE source = ? AND ${IS_FOCUSED} AND id NOT IN (
+      SELECT id FROM crawls WHERE source = ? AND ${IS_FOCUSED} ORDER BY started_at DESC, id DESC LIMIT ?)`,
+  )
+
   const begin = db.transaction((crawl: Crawl, staleMs: number, resume?: string, gone?: string): Crawl => {
     const source = sources.requireNumber(crawl.sourceId)
     const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
@@ -96,6 +101,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       })
     }
     startOver.run(source)
+    if (crawl.options.isFocused === true) forgetFocused.run(source, source, FOCUSED_KEPT - 1)
     insert.run(sources.crawlNumber(source, crawl.id), source, ...crawlValues(crawl))
     return crawl
   })

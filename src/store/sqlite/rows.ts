@@ -31,7 +31,10 @@ const ROWS = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason
     FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
 
 const listRows = (where: string): string =>
-  `${ROWS} WHERE l.source = @source AND l.key > @after AND ${where} ORDER BY l.key LIMIT @limit`
+  `${ROWS} WHERE l.source = @source AND l.key > @after AND l.key < @before AND ${where} ORDER BY l.key LIMIT @limit`
+
+/** Stands behind every key: bytes come after all text. */
+const END = Uint8Array.of(0)
 
 /** Rows of one state and reason, in the order of keys. */
 export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = @reason')
@@ -39,7 +42,9 @@ export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = 
 /** Prepares what is asked about rows. */
 export function createRows(db: Database): Rows {
   const selectOne = db.prepare<[number, string], RowColumns>(`${ROWS} WHERE l.source = ? AND l.key = ?`)
-  type Some = [{ source: number; after: string; state: string; reason: string; limit: number }]
+  type Some = [
+    { source: number; after: string; before: string | Uint8Array; state: string; reason: string; limit: number },
+  ]
   const selectSome = (sql: string) => db.prepare<Some, RowColumns>(sql)
   const selectAll = selectSome(listRows('@state IS NOT NULL AND @reason IS NOT NULL'))
   const selectByReason = selectSome(ROWS_BY_REASON)
@@ -78,8 +83,8 @@ export function createRows(db: Database): Rows {
       const found = selectOne.get(source, key)
       return found === undefined ? undefined : toLedgerRow(found)
     },
-    list: (source, { state, reason, after = '', limit }) => {
-      const asked = { source, after, state: '', reason: '', limit }
+    list: (source, { state, reason, after = '', before = END, limit }) => {
+      const asked = { source, after, before, state: '', reason: '', limit }
       if (state === undefined && reason === undefined) return selectAll.all(asked).map(toLedgerRow)
       // Rows of one state and reason stand together in an index, in the order of keys; those of several are put in order here.
       const kinds = selectCounts

@@ -829,6 +829,19 @@ const MIGRATIONS: readonly string[] = [
     touched_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- How pages are related to others, under the id of their row. A table of its own, as layouts have one: many are asked for at each search.
+  -- Pages that were stored before have none until they are read again.
+  CREATE TABLE likenesses (
+    page INTEGER PRIMARY KEY REFERENCES pages (id),
+    fingerprint TEXT,
+    language TEXT,
+    family TEXT
+  ) STRICT;
+  CREATE TRIGGER likeness_deleted AFTER DELETE ON pages BEGIN
+    DELETE FROM likenesses WHERE page = old.id;
+  END;
+  `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */

@@ -59,7 +59,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
      FROM ledger WHERE source = ? AND key = ?`,
   )
   const update = db.prepare<[DraftColumns & { checkedAt: number | null }]>(
-    `UPDATE ledger SET state = @state, reason = @reason, pattern = @pattern, target = @target, status = @status,
+    `UPDATE ledger SET url = @url, state = @state, reason = @reason, pattern = @pattern, target = @target, status = @status,
        detail = @detail, etag = @etag, last_modified = @lastModified, content_url = @contentUrl, is_shell = @isShell,
        content_hash = @contentHash, page_hash = @pageHash, words = @words, attempts = @attempts, changed_at = @changedAt, due_at = @dueAt, is_final = @isFinal,
        awaits_confirmation = @awaitsConfirmation, proven_crawl = @provenCrawl, checked_at = @checkedAt, crawl = @crawl,

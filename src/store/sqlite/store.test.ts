@@ -7,6 +7,7 @@ import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
 import { note } from '../../../test/contracts/job-notes.ts'
 import { recordPlans } from '../../../test/contracts/query-plans.ts'
 import { runScript } from '../../../test/contracts/run-script.ts'
+import type { Page } from '../../core/model.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Adoption, Find, PageRecord } from '../../crawl/ledger.ts'
 import { searchHits } from '../../library/hits.ts'
@@ -311,9 +312,11 @@ describe('large sources', () => {
   test('list rows by state and reason without looking at the others', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
-    const bound = { source: 1, after: '', state: 'skipped', reason: 'blocked', limit: 20 }
+    const bound = { source: 1, after: '', before: 'b', state: 'skipped', reason: 'blocked', limit: 20 }
     const steps = plan(path, ROWS_BY_REASON, bound)
-    expect(steps).toMatch(/SEARCH l USING INDEX ledger_by_reason \(source=\? AND state=\? AND reason=\? AND key>\?\)/)
+    expect(steps).toMatch(
+      /SEARCH l USING INDEX ledger_by_reason \(source=\? AND state=\? AND reason=\? AND key>\? AND key<\?\)/,
+    )
     expect(steps).not.toMatch(/TEMP B-TREE/)
   })
 
@@ -446,6 +449,13 @@ describe('several connections', () => {
     isTending = false
     expect(turns).toBeGreaterThan(0)
     expect([await store.readIndexState(), layouts.get()]).toEqual([{ chunks: 700, indexed: 700 }, 700])
+    const describePage = (page: Page) => ({ ...page, fingerprint: '00ff00ff00ff00ff' })
+    const place = { sourceId: 'docs', key: find(3).key }
+    expect(await store.fillLikenesses(describePage, AbortSignal.abort())).toBe(0)
+    expect(await store.readLikenesses([place])).toEqual([undefined])
+    expect(await store.fillLikenesses(describePage)).toBe(700)
+    expect(await store.readLikenesses([place])).toMatchObject([{ fingerprint: '00ff00ff00ff00ff' }])
+    expect(await store.fillLikenesses(describePage)).toBe(0)
     expect(await store.readExcerpt('docs', find(3).key, 0)).toMatchObject({ markdown: 'common w3x' })
     expect(await searchHits(store, { query: 'common', limit: 999 })).toHaveLength(700)
     other.close()

@@ -1,10 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises'
+import type { Page } from '../../core/model.ts'
 import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
 import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
-import type { StoreMatch, StoreQuery } from '../../library/store.ts'
+import type { PagePlace, StoreMatch, StoreQuery } from '../../library/store.ts'
 import { FIRST_ALIAS } from '../common/alias-record.ts'
 import type { CrawlOf } from '../common/crawl-of.ts'
 import { toCounts } from '../common/ledger-sql.ts'
@@ -22,6 +23,7 @@ import { createHosts } from './hosts.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import { createJobLog } from './job-log.ts'
 import { createLayouts } from './layouts.ts'
+import { createLikenesses } from './likenesses.ts'
 import { createLists } from './lists.ts'
 import { createPlaceHubs } from './place-hubs.ts'
 import { createPlanMemory } from './plan-memory.ts'
@@ -56,7 +58,8 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   const lists = createLists(db)
   const aliases = createAliases(db)
   const rows = createRows(db)
-  const content = createContent(db, index, layouts)
+  const likenesses = createLikenesses(db)
+  const content = createContent(db, index, layouts, likenesses)
   const finds = createFinds(db)
   const frontier = createFrontier(db, hosts)
   const settling = createSettling(db, finds, content, aliases)
@@ -93,6 +96,26 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
     content.readChunksAt(matches.map(({ number }) => number)),
   )
+  const readLikenesses = db.transaction((places: readonly PagePlace[]) =>
+    places.map(({ sourceId, key, page }) =>
+      page === undefined
+        ? within(sourceId, undefined, (source) => likenesses.read(source, key))
+        : likenesses.readAt(page),
+    ),
+  )
+  const fillLikenesses = async (describe: (page: Page) => Page, signal?: AbortSignal): Promise<number> => {
+    let filled = 0
+    for (let last = 0; signal?.aborted !== true; await pause()) {
+      const missing = likenesses.findMissing(last)
+      if (missing === undefined) break
+      const { rows } = missing
+      const some = rows.length === 0 ? 0 : await write(() => likenesses.fill(rows, describe)).catch(passBlocked)
+      if (some === false) break
+      filled += some
+      last = missing.last
+    }
+    return filled
+  }
   const measureIndex = db.transaction(index.measure)
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
     const doomed = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
@@ -237,6 +260,12 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     readExcerpt: async (sourceId, key, place) =>
       within(sourceId, undefined, (source) => content.readExcerpt(source, key, place)),
     readPageText: async (sourceId, key) => within(sourceId, undefined, (source) => content.readText(source, key)),
+    readLikenesses: async (places) => readLikenesses(places),
+    fillLikenesses,
+    async *listRelated(sourceId) {
+      const source = sources.numberOf(sourceId)
+      if (source !== undefined) yield* likenesses.list(source)
+    },
     findPages: async (sourceId, text) => within(sourceId, [], (source) => content.find(source, text)),
     async *listPages(sourceId) {
       const source = sources.numberOf(sourceId)

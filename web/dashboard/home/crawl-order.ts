@@ -80,9 +80,8 @@ export function isPlanned({ crawlType }: Pick<OrderFields, 'crawlType'>): boolea
 /** What is wrong with the fields; empty when they can be sent. */
 export function checkFields(fields: OrderFields): FieldProblems {
   const problems: Partial<Record<keyof OrderFields, string>> = {}
-  const url = readUrl(fields.startUrl)
-  if (fields.startUrl.trim() === '') problems.startUrl = 'Where does it start? An address is needed.'
-  else if (url === undefined) problems.startUrl = 'This is no address of the web, such as https://example.com/docs/'
+  const wrong = findUrlProblem(fields.startUrl)
+  if (wrong !== null) problems.startUrl = wrong
   for (const [name, least] of numbersOf(fields)) {
     const text = fields[name].trim()
     if (text === '') continue
@@ -153,9 +152,26 @@ function numbersOf(fields: OrderFields) {
 
 const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const
 
+/** What looks like a repository, an archive or a package. The server reads it, and says what is wrong. */
+export const TREE: RegExp =
+  /^(?:git[+@:]|ssh:|(?:pkg|npm|pypi|crates|cargo|maven):)|\.(?:git\/?|zip|tar|tgz|tar\.(?:gz|zst))$/i
+
+/** What is on a machine: only whoever is at it may have it read. */
+const OWN = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:)/i
+
+/** What is wrong with an address to begin at; null where it can be sent. */
+export function findUrlProblem(text: string): string | null {
+  const trimmed = text.trim()
+  if (trimmed === '') return 'An address is needed.'
+  if (OWN.test(trimmed)) return 'What is on a machine is added there, with “pharos add” on its command line'
+  if (readUrl(text) !== undefined) return null
+  return 'This is no address of the web, such as https://example.com/docs/, and no archive, repository or package'
+}
+
 /** `example.com/docs` is taken as it is meant. */
 export function readUrl(text: string): string | undefined {
   const trimmed = text.trim()
+  if (TREE.test(trimmed)) return trimmed
   const full = /^[a-z][a-z\d+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`
   if (!URL.canParse(full) || /\s/.test(trimmed)) return undefined
   const { protocol, hostname } = new URL(full)

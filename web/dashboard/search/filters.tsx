@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { KINDS } from '../../../src/core/model.ts'
 import { CONTENT_TYPES } from '../../../src/core/retrieval/content-type.ts'
 import type { SourceList } from '../api.ts'
-import { request } from '../request.ts'
+import { request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
 /** What an answer can be narrowed down to, by the names of the API. */
@@ -12,6 +12,8 @@ export const FILTERS: readonly {
   readonly name: string
   readonly label: string
   readonly choices?: readonly string[]
+  /** What holds where nothing is chosen. @default 'any' */
+  readonly empty?: string
 }[] = [
   { name: 'source', label: 'Source' },
   { name: 'version', label: 'Version' },
@@ -19,8 +21,9 @@ export const FILTERS: readonly {
   { name: 'kind', label: 'Kind', choices: KINDS },
   { name: 'heading', label: 'Heading' },
   { name: 'symbol', label: 'Symbol' },
-  { name: 'language', label: 'Language' },
+  { name: 'language', label: 'Language', empty: 'auto' },
   { name: 'contentType', label: 'Content', choices: CONTENT_TYPES },
+  { name: 'duplicates', label: 'Duplicates', choices: ['show'], empty: 'group' },
 ]
 
 /** The filters of a search. What is chosen stands in the address of the page. */
@@ -37,13 +40,14 @@ export function SearchFilters(): JSX.Element {
     <details class="search-filters" open={used > 0}>
       <summary>Filters{used === 0 ? '' : ` (${used})`}</summary>
       <div class="filters">
-        {FILTERS.map(({ name, label, choices = name === 'source' ? names.value : undefined }) => (
+        {FILTERS.map(({ name, label, choices = name === 'source' ? names.value : undefined, empty = 'any' }) => (
           <label key={name} for={`filter-${name}`}>
             {label}
             {choices === undefined ? (
               <input
                 id={`filter-${name}`}
                 value={query.get(name) ?? ''}
+                placeholder={empty}
                 autocomplete="off"
                 spellcheck={false}
                 onChange={(event) => replaceQuery({ [name]: event.currentTarget.value.trim() })}
@@ -54,7 +58,7 @@ export function SearchFilters(): JSX.Element {
                 value={query.get(name) ?? ''}
                 onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
               >
-                <option value="">any</option>
+                <option value="">{empty}</option>
                 {withChosen(choices, query.get(name)).map((choice) => (
                   <option key={choice} value={choice}>
                     {choice}
@@ -64,6 +68,7 @@ export function SearchFilters(): JSX.Element {
             )}
           </label>
         ))}
+        <a href={`#/duplicates${writeQuery({ source: query.get('source') })}`}>list duplicates</a>
         {used === 0 ? null : (
           <button
             type="button"

@@ -5,7 +5,8 @@ import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 import type { PassageItem } from '../api.ts'
 import { now } from '../clock.ts'
-import { OutsideLink } from '../outside-link.tsx'
+import { PageLink } from '../outside-link.tsx'
+import { SimilarPages } from './similar-pages.tsx'
 import { Why } from './why.tsx'
 
 /** A passage as an agent gets it: where it stands, its text, how old it is, and what it costs. */
@@ -16,8 +17,9 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
     <article class="panel passage">
       <header>
         <h3>
-          <OutsideLink url={url} words={title} class="hit" />
+          <PageLink url={url} source={sourceId} words={title} class="hit" />
         </h3>
+        <p class="quiet small cut">{writePlace(url)}</p>
         <HeadingPath headings={headingPath} terms={terms} />
       </header>
       <div class={`passage-text kind-${kind}`}>
@@ -43,9 +45,20 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
           </button>
         )}
       </footer>
+      <SimilarPages similar={passage.similar} />
       {isOpen.value && explain !== undefined ? <Why explain={explain} score={score} /> : null}
     </article>
   )
+}
+
+/** An address as people read it: that of a file is its path. */
+function writePlace(url: string): string {
+  try {
+    return decodeURI(url).replace(/^file:\/\//, '')
+  } catch {
+    // It is not spelt as addresses are.
+    return url
+  }
 }
 
 /** Headings from the page down to the passage. */

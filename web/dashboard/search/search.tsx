@@ -6,11 +6,12 @@ import { writeList } from '../../../src/core/text/list.ts'
 import { useSearchKeys } from '../../shared/search-keys.ts'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
 import { connection } from '../live.ts'
-import { OutsideLink } from '../outside-link.tsx'
+import { PageLink } from '../outside-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { FILTERS, SearchFilters } from './filters.tsx'
 import { PassageCard } from './passage-card.tsx'
+import { SimilarPages } from './similar-pages.tsx'
 
 /** What was found so far: an answer, and what was asked for after it. */
 interface Found {
@@ -134,7 +135,7 @@ function Results({ found, onMore }: { readonly found: Found; readonly onMore: (c
       </p>
       {notices.map((notice) => (
         <p key={notice} class="panel notice small">
-          {notice}
+          {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
         </p>
       ))}
       {passages.length === 0 && mentions.length === 0 ? (
@@ -168,15 +169,17 @@ function Results({ found, onMore }: { readonly found: Found; readonly onMore: (c
             Also <span class="quiet">{writeNumber(mentions.length)}</span>
           </h2>
           <ul class="mentions panel">
-            {mentions.map(({ chunk, title, url, headingPath, line, source }) => (
+            {mentions.map(({ chunk, title, url, headingPath, line, source, similar }) => (
               <li key={chunk}>
-                <OutsideLink
+                <PageLink
                   url={url}
+                  source={source}
                   words={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')}
                   class="hit"
                 />
                 <span class="quiet small"> {source}</span>
                 <p class="small cut">{line}</p>
+                <SimilarPages similar={similar} />
               </li>
             ))}
           </ul>

@@ -3,15 +3,17 @@ import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { ChunkProfile } from '../../../src/core/chunk/profiles.ts'
 import { Modal } from '../../shared/dialog.tsx'
-import { REACH_WORDS, RENDER_WORDS, readUrl } from '../home/crawl-order.ts'
+import { findUrlProblem, REACH_WORDS, RENDER_WORDS, readUrl, TREE } from '../home/crawl-order.ts'
 import { readJobs } from '../live.ts'
-import { type Refusal, send } from '../request.ts'
+import { type Answer, type Refusal, request, send, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { useReturn } from '../use-return.ts'
 
 /** What the form holds: texts as they were typed. */
 interface SourceFields {
   readonly url: string
+  readonly ref: string
+  readonly path: string
   readonly name: string
   readonly version: string
   readonly reach: string
@@ -31,8 +33,13 @@ const CHUNK_WORDS: Readonly<Record<ChunkProfile, string>> = {
   tokens: 'into windows of 512 tokens',
 }
 
+/** What looks like a repository: it has other fields. */
+const REPOSITORY = /^(?:git[+@:]|ssh:)|\.git\/?$/i
+
 const EMPTY: SourceFields = {
   url: '',
+  ref: '',
+  path: '',
   name: '',
   version: '',
   reach: 'subpages',
@@ -50,21 +57,31 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
   const problem = useSignal<string | null>(null)
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
+  const file = useSignal<File | null>(null)
+  const acceptsLoss = useSignal(false)
   useReturn(refusal)
   const close = () => replaceQuery({ add: '' })
   const add = async (event: Event) => {
     event.preventDefault()
+    const form = event.currentTarget
     refusal.value = null
-    problem.value = findProblem(fields.value)
+    problem.value = file.value === null ? findProblem(fields.value) : null
     if (problem.value !== null) return
     isBusy.value = true
-    const answer = await send('/api/sources', writeSource(fields.value))
+    const answer =
+      file.value === null
+        ? await send('/api/sources', writeSource(fields.value))
+        : await sendChunks(file.value, fields.value, acceptsLoss.value)
     isBusy.value = false
     if ('refusal' in answer) {
       refusal.value = answer.refusal
       return
     }
     fields.value = EMPTY
+    file.value = null
+    acceptsLoss.value = false
+    // Nothing else takes back a file that was chosen.
+    if (form instanceof HTMLFormElement) form.reset()
     close()
     await readJobs()
     onAdded()
@@ -93,6 +110,11 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
       }}
     />
   )
+  const hasFile = file.value !== null
+  const isTree = !hasFile && TREE.test(fields.value.url.trim())
+  const isRepository = !hasFile && REPOSITORY.test(fields.value.url.trim())
+  const isSite = !hasFile && !isTree
+  const isLoss = hasFile && refusal.value?.code === 'CRAWL_LOSS'
   return (
     <Modal
       isOpen={route.value.query.get('add') === '1'}
@@ -101,17 +123,41 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
       onSubmit={(event) => void add(event)}
     >
       <div class="dialog-fields">
-        {text('url', 'Address', 'https://example.com/docs/', true)}
-        {text('name', 'Name', 'its host')}
+        {!hasFile && text('url', 'Address', 'https://example.com/docs/', true)}
+        {isTree && text('path', 'Folder in it', 'all of it')}
+        {isRepository && text('ref', 'Branch, tag or commit', 'its default branch')}
+        {text('name', 'Name', hasFile ? 'as before, or its host' : isTree ? 'its own' : 'its host')}
         {text('version', 'Version', 'none')}
-        {choice('reach', 'Scope', REACH_WORDS, true)}
-        {text('allow', 'Only paths like', '/guide/**')}
-        {text('block', 'No paths like', '/blog/**')}
-        {text('maxPages', 'Most pages', 'no cap')}
-        {text('maxDepth', 'Depth in links', 'any')}
-        {choice('render', 'Read pages', RENDER_WORDS)}
-        {choice('chunks', 'Cut pages', CHUNK_WORDS)}
+        {isSite && choice('reach', 'Scope', REACH_WORDS, true)}
+        {!hasFile && text('allow', 'Only paths like', '/guide/**')}
+        {!hasFile && text('block', 'No paths like', '/blog/**')}
+        {!hasFile && text('maxPages', 'Most pages', 'no cap')}
+        {!hasFile && text('maxDepth', isTree ? 'Depth in folders' : 'Depth in links', 'any')}
+        {isSite && choice('render', 'Read pages', RENDER_WORDS)}
+        {!hasFile && choice('chunks', 'Cut pages', CHUNK_WORDS)}
+        <FileField
+          label="Or a file of chunks"
+          onInput={(chosen) => {
+            file.value = chosen
+            acceptsLoss.value = false
+            problem.value = null
+            refusal.value = null
+          }}
+        />
+        {isLoss && (
+          <LossField
+            isAccepted={acceptsLoss.value}
+            onInput={(isAccepted) => {
+              acceptsLoss.value = isAccepted
+            }}
+          />
+        )}
       </div>
+      <p class="field-note">
+        A web site; an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst); a git repository (https://….git,
+        git@host:owner/name.git); or a package (npm:react@18, pypi:requests, crates:serde, maven:group:artifact). Or
+        JSON with chunks that another program has cut: they take the place of those that were imported before.
+      </p>
       <p class="field-note">Patterns: one in a line; * stands for a part of a path, ** for any number of them.</p>
       <p class="field-problem" role="alert">
         {problem.value ?? refusal.value?.message ?? ''}
@@ -121,7 +167,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
           Back
         </button>
         <button type="submit" class="primary" disabled={isBusy.value}>
-          Add and crawl
+          {hasFile ? 'Import' : 'Add and crawl'}
         </button>
       </div>
     </Modal>
@@ -153,6 +199,36 @@ function TextField({ label, placeholder, value, isWide, hasLines, onInput }: Tex
   )
 }
 
+function FileField({ label, onInput }: { readonly label: string; readonly onInput: (file: File | null) => void }) {
+  const id = useId()
+  return (
+    <div class="field wide">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="file"
+        accept=".json,application/json"
+        onInput={(event) => onInput(event.currentTarget.files?.[0] ?? null)}
+      />
+    </div>
+  )
+}
+
+/** What is asked where an import would remove more than usual. */
+interface LossInput {
+  readonly isAccepted: boolean
+  readonly onInput: (isAccepted: boolean) => void
+}
+
+function LossField({ isAccepted, onInput }: LossInput): JSX.Element {
+  return (
+    <label class="wide">
+      <input type="checkbox" checked={isAccepted} onInput={(event) => onInput(event.currentTarget.checked)} /> Remove
+      pages that are not in the file
+    </label>
+  )
+}
+
 /** A field to choose from. */
 interface ChoiceInput extends Pick<TextInput, 'label' | 'value' | 'isWide' | 'onInput'> {
   /** What is shown for each value. */
@@ -177,17 +253,31 @@ function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX
 
 /** What is wrong with the fields; null when they can be sent. */
 function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
-  if (url.trim() === '') return 'An address is needed.'
-  if (readUrl(url) === undefined) return 'This is no address of the web, such as https://example.com/docs/'
+  const wrong = findUrlProblem(url)
+  if (wrong !== null) return wrong
   if (readCount(maxPages) !== undefined && !/^[1-9]\d{0,8}$/.test(maxPages.trim())) {
     return `Most pages: a whole number from 1 on, not “${maxPages.trim()}”`
   }
   return /^(?:\d{1,9})?$/.test(maxDepth.trim()) ? null : `Depth in links: a whole number, not “${maxDepth.trim()}”`
 }
 
+/** Sends a file as it is: the server reads it, and says what is wrong. */
+function sendChunks(file: File, { name, version }: SourceFields, acceptsLoss: boolean): Promise<Answer<unknown>> {
+  const query = writeQuery({ name: name.trim(), version: version.trim(), acceptLoss: acceptsLoss ? 1 : null })
+  return request(`/api/import${query}`, { method: 'POST', body: file, headers: { 'content-type': 'application/json' } })
+}
+
 /** The body of `POST /api/sources`; what was left empty is left to the server. */
-function writeSource({ url, name, version, reach, allow, block, maxPages, maxDepth, render, chunks }: SourceFields) {
-  const given = Object.entries({ name: name.trim(), version: version.trim() }).filter(([, value]) => value !== '')
+function writeSource(fields: SourceFields) {
+  const { url, ref, path, name, version, reach, allow, block, maxPages, maxDepth, render, chunks } = fields
+  const isTree = TREE.test(url.trim())
+  // What was typed for another address is not shown, and not meant.
+  const inside = {
+    ...(REPOSITORY.test(url.trim()) ? { ref: ref.trim() } : {}),
+    ...(isTree ? { path: path.trim() } : {}),
+  }
+  const texts = { name: name.trim(), version: version.trim(), ...inside }
+  const given = Object.entries(texts).filter(([, value]) => value !== '')
   const counts = Object.entries({ maxPages: readCount(maxPages), maxDepth: readCount(maxDepth) }).filter(
     ([, value]) => value !== undefined,
   )
@@ -195,7 +285,13 @@ function writeSource({ url, name, version, reach, allow, block, maxPages, maxDep
     ([, lines]) => lines.length > 0,
   )
   const scope = { reach, ...Object.fromEntries(patterns), ...Object.fromEntries(counts) }
-  return { url: readUrl(url), ...Object.fromEntries(given), scope, render, chunks }
+  return {
+    url: readUrl(url),
+    ...Object.fromEntries(given),
+    scope,
+    ...(isTree ? {} : { render }),
+    chunks,
+  }
 }
 
 function readCount(text: string): number | undefined {

@@ -6,6 +6,7 @@ import type { SourceItem } from '../api.ts'
 import { readJobs } from '../live.ts'
 import { type Refusal, request, send } from '../request.ts'
 import { useReturn } from '../use-return.ts'
+import { isImported } from './stand.ts'
 
 /** What can be done to a source. */
 interface ActionsInput {
@@ -87,7 +88,10 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
 type Verb = 'recrawl' | 'refresh' | 'retry'
 
 /** What can be asked of a source, the most useful first. */
-function listVerbs({ isInterrupted, balance: { failed, indexed, unchanged } }: SourceItem) {
+function listVerbs(item: SourceItem) {
+  if (isImported(item)) return []
+  const { isInterrupted, balance } = item
+  const { failed, indexed, unchanged } = balance
   const all: readonly {
     readonly verb: Verb
     readonly label: string

@@ -16,7 +16,7 @@ import { ExplainPanel } from './explain-panel.tsx'
 import { NeedsBrowser } from './needs-browser.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { Freshness } from './sources.tsx'
-import { readStand } from './stand.ts'
+import { readStand, writeVersion } from './stand.ts'
 import { UrlFilters } from './url-filters.tsx'
 import { UrlTable } from './url-table.tsx'
 
@@ -43,8 +43,39 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
   return item.value === null ? <p class="quiet">Reading …</p> : <Known item={item.value} onChange={() => void read()} />
 }
 
+/** What a source is that is no web site, and which state of it was read. */
+function TreeFacts({ item: { kind, settings, commit } }: { readonly item: SourceItem }): JSX.Element | null {
+  if (kind === 'site') return null
+  const { ref = null, path = null } = settings.tree ?? {}
+  return (
+    <>
+      <span>{KIND_WORDS[kind]}</span>
+      {path === null ? null : <span>in {path}</span>}
+      {ref === null ? null : <span>at {ref}</span>}
+      {commit === null || commit === undefined ? null : <code title={commit}>{commit.slice(0, 10)}</code>}
+    </>
+  )
+}
+
+const KIND_WORDS: Readonly<Record<Exclude<SourceItem['kind'], 'site'>, string>> = {
+  folder: 'folder',
+  archive: 'archive',
+  repository: 'git repository',
+  package: 'package',
+  import: 'imported chunks',
+}
+
+/** An address without what those of all files or pages of the source begin with. */
+function shorten({ kind, url, commit }: SourceItem, address: string): string {
+  if (typeof commit === 'string' && address.includes(commit)) {
+    return address.slice(address.indexOf(commit) + commit.length).replace(/^(?:!|\/item)(?=\/)/, '')
+  }
+  const start = kind === 'site' ? new URL(url).origin : kind === 'folder' ? url.replace(/\/$/, '') : `${url}!`
+  return address.startsWith(`${start}/`) ? address.slice(start.length) : address
+}
+
 function Known({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, version, url, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const { id, name, url, pages, chunks, balance, reasons, lastCrawledAt } = item
   const stand = readStand(
     item,
     liveJobs.value.map((job) => job.item.value),
@@ -62,7 +93,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
       <div class="head">
         <h1>
           {name}
-          {version === null ? '' : ` ${version}`}
+          {writeVersion(item)}
         </h1>
         <Pill word={stand.word} tone={stand.tone} />
         <span class="spring" />
@@ -79,6 +110,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
       <NeedsBrowser item={item} isBusy={stand.isBusy} onChange={onChange} />
       <p class="quiet small source-facts">
         <OutsideLink url={url} />
+        <TreeFacts item={item} />
         <span>{countOf(pages, 'page')}</span>
         <span>{countOf(chunks, 'chunk')}</span>
         <span title={at === null ? '' : writeMoment(at)}>
@@ -91,6 +123,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
           )}
         </span>
         <a href={`#/search?source=${encodeURIComponent(item.label)}`}>search in it</a>
+        <a href={`#/duplicates?source=${encodeURIComponent(name)}`}>duplicates</a>
       </p>
       <section class="panel" aria-label="Coverage">
         <Coverage
@@ -110,7 +143,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
             source={id}
             // While a crawl runs, the numbers change.
             count={text !== '' || item.isRunning ? null : countOfFilter(balance, reasons, { state, reason })}
-            origin={URL.canParse(url) ? new URL(url).origin : ''}
+            shorten={(address) => shorten(item, address)}
             state={state}
             reason={reason}
             text={text}

@@ -10,10 +10,10 @@ import { liveJobs } from '../live.ts'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery } from '../route.ts'
 import { useFollowing } from '../use-following.ts'
-import { AddSource } from './add-source.tsx'
 import { CoverageLine } from './coverage-bar.tsx'
+import { LateAddSource } from './late-add-source.tsx'
 import { SourceActions } from './source-actions.tsx'
-import { readStand } from './stand.ts'
+import { readStand, writeVersion } from './stand.ts'
 
 /** All sources of the library. */
 export function Sources(): JSX.Element {
@@ -35,7 +35,7 @@ export function Sources(): JSX.Element {
           Add a source
         </button>
       </div>
-      <AddSource onAdded={() => void read()} />
+      <LateAddSource onAdded={() => void read()} />
       {refusal.value === null || libraryTrouble.value !== null ? null : (
         <p class="field-problem" role="alert">
           {refusal.value.message}
@@ -85,7 +85,7 @@ export function Sources(): JSX.Element {
 }
 
 function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, version, url, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const { id, name, url, pages, chunks, balance, reasons, lastCrawledAt } = item
   const stand = readStand(
     item,
     liveJobs.value.map((job) => job.item.value),
@@ -96,7 +96,7 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
       <td class="address">
         <a href={`#/sources/${encodeURIComponent(id)}`}>
           <b>{name}</b>
-          {version === null ? '' : ` ${version}`}
+          {writeVersion(item)}
         </a>
         <small class="cut">{url}</small>
       </td>

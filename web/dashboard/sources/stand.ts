@@ -17,6 +17,17 @@ const RESTING = {
   INDEXED: { word: 'indexed', tone: 'good' },
 } as const
 
+/** Whether a source is made of what was imported: it can only be imported again. */
+export function isImported({ url }: Pick<SourceItem, 'url'>): boolean {
+  return url.startsWith('import+')
+}
+
+/** The version of a source, and the one that was read where that is not the same. */
+export function writeVersion({ version, settings: { readVersion } }: SourceItem): string {
+  const read = readVersion === undefined || readVersion === version ? '' : ` (${readVersion} read)`
+  return `${version === null ? '' : ` ${version}`}${read}`
+}
+
 /** Says how a source stands. A crawl that waits or has only just been started is in no library yet, so the jobs are looked at as well. */
 export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
   const { status, isRunning, isInterrupted, balance, url } = item
@@ -26,7 +37,12 @@ export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
   if (job !== undefined) return { word: 'starting', tone: 'info', note: null, isBusy: true }
   if (isInterrupted) {
     const left = balance.pending === 0 ? '' : `${writeNumber(balance.pending)} left – `
-    return { word: 'broken off', tone: 'warn', note: `${left}Recrawl goes on`, isBusy: false }
+    return {
+      word: 'broken off',
+      tone: 'warn',
+      note: `${left}${isImported(item) ? 'import it again' : 'Recrawl goes on'}`,
+      isBusy: false,
+    }
   }
   if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
   const { word, tone } = RESTING[status === 'PENDING' ? 'PENDING' : 'INDEXED']

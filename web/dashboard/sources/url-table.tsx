@@ -23,14 +23,14 @@ const MAX_ROWS = 400_000
 interface UrlTableInput extends UrlFilter {
   /** How many there are; null where nobody knows. */
   readonly count: number | null
-  /** Of the site; its addresses are shown without it. */
-  readonly origin: string
+  /** What is shown of an address. */
+  readonly shorten: (url: string) => string
   readonly chosen: string
   readonly onChoose: (url: string) => void
 }
 
 /** The addresses of a source, however many: only those that are seen are part of the page. */
-export function UrlTable({ count: known, origin, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
+export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
   const { source, state, reason, text } = filter
   const list = useMemo(() => createUrlList({ source, state, reason, text }, known), [source, state, reason, text])
   const box = useRef<HTMLDivElement>(null)
@@ -144,7 +144,7 @@ export function UrlTable({ count: known, origin, chosen, onChoose, ...filter }: 
                 item={list.rowAt(first + i)}
                 isActive={active.value === first + i}
                 isChosen={list.rowAt(first + i)?.url === chosen}
-                origin={origin}
+                shorten={shorten}
                 onChoose={onChoose}
               />
             ))}
@@ -180,7 +180,7 @@ interface UrlRowInput {
   readonly place: number
   /** Missing while it is being read. */
   readonly item: UrlItem | undefined
-  readonly origin: string
+  readonly shorten: (url: string) => string
   readonly isActive: boolean
   readonly isChosen: boolean
   readonly onChoose: (url: string) => void
@@ -195,7 +195,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   leased: 'info',
 }
 
-function UrlRow({ place, item, origin, isActive, isChosen, onChoose }: UrlRowInput): JSX.Element {
+function UrlRow({ place, item, shorten, isActive, isChosen, onChoose }: UrlRowInput): JSX.Element {
   if (item === undefined) {
     return (
       <tr class="url-row waiting" aria-rowindex={place + 2}>
@@ -217,7 +217,7 @@ function UrlRow({ place, item, origin, isActive, isChosen, onChoose }: UrlRowInp
           title={title === null ? url : `${title}\n${url}`}
           onClick={() => onChoose(url)}
         >
-          {url.startsWith(`${origin}/`) ? url.slice(origin.length) : url}
+          {shorten(url)}
         </button>
       </td>
       <td class="col-status number">{status ?? ''}</td>

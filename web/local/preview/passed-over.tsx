@@ -8,7 +8,10 @@ import { Examples } from './examples.tsx'
 const REASONS: Readonly<Record<SkipReason, readonly [title: string, why: string]>> = {
   ignored: ['Ignored', 'A line of an ignore file, such as .gitignore, says so, or one under “Leave files out”.'],
   'build-folder': ['Made by tools', 'What tools fetch or make, as in node_modules or .git, is not what you wrote.'],
-  binary: ['Archives, media, programs', 'By their endings they hold no text to search.'],
+  binary: [
+    'PDF, office files, archives, media, programs',
+    'By their endings they are no plain text, and this page reads nothing else. The program reads documents such as PDF.',
+  ],
   link: ['Links', 'They lead elsewhere, perhaps out of the folder.'],
   special: ['Neither file nor folder', 'There is nothing in them that could be read.'],
   pack: ['Packs', 'They were exported before; open them as a pack instead.'],

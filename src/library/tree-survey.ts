@@ -1,13 +1,13 @@
 import { matchesPathGlob, type PathGlob, parsePathGlob } from '../core/url/path-glob.ts'
 import type { Scope } from '../core/url/scope.ts'
 import type { Refusal } from '../crawl/ledger.ts'
-import type { FolderEntry } from './folder.ts'
+import type { TreeEntry, TreeFile } from './tree.ts'
 
 /** What was seen of a path: a file to read, a reason not to, a folder that may not be read, or nothing. */
 export type Sight = 'file' | 'unreadable' | 'nothing' | Refusal
 
 /** What a folder holds, by a look at all of it. */
-export class FolderSurvey {
+export class TreeSurvey {
   readonly #scope: Scope
   readonly #allow: readonly PathGlob[]
   readonly #block: readonly PathGlob[]
@@ -23,7 +23,7 @@ export class FolderSurvey {
     this.#block = scope.block.map(parsePathGlob)
   }
 
-  add(entry: FolderEntry): void {
+  add(entry: TreeEntry): void {
     // Of two names that look alike as text, the one that can be opened counts.
     if (entry.type === 'refused' && this.#sights.has(entry.path)) return
     if (entry.type === 'file') this.files++
@@ -43,7 +43,17 @@ export class FolderSurvey {
       const above = this.#sights.get(path.slice(0, end + 1)) ?? this.#sights.get(path.slice(0, end))
       if (above !== undefined && above !== 'file') return above
     }
-    return 'nothing'
+    return this.findFile(path) === undefined ? 'nothing' : 'file'
+  }
+
+  /** Which file a key stands for, or which page of one: a name that holds a `#` is a file as long as there is one of that name. */
+  findFile(key: string): TreeFile | undefined {
+    if (this.#sights.get(key) === 'file') return { path: key, part: null }
+    for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) {
+      const path = key.slice(0, end)
+      if (this.#sights.get(path) === 'file') return { path, part: key.slice(end + 1) }
+    }
+    return undefined
   }
 
   /** Why a file is outside of the scope; null for one that is inside. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../core/url/scope.ts'
-import { isSamePlace, keysOf, writeFileUrl } from './folder.ts'
 import type { Source } from './source.ts'
 import { DEFAULT_SETTINGS } from './source.ts'
+import { isSamePlace, keysOf, writeFileUrl } from './tree.ts'
 
 function sourceAt(url: string): Source {
   const facts = { id: '1', name: 'docs', version: null, createdAt: 0, scope: DEFAULT_SCOPE, settings: DEFAULT_SETTINGS }
@@ -38,13 +38,27 @@ test.each([
 })
 
 test('a path that begins where its reader is comes after one that begins at the folder', () => {
-  const folders = {
+  const trees = {
     addressOf: (text: string) => `file:///home/me/${text}`,
     open: () => Promise.reject(new Error('nothing is opened')),
+    describe: () => Promise.reject(new Error('nothing is opened')),
+    keepsLines: () => false,
     cut: () => Promise.reject(new Error('nothing is cut')),
   }
-  expect(keysOf({ folders }, sourceAt('file:///home/me/docs/'), 'docs/a.md')).toEqual(['docs/a.md', 'a.md'])
-  expect(keysOf({ folders }, sourceAt('https://example.com/'), 'docs/a.md')).toEqual(['https://example.com/docs/a.md'])
+  expect(keysOf({ trees }, sourceAt('file:///home/me/docs/'), 'docs/a.md')).toEqual(['docs/a.md', 'a.md'])
+  expect(keysOf({ trees }, sourceAt('https://example.com/'), 'docs/a.md')).toEqual(['https://example.com/docs/a.md'])
+})
+
+test.each([
+  ['https://example.com/m.zip?v=1', 'https://example.com/m.zip!/manual-1.0/a.md', ['manual-1.0/a.md', 'a.md']],
+  ['https://example.com/m.zip', 'https://example.com/m.zip!/manual/a.md', ['manual/a.md']],
+  ['https://example.com/m.zip', 'manual-1.0/a.md', ['manual-1.0/a.md']],
+])('in the archive %s, %s may be known as %j', (url, text, keys) => {
+  expect(keysOf(NO_FOLDERS, sourceAt(url), text)).toEqual(keys)
+})
+
+test('what an archive is asked for with is not shown with its files', () => {
+  expect(writeFileUrl('https://example.com/m.zip?v=1', 'a.md')).toBe('https://example.com/m.zip!/a.md')
 })
 
 test('a single file has no other address than its own', () => {
@@ -52,7 +66,14 @@ test('a single file has no other address than its own', () => {
   expect(writeFileUrl(source.url, 'a b.md')).toBe(source.url)
   for (const text of [source.url, '/home/me/a b.md', 'a b.md'])
     expect(keysOf(NO_FOLDERS, source, text)).toEqual(['a b.md'])
-  expect(keysOf(NO_FOLDERS, source, '/home/me/c.md')).toEqual([])
+  for (const text of ['/home/me/c.md', 'c.md', 'docs/c.md', 'docs/a b.md', '../a b.md', 'file:///home/me/docs/c.md'])
+    expect(keysOf(NO_FOLDERS, source, text)).toEqual([])
+})
+
+test('a page of a single file is asked for by its name, or with its address', () => {
+  const source = sourceAt('file:///home/me/book.xlsx')
+  for (const text of [`${source.url}#Prices`, 'book.xlsx#Prices', '/home/me/book.xlsx#Prices'])
+    expect(keysOf(NO_FOLDERS, source, text)[0]).toBe('book.xlsx#Prices')
 })
 
 test.each([

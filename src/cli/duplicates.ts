@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import { comparePages } from '../library/operations/compare-pages.ts'
+import {
+  DEFAULT_GROUPS,
+  type DuplicateGroup,
+  type DuplicateList,
+  listDuplicates,
+} from '../library/operations/list-duplicates.ts'
+import { addLibraryOptions, withLibrary } from './library.ts'
+import { type CommonFlags, configOf, wholeNumber } from './options.ts'
+import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+
+interface DuplicatesFlags extends CommonFlags {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** `pharos duplicates [source]` */
+export function addDuplicates(program: Command, streams: Streams): void {
+  const command = program
+    .command('duplicates')
+    .description('list pages that say nearly the same, of other versions and languages too')
+    .argument('[source]', 'only this source, by name with all its versions')
+    .option('-n, --limit <count>', 'most groups', wholeNumber('--limit', 1), DEFAULT_GROUPS)
+    .option('--offset <count>', 'groups to pass over', wholeNumber('--offset', 0), 0)
+    .addHelpText(
+      'after',
+      '\nA search shows one page of each group, and names the others beside it.\n\nExamples:\n  $ pharos duplicates\n  $ pharos duplicates guide --json',
+    )
+  addLibraryOptions(command).action(async (source: string | undefined, flags: DuplicatesFlags) => {
+    const terminal = new Terminal(flags, streams)
+    const { limit, offset } = flags
+    await withLibrary(configOf(command), async (library) => {
+      const made = await comparePages(library)
+      if (made > 0)
+        terminal.note(`${countOf(made, 'page')} of an older version compared with others for the first time`)
+      const list = await listDuplicates(library, { source, limit, offset })
+      const { groups, groupCount } = list
+      if (groups.length > 0 || terminal.isJson) {
+        const text = groups.map((group) => writeGroup(group, terminal.answerColors)).join('\n\n')
+        terminal.answer(text, duplicatesRecord(list))
+      }
+      terminal.note(describeList(list))
+      const shown = offset + groups.length
+      if (groups.length > 0 && shown < groupCount) terminal.note(`next: --offset ${shown}`)
+    })
+  })
+}
+
+function writeGroup({ count, pages }: DuplicateGroup, colors: Colors): string {
+  const lines = pages.map(({ url, source, language }) => {
+    const facts = [source, ...(language === null ? [] : [language])].join(', ')
+    return `  ${colors.cyan(printableLine(url))}  ${colors.dim(printableLine(facts))}`
+  })
+  const rest = count > pages.length ? [`  and ${countOf(count - pages.length, 'more page')}`] : []
+  return [colors.bold(printableLine(pages[0]?.title ?? '')), ...lines, ...rest].join('\n')
+}
+
+function describeList({ groupCount, pageCount, compared, unknown }: DuplicateList): string {
+  const found = `${countOf(groupCount, 'group')} of ${countOf(pageCount, 'page')} among ${countOf(compared, 'page')}`
+  if (unknown === 0) return found
+  return `${found}; nothing is known yet of ${countOf(unknown, 'page')}`
+}
+
+function duplicatesRecord({
+  groups,
+  groupCount,
+  pageCount,
+  compared,
+  unknown,
+}: DuplicateList): Record<string, unknown> {
+  return {
+    groups: groups.map(({ count, pages }) => ({
+      count,
+      pages: pages.map(({ sourceId, ...page }) => ({ ...page, source_id: sourceId })),
+    })),
+    group_count: groupCount,
+    page_count: pageCount,
+    compared,
+    unknown,
+  }
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import { writeBytes } from '../core/text/bytes.ts'
+import { takeUpImport } from '../library/operations/import-chunks.ts'
+import { IMPORT_LIMITS, parseImportText } from '../library/parse-import.ts'
+import { crawlInForeground, withCrawling } from './crawling.ts'
+import { embedInForeground, requireEmbedder, writeEmbedded, writeSkipped } from './embed.ts'
+import { readInput } from './input.ts'
+import { addLibraryOptions } from './library.ts'
+import type { CommonFlags } from './options.ts'
+import { EMBEDDER_SETTINGS } from './search-settings.ts'
+import { countOf, type Streams } from './terminal.ts'
+
+interface ImportFlags extends CommonFlags {
+  readonly name?: string
+  readonly version?: string
+  readonly acceptLoss?: boolean
+  readonly embed?: boolean
+}
+
+const FORMAT = `
+The file is JSON:
+  {"source_url": "https://docs.example.com/",
+   "chunks": [{"text": "# Install\\n…", "source_url": "https://docs.example.com/install",
+               "section_path": "install/linux", "content_type": "prose",
+               "last_updated": "2026-02-20T10:30:00Z", "language": "en"}, …]}
+The outer source_url names the source, that of a chunk its page. section_path holds slugs of headings, content_type is
+prose or code, language may be left out. With one fault nothing is imported; otherwise the file takes the place of what
+was imported for the same source_url and version before. At most ${IMPORT_LIMITS.chunks} chunks of ${IMPORT_LIMITS.chunkChars} characters, ${writeBytes(IMPORT_LIMITS.bytes)}.
+One that is broken off while it is written goes on with \`pharos recrawl <source>\`, without the file.
+
+Examples:
+  $ pharos import chunks.json --name guide --version 2.1
+  $ my-chunker ./docs | pharos import -`
+
+/** `pharos import <file|->` */
+export function addImport(program: Command, streams: Streams): void {
+  const command = program
+    .command('import')
+    .description('take chunks into the library that another program has cut')
+    .argument('<file|->', 'a file of chunks, or - for standard input')
+    .option('--name <name>', 'what to call it (default: host and path of its source_url)')
+    .option('--version <label>', 'version of what it documents')
+    .option('--accept-loss', 'drop pages that are not in the file any more, however many they are')
+    .option('--embed', 'embed it first, so that it is found by meaning too')
+    .addHelpText('after', FORMAT)
+  addLibraryOptions(command, EMBEDDER_SETTINGS).action(async (path: string, flags: ImportFlags) => {
+    const { name: what, bytes } = await readInput(
+      path,
+      IMPORT_LIMITS.bytes,
+      'make several sources of it, each with a source_url',
+    )
+    const given = parseImportText(bytes, what)
+    await withCrawling(command, streams, async (crawling) => {
+      const { library, terminal, signal } = crawling
+      if (flags.embed === true) await requireEmbedder(library)
+      const { name, version, acceptLoss, embed } = flags
+      const { source, input, keepVectors } = await takeUpImport(library, given, {
+        name,
+        version,
+        acceptLoss,
+        embed,
+        signal,
+        onEmbedded: (chunks) => terminal.live(`embedding: ${countOf(chunks, 'chunk')} of ${given.chunks.length}`),
+      })
+      await crawlInForeground(crawling, source, input)
+      if (embed !== true) return
+      await keepVectors()
+      const outcome = await embedInForeground({ ...crawling, hint: await crawling.hintFor(source) }, [source])
+      terminal.note(writeEmbedded(outcome))
+      if (outcome.skipped > 0) terminal.note(writeSkipped(outcome))
+    })
+  })
+}

@@ -1,0 +1,154 @@
+import { basename, join } from 'node:path'
+import { writeDuration } from '../core/text/duration.ts'
+import type { FailureLine } from '../ingest/failure-log.ts'
+import { REASON_WORDS, type Reason } from '../library/ledger-words.ts'
+import type { WatchEvent } from '../library/operations/watch-tree.ts'
+import { labelOf, type Source } from '../library/source.ts'
+import { type Hint, nameOf, timeRecord } from './library.ts'
+import { countOf, printableLine, writeNumber } from './terminal.ts'
+
+/** What is told of a watched folder, besides how far it is. */
+type ToldEvent = Exclude<WatchEvent, { readonly type: 'progress' }>
+
+/** A line, and whether only a curious reader wants it. */
+interface Line {
+  readonly text: string
+  readonly isDetail: boolean
+}
+
+/** What happened, for people; undefined for what others say. */
+export function writeWatchEvent(event: ToldEvent, source: Source, hint: Hint): Line | undefined {
+  const text = writeEvent(event, source, hint)
+  // Of a look at everything, the sum is told, and what went wrong.
+  const isOfMany = 'cause' in event && (event.cause === 'startup' || event.cause === 'catch-up')
+  const isDetail = event.type === 'unchanged' || (isOfMany && event.type !== 'failed')
+  return text === undefined ? undefined : { text: printableLine(text), isDetail }
+}
+
+function writeEvent(event: ToldEvent, source: Source, hint: Hint): string | undefined {
+  switch (event.type) {
+    case 'caught-up':
+      return writeCaughtUp(event, source)
+    case 'indexed':
+      return `${event.cause === 'created' ? 'added' : 'updated'} ${event.path} (${countOf(event.chunks, 'chunk')})`
+    case 'unchanged':
+      return `unchanged ${event.path}`
+    case 'skipped':
+      return `left out ${event.path}: ${describe(event.reason, event.detail)}`
+    case 'removed':
+      return `removed ${event.path}`
+    case 'failed': {
+      const next =
+        event.retryMs === null ? 'tried again when it changes' : `tried again in ${writeDuration(event.retryMs)}`
+      return `failed ${event.path}: ${describe(event.reason, event.detail)}; ${next}`
+    }
+    case 'healed':
+      return event.isGone
+        ? `${event.path}, which failed before, is gone`
+        : `${event.path}, which failed before, was read`
+    case 'withheld': {
+      const accept = hint('recrawl', labelOf(source), '--accept-loss')
+      return `${event.problem ?? 'too many pages are gone'}; they stay in the library. If that is right: ${accept}`
+    }
+    case 'vain':
+      return `${event.problem ?? 'nothing was read'}; what the library holds stays`
+    case 'settled':
+      return undefined
+    case 'away':
+      return `${event.problem}: what the library holds of it stays; waiting for it`
+    case 'back':
+      return `${nameOf(source)} is there again`
+    case 'waiting':
+      return `${event.problem}: waiting`
+  }
+}
+
+function writeCaughtUp(event: Extract<WatchEvent, { type: 'caught-up' }>, source: Source): string {
+  const { summary, folders, polling, isFirst } = event
+  const { indexed, unchanged, removed, failed } = summary
+  const counts = [
+    `${writeNumber(indexed)} read`,
+    `${writeNumber(unchanged)} unchanged`,
+    ...(removed === 0 ? [] : [`${writeNumber(removed)} removed`]),
+    ...(failed === 0 ? [] : [`${writeNumber(failed)} failed`]),
+  ].join(', ')
+  const how =
+    polling === null
+      ? `watching ${countOf(folders, 'folder')}`
+      : `looking at it every ${writeDuration(polling.everyMs)}, because ${polling.problem}`
+  if (isFirst) return `${nameOf(source)}: ${counts}; ${how}`
+  return `looked at everything: ${counts}${polling === null ? '' : `; ${how}`}`
+}
+
+function describe(reason: Reason | null, detail: string | null): string {
+  const words = reason === null ? [] : [REASON_WORDS[reason]]
+  return [...words, ...(detail === null ? [] : [detail])].join(': ')
+}
+
+/** What happened, for programs. */
+export function watchRecord(event: ToldEvent, source: Source): Record<string, unknown> {
+  const { type, ...facts } = event
+  const named = { event: type, source: labelOf(source) }
+  switch (event.type) {
+    case 'caught-up':
+    case 'settled': {
+      const { indexed, unchanged, skipped, failed, removed, withheld, elapsedMs } = event.summary
+      const counts = { indexed, unchanged, skipped, failed, removed, withheld, elapsed_ms: elapsedMs }
+      if (event.type === 'settled') return { ...named, ...counts }
+      const { folders, polling, isFirst } = event
+      const poll = polling === null ? null : { every_ms: polling.everyMs, problem: polling.problem }
+      return { ...named, is_first: isFirst, ...counts, folders, polling: poll }
+    }
+    case 'failed': {
+      const { path, reason, detail, cause, retries, retryMs } = event
+      return { ...named, path, reason, detail, cause, retries, retry_ms: retryMs }
+    }
+    case 'healed':
+      return { ...named, path: event.path, is_gone: event.isGone, retries: event.retries }
+    default:
+      return { ...named, ...facts }
+  }
+}
+
+/** The line of the log of failures that an event is worth; undefined for others. */
+export function failureLine(event: WatchEvent, folder: string, now: number): FailureLine | undefined {
+  if (event.type !== 'failed' && event.type !== 'healed') return undefined
+  const { path, retries } = event
+  const named = {
+    file_path: join(folder, path),
+    file_name: basename(path),
+    timestamp: timeRecord(now) ?? '',
+  }
+  if (event.type === 'healed') {
+    const event_type = event.isGone ? 'deleted' : 'resolved'
+    return { ...named, event_type, error_type: null, error_message: null, retry_count: retries }
+  }
+  const { cause, reason, detail } = event
+  const error_message = describe(reason, detail)
+  return { ...named, event_type: cause, error_type: reason, error_message, retry_count: retries }
+}
+
+/** What a watch came to. */
+export class Tally {
+  #read = 0
+  #removed = 0
+  readonly #failing = new Set<string>()
+
+  add(event: WatchEvent): void {
+    if (event.type === 'caught-up' || event.type === 'settled') {
+      this.#read += event.summary.indexed
+      this.#removed += event.summary.removed
+    }
+    if (event.type === 'failed') this.#failing.add(event.path)
+    if (event.type === 'healed') this.#failing.delete(event.path)
+  }
+
+  write(label: string): string {
+    const failing = this.#failing.size === 0 ? '' : `, ${countOf(this.#failing.size, 'file')} could not be read`
+    return `${label}: stopped watching; ${countOf(this.#read, 'page')} read, ${writeNumber(this.#removed)} removed${failing}`
+  }
+
+  record(): Record<string, unknown> {
+    return { read: this.#read, removed: this.#removed, failing: this.#failing.size }
+  }
+}

@@ -1,0 +1,246 @@
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { type EffectiveConfig, folderOf } from '../config.ts'
+import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
+import { parseDuration } from '../core/text/duration.ts'
+import { isPostgres } from '../core/url/postgres-address.ts'
+import type { Scope } from '../core/url/scope.ts'
+import { appendFailure } from '../ingest/failure-log.ts'
+import type { Library } from '../library/library.ts'
+import { embedLibrary } from '../library/operations/embed-library.ts'
+import { takeUpSource } from '../library/operations/take-up-source.ts'
+import type { WatchEvent, WatchInput } from '../library/operations/watch-tree.ts'
+import { DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
+import { isSamePlace } from '../library/tree.ts'
+import { requireEmbedder } from './embed.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, createHint, type Hint, nameOf, withLibrary } from './library.ts'
+import { type CommonFlags, collect, configOf, oneOf, wholeNumber } from './options.ts'
+import { PageRate, writeProgress } from './progress.ts'
+import { withoutUndefined } from './scope-options.ts'
+import { EMBEDDER_SETTINGS } from './search-settings.ts'
+import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+import { failureLine, Tally, watchRecord, writeWatchEvent } from './watch-text.ts'
+
+interface WatchFlags extends CommonFlags {
+  readonly name?: string
+  readonly version?: string
+  readonly allow?: readonly string[]
+  readonly block?: readonly string[]
+  readonly maxDepth?: number
+  readonly chunks?: ChunkProfile
+  readonly embed?: boolean
+  readonly poll?: string
+}
+
+/** `pharos watch <folder>` */
+export function addWatch(program: Command, streams: Streams): void {
+  const command = program
+    .command('watch')
+    .description('keep a folder in the library as it is on the disk, until it is stopped')
+    .argument('<folder>', 'a folder; it is taken into the library if it is not there yet')
+    .option('--name <name>', 'what to call it (default: name of the folder)')
+    .option('--version <label>', 'version of what it documents')
+    .option('--allow <glob>', 'read only paths that match; repeat it, or use commas', collect)
+    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collect)
+    .option('--max-depth <folders>', 'go down at most so many folders', wholeNumber('--max-depth', 0))
+    .option(
+      '--chunks <profile>',
+      `how pages are cut: ${CHUNK_PROFILES.join(', ')} (default: ${DEFAULT_SETTINGS.chunks})`,
+      oneOf('--chunks', CHUNK_PROFILES),
+    )
+    .option('--embed', 'embed what is new, so that it is found by meaning too')
+    .option('--poll <duration>', 'look so often instead of being told by the system, as network disks need (10s)')
+    .addHelpText(
+      'after',
+      '\nBegins with what changed while nobody watched. A file is read when it has been\nleft alone for a second. One that cannot be read keeps its page, is written\ndown (--failures), tried again after 5 s, 30 s, 3 min and 15 min, and whenever\nit changes. Ctrl-C ends it; nothing is lost by that. Ignore files above\nthe folder are obeyed, but not watched: start it again when one has changed.\n\nExamples:\n  $ pharos watch ./docs\n  $ pharos watch ./notes --name notes --json\n  $ pharos watch /mnt/share/handbook --poll 30s',
+    )
+  addLibraryOptions(command, ['failures', 'maxFileBytes', ...EMBEDDER_SETTINGS])
+  command.action(async (folder: string, flags: WatchFlags) => {
+    const config = configOf(command)
+    const terminal = new Terminal(flags, streams)
+    const pollMs = flags.poll === undefined ? undefined : parsePoll(flags.poll)
+    await interruptible(
+      (signal) =>
+        withLibrary(config, async (library) => {
+          if (flags.embed === true) await requireEmbedder(library)
+          const { source, ...asked } = await takeUpFolder(library, folder, flags, createHint(config))
+          const isEmbedded = flags.embed === true
+          await watch({ library, source, terminal, config, isEmbedded, signal }, { ...asked, pollMs })
+        }),
+      () => {
+        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+      },
+    )
+  })
+}
+
+/** Shorter would be all that it does; longer than some weeks, timers cannot wait. */
+const LEAST_POLL_MS = 1000
+const MOST_POLL_MS = 86_400_000
+
+function parsePoll(text: string): number {
+  const ms = parseDuration(text)
+  if (ms !== undefined && ms >= LEAST_POLL_MS && ms <= MOST_POLL_MS) return ms
+  const problem = `--poll: expected a duration from 1s to 1d, such as 10s, got ${JSON.stringify(text)}`
+  throw new PharosError('USAGE', { problem })
+}
+
+/** Where it is written down which files could not be read. */
+function failureFile({ values }: EffectiveConfig): string {
+  if (values.failures !== '') return values.failures
+  const { library } = values
+  return join(folderOf(library), isPostgres(library) ? 'failed.jsonl' : `${basename(library)}.failed.jsonl`)
+}
+
+/** A folder that is to be watched, and what its first run is. */
+interface TakenFolder extends Pick<WatchInput, 'kind' | 'options'> {
+  readonly source: Source
+}
+
+/** Takes a folder into the library, unless it is there. What it is read by is decided when it is taken in. */
+async function takeUpFolder(library: Library, given: string, flags: WatchFlags, hint: Hint): Promise<TakenFolder> {
+  const address = library.trees?.addressOf(given)
+  // A folder may be called like an archive.
+  const url = address?.startsWith('file:') === true ? (await library.trees?.describe(address))?.url : undefined
+  if (url?.endsWith('/') === false) {
+    throw new PharosError('SOURCE_UNREADABLE', { path: given, problem: 'it is a file', advice: 'name a folder' })
+  }
+  if (url === undefined) {
+    throw new PharosError('URL_INVALID', { url: given, problem: 'it names no folder of this machine' })
+  }
+  const { name, version, allow, block, maxDepth, chunks } = flags
+  const scope: Partial<Scope> = withoutUndefined({ allow, block, maxDepth })
+  const settings = withoutUndefined({ chunks })
+  const known = await findKnown(library, url, flags)
+  if (known === undefined) {
+    const { source, kind, options } = await takeUpSource(library, {
+      url,
+      isOwnFolder: true,
+      name,
+      version,
+      scope,
+      settings,
+    })
+    return { source, kind, options }
+  }
+  const stored: Readonly<Record<string, unknown>> = { ...known.scope, ...known.settings }
+  const isOther = Object.entries({ ...scope, ...settings }).some(
+    ([setting, value]) => JSON.stringify(value) !== JSON.stringify(stored[setting]),
+  )
+  if (isOther) {
+    const problem = `${labelOf(known)} is in the library with other settings: watch it without them, or \`${hint('remove', labelOf(known))}\` first`
+    throw new PharosError('USAGE', { problem })
+  }
+  return { source: known }
+}
+
+/** The source that a folder is; undefined where it is none yet, or is to be another one. */
+async function findKnown(
+  { store }: Library,
+  url: string,
+  { name, version }: Pick<WatchFlags, 'name' | 'version'>,
+): Promise<Source | undefined> {
+  const all = (await store.listSources()).filter((source) => isSamePlace(source.url, url))
+  const meant = all.filter(
+    (source) => (name ?? source.name) === source.name && (version ?? source.version) === source.version,
+  )
+  const [known] = meant
+  if (meant.length < 2) return known
+  const problem = `this folder is in the library as ${meant.map(labelOf).join(' and ')}: say which with --name or --version`
+  throw new PharosError('USAGE', { problem })
+}
+
+/** What a folder is watched with. */
+interface Watching {
+  readonly library: Library
+  readonly source: Source
+  readonly terminal: Terminal
+  readonly config: EffectiveConfig
+  readonly isEmbedded: boolean
+  readonly signal: AbortSignal
+}
+
+async function watch(watching: Watching, input: WatchInput): Promise<void> {
+  const { library, source, terminal, config, signal } = watching
+  // Loaded when it is needed: the engine takes longer to read than most verbs run.
+  const { watchTree } = await import('../library/operations/watch-tree.ts')
+  const hint = createHint(config)
+  const rate = new PageRate()
+  const tally = new Tally()
+  const log = createLog(watching)
+  terminal.live(`${nameOf(source)}: starting`)
+  try {
+    for await (const event of watchTree(library, source, input, signal)) {
+      tally.add(event)
+      if (event.type === 'progress') {
+        const { progress } = event
+        const perSecond = rate.add(progress.elapsedMs, progress.indexed + progress.unchanged)
+        terminal.live(writeProgress(nameOf(source), progress, perSecond))
+        continue
+      }
+      log(event)
+      tell(terminal, event, source, hint)
+      if (event.type === 'caught-up' || event.type === 'settled') await embed(watching)
+    }
+  } catch (error) {
+    throw error instanceof PharosError && error.code === 'SOURCE_UNKNOWN' ? removedError(watching, error) : error
+  } finally {
+    terminal.clear()
+  }
+  terminal.answer(tally.write(nameOf(source)), { event: 'stopped', ...tally.record() })
+}
+
+/** Somebody removed the source meanwhile. */
+function removedError({ library, source }: Watching, cause: unknown): PharosError {
+  const nearest = ': it was removed while it was watched'
+  const details = { source: labelOf(source), library: library.store.location, nearest }
+  return new PharosError('SOURCE_UNKNOWN', details, { cause })
+}
+
+/** One line for what happened: for programs all of it, for people what they would ask for. */
+function tell(terminal: Terminal, event: Exclude<WatchEvent, { type: 'progress' }>, source: Source, hint: Hint): void {
+  if (terminal.isJson) {
+    if (event.type !== 'settled') terminal.answer('', watchRecord(event, source))
+    return
+  }
+  const line = writeWatchEvent(event, source, hint)
+  if (line === undefined) return
+  if (line.isDetail) terminal.detail(line.text)
+  else terminal.note(line.text)
+}
+
+/** Writes failures down, and their ends. A log that cannot be written is told once, and nothing else suffers from it. */
+function createLog({ library, source, terminal, config }: Watching): (event: WatchEvent) => void {
+  const file = failureFile(config)
+  const folder = fileURLToPath(source.url)
+  let isBroken = false
+  return (event) => {
+    const line = failureLine(event, folder, library.clock.now())
+    if (line === undefined || isBroken) return
+    try {
+      appendFailure(file, line)
+    } catch (error) {
+      isBroken = true
+      terminal.notice(printableLine(`${file} cannot be written: ${messageOf(error)}; failures are told here only`))
+    }
+  }
+}
+
+/** Embeds what has no vector yet. What fails is told, and tried again with the next batch. */
+async function embed({ library, source, terminal, isEmbedded, signal }: Watching): Promise<void> {
+  if (!isEmbedded || signal.aborted) return
+  let first: number | undefined
+  let last = 0
+  try {
+    for await (const { embedded } of embedLibrary(library, { signal, sourceIds: [source.id] })) {
+      first ??= embedded
+      last = embedded
+    }
+    if (last > (first ?? 0)) terminal.note(`embedded ${countOf(last - (first ?? 0), 'chunk')}`)
+  } catch (error) {
+    if (!signal.aborted) terminal.notice(printableLine(`could not embed: ${messageOf(error)}`))
+  }
+}

@@ -1,0 +1,265 @@
+import { parseRetryAfter } from '../core/retry-after.ts'
+import {
+  type Download,
+  DownloadError,
+  type DownloadRequest,
+  type Downloads,
+  type OpenProxy,
+  type ProxyWay,
+} from '../library/download.ts'
+import { findAddresses, placeOf, type Resolve, systemResolve } from './address-check.ts'
+import type { Allowance } from './addresses.ts'
+import { type GuardedAgent, openAgent } from './agent.ts'
+import { ConnectError, codeOf } from './connect-error.ts'
+import { parseProxy } from './parse-proxy.ts'
+
+/** How files are downloaded. */
+export interface DownloadOptions {
+  readonly userAgent: string
+  /** Addresses that may be connected to. */
+  readonly allowance: Allowance
+  /** Origins of the registries that the owner configured. They may be private; only downloads from registries may lead there. */
+  readonly origins: readonly string[]
+  /** The token for a registry, by its host; `name:password` is one, too. It goes to that host alone. @default none */
+  readonly tokenFor?: (host: string) => string | undefined
+  /** Address of a proxy that every request goes through. @default none */
+  readonly proxy?: string | undefined
+  /** Finds the addresses of a host name. @default the resolver of the system */
+  readonly resolve?: Resolve
+  /** Certificates to trust instead of those of Node, in PEM. */
+  readonly ca?: string
+  /** Longest silence, in milliseconds: before an answer, and within one. @default 30_000 */
+  readonly idleTimeoutMs?: number
+  /** Time for all of it, in milliseconds. @default 15 minutes */
+  readonly timeoutMs?: number
+}
+
+const MAX_REDIRECTS = 5
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Opens ways to download, with the same connector as everything else that is fetched. */
+export function openDownloads(options: DownloadOptions): Downloads {
+  const { allowance, origins } = options
+  const web = openAgentFor(options, allowance)
+  const registry = openAgentFor(options, allowAlso(allowance, origins))
+  return {
+    web: createDownload(web, options),
+    registry: createDownload(registry, options, options.tokenFor ?? (() => undefined)),
+    resolve: (host, port) => resolveHost(host, port, options),
+    openProxy: (way) => openGuard(options, way),
+    async close() {
+      await Promise.all([web.close(), registry.close()])
+    },
+  }
+}
+
+/** Longest silence on the way of another program, in milliseconds: longer than git waits. */
+const PROXY_IDLE_MS = 120_000
+
+/** Loaded when it is needed: few read repositories. */
+async function openGuard({ allowance, proxy }: DownloadOptions, way: ProxyWay): Promise<OpenProxy> {
+  const { openGuardProxy } = await import('./guard-proxy.ts')
+  const upstreamProxy = proxy === undefined ? undefined : parseProxy(proxy)
+  const isMeant = (host: string, port: number) => host.toLowerCase() === way.host.toLowerCase() && port === way.port
+  return openGuardProxy({
+    allowance: {
+      isNameAllowed: (host, port) => allowance.isNameAllowed(host, port),
+      isAllowed: (host, port, ip) => isMeant(host, port) && allowance.isAllowed(host, port, ip),
+    },
+    maxBytes: way.maxBytes,
+    // What was checked is what is connected to, whatever the name means by then.
+    resolve: async () => way.addresses,
+    idleTimeoutMs: PROXY_IDLE_MS,
+    ...(upstreamProxy === undefined ? {} : { upstreamProxy }),
+  })
+}
+
+async function resolveHost(host: string, port: number, options: DownloadOptions): Promise<readonly string[]> {
+  const { allowance, resolve = systemResolve } = options
+  try {
+    return await findAddresses(host, port, { allowance, resolve, timeoutMs: CONNECT_TIMEOUT_MS })
+  } catch (cause) {
+    if (cause instanceof ConnectError) throw unconnected(cause)
+    throw cause
+  }
+}
+
+function unconnected(cause: ConnectError): DownloadError {
+  return new DownloadError('failed', cause.message, { cause, refused: cause.refused ?? null })
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+function openAgentFor(options: DownloadOptions, allowance: Allowance): GuardedAgent {
+  const { proxy, idleTimeoutMs = 30_000 } = options
+  return openAgent({
+    allowance,
+    resolve: options.resolve ?? systemResolve,
+    ca: options.ca,
+    proxy: proxy === undefined ? undefined : parseProxy(proxy),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    firstByteTimeoutMs: idleTimeoutMs,
+    idleTimeoutMs,
+    maxHeaderBytes: 65_536,
+    connectionsPerOrigin: 4,
+  })
+}
+
+/** What is allowed anyway, and the places that the owner named. */
+function allowAlso(allowance: Allowance, origins: readonly string[]): Allowance {
+  const nameOf = (host: string, port: number) => `${host.toLowerCase()}:${port}`
+  const places = new Set(
+    origins.map((origin) => {
+      const { host, port } = placeOf(new URL(origin))
+      return nameOf(host, port)
+    }),
+  )
+  return {
+    isNameAllowed: (host, port) => places.has(nameOf(host, port)) || allowance.isNameAllowed(host, port),
+    isAllowed: (host, port, ip) => places.has(nameOf(host, port)) || allowance.isAllowed(host, port, ip),
+  }
+}
+
+type TokenFor = NonNullable<DownloadOptions['tokenFor']>
+
+function createDownload(
+  agent: GuardedAgent,
+  { userAgent, timeoutMs = 15 * 60_000 }: DownloadOptions,
+  tokenFor?: TokenFor,
+): Download {
+  return async (request) => {
+    request.signal?.throwIfAborted()
+    const late = AbortSignal.timeout(timeoutMs)
+    const signal = request.signal === undefined ? late : AbortSignal.any([request.signal, late])
+    let url = parseAddress(request.url)
+    const { origin } = url
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      const step = await guard(url, request, late, () => {
+        const own = { ...(url.origin === origin ? request.headers : {}), ...authorize(url, tokenFor) }
+        return ask(agent, url, { request, userAgent, signal, late, own, isRegistry: tokenFor !== undefined })
+      })
+      if (!(step instanceof URL)) return step
+      if (url.protocol === 'https:' && step.protocol === 'http:') {
+        throw new DownloadError('failed', `${url.host} leads from https to http`)
+      }
+      url = step
+    }
+    throw new DownloadError('failed', `more than ${MAX_REDIRECTS} redirects`)
+  }
+}
+
+/** The field that tells a host who asks. What goes over the network unencrypted is everybody's. */
+function authorize(url: URL, tokenFor: TokenFor | undefined): Record<string, string> {
+  const token = tokenFor?.(url.host) ?? tokenFor?.(url.hostname)
+  if (token === undefined) return {}
+  if (url.protocol !== 'https:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
+    throw new DownloadError('failed', `the token for ${url.host} is sent with https only`)
+  }
+  const scheme = token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`
+  return { authorization: scheme }
+}
+
+interface Asking {
+  readonly request: DownloadRequest
+  /** Fields for this address alone. */
+  readonly own: Readonly<Record<string, string>>
+  readonly isRegistry: boolean
+  readonly userAgent: string
+  readonly signal: AbortSignal
+  readonly late: AbortSignal
+}
+
+/** Asks for an address: what it holds, or where it leads. */
+async function ask(agent: GuardedAgent, url: URL, asking: Asking): Promise<AsyncIterable<Uint8Array> | URL> {
+  const { request, userAgent, signal, late, own, isRegistry } = asking
+  const { statusCode, headers, body } = await agent.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET',
+    // What is packed already is not packed again.
+    headers: { 'user-agent': userAgent, accept: request.accept ?? '*/*', ...own, 'accept-encoding': 'identity' },
+    signal,
+  })
+  const { location } = headers
+  if (REDIRECTS.has(statusCode) && typeof location === 'string') {
+    await body.dump()
+    return parseAddress(location, url)
+  }
+  if (statusCode !== 200) {
+    await body.dump()
+    throw refusal(url, statusCode, headers['retry-after'], isRegistry)
+  }
+  if (Number(headers['content-length'] ?? 0) > request.maxBytes) {
+    // Nobody else listens to what becomes of it.
+    body.on('error', () => undefined).destroy()
+    throw tooLarge(request)
+  }
+  return readBody(body as AsyncIterable<Uint8Array>, url, request, late)
+}
+
+function refusal(url: URL, status: number, retryAfter: unknown, isRegistry: boolean): DownloadError {
+  const said = `${url.host} answered ${status}`
+  if (status === 404 || status === 410) return new DownloadError('missing', said)
+  if (status === 401 || status === 403) {
+    const advice = isRegistry
+      ? `name a variable that holds a token with registryTokens, as ${url.host}=VARIABLE`
+      : 'what it wants to see can be given with --header'
+    return new DownloadError('failed', `${said}: ${advice}`)
+  }
+  if (status !== 429 && status < 500) return new DownloadError('failed', said)
+  const field = typeof retryAfter === 'string' ? retryAfter : null
+  return new DownloadError('busy', said, { retryAfterMs: parseRetryAfter(field, Date.now) })
+}
+
+async function* readBody(
+  body: AsyncIterable<Uint8Array>,
+  url: URL,
+  request: DownloadRequest,
+  late: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  let length = 0
+  const pieces = body[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await guard(url, request, late, () => pieces.next())
+      if (next.done === true) return
+      length += next.value.length
+      if (length > request.maxBytes) throw tooLarge(request)
+      yield next.value
+    }
+  } finally {
+    // Whoever stops reading closes the connection.
+    await pieces.return?.()
+  }
+}
+
+/** Reads an address that may be asked for. A user name or password in it is nobody's. */
+function parseAddress(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new DownloadError('failed', base === undefined ? 'it is no address of the web' : `${base.host} leads nowhere`)
+  }
+  url.username = ''
+  url.password = ''
+  return url
+}
+
+function tooLarge({ maxBytes }: DownloadRequest): DownloadError {
+  return new DownloadError('failed', `it has more than ${maxBytes} bytes`)
+}
+
+/** Says in words what went wrong. */
+async function guard<T>(url: URL, request: DownloadRequest, late: AbortSignal, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step()
+  } catch (cause) {
+    request.signal?.throwIfAborted()
+    if (cause instanceof DownloadError) throw cause
+    if (cause instanceof ConnectError) throw unconnected(cause)
+    if (late.aborted) throw new DownloadError('failed', `${url.host} took too long`, { cause })
+    // What was not there a moment ago may be there in the next.
+    const isSilent = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(codeOf(cause))
+    const problem = isSilent ? `${url.host} says nothing any more` : `the connection to ${url.host} broke`
+    throw new DownloadError('busy', problem, { cause })
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { importGiven } from '../../library/operations/import-given.ts'
+import { IMPORT_LIMITS, IMPORT_SHAPE } from '../../library/parse-import.ts'
+import { described, flagField, openFlagField, textField } from '../fields.ts'
+import { given } from '../given.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { failures } from '../shapes.ts'
+import { withLibrary } from '../store-access.ts'
+
+const count = z.int().min(0)
+
+/** Chunks that somebody else has cut. No process is started for them: what was sent is nowhere but here. */
+export const importRoutes: readonly Route[] = [
+  createRoute({
+    method: 'post',
+    path: '/api/import',
+    group: 'Sources',
+    summary: 'Imports chunks as they are, all or none; they replace what was imported for the same source_url before.',
+    query: z.object({
+      name: textField('What to call it; by default, as before, or after its source_url.', 200),
+      version: textField('The version of what it describes: each is a source of its own.', 200),
+      acceptLoss: flagField(false, 'Removes pages that are not in it any more, however many they are.'),
+      embed: openFlagField(
+        'Makes its vectors before anything is changed. By default where the library has some of the model that is there, of up to 2,000 chunks.',
+      ),
+    }),
+    // What is wrong with it is told by whoever reads it, in the same words everywhere.
+    body: described(z.unknown(), IMPORT_SHAPE),
+    maxBodyBytes: IMPORT_LIMITS.bytes,
+    answers: {
+      200: {
+        what: 'It is imported.',
+        schema: z.object({
+          source: z.looseObject({ id: z.string(), name: z.string() }),
+          crawlId: z.string(),
+          pages: count.describe('Pages that the source has now.'),
+          chunks: count.describe('Chunks that the source has now.'),
+          indexed: count.describe('Pages that are new or changed.'),
+          unchanged: count.describe('Pages that are as they were.'),
+          removed: count.describe('Pages that were not in it any more.'),
+          embedded: z.boolean().describe('Whether its vectors were made before anything was changed.'),
+          notice: z.string().nullable().describe('Why not, where the library has vectors and nobody declined them.'),
+        }),
+      },
+      ...failures(400, 409, 422, 503),
+    },
+    run: ({ body, query, request }, { ports }) =>
+      withLibrary(ports, async (library) => {
+        const { signal } = request
+        const result = await importGiven(library, body, { ...given(query), what: 'the body', signal })
+        const { source, summary, isEmbedded: embedded, notice } = result
+        const { id, name, version, url } = source
+        const { crawlId, indexed, unchanged, removed } = summary
+        const { pages, chunks } = await library.store.countContent(id)
+        const counts = { pages, chunks, indexed, unchanged, removed }
+        return reply({ source: { id, name, version, url }, crawlId, ...counts, embedded, notice })
+      }),
+  }),
+]

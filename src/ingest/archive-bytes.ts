@@ -1,0 +1,66 @@
+import { cutOff, tooLarge } from './archive-members.ts'
+
+/** Bytes of a stream, as many at a time as are wanted. */
+export class ByteSource {
+  /** How many bytes were taken. */
+  position = 0
+  readonly #chunks: AsyncIterator<Uint8Array>
+  readonly #maxBytes: number
+  #rest: Uint8Array = new Uint8Array()
+  #received = 0
+
+  /** More than `maxBytes` are refused. */
+  constructor(stream: AsyncIterable<Uint8Array>, maxBytes: number = Number.POSITIVE_INFINITY) {
+    this.#chunks = stream[Symbol.asyncIterator]()
+    this.#maxBytes = maxBytes
+  }
+
+  /** Fewer at the end of the stream only. */
+  async read(size: number): Promise<Uint8Array> {
+    const parts: Uint8Array[] = []
+    for (let left = size; left > 0 && (await this.#fill()); ) {
+      const some = this.#take(left)
+      parts.push(some)
+      left -= some.length
+    }
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+  }
+
+  /** At least one byte, at most so many. */
+  async readSome(most: number): Promise<Uint8Array> {
+    if (!(await this.#fill())) throw cutOff()
+    return this.#take(most)
+  }
+
+  async skip(size: number): Promise<void> {
+    const end = this.position + size
+    while (this.position < end) await this.readSome(end - this.position)
+  }
+
+  async drain(): Promise<void> {
+    while (await this.#fill()) this.#take(this.#rest.length)
+  }
+
+  /** Gives up what is left. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
+  #take(most: number): Uint8Array {
+    const some = this.#rest.subarray(0, most)
+    this.#rest = this.#rest.subarray(some.length)
+    this.position += some.length
+    return some
+  }
+
+  async #fill(): Promise<boolean> {
+    while (this.#rest.length === 0) {
+      const next = await this.#chunks.next()
+      if (next.done === true) return false
+      this.#rest = next.value
+      this.#received += next.value.length
+      if (this.#received > this.#maxBytes) throw tooLarge(this.#maxBytes)
+    }
+    return true
+  }
+}

@@ -1,0 +1,141 @@
+import type { Refusal } from '../crawl/ledger.ts'
+import { type OpenFile, openPrivateFile, PieceWriter, readAt } from './archive-file.ts'
+import { ArchiveError, type ArchiveFile, type ArchiveLimits, MemberError, MemberList } from './archive-members.ts'
+import { type Packing, unpack } from './archive-unpack.ts'
+import { readTar } from './tar-stream.ts'
+import { readZipDirectory, readZipMember } from './zip-directory.ts'
+
+/** What an archive holds, by paths. */
+export interface ArchiveContent {
+  readonly files: ReadonlyMap<string, ContentFile>
+  readonly links: ReadonlySet<string>
+  readonly refused: ReadonlyMap<string, Refusal>
+  /** @throws {MemberError} when its content is damaged */
+  read(path: string): Promise<Uint8Array>
+  close(): Promise<void>
+}
+
+/** A file of it. */
+export interface ContentFile {
+  /** Its bytes; infinite where they are only known to be too many. */
+  readonly size: number
+  /** What it can be told unchanged by. @default what all of the archive can */
+  readonly stamp?: string
+}
+
+/** How an archive is opened. */
+export interface ContentOptions {
+  readonly format: 'zip' | 'tar'
+  readonly limits: ArchiveLimits
+  /** Larger files are listed, but cannot be read. */
+  readonly maxFileBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Opens an archive on a disk. Of a zip archive the directory is read, of a tar archive everything once: what is packed as a whole is
+ * laid down in a private file, member by member. Never more than a file is in memory.
+ * @throws {ArchiveError} when it cannot be used
+ */
+export async function openArchiveContent(file: OpenFile, options: ContentOptions): Promise<ArchiveContent> {
+  const packing = await findPacking(file)
+  if (options.format === 'zip') return openZip(file, options)
+  if (packing === 'zip')
+    throw new ArchiveError('its name says tar, and its content is a zip archive', {
+      advice: 'give it a name that ends in .zip',
+    })
+  return packing === 'none' ? openPlainTar(file, options) : openPackedTar(file, packing, options)
+}
+
+async function openZip(file: OpenFile, { limits, maxFileBytes }: ContentOptions): Promise<ArchiveContent> {
+  const list = await readZipDirectory(file, limits)
+  return contentOf(list, maxFileBytes, (place) => readZipMember(file, place))
+}
+
+/** A tar archive as it is: the content of its members stands in it. */
+async function openPlainTar(file: OpenFile, options: ContentOptions): Promise<ArchiveContent> {
+  const { limits, maxFileBytes, signal } = options
+  const list = new MemberList<Extent>(limits)
+  for await (const { name, type, size, start } of readTar(readPieces(file, signal), limits)) {
+    list.add(name, foundMember(type, size, { start, size }))
+  }
+  return contentOf(list, maxFileBytes, ({ start, size }) => readAt(file, start, size))
+}
+
+interface Extent {
+  readonly start: number
+  readonly size: number
+}
+
+async function openPackedTar(
+  file: OpenFile,
+  packing: Packing,
+  { limits, maxFileBytes, signal }: ContentOptions,
+): Promise<ArchiveContent> {
+  const spool = await openPrivateFile()
+  try {
+    const writer = new PieceWriter(spool.handle)
+    const list = new MemberList<Extent>(limits)
+    for await (const { name, type, size, content } of readTar(
+      unpack(readPieces(file, signal), packing, limits.maxRatio),
+      limits,
+    )) {
+      list.add(name, foundMember(type, size, { start: writer.length, size }))
+      if (type === 'file' && size <= maxFileBytes) for await (const piece of content()) await writer.write(piece)
+    }
+    await writer.flush()
+    const unpacked = { handle: spool.handle, size: writer.length }
+    const read = ({ start, size }: Extent) => readAt(unpacked, start, size)
+    return { ...contentOf(list, maxFileBytes, read), close: spool.close }
+  } catch (error) {
+    await spool.close()
+    throw error
+  }
+}
+
+function foundMember(
+  type: 'file' | 'folder' | 'link' | Refusal,
+  size: number,
+  place: Extent,
+): Parameters<MemberList<Extent>['add']>[1] {
+  if (typeof type === 'object') return { type: 'refused', refusal: type }
+  return type === 'file' ? { type, size, place } : { type }
+}
+
+function contentOf<T>(
+  { files, links, refused }: MemberList<T>,
+  maxFileBytes: number,
+  read: (place: ArchiveFile<T>['place']) => Promise<Uint8Array>,
+): ArchiveContent {
+  return {
+    files,
+    links,
+    refused,
+    async read(path) {
+      const file = files.get(path)
+      if (file === undefined || file.size > maxFileBytes) throw new MemberError('it is not kept')
+      return read(file.place)
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+/** By how a file begins; `none` for what is no known packing. */
+async function findPacking(file: OpenFile): Promise<Packing | 'zip' | 'none'> {
+  const [a, b, c, d] = await readAt(file, 0, Math.min(4, file.size))
+  if (a === 0x50 && b === 0x4b && c !== undefined && c < 9) return 'zip'
+  if (a === 0x1f && b === 0x8b) return 'gzip'
+  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return 'zstd'
+  // What may be passed over stands in front of the first part.
+  return a !== undefined && a >>> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18 ? 'zstd' : 'none'
+}
+
+const PIECE_BYTES = 2 ** 16
+
+/** The bytes of a file from its beginning. A stream of Node would close it. */
+async function* readPieces(file: OpenFile, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void, void> {
+  for (let at = 0; at < file.size; at += PIECE_BYTES) {
+    signal?.throwIfAborted()
+    yield await readAt(file, at, Math.min(PIECE_BYTES, file.size - at))
+  }
+}

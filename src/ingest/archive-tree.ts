@@ -1,0 +1,163 @@
+import { kindOf } from '../core/chunk/kind.ts'
+import type { ChunkProfile } from '../core/chunk/profiles.ts'
+import { type FolderTree, IGNORE_FILES, type TreeEntry as ListedEntry, walkTree } from '../core/folder/walk-tree.ts'
+import { withHeadingAnchors } from '../core/markdown/heading-anchors.ts'
+import { baseName } from '../core/text/path.ts'
+import type { PageRecord } from '../crawl/ledger.ts'
+import type { FileReading, KnownFile, OpenTree, TreeEntry, TreeFile } from '../library/tree.ts'
+import type { ArchiveContent } from './archive-content.ts'
+import { MemberError, refuse } from './archive-members.ts'
+import type { FilePages, PageFile } from './read-file-page.ts'
+import { describeEntry } from './read-folder.ts'
+import { readingOf, recallPart, SeenVersions, UNKNOWN } from './seen-versions.ts'
+import { nodeSha256 } from './sha256.ts'
+
+/** A tree of files that is an archive, or was taken out of one. */
+export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'place' | 'addressOf' | 'version'> {
+  readonly content: ArchiveContent
+  readonly pages: FilePages
+  readonly profile: ChunkProfile
+  /** Larger files are left out. */
+  readonly maxFileBytes: number
+  /** What all of it can be told unchanged by; null where nothing is known. */
+  readonly stamp: string | null
+  /** Whether whoever shows its files gives anchors to headings of Markdown. @default false */
+  readonly hasHeadingAnchors?: boolean
+  /** What is read of it, and what is not. */
+  readonly walk: (content: ArchiveContent, signal: AbortSignal) => AsyncIterable<TreeEntry>
+  readonly close: () => Promise<void>
+}
+
+/** Creates a tree of what an archive holds. */
+export function createContentTree(tree: ContentTree): OpenTree {
+  const { url, name, place, addressOf, version, content, pages } = tree
+  const seen = new SeenVersions()
+  return {
+    ...{ url, name, place, addressOf },
+    async close() {
+      pages.forget()
+      await tree.close()
+    },
+    ...(version === undefined ? {} : { version }),
+    walk: (signal) => tree.walk(content, signal),
+    read: (file, known) => readFile(tree, file, known, seen),
+  }
+}
+
+async function readFile(tree: ContentTree, file: TreeFile, known: KnownFile, seen: SeenVersions): Promise<FileReading> {
+  const { content, maxFileBytes, pages, profile, addressOf } = tree
+  const found = content.files.get(file.path)
+  if (found === undefined) return { type: 'missing' }
+  const { size, stamp = tree.stamp } = found
+  if (size > maxFileBytes) {
+    const detail = Number.isFinite(size)
+      ? `${size} bytes, more than ${maxFileBytes}`
+      : `more than ${maxFileBytes} bytes`
+    return { type: 'no-page', reason: 'too-large', pattern: 'maxFileBytes', ...UNKNOWN, bytes: 0, detail }
+  }
+  if (known.version !== null && stamp !== null && known.stamp === stamp) {
+    return { type: 'unchanged', ...known, bytes: 0, detail: null }
+  }
+  const page = { ...file, url: addressOf(file.path), profile }
+  const recalled = await recallPart(page, seen.find(file.path, AS_OPENED), known, pages)
+  if (recalled !== undefined) return withHeadings(tree, file, recalled)
+  try {
+    const bytes = await content.read(file.path)
+    const now = { version: nodeSha256(bytes), stamp }
+    seen.note(file.path, { stamp: AS_OPENED, known: now })
+    return withHeadings(tree, file, await readBytes({ ...page, bytes }, now, known, pages))
+  } catch (error) {
+    if (!(error instanceof MemberError)) throw error
+    if (error.reason === 'unreadable') return { type: 'failed', reason: error.reason, detail: error.message }
+    return { type: 'no-page', reason: 'damaged', pattern: null, ...UNKNOWN, bytes: 0, detail: error.message }
+  }
+}
+
+/** What an archive holds is the same as long as it is open. */
+const AS_OPENED = ''
+
+async function readBytes(
+  file: Omit<PageFile, 'version'>,
+  now: KnownFile & { readonly version: string },
+  known: KnownFile,
+  pages: FilePages,
+): Promise<FileReading> {
+  const bytes = file.bytes.length
+  if (now.version === known.version) return { type: 'unchanged', ...now, bytes, detail: null }
+  const read = await pages.read({ ...file, version: now.version })
+  return read.type === 'failed' || read.type === 'missing' ? read : readingOf(read, now, bytes)
+}
+
+function withHeadings(
+  { hasHeadingAnchors = false }: ContentTree,
+  { path }: TreeFile,
+  reading: FileReading,
+): FileReading {
+  if (reading.type !== 'page' || !hasHeadingAnchors || kindOf(path) !== 'markdown') return reading
+  return { ...reading, record: withAnchors(reading.record) }
+}
+
+function withAnchors(record: PageRecord): PageRecord {
+  return { ...record, page: { ...record.page, sections: withHeadingAnchors(record.page.sections) } }
+}
+
+/** Archives and packings that are not opened inside of another. */
+const NESTED = /\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|rar|jar|war|ear|whl|crate)$/i
+
+/** Lists what an archive holds by the rules of folders: ignore files are obeyed, tools' folders and binaries passed over. */
+export async function* walkContent(
+  content: ArchiveContent,
+  signal: AbortSignal,
+  ignoreFiles: readonly string[] = IGNORE_FILES,
+): AsyncGenerator<TreeEntry, void, void> {
+  const { tree, refused } = listFolders(content)
+  for await (const entry of walkTree(tree, { signal, ignoreFiles })) {
+    const found = describeEntry(entry)
+    if (found === undefined) continue
+    const isNested = found.type === 'refused' && found.refusal.reason === 'not-text' && NESTED.test(found.path)
+    yield isNested ? { ...found, refusal: refuse('excluded', 'archives') } : found
+  }
+  for (const [path, refusal] of [...content.refused, ...refused]) yield { type: 'refused', path, refusal }
+}
+
+/** The folders of an archive, which need not name them. What is a file as well as a folder is no file. */
+function listFolders(content: ArchiveContent): {
+  readonly tree: FolderTree
+  readonly refused: ReadonlyMap<string, ReturnType<typeof refuse>>
+} {
+  const folders = new Map<string, ListedEntry[]>([['', []]])
+  const paths = [...content.files.keys(), ...content.links]
+  for (const path of paths) openFolder(folders, folderOf(path))
+  const refused = new Map<string, ReturnType<typeof refuse>>()
+  for (const path of paths) {
+    if (folders.has(`${path}/`)) {
+      refused.set(path, refuse('excluded', 'a file and a folder of one name'))
+      continue
+    }
+    const type = content.links.has(path) ? 'link' : 'file'
+    openFolder(folders, folderOf(path)).push({ name: baseName(path), isNamed: true, type })
+  }
+  const tree: FolderTree = {
+    list: async (folder) => folders.get(folder),
+    async readBeginning(file, most) {
+      if (!content.files.has(file)) return undefined
+      return (await content.read(file).catch(() => undefined))?.subarray(0, most)
+    },
+  }
+  return { tree, refused }
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+/** What stands in a folder, which is made with those above it. They are at most as deep as an archive may be. */
+function openFolder(folders: Map<string, ListedEntry[]>, folder: string): ListedEntry[] {
+  const known = folders.get(folder)
+  if (known !== undefined) return known
+  const entries: ListedEntry[] = []
+  folders.set(folder, entries)
+  const above = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)
+  openFolder(folders, above).push({ name: folder.slice(above.length, -1), isNamed: true, type: 'folder' })
+  return entries
+}

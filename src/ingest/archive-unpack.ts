@@ -1,0 +1,120 @@
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib'
+import { ByteSource } from './archive-bytes.ts'
+import { ArchiveError, cutOff, damaged, UNPACK_IT, UNSUSPICIOUS_BYTES } from './archive-members.ts'
+
+/** How the whole of an archive can be packed. */
+export type Packing = 'gzip' | 'zstd'
+
+const PIECE_BYTES = 2 ** 16
+
+/** The bytes of a packed file, unpacked. What grows too much is given up. @throws {ArchiveError} when it is cut off or damaged */
+export async function* unpack(
+  packed: AsyncIterable<Uint8Array>,
+  packing: Packing,
+  maxRatio: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  const counted = new CountedBytes(packed)
+  const unpacked = packing === 'gzip' ? run(createGunzip({ chunkSize: PIECE_BYTES }), counted) : unpackZstd(counted)
+  let length = 0
+  for await (const piece of unpacked) {
+    length += piece.length
+    if (length > SUSPICIOUS_BYTES && length > counted.length * maxRatio) {
+      throw new ArchiveError(`unpacked it is more than ${maxRatio} times as large as packed`, { advice: UNPACK_IT })
+    }
+    yield piece
+  }
+}
+
+/** An archive that is larger than this has to be worth it. */
+const SUSPICIOUS_BYTES = 16 * UNSUSPICIOUS_BYTES
+
+/** Knows how many bytes were read. */
+class CountedBytes implements AsyncIterable<Uint8Array> {
+  length = 0
+  readonly #bytes: AsyncIterable<Uint8Array>
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#bytes = bytes
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
+    for await (const piece of this.#bytes) {
+      this.length += piece.length
+      yield piece
+    }
+  }
+}
+
+async function* run(
+  unpacker: Gunzip | ZstdDecompress,
+  packed: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  // Whoever reads the one hears of a failure of the other.
+  pipeline(Readable.from(packed, { objectMode: false }), unpacker, () => undefined)
+  try {
+    yield* unpacker as AsyncIterable<Uint8Array>
+  } catch (error) {
+    throw describePacking(error)
+  } finally {
+    unpacker.destroy()
+  }
+}
+
+function describePacking(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'Z_BUF_ERROR') return cutOff(error)
+  return code.startsWith('Z_') || code.startsWith('ZSTD_') ? damaged(error) : error
+}
+
+/** Frames of one file, which programs that pack on several processors write by the megabyte. */
+const MAX_FRAMES = 10_000
+
+/** Frames one after another, as RFC 8878, section 3, has them. That of Node ends with the first. */
+async function* unpackZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const bytes = new ByteSource(packed)
+  try {
+    for (let frames = 0; ; frames++) {
+      const mark = await bytes.read(4)
+      if (mark.length === 0) return
+      if (frames === MAX_FRAMES)
+        throw new ArchiveError(`it is packed in more than ${MAX_FRAMES} parts`, { advice: UNPACK_IT })
+      const kind = mark.length < 4 ? 'none' : kindOf(Buffer.from(mark).readUInt32LE())
+      if (kind === 'none') throw mark.length < 4 ? cutOff() : damaged()
+      if (kind === 'skippable') await bytes.skip(Buffer.from(await readAll(bytes, 4)).readUInt32LE())
+      else yield* run(createZstdDecompress(), readFrame(mark, bytes))
+    }
+  } finally {
+    await bytes.close()
+  }
+}
+
+function kindOf(mark: number): 'frame' | 'skippable' | 'none' {
+  if (mark === 0xfd2fb528) return 'frame'
+  return mark >>> 4 === 0x184d2a5 ? 'skippable' : 'none'
+}
+
+/** The bytes of a frame: its header, its blocks, and a checksum where there is one. */
+async function* readFrame(mark: Uint8Array, bytes: ByteSource): AsyncGenerator<Uint8Array, void, void> {
+  const [facts = 0] = await readAll(bytes, 1)
+  const isSingle = (facts & 0x20) !== 0
+  const dictionary = [0, 1, 2, 4][facts & 3] ?? 0
+  const contentSize = [isSingle ? 1 : 0, 2, 4, 8][facts >>> 6] ?? 0
+  const rest = (isSingle ? 0 : 1) + dictionary + contentSize
+  yield Buffer.concat([mark, Uint8Array.of(facts), await readAll(bytes, rest)])
+  for (let isLast = false; !isLast; ) {
+    const header = await readAll(bytes, 3)
+    const block = Buffer.from(header).readUIntLE(0, 3)
+    isLast = (block & 1) === 1
+    // A block of one byte many times over holds that byte.
+    const size = ((block >>> 1) & 3) === 1 ? 1 : block >>> 3
+    yield Buffer.concat([header, await readAll(bytes, size)])
+  }
+  if ((facts & 4) !== 0) yield await readAll(bytes, 4)
+}
+
+async function readAll(bytes: ByteSource, size: number): Promise<Uint8Array> {
+  const found = await bytes.read(size)
+  if (found.length < size) throw cutOff()
+  return found
+}

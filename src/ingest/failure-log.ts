@@ -1,0 +1,26 @@
+import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** A file that could not be read, or that can be read again, as a line of the log has it. */
+export interface FailureLine {
+  readonly file_path: string
+  readonly file_name: string
+  readonly timestamp: string
+  /** What it was read for: `startup`, `catch-up`, `created`, `modified`, `retry`; `resolved` and `deleted` end what was said before. */
+  readonly event_type: string
+  readonly error_type: string | null
+  readonly error_message: string | null
+  readonly retry_count: number
+}
+
+/** A log that has grown so large is put aside, in the place of the one before. */
+const MOST_BYTES = 2 ** 20
+
+/** Appends a line to a log of failures, which never takes more than two files of this many bytes. */
+export function appendFailure(file: string, line: FailureLine, mostBytes: number = MOST_BYTES): void {
+  const text = `${JSON.stringify(line)}\n`
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > 0 && size + Buffer.byteLength(text) > mostBytes) renameSync(file, `${file}.1`)
+  mkdirSync(dirname(file), { recursive: true })
+  appendFileSync(file, text)
+}

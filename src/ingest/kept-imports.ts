@@ -1,0 +1,81 @@
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PharosError } from '../core/errors.ts'
+import type { KeptImports } from '../library/kept-imports.ts'
+import type { ChunkImport, GivenChunk } from '../library/parse-import.ts'
+import { isSystemError } from './walk-folder.ts'
+
+/** Chunks that stand in one line of a file: between any two lines others have their turn. */
+const CHUNKS = 200
+const ENDING = '.jsonl'
+
+/** Keeps imports as files of a folder that only its owner may read; it is made with the first. */
+export function openKeptImports(folder: string): KeptImports {
+  const placeOf = (sourceId: string) => join(folder, `${sourceId}${ENDING}`)
+  return {
+    async keep(sourceId, given) {
+      const temporary = join(folder, `${sourceId}.${process.pid}`)
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await writeImport(temporary, given)
+        await rename(temporary, placeOf(sourceId))
+      } catch (error) {
+        if (!isSystemError(error)) throw error
+        await rm(temporary, { force: true }).catch(() => undefined)
+        throw refuse(folder, error)
+      }
+    },
+    async read(sourceId) {
+      try {
+        return await readImport(placeOf(sourceId))
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        throw error
+      }
+    },
+    async list() {
+      try {
+        const names = await readdir(folder)
+        return names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length))
+      } catch (error) {
+        if (isMissing(error)) return []
+        throw error
+      }
+    },
+    async forget(sourceId) {
+      await rm(placeOf(sourceId), { force: true })
+    },
+  }
+}
+
+async function writeImport(path: string, { sourceUrl, chunks }: ChunkImport): Promise<void> {
+  const handle = await open(path, 'w', 0o600)
+  try {
+    await handle.write(`${JSON.stringify(sourceUrl)}\n`)
+    for (let i = 0; i < chunks.length; i += CHUNKS) {
+      await handle.write(`${JSON.stringify(chunks.slice(i, i + CHUNKS))}\n`)
+    }
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readImport(path: string): Promise<ChunkImport> {
+  const [first = '', ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\n')
+  // This program wrote it, whole, after it was checked.
+  const chunks = lines.flatMap((line) => JSON.parse(line) as GivenChunk[])
+  return { sourceUrl: JSON.parse(first) as string, chunks }
+}
+
+function isMissing(error: unknown): boolean {
+  return isSystemError(error) && error.code === 'ENOENT'
+}
+
+/** What is not kept is not written. */
+function refuse(folder: string, error: NodeJS.ErrnoException): PharosError {
+  const isFull = error.code === 'ENOSPC' || error.code === 'EDQUOT'
+  if (isFull) return new PharosError('LIBRARY_FULL', { library: folder, problem: 'the disk is full' })
+  const problem = `an import cannot be kept there until it is complete: ${error.message}`
+  return new PharosError('LIBRARY_UNUSABLE', { library: folder, problem })
+}

@@ -1,0 +1,98 @@
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { PharosError } from '../core/errors.ts'
+import { isPackFolder, PACK_MANIFEST } from '../core/folder/walk-tree.ts'
+import { baseName } from '../core/text/path.ts'
+import { isFileUrl } from '../core/url/file-url.ts'
+import { decodePath, namesVersion, readFolder, writeInnerUrl } from '../core/url/tree-url.ts'
+import type { Download } from '../library/download.ts'
+import type { OpenTree, TreeOptions } from '../library/tree.ts'
+import type { ArchiveContent } from './archive-content.ts'
+import {
+  type ArchiveSourceOptions,
+  contentBelow,
+  openDownloadedArchive,
+  openLocalArchive,
+  topFolderOf,
+} from './archive-source.ts'
+import { createContentTree, walkContent } from './archive-tree.ts'
+import type { FilePages } from './read-file-page.ts'
+
+/** What archives are opened with. */
+export interface ArchiveOptions extends ArchiveSourceOptions {
+  /** Downloads those of the web; rejects where nothing is fetched. */
+  readonly openDownload: () => Promise<Download>
+}
+
+/** Opens an archive of this machine or of the web as a tree of the files in it. */
+export async function openArchive(
+  address: string,
+  pages: FilePages,
+  options: ArchiveOptions,
+  { profile = 'library', path = null, headers = {}, signal }: TreeOptions = {},
+): Promise<OpenTree> {
+  const name = baseName(decodePath(new URL(address).pathname))
+  const format = name.toLowerCase().endsWith('.zip') ? 'zip' : 'tar'
+  const request = { address, format, headers, ...(signal === undefined ? {} : { signal }) } as const
+  const { url, content, stamp } = isFileUrl(address)
+    ? await openHere(address, request, options)
+    : await openThere(address, request, options)
+  try {
+    const top = versionFolderOf(content)
+    const asked = readFolder(path)
+    const folder = top + (asked.startsWith(top) ? asked.slice(top.length) : asked)
+    const below = contentBelow(content, folder, writeInnerUrl(url, asked))
+    if (isPack(name, below)) throw new PharosError('SOURCE_IS_PACK', { path: address })
+    return createContentTree({
+      url,
+      name,
+      // Another archive at the same address is what the next one of it is expected to be.
+      place: 'archive',
+      addressOf: (file) => writeInnerUrl(url, folder + file),
+      content: below,
+      pages,
+      profile,
+      maxFileBytes: options.maxFileBytes,
+      stamp,
+      walk: walkContent,
+      close: content.close,
+    })
+  } catch (error) {
+    await content.close()
+    throw error
+  }
+}
+
+interface Opened {
+  readonly url: string
+  readonly content: ArchiveContent
+  readonly stamp: string | null
+}
+
+async function openHere(
+  address: string,
+  request: Parameters<typeof openLocalArchive>[1],
+  options: ArchiveOptions,
+): Promise<Opened> {
+  const { path, ...opened } = await openLocalArchive(fileURLToPath(address), request, options)
+  return { url: pathToFileURL(path).href, ...opened }
+}
+
+async function openThere(
+  address: string,
+  request: Parameters<typeof openLocalArchive>[1],
+  options: ArchiveOptions,
+): Promise<Opened> {
+  const download = await options.openDownload()
+  const { digest, content } = await openDownloadedArchive(download, address, request, options)
+  return { url: address, content, stamp: digest }
+}
+
+/** The folder that everything in an archive is in, where the next one may have another: paths without it are those of the same files. */
+function versionFolderOf(content: ArchiveContent): string {
+  const top = topFolderOf(content)
+  return namesVersion(top) ? top : ''
+}
+
+function isPack(name: string, { files }: ArchiveContent): boolean {
+  return isPackFolder(name.replace(/(?:\.part-\d+)?\.zip$/i, '')) || files.has(PACK_MANIFEST)
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { PUBLIC_REGISTRIES, parsePackageUrl } from '../core/url/package-url.ts'
+import { pageOf } from './open-package.ts'
+import type { PackageArchive } from './registries.ts'
+
+const SDIST = 'https://files.pythonhosted.org/packages/aa/bb/cc/lamp-1.0.tar.gz'
+
+test.each<[string, Pick<PackageArchive, 'kind' | 'url'>, string | undefined]>([
+  [
+    'pkg:cargo/lamp@1.0',
+    { kind: 'crate', url: 'https://static.crates.io/x' },
+    'https://docs.rs/crate/lamp/1.0/source/src/a%20b.rs',
+  ],
+  [
+    'pkg:cargo/lamp',
+    { kind: 'crate', url: 'https://static.crates.io/x' },
+    'https://docs.rs/crate/lamp/latest/source/src/a%20b.rs',
+  ],
+  [
+    'pkg:pypi/lamp@1.0',
+    { kind: 'sdist', url: SDIST },
+    'https://inspector.pypi.io/project/lamp/1.0/packages/aa/bb/cc/lamp-1.0.tar.gz/lamp-1.0/src/a%20b.rs',
+  ],
+  // The next version is another archive.
+  ['pkg:pypi/lamp', { kind: 'sdist', url: SDIST }, undefined],
+  ['pkg:npm/lamp@1.0', { kind: 'npm', url: 'https://registry.npmjs.org/x.tgz' }, undefined],
+  ['pkg:maven/org.tower/lamp@1.0', { kind: 'sources', url: 'https://repo.maven.apache.org/x.jar' }, undefined],
+])('where a reader opens a file of %s', (address, { kind, url }, page) => {
+  const name = parsePackageUrl(address)
+  if (name === undefined) throw new Error(address)
+  const integrity = { algorithm: 'sha256', digest: '' } as const
+  const archive: PackageArchive = { kind, url, version: '1.0', format: 'tar', integrity }
+  expect(pageOf(name, archive, PUBLIC_REGISTRIES, 'lamp-1.0/')?.('src/a b.rs')).toBe(page)
+  const own = { npm: 'http://a', pypi: 'http://a', crates: 'http://a', maven: 'http://a' }
+  expect(pageOf(name, archive, own, 'lamp-1.0/')).toBeUndefined()
+})

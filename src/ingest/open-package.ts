@@ -1,0 +1,166 @@
+import { PharosError } from '../core/errors.ts'
+import {
+  type PackageName,
+  PUBLIC_REGISTRIES,
+  packageTitle,
+  parsePackageUrl,
+  type Registries,
+  writePackageUrl,
+} from '../core/url/package-url.ts'
+import { encodePath, readFolder, writeInnerUrl } from '../core/url/tree-url.ts'
+import type { Download } from '../library/download.ts'
+import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/tree.ts'
+import type { ArchiveContent } from './archive-content.ts'
+import { refuse } from './archive-members.ts'
+import {
+  type ArchiveSourceOptions,
+  contentBelow,
+  explain,
+  openDownloadedArchive,
+  topFolderOf,
+} from './archive-source.ts'
+import { createContentTree } from './archive-tree.ts'
+import { createKnownContent } from './known-content.ts'
+import { judgePackageFile, passedFolderOf } from './package-files.ts'
+import type { FilePages } from './read-file-page.ts'
+import { findPackage, isPublicRegistry, type PackageArchive, type PackageKind, registryHost } from './registries.ts'
+
+/** What packages are opened with. */
+export interface PackageOptions extends ArchiveSourceOptions {
+  /** @default the public ones */
+  readonly registries?: Registries
+  /** Downloads from registries; rejects where nothing is fetched. */
+  readonly openDownload: () => Promise<Download>
+}
+
+/** Says which version of a package there is, by what its registry tells. */
+export async function describePackage(
+  address: string,
+  options: PackageOptions,
+  { signal }: TreeOptions = {},
+): Promise<TreeFacts> {
+  const { name, archive } = await findArchive(address, options, signal)
+  return { url: writePackageUrl(name), name: packageTitle(name), version: archive.version }
+}
+
+/** Opens a package of a registry as a tree of what is worth reading in it. */
+export async function openPackage(
+  address: string,
+  pages: FilePages,
+  options: PackageOptions,
+  { profile = 'library', path = null, lastRead, signal }: TreeOptions = {},
+): Promise<OpenTree> {
+  const { name, archive, registries, download } = await findArchive(address, options, signal)
+  const { format, integrity, version, kind } = archive
+  const request = { address, format, integrity, ...(signal === undefined ? {} : { signal }) }
+  const folder = readFolder(path)
+  const url = writePackageUrl(name)
+  const stamp = `${integrity.algorithm}-${integrity.digest}`
+  const open = async () => {
+    const { content } = await openDownloadedArchive(download, archive.url, request, options)
+    try {
+      const top = PACKED_IN_FOLDER.has(kind) ? topFolderOf(content) : ''
+      return { top, content: contentBelow(content, top + folder, writeInnerUrl(url, folder)) }
+    } catch (error) {
+      await content.close()
+      throw error
+    }
+  }
+  const rows = (await lastRead?.()) ?? []
+  const known = createKnownContent(rows, stamp, async () => (await open()).content)
+  const urls = new Map(rows.map((row) => [row.key, row.url]))
+  const { top, content } = known === undefined ? await open() : { top: '', content: known }
+  const page = pageOf(name, archive, registries, top)
+  return createContentTree({
+    url,
+    name: packageTitle(name),
+    version,
+    // The next version takes the place of this one.
+    place: 'package',
+    addressOf: (file) => {
+      const shown = known === undefined ? undefined : urls.get(file)
+      return shown ?? page?.(folder + file) ?? writeInnerUrl(url, folder + file)
+    },
+    content,
+    pages,
+    profile,
+    maxFileBytes: options.maxFileBytes,
+    stamp,
+    walk: (all, stop) => walkPackage(kind, all, stop),
+    close: content.close,
+  })
+}
+
+/** Kinds of packages that are in a folder named by the version: paths without it are those of the same files in the next one. */
+const PACKED_IN_FOLDER: ReadonlySet<PackageKind> = new Set<PackageKind>(['npm', 'sdist', 'crate'])
+
+interface FoundArchive {
+  readonly name: PackageName
+  readonly archive: PackageArchive
+  readonly registries: Registries
+  readonly download: Download
+}
+
+/** Asks the registry of a package where it is. */
+async function findArchive(
+  address: string,
+  { registries = PUBLIC_REGISTRIES, openDownload }: PackageOptions,
+  signal: AbortSignal | undefined,
+): Promise<FoundArchive> {
+  const name = parsePackageUrl(address)
+  if (name === undefined) {
+    const problem = 'it names no package of npm, PyPI, crates.io or Maven'
+    throw new PharosError('URL_INVALID', { url: address, problem })
+  }
+  const download = await openDownload()
+  const archive = await explain(address, () => findPackage(name, registries, download, signal)).catch(
+    (error: unknown) => {
+      if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error
+      const advice = `${registryHost(name, registries)} has no package ${packageTitle(name)}; check its name`
+      throw new PharosError('SOURCE_NOT_FOUND', { path: address, advice }, { cause: error })
+    },
+  )
+  return { name, archive, registries, download }
+}
+
+/** Where the public registries show the files of a package; undefined where they do not. */
+export function pageOf(
+  name: PackageName,
+  { kind, version, url }: PackageArchive,
+  registries: Registries,
+  top: string,
+): ((path: string) => string) | undefined {
+  const isPinned = name.version === version
+  if (kind === 'crate' && isPublicRegistry(registries, 'crates')) {
+    const shown = isPinned ? encodeURIComponent(version) : 'latest'
+    return (path) => `https://docs.rs/crate/${name.name}/${shown}/source/${encodePath(path)}`
+  }
+  // The address names an archive: that of the next version is another.
+  if ((kind === 'sdist' || kind === 'wheel') && isPublicRegistry(registries, 'pypi') && isPinned) {
+    const release = `${name.name}/${encodeURIComponent(version)}${new URL(url).pathname}`
+    return (path) => `https://inspector.pypi.io/project/${release}/${encodePath(top + path)}`
+  }
+  return undefined
+}
+
+/** Lists what is read of a package, and what is not with its reason. */
+async function* walkPackage(
+  kind: PackageKind,
+  { files, links, refused }: ArchiveContent,
+  signal: AbortSignal,
+): AsyncGenerator<TreeEntry, void, void> {
+  const passed = new Set<string>()
+  for (const path of files.keys()) {
+    signal.throwIfAborted()
+    const above = passedFolderOf(kind, path)
+    if (above === undefined) {
+      const refusal = judgePackageFile(kind, path)
+      yield refusal === null ? { type: 'file', path } : { type: 'refused', path, refusal }
+    } else if (!passed.has(above.folder)) {
+      passed.add(above.folder)
+      yield { type: 'refused', path: above.folder, refusal: above.refusal }
+    }
+  }
+  for (const path of links) yield { type: 'refused', path, refusal: refuse('excluded', 'symbolic links') }
+  for (const [path, refusal] of refused) yield { type: 'refused', path, refusal }
+}

@@ -1,0 +1,253 @@
+import type { Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { PharosError } from '../core/errors.ts'
+import { COMMIT_IGNORE_FILES } from '../core/folder/walk-tree.ts'
+import {
+  nameOfRepository,
+  parseRepositoryUrl,
+  type RepositoryPlace,
+  writeCommitUrl,
+} from '../core/url/repository-url.ts'
+import { readFolder, writeInnerUrl } from '../core/url/tree-url.ts'
+import type { OpenTree, TreeFacts, TreeOptions } from '../library/tree.ts'
+import type { ArchiveContent } from './archive-content.ts'
+import { ArchiveError, DEFAULT_ARCHIVE_LIMITS, MemberError, MemberList, refuse } from './archive-members.ts'
+import { explain, noFolder } from './archive-source.ts'
+import { createContentTree, walkContent } from './archive-tree.ts'
+import {
+  type FetchOptions,
+  fetchCommit,
+  findCommit,
+  gitIn,
+  listNames,
+  type OpenCommit,
+  OTHER_REF,
+  withinTime,
+} from './fetch-repository.ts'
+import { GitError, openObjects, runGit, streamGit } from './git.ts'
+import type { FilePages } from './read-file-page.ts'
+import { isSystemError } from './walk-folder.ts'
+
+/** What repositories are opened with. */
+export interface RepositoryOptions extends Omit<FetchOptions, 'signal' | 'maxFetchBytes'> {
+  /** Most bytes that are fetched. @default 1 GB */
+  readonly maxArchiveBytes?: number
+  /** Most files of a repository. @default as many as an archive may have */
+  readonly maxFiles?: number
+}
+
+/** Says what a repository is called, without asking for it. */
+export function describeRepository(address: string, { ref = null }: TreeOptions = {}): TreeFacts {
+  const place = parsePlace(address)
+  checkRef(ref)
+  // A tag of a release says which version it is, a branch does not.
+  const isVersion = ref !== null && /^v?\d+(?:\.\d+)+/.test(ref)
+  return { url: place.url, name: nameOfRepository(place), ...(isVersion ? { version: ref } : {}) }
+}
+
+/** Opens a repository of git, as it is at a branch, tag or commit, as a tree of its files. */
+export async function openRepository(
+  address: string,
+  pages: FilePages,
+  options: RepositoryOptions,
+  { profile = 'library', ref = null, path = null, signal }: TreeOptions = {},
+): Promise<OpenTree> {
+  const place = parsePlace(address)
+  checkRef(ref)
+  return explainGit(place.url, async () => {
+    const opened = await openCommit(place, ref, options, signal)
+    try {
+      const folder = readFolder(path)
+      const content = await withinTime(signal, (stop) => listContent(opened, folder, options, stop))
+      if (content.files.size === 0) throw noFolder(writeInnerUrl(place.url, folder), await isFile(opened, folder))
+      return createContentTree({
+        ...describeRepository(address, { ref }),
+        place: opened.place,
+        addressOf: (file) => writeCommitUrl(place, opened.commit, folder + file),
+        content,
+        pages,
+        profile,
+        maxFileBytes: options.maxFileBytes,
+        stamp: null,
+        hasHeadingAnchors: true,
+        walk: (all, stop) => walkContent(all, stop, COMMIT_IGNORE_FILES),
+        close: content.close,
+      })
+    } catch (error) {
+      await opened.close()
+      throw error
+    }
+  })
+}
+
+function parsePlace(address: string): RepositoryPlace {
+  const place = parseRepositoryUrl(address)
+  if (place === undefined) throw new PharosError('URL_INVALID', { url: address, problem: 'it is no repository of git' })
+  return place
+}
+
+/**
+ * What no branch, tag or hash is called (https://git-scm.com/docs/git-check-ref-format), and what git could take for an option. What is left
+ * is no expression.
+ */
+const NO_REF = /^$|^@$|^-|^\/|\/$|\/\/|\.$|\.\.|@\{|(?:^|\/)\.|\.lock(?:\/|$)|[\p{Cc} ~^:?*[\\]/u
+
+function checkRef(ref: string | null): void {
+  if (ref === null || (!NO_REF.test(ref) && ref.length <= 250)) return
+  throw new PharosError('USAGE', { problem: `expected a branch, tag or commit, got ${JSON.stringify(ref)}` })
+}
+
+/** What git could not do, as what is wrong with the source. */
+async function explainGit<T>(url: string, step: () => Promise<T>): Promise<T> {
+  return explain(url, async () => {
+    try {
+      return await step()
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      throw new ArchiveError(error.message, { cause: error, advice: error.advice })
+    }
+  })
+}
+
+async function openCommit(
+  place: RepositoryPlace,
+  ref: string | null,
+  { maxArchiveBytes = DEFAULT_ARCHIVE_LIMITS.maxBytes, ...options }: RepositoryOptions,
+  signal: AbortSignal | undefined,
+): Promise<OpenCommit & Pick<OpenTree, 'place'>> {
+  if (place.protocol !== 'file') {
+    const fetched = await fetchCommit(place, ref, { ...options, maxFetchBytes: maxArchiveBytes, signal })
+    // Wherever it is fetched from, it is the repository at this address.
+    return { ...fetched, place: 'repository' }
+  }
+  // A repository of this machine is read where it is. Nothing is written to it.
+  const folder = fileURLToPath(place.remote)
+  const { dev, ino } = await requireFolder(folder)
+  const git = gitIn(folder, { ...options, signal })
+  const commit = ref === null ? await findCommit(git, 'HEAD') : await findOwnCommit(git, ref)
+  return { git, commit, isPartial: false, place: `${dev}:${ino}`, close: () => Promise.resolve() }
+}
+
+/** The newest names come first: of a repository of this machine, they are the likeliest. */
+const NAMES = ['for-each-ref', '--sort=-creatordate', '--format=%(refname)', 'refs/heads', 'refs/tags']
+
+async function findOwnCommit(git: OpenCommit['git'], ref: string): Promise<string> {
+  try {
+    return await findCommit(git, ref)
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    const isNone = error.message.includes('not a git repository')
+    const advice = isNone ? 'name the folder of a repository, or leave out ref' : OTHER_REF
+    throw new GitError(error.message + (await listNames(NAMES, git)), { cause: error, advice })
+  }
+}
+
+async function requireFolder(path: string): Promise<Stats> {
+  try {
+    const facts = await stat(path)
+    if (facts.isDirectory()) return facts
+  } catch (error) {
+    if (!isSystemError(error) || (error.code !== 'ENOENT' && error.code !== 'ENOTDIR')) throw error
+    throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
+  }
+  throw new ArchiveError('it is no folder', { advice: 'name the folder of a repository' })
+}
+
+const FOLDER = '040000'
+const LINK = '120000'
+const REPOSITORY = '160000'
+
+/** What stands in a commit. Contents are read when they are asked for. */
+async function listContent(
+  { git, commit, isPartial, close }: OpenCommit,
+  folder: string,
+  { maxFiles = DEFAULT_ARCHIVE_LIMITS.maxEntries }: RepositoryOptions,
+  signal: AbortSignal,
+): Promise<ArchiveContent> {
+  const list = new MemberList<string>({ ...DEFAULT_ARCHIVE_LIMITS, maxEntries: maxFiles })
+  const below = folder === '' ? [] : [folder]
+  // Folders are told as well: those that hold nothing would take as long, and nobody would count them.
+  const args = ['ls-tree', '-r', '-t', '-z', ...(isPartial ? [] : ['-l']), '--full-tree', commit, '--', ...below]
+  for await (const line of split(streamGit(args, { ...git, signal }), 0)) {
+    const { mode, object, size, name } = readEntry(line)
+    const path = name.subarray(Buffer.byteLength(folder))
+    if (mode === FOLDER) list.add(path, { type: 'folder' })
+    else if (mode === LINK) list.add(path, { type: 'link' })
+    else if (mode === REPOSITORY) list.add(path, { type: 'refused', refusal: refuse('excluded', 'a repository in it') })
+    else list.add(path, { type: 'file', size: size ?? Number.POSITIVE_INFINITY, place: object })
+  }
+  const wanted = new Set(Array.from(list.files.values(), ({ place }) => place))
+  const sizes = isPartial ? await listSizes({ ...git, signal }, wanted) : undefined
+  const files = new Map(
+    // What was not fetched is larger than it may be.
+    Array.from(list.files, ([path, { size, place }]) => [path, { size: sizes?.get(place) ?? size, stamp: place }]),
+  )
+  const objects = openObjects(git)
+  return {
+    files,
+    links: list.links,
+    refused: list.refused,
+    async read(path) {
+      try {
+        return await objects.read(files.get(path)?.stamp ?? '')
+      } catch (error) {
+        if (!(error instanceof GitError)) throw error
+        throw new MemberError(error.message, { cause: error, reason: error.isKilled ? 'unreadable' : 'damaged' })
+      }
+    },
+    async close() {
+      await objects.close()
+      await close()
+    },
+  }
+}
+
+/** Whether what was taken for a folder is a file. */
+async function isFile({ git, commit }: OpenCommit, folder: string): Promise<boolean> {
+  const type = await runGit(['cat-file', '-t', `${commit}:${folder.slice(0, -1)}`], git).catch(() => '')
+  return type.trim() === 'blob'
+}
+
+/**
+ * How large those objects are that were fetched. Asking for one that was not would be asking its server, so that all are gone through: there
+ * may be many more than a commit names.
+ */
+async function listSizes(git: OpenCommit['git'], wanted: ReadonlySet<string>): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>()
+  const args = ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname) %(objectsize)']
+  for await (const line of split(streamGit(args, git), 0x0a)) {
+    const [object = '', size = ''] = line.toString('latin1').split(' ')
+    if (wanted.has(object)) sizes.set(object, Number(size))
+  }
+  return sizes
+}
+
+interface ListedObject {
+  readonly mode: string
+  readonly object: string
+  /** Undefined where it was not asked for. */
+  readonly size: number | undefined
+  readonly name: Buffer
+}
+
+/** `100644 blob 257cc5…     1234\tdocs/a.md` */
+function readEntry(line: Buffer): ListedObject {
+  const tab = line.indexOf(0x09)
+  const [mode = '', , object = '', size] = line.toString('latin1', 0, tab).split(/ +/)
+  return { mode, object, size: size === undefined ? undefined : Number(size) || 0, name: line.subarray(tab + 1) }
+}
+
+/** The parts of a stream that a byte ends. */
+async function* split(pieces: AsyncIterable<Uint8Array>, end: number): AsyncGenerator<Buffer, void, void> {
+  let rest = Buffer.alloc(0)
+  for await (const piece of pieces) {
+    rest = rest.length === 0 ? Buffer.from(piece) : Buffer.concat([rest, piece])
+    let start = 0
+    for (let at = rest.indexOf(end); at >= 0; at = rest.indexOf(end, start)) {
+      yield rest.subarray(start, at)
+      start = at + 1
+    }
+    rest = rest.subarray(start)
+  }
+}

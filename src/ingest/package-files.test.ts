@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { judgePackageFile, passedFolderOf } from './package-files.ts'
+import type { PackageKind } from './registries.ts'
+
+const OTHER = 'neither documentation nor an interface'
+const MACHINERY = 'not for readers'
+
+test.each<[PackageKind, string, string | null]>([
+  ['npm', 'README.md', null],
+  ['npm', 'readme', null],
+  ['npm', 'dist/index.d.ts', null],
+  ['npm', 'dist/index.d.mts', null],
+  ['npm', 'docs/guide.mdx', null],
+  ['npm', 'CHANGELOG.md', null],
+  ['npm', 'dist/index.js', OTHER],
+  ['npm', 'dist/index.min.js', 'minified or bundled code'],
+  ['npm', 'dist/index.test-d.d.ts', MACHINERY],
+  ['npm', 'LICENSE.md', MACHINERY],
+  ['npm', 'package.json', OTHER],
+  ['npm', '.eslintrc.md', MACHINERY],
+  ['sdist', 'src/pkg/core.py', null],
+  ['sdist', 'src/pkg/core.pyi', null],
+  ['sdist', 'django/test/client.py', null],
+  ['sdist', 'docs/index.rst', null],
+  ['sdist', 'docs/notes.txt', null],
+  ['sdist', 'PKG-INFO', OTHER],
+  ['sdist', 'pkg.egg-info/SOURCES.txt', OTHER],
+  ['sdist', 'setup.py', MACHINERY],
+  ['sdist', 'pkg/test_core.py', MACHINERY],
+  ['wheel', 'pkg/_native.so', OTHER],
+  ['wheel', 'pkg-1.0.dist-info/METADATA', null],
+  ['wheel', 'pkg-1.0.dist-info/RECORD', OTHER],
+  ['crate', 'src/lib.rs', null],
+  ['crate', 'examples/hello.rs', null],
+  ['crate', 'build.rs', OTHER],
+  ['crate', 'Cargo.toml', OTHER],
+  ['sources', 'org/slf4j/Logger.java', null],
+  ['sources', 'module-info.java', MACHINERY],
+  ['javadoc', 'org/slf4j/Logger.html', null],
+  ['javadoc', 'org/slf4j/package-summary.html', null],
+  ['javadoc', 'org/slf4j/package-tree.html', 'lists of links'],
+  ['javadoc', 'index-all.html', 'lists of links'],
+  ['javadoc', 'allclasses-index.html', 'lists of links'],
+  ['javadoc', 'script.js', OTHER],
+])('of %s, %s is read unless %j', (kind, path, pattern) => {
+  expect(passedFolderOf(kind, path)).toBeUndefined()
+  expect(judgePackageFile(kind, path)?.pattern ?? null).toBe(pattern)
+})
+
+test.each<[PackageKind, string, string, string]>([
+  ['npm', 'lib/node_modules/x/index.d.ts', 'lib/node_modules/', 'code of others'],
+  ['npm', 'test/a.d.ts', 'test/', 'tests'],
+  ['npm', '.github/README.md', '.github/', MACHINERY],
+  ['sdist', 'pkg/tests/test_a.py', 'pkg/tests/', 'tests'],
+  ['sdist', 'test/a.py', 'test/', 'tests'],
+  ['sdist', 'pip/_vendor/rich/x.py', 'pip/_vendor/', 'code of others'],
+  ['crate', 'benches/x.rs', 'benches/', 'benchmarks'],
+  ['sources', 'META-INF/MANIFEST.MF', 'META-INF/', MACHINERY],
+  ['javadoc', 'org/class-use/Logger.html', 'org/class-use/', MACHINERY],
+])('of %s, %s is passed over with all that is in %s', (kind, path, folder, pattern) => {
+  expect(passedFolderOf(kind, path)).toMatchObject({ folder, refusal: { reason: 'excluded', pattern } })
+})

@@ -1,0 +1,110 @@
+import { baseName, extensionOf } from '../core/text/path.ts'
+import type { Refusal } from '../crawl/ledger.ts'
+import { refuse } from './archive-members.ts'
+import type { PackageKind } from './registries.ts'
+
+/** What is read of a kind of package besides its prose. */
+interface Selection {
+  /** Files of code that say how it is used. */
+  readonly code: RegExp
+  /** Folders that are passed over wherever they are. */
+  readonly folders: Readonly<Record<string, string>>
+  /** Folders that are passed over at the top. */
+  readonly topFolders?: Readonly<Record<string, string>>
+  /** Files that are passed over although they would be read. */
+  readonly files?: RegExp
+}
+
+const TESTS = 'tests'
+const VENDORED = 'code of others'
+const BENCHMARKS = 'benchmarks'
+const MACHINERY = 'not for readers'
+
+const EVERYWHERE: Readonly<Record<string, string>> = {
+  ...named('node_modules bower_components vendor vendored _vendor _vendored third_party thirdparty', VENDORED),
+  ...named('tests __tests__ __mocks__ __snapshots__ fixtures __fixtures__', TESTS),
+  ...named('bench benches benchmark benchmarks', BENCHMARKS),
+  ...named('META-INF __pycache__', MACHINERY),
+}
+
+const PYTHON: Selection = {
+  code: /\.pyi?$/i,
+  folders: EVERYWHERE,
+  // Deeper down it may be part of the package, as in Django.
+  topFolders: named('test', TESTS),
+  files: /(?:^|\/)(?:setup|conftest|test_[^/]*|[^/]*_test)\.py$/i,
+}
+
+const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
+  npm: {
+    code: /\.d\.[cm]?ts$/i,
+    folders: { ...EVERYWHERE, ...named('test', TESTS) },
+    files: /\.(?:test|spec)(?:-d)?\.d\.[cm]?ts$/i,
+  },
+  sdist: PYTHON,
+  // What a reader is told of it stands there, behind some facts.
+  wheel: { ...PYTHON, code: /\.pyi?$|^[^/]+\.dist-info\/METADATA$/i },
+  crate: { code: /^(?:src|examples)\/.*\.rs$/i, folders: EVERYWHERE },
+  sources: { code: /\.(?:java|kt|kts|scala|groovy|clj)$/i, folders: EVERYWHERE, files: /(?:^|\/)module-info\.java$/ },
+  javadoc: {
+    code: /\.html?$/i,
+    folders: { ...EVERYWHERE, ...named('class-use index-files script-dir resources legal jquery', MACHINERY) },
+    // Lists of links, which the pages of classes have as well.
+    files:
+      /(?:^|\/)(?:index-all|all(?:classes|packages)[^/]*|[^/]*-(?:tree|frame|use)|deprecated-list|constant-values|serialized-form|help-doc|search)\.html?$/i,
+  },
+}
+
+/** Files of prose, by their endings. */
+const PROSE = new Set('md markdown mdx rst adoc asciidoc org'.split(' '))
+/** In a folder of documentation also these. */
+const DOCUMENTS = new Set('txt html htm ipynb'.split(' '))
+const DOC_FOLDER = /(?:^|\/)(?:docs?|documentation|guides?|examples?|manual)\//i
+/** Without an ending, or with one that prose may have. */
+const PROSE_NAME =
+  /^(?:readme|changelog|changes|history|news|releases?|migrat\w+|upgrad\w+|usage|tutorial|faq)\b[^/]*$/i
+/** About the project, not about what it does. */
+const FORMALITY =
+  /^(?:licen[cs]e|copying|notice|patents|authors|contributors|maintainers|code[-_]of[-_]conduct|security|codeowners|funding|pull_request_template|issue_template)\b/i
+
+function named(names: string, what: string): Record<string, string> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, what]))
+}
+
+/** The uppermost folder above a file that is passed over with all it holds, and why; undefined where there is none. */
+export function passedFolderOf(
+  kind: PackageKind,
+  path: string,
+): { readonly folder: string; readonly refusal: Refusal } | undefined {
+  const { folders, topFolders = {} } = SELECTIONS[kind]
+  for (let from = 0, to = path.indexOf('/'); to >= 0; from = to + 1, to = path.indexOf('/', from)) {
+    const name = path.slice(from, to)
+    const why = ownText(folders, name) ?? (from === 0 ? ownText(topFolders, name) : undefined)
+    const hidden = name.startsWith('.') ? MACHINERY : undefined
+    const reason = why ?? hidden
+    if (reason !== undefined) return { folder: path.slice(0, to + 1), refusal: refuse('excluded', reason) }
+  }
+  return undefined
+}
+
+function ownText(record: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}
+
+/** Why a file of a package is not read; null for one that is: documentation, and the code that tells how it is used. */
+export function judgePackageFile(kind: PackageKind, path: string): Refusal | null {
+  const { code, files } = SELECTIONS[kind]
+  const name = baseName(path)
+  if (/[.-]min\.|\.bundle\./i.test(name)) return refuse('excluded', 'minified or bundled code')
+  if (files?.test(path) === true) return refuse('excluded', kind === 'javadoc' ? 'lists of links' : MACHINERY)
+  if (code.test(path)) return null
+  if (FORMALITY.test(name) || name.startsWith('.')) return refuse('excluded', MACHINERY)
+  return isProse(path, name) ? null : refuse('excluded', 'neither documentation nor an interface')
+}
+
+function isProse(path: string, name: string): boolean {
+  const extension = name.includes('.') ? extensionOf(path) : ''
+  if (PROSE.has(extension)) return true
+  if (PROSE_NAME.test(name) && (extension === '' || extension === 'txt')) return true
+  return DOCUMENTS.has(extension) && DOC_FOLDER.test(path)
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { PageDefect } from '../crawl/page-defect.ts'
+import { openFilePages, type PageFile } from './read-file-page.ts'
+
+const PDF: PageFile = {
+  path: 'a.pdf',
+  part: null,
+  bytes: Buffer.from('%PDF-1.4'),
+  version: 'v1',
+  url: 'file:///a.pdf',
+  profile: 'library',
+}
+
+/** A reader whose first attempts fail, and which counts them. */
+function openCounted(
+  failures: number,
+  error: Error = new Error('its process has ended'),
+): { readonly pages: ReturnType<typeof openFilePages>; count(): number } {
+  let asked = 0
+  const nothing = () => Promise.reject(new Error('nothing of this kind is read here'))
+  const pages = openFilePages({
+    readPage: nothing,
+    openGrammars: nothing,
+    readDocument: async () => {
+      asked++
+      if (asked <= failures) throw error
+      return { type: 'refused', reason: 'empty', detail: 'no text' }
+    },
+  })
+  return { pages, count: () => asked }
+}
+
+test('a document is read once for all its pages, as long as its tree is open', async () => {
+  const { pages, count } = openCounted(0)
+  await pages.read(PDF)
+  await pages.read(PDF)
+  expect(count()).toBe(1)
+  pages.forget()
+  await pages.read(PDF)
+  expect(count()).toBe(2)
+})
+
+test('a document that could not be read once is read again', async () => {
+  const { pages, count } = openCounted(1)
+  expect(await pages.read(PDF)).toMatchObject({ type: 'failed' })
+  expect(await pages.read(PDF)).toMatchObject({ type: 'no-page', reason: 'empty' })
+  expect(count()).toBe(2)
+})
+
+test('a document that is at fault itself is not read again for each of its pages', async () => {
+  const { pages, count } = openCounted(1, new PageDefect('takes longer than 30 s to read'))
+  const detail = 'the file takes longer than 30 s to read'
+  expect(await pages.read(PDF)).toMatchObject({ type: 'failed', detail })
+  expect(await pages.read({ ...PDF, part: 'a' })).toMatchObject({ type: 'failed', detail })
+  expect(count()).toBe(1)
+})

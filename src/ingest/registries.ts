@@ -1,0 +1,310 @@
+import compare from 'semver/functions/compare.js'
+import prerelease from 'semver/functions/prerelease.js'
+import satisfies from 'semver/functions/satisfies.js'
+import valid from 'semver/functions/valid.js'
+import maxSatisfying from 'semver/ranges/max-satisfying.js'
+import { type PackageName, PUBLIC_REGISTRIES, packageTitle, type Registries } from '../core/url/package-url.ts'
+import { type Download, DownloadError } from '../library/download.ts'
+import { ArchiveError } from './archive-members.ts'
+import type { Integrity } from './archive-source.ts'
+import { retryDownload } from './retry-download.ts'
+
+/** What kind of archive a package is in: it decides what is worth reading. */
+export type PackageKind = 'npm' | 'sdist' | 'wheel' | 'crate' | 'sources' | 'javadoc'
+
+/** An archive that holds a version of a package. */
+export interface PackageArchive {
+  readonly kind: PackageKind
+  readonly version: string
+  readonly url: string
+  readonly format: 'zip' | 'tar'
+  readonly integrity: Integrity
+}
+
+/** Most bytes of what a registry tells about a package; the largest ones have tens of megabytes. */
+const MAX_METADATA_BYTES = 64 * 2 ** 20
+
+/** Asks registries. */
+interface Asking {
+  readonly download: Download
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Finds the archive of a package by what its registry tells. Rejects with an {@link ArchiveError} when the registry does not have it,
+ * or with a {@link DownloadError} when it does not answer.
+ */
+export async function findPackage(
+  name: PackageName,
+  registries: Registries,
+  download: Download,
+  signal?: AbortSignal,
+): Promise<PackageArchive> {
+  const asking = { download, signal }
+  switch (name.type) {
+    case 'npm':
+      return findNpm(name, registries.npm, asking)
+    case 'pypi':
+      return findPypi(name, registries.pypi, asking)
+    case 'cargo':
+      return findCrate(name, registries.crates, asking)
+    case 'maven':
+      return findMaven(name, registries.maven, asking)
+  }
+}
+
+/** The origins of registries that the owner named instead of the public ones: these may be private. */
+export function ownOrigins(registries: Registries): string[] {
+  const types = Object.keys(PUBLIC_REGISTRIES) as (keyof Registries)[]
+  const own = types.filter((type) => !isPublicRegistry(registries, type))
+  return own.map((type) => new URL(baseOf(registries[type])).origin)
+}
+
+/** The host that a package is looked for at. */
+export function registryHost({ type }: PackageName, registries: Registries): string {
+  return new URL(baseOf(registries[type === 'cargo' ? 'crates' : type])).host
+}
+
+/** Whether packages of a type come from where everybody has them. */
+export function isPublicRegistry(registries: Registries, type: keyof Registries): boolean {
+  return baseOf(registries[type]) === baseOf(PUBLIC_REGISTRIES[type])
+}
+
+/** https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md */
+async function findNpm(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+  const title = packageTitle(name)
+  const url = `${baseOf(registry)}/${title.replace('/', '%2f')}`
+  const accept = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8'
+  const answer = await askJson(url, asking, accept)
+  const versions = fieldOf(answer, 'versions')
+  const version = chooseNpm(Object.keys(asRecord(versions)), asRecord(fieldOf(answer, 'dist-tags')), name)
+  const dist = fieldOf(fieldOf(versions, version), 'dist')
+  const integrity = readSri(textOf(dist, 'integrity')) ?? readHex('sha1', textOf(dist, 'shasum'))
+  return archiveOf({ kind: 'npm', version, format: 'tar', url: textOf(dist, 'tarball'), integrity }, url, title)
+}
+
+/** As npm chooses: a version, a tag, else the newest in a range, where the one that is called latest comes first. */
+function chooseNpm(versions: readonly string[], tags: Readonly<Record<string, unknown>>, name: PackageName): string {
+  const wanted = name.version ?? 'latest'
+  const tagged = tags[wanted]
+  const latest = tags['latest']
+  const isLatest = typeof latest === 'string' && versions.includes(latest) && satisfies(latest, wanted)
+  const range = isLatest ? latest : maxSatisfying(versions, wanted)
+  const found = versions.includes(wanted) ? wanted : typeof tagged === 'string' ? tagged : range
+  if (found === null || !versions.includes(found)) throw noVersion(name, typeof latest === 'string' ? latest : null)
+  return found
+}
+
+/** https://docs.pypi.org/api/json/ */
+async function findPypi(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+  const release = name.version === null ? '' : `/${encodeURIComponent(name.version)}`
+  const url = `${baseOf(registry)}/pypi/${name.name}${release}/json`
+  const answer = await askJson(url, asking).catch((error: unknown) => {
+    throw name.version !== null && isMissing(error) ? noVersion(name, null) : error
+  })
+  const version = textOf(fieldOf(answer, 'info'), 'version')
+  if (version === undefined) throw badAnswer(url)
+  const files = asList(fieldOf(answer, 'urls')).filter((file) => fieldOf(file, 'yanked') !== true)
+  const found = PYPI_KINDS.flatMap(({ kind, type, ending }) =>
+    files
+      .filter((file) => textOf(file, 'packagetype') === type && ending.test(textOf(file, 'filename') ?? ''))
+      .map((file) => ({ kind, file })),
+  )[0]
+  if (found === undefined) throw new ArchiveError(`${name.name} ${version} has no archive that can be read`)
+  const { kind, file } = found
+  const format = /\.(?:zip|whl)$/i.test(textOf(file, 'filename') ?? '') ? 'zip' : 'tar'
+  const integrity = readHex('sha256', textOf(fieldOf(file, 'digests'), 'sha256'))
+  return archiveOf({ kind, version, format, url: textOf(file, 'url'), integrity }, url, name.name)
+}
+
+/** Sources have the documentation along; a wheel for every machine comes before one that holds binaries. */
+const PYPI_KINDS = [
+  { kind: 'sdist', type: 'sdist', ending: /\.(?:tar\.gz|tgz|zip)$/i },
+  { kind: 'wheel', type: 'bdist_wheel', ending: /-none-any\.whl$/i },
+  { kind: 'wheel', type: 'bdist_wheel', ending: /\.whl$/i },
+] as const
+
+/** https://doc.rust-lang.org/cargo/reference/registry-index.html */
+async function findCrate(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+  const index = baseOf(registry)
+  const config = await askJson(`${index}/config.json`, asking)
+  const dl = textOf(config, 'dl')
+  if (dl === undefined) throw badAnswer(`${index}/config.json`)
+  const url = `${index}/${cratePrefix(name.name).toLowerCase()}/${name.name.toLowerCase()}`
+  const lines = (await askText(url, asking)).split('\n').filter((line) => line.trim() !== '')
+  const releases = lines.map((line) => parseJson(line, url))
+  const release = chooseCrate(releases, name)
+  const version = textOf(release, 'vers') ?? ''
+  const integrity = readHex('sha256', textOf(release, 'cksum'))
+  const target = writeCrateUrl(dl, textOf(release, 'name') ?? name.name, version, integrity?.digest ?? '')
+  return archiveOf({ kind: 'crate', version, format: 'tar', url: target, integrity }, url, name.name)
+}
+
+function chooseCrate(releases: readonly unknown[], name: PackageName): unknown {
+  const versionOf = (release: unknown) => textOf(release, 'vers') ?? ''
+  // What was yanked is had by whoever asks for that very version.
+  const usable = releases.filter((release) => fieldOf(release, 'yanked') !== true && valid(versionOf(release)) !== null)
+  const finished = usable.filter((release) => prerelease(versionOf(release)) === null)
+  const [newest] = (finished.length > 0 ? finished : usable).toSorted((a, b) => compare(versionOf(b), versionOf(a)))
+  const found = name.version === null ? newest : releases.find((release) => versionOf(release) === name.version)
+  if (found === undefined) throw noVersion(name, newest === undefined ? null : versionOf(newest))
+  return found
+}
+
+/** `serde` → `se/rd`, `syn` → `3/s` */
+function cratePrefix(name: string): string {
+  if (name.length <= 2) return String(name.length)
+  return name.length === 3 ? `3/${name.slice(0, 1)}` : `${name.slice(0, 2)}/${name.slice(2, 4)}`
+}
+
+function writeCrateUrl(dl: string, crate: string, version: string, checksum: string): string {
+  const prefix = cratePrefix(crate)
+  const marks: Readonly<Record<string, string>> = {
+    crate,
+    version: encodeURIComponent(version),
+    prefix,
+    lowerprefix: prefix.toLowerCase(),
+    'sha256-checksum': checksum,
+  }
+  const filled = dl.replace(/\{([a-z0-9-]+)\}/g, (mark, key: string) =>
+    Object.hasOwn(marks, key) ? (marks[key] ?? mark) : mark,
+  )
+  return filled === dl ? `${dl}/${crate}/${encodeURIComponent(version)}/download` : filled
+}
+
+/**
+ * https://maven.apache.org/repository/layout.html. Sources come first: every class has one file with its comments, while the archive of
+ * the Javadoc is often there for the form only.
+ */
+async function findMaven(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+  const title = packageTitle(name)
+  const folder = `${baseOf(registry)}/${(name.namespace ?? '').replaceAll('.', '/')}/${name.name}`
+  const version = name.version ?? (await newestOfMaven(name, `${folder}/maven-metadata.xml`, asking))
+  for (const kind of ['sources', 'javadoc'] as const) {
+    const release = encodeURIComponent(version)
+    const url = `${folder}/${release}/${name.name}-${release}-${kind}.jar`
+    const integrity = await readChecksum(url, asking)
+    if (integrity !== undefined) return { kind, version, format: 'zip', url, integrity }
+  }
+  throw new ArchiveError(`${title} ${version} has neither sources nor Javadoc with a checksum`)
+}
+
+async function newestOfMaven(name: PackageName, url: string, asking: Asking): Promise<string> {
+  const text = await askText(url, asking)
+  const tell = (tag: string) => [...text.matchAll(new RegExp(`<${tag}>\\s*([^<\\s]{1,128})\\s*</${tag}>`, 'g'))]
+  const [release] = [...tell('release'), ...tell('version').reverse(), ...tell('latest')].flatMap(
+    ([, version = '']) => {
+      return version.endsWith('-SNAPSHOT') ? [] : [version]
+    },
+  )
+  if (release === undefined) throw noVersion(name, null)
+  return release
+}
+
+/** The checksum beside a file: a number, and often the name of the file. */
+async function readChecksum(url: string, asking: Asking): Promise<Integrity | undefined> {
+  for (const algorithm of ['sha256', 'sha1'] as const) {
+    const text = await askText(`${url}.${algorithm}`, asking).catch((error: unknown) => {
+      if (isMissing(error)) return ''
+      throw error
+    })
+    const integrity = readHex(algorithm, /^\s*([0-9a-f]+)\b/i.exec(text)?.[1])
+    if (integrity !== undefined) return integrity
+  }
+  return undefined
+}
+
+/** What a registry tells of an archive, which has to be all that is needed. */
+function archiveOf(
+  told: Omit<PackageArchive, 'url' | 'integrity'> & {
+    readonly url: string | undefined
+    readonly integrity: Integrity | undefined
+  },
+  metadata: string,
+  title: string,
+): PackageArchive {
+  const { url, integrity, version } = told
+  const target = url === undefined ? null : URL.parse(url, metadata)
+  if (target === null) throw badAnswer(metadata)
+  if (integrity === undefined) throw new ArchiveError(`the registry tells no checksum of ${title} ${version}`)
+  return { ...told, url: target.href, integrity }
+}
+
+const STRENGTHS = ['sha512', 'sha384', 'sha256', 'sha1'] as const
+
+/** The strongest of several digests: `sha512-<base64>`, with spaces between them (https://www.w3.org/TR/SRI/). */
+function readSri(text: string | undefined): Integrity | undefined {
+  const parts = (text ?? '').split(/\s+/)
+  for (const algorithm of STRENGTHS) {
+    const found = parts.find((part) => part.startsWith(`${algorithm}-`))?.slice(algorithm.length + 1)
+    if (found !== undefined)
+      return readHex(algorithm, Buffer.from(found.replace(/\?.*$/, ''), 'base64').toString('hex'))
+  }
+  return undefined
+}
+
+const DIGITS = { sha512: 128, sha384: 96, sha256: 64, sha1: 40 } as const
+
+function readHex(algorithm: Integrity['algorithm'], text: string | undefined): Integrity | undefined {
+  const digest = text?.toLowerCase() ?? ''
+  return new RegExp(`^[0-9a-f]{${DIGITS[algorithm]}}$`).test(digest) ? { algorithm, digest } : undefined
+}
+
+/** The address of a registry as others are put behind it. Cargo writes `sparse+` before that of an index. */
+function baseOf(registry: string): string {
+  return registry.replace(/^sparse\+/, '').replace(/\/+$/, '')
+}
+
+async function askText(url: string, { download, signal }: Asking, accept?: string): Promise<string> {
+  const request = { url, maxBytes: MAX_METADATA_BYTES, signal, ...(accept === undefined ? {} : { accept }) }
+  return retryDownload(async () => {
+    const pieces: Uint8Array[] = []
+    for await (const piece of await download(request)) pieces.push(piece)
+    return Buffer.concat(pieces).toString('utf8')
+  }, signal)
+}
+
+async function askJson(url: string, asking: Asking, accept = 'application/json'): Promise<unknown> {
+  return parseJson(await askText(url, asking, accept), url)
+}
+
+function parseJson(text: string, url: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw badAnswer(url, cause)
+  }
+}
+
+function badAnswer(url: string, cause?: unknown): ArchiveError {
+  return new ArchiveError(`what ${new URL(url).host} tells about it makes no sense`, { cause })
+}
+
+function noVersion(name: PackageName, newest: string | null): ArchiveError {
+  const told = newest === null ? '' : `; the newest is ${newest}`
+  const advice = newest === null ? 'name another package' : 'name a version that it has'
+  return new ArchiveError(`its registry has no version ${name.version ?? 'of it'}${told}`, { advice })
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof DownloadError && error.problem === 'missing'
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** What somebody else's JSON holds under a key of its own. */
+function fieldOf(value: unknown, key: string): unknown {
+  const record = asRecord(value)
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}
+
+function textOf(value: unknown, key: string): string | undefined {
+  const found = fieldOf(value, key)
+  return typeof found === 'string' && found !== '' ? found : undefined
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { DownloadError } from '../library/download.ts'
+import { retryDownload } from './retry-download.ts'
+
+function busy(retryAfterMs: number): DownloadError {
+  return new DownloadError('busy', 'busy', { retryAfterMs })
+}
+
+test('what may be had later is tried again, some times', async () => {
+  let tries = 0
+  const step = (good: number, error: Error) => async () => {
+    if (++tries < good) throw error
+    return tries
+  }
+  expect(await retryDownload(step(4, busy(0)), undefined)).toBe(4)
+  tries = 0
+  await expect(retryDownload(step(5, busy(0)), undefined)).rejects.toThrow('busy')
+  expect(tries).toBe(4)
+})
+
+test.each([
+  ['nothing is there', new DownloadError('missing', 'gone')],
+  ['it would be long', busy(31_000)],
+  ['something else is wrong', new TypeError('x')],
+])('not where %s', async (_, error) => {
+  let tries = 0
+  const failing = retryDownload(async () => {
+    tries++
+    throw error
+  }, undefined)
+  await expect(failing).rejects.toBe(error)
+  expect(tries).toBe(1)
+})
+
+test('waiting ends when whoever asked gives up', async () => {
+  const stop = new AbortController()
+  const waiting = retryDownload(async () => {
+    throw busy(20_000)
+  }, stop.signal)
+  stop.abort(new Error('enough'))
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
+})

@@ -1,0 +1,200 @@
+import type { Refusal } from '../crawl/ledger.ts'
+import { ByteSource } from './archive-bytes.ts'
+import { ArchiveError, type ArchiveLimits, cutOff, damaged, READ_ARCHIVES, refuse } from './archive-members.ts'
+
+/*
+ * The format: POSIX.1-2001, pax (ustar and its extended headers); https://www.gnu.org/software/tar/manual/html_node/Standard.html for
+ * long names and large numbers as GNU writes them.
+ */
+
+/** A member of a tar archive. Its content must be taken before the next member is asked for. */
+export interface TarMember {
+  /** The bytes of its name. */
+  readonly name: Uint8Array
+  readonly type: 'file' | 'folder' | 'link' | Refusal
+  readonly size: number
+  /** Where its content begins in the archive. */
+  readonly start: number
+  /** Hands on the content in pieces. What is not taken is passed over. */
+  content(): AsyncGenerator<Uint8Array, void, void>
+}
+
+const BLOCK = 512
+/** Names and facts beside a member take a fraction of that. */
+const MAX_RECORD_BYTES = 2 ** 20
+
+/** Lists the members of a tar archive as they come. @throws {ArchiveError} when it is none, is cut off or damaged */
+export async function* readTar(
+  stream: AsyncIterable<Uint8Array>,
+  limits: ArchiveLimits,
+): AsyncGenerator<TarMember, void, void> {
+  const bytes = new ByteSource(stream, limits.maxBytes)
+  try {
+    yield* readMembers(bytes)
+    // What is packed is checked at its very end.
+    await bytes.drain()
+  } finally {
+    await bytes.close()
+  }
+}
+
+async function* readMembers(bytes: ByteSource): AsyncGenerator<TarMember, void, void> {
+  let records: Records = {}
+  for (let isFirst = true; ; isFirst = false) {
+    const block = await bytes.read(BLOCK)
+    if (block.length === 0 && isFirst) throw new ArchiveError('it is empty')
+    if (block.length < BLOCK) throw cutOff()
+    if (block.every((byte) => byte === 0)) return
+    const header = parseHeader(block, isFirst)
+    if (RECORDS.has(header.type)) {
+      records = { ...records, ...(await readRecords(bytes, header)) }
+      continue
+    }
+    if (header.isContinued) await passContinuation(bytes)
+    // Links have no content, whatever size they tell of what they lead to.
+    const size = header.type === '1' ? 0 : (records.size ?? header.size)
+    if (!(Number.isSafeInteger(size) && size >= 0)) throw damaged()
+    const start = bytes.position
+    const end = start + size
+    const name = records.path ?? header.name
+    yield {
+      name,
+      type: records.isSparse === true ? refuse('not-text', 'a file with holes') : typeOf(header.type, name),
+      size,
+      start,
+      async *content() {
+        while (bytes.position < end) yield await bytes.readSome(end - bytes.position)
+      },
+    }
+    await bytes.skip(end - bytes.position + padding(size))
+    records = {}
+  }
+}
+
+interface Header {
+  readonly name: Uint8Array
+  readonly type: string
+  readonly size: number
+  /** Whether more blocks about the holes of a file follow, as GNU writes them. */
+  readonly isContinued: boolean
+}
+
+function parseHeader(block: Uint8Array, isFirst: boolean): Header {
+  const told = parseNumber(block.subarray(148, 156))
+  // Old programs took bytes for signed numbers.
+  if (told !== sum(block, 0) && told !== sum(block, 128)) {
+    throw isFirst ? new ArchiveError('it is no tar archive', { advice: READ_ARCHIVES }) : damaged()
+  }
+  const isUstar = new TextDecoder().decode(block.subarray(257, 263)) === 'ustar\0'
+  const prefix = isUstar ? upToZero(block.subarray(345, 500)) : new Uint8Array()
+  const name = upToZero(block.subarray(0, 100))
+  const type = String.fromCharCode(block[156] ?? 0)
+  return {
+    name: prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from('/'), name]),
+    type,
+    size: parseNumber(block.subarray(124, 136)),
+    isContinued: type === 'S' && block[482] === 1,
+  }
+}
+
+/** Passes over blocks that say where a file has holes; each tells whether another follows. */
+async function passContinuation(bytes: ByteSource): Promise<void> {
+  for (let isContinued = true; isContinued; ) {
+    const block = await bytes.read(BLOCK)
+    if (block.length < BLOCK) throw cutOff()
+    isContinued = block[504] === 1
+  }
+}
+
+/** The sum of a header, in which its own place counts as spaces. Bytes of 128 and more count as negative where `half` is 128. */
+function sum(block: Uint8Array, half: number): number {
+  let total = 8 * 32
+  for (let i = 0; i < BLOCK; i++) {
+    const byte = block[i] ?? 0
+    if (i < 148 || i >= 156) total += half > 0 && byte >= half ? byte - 256 : byte
+  }
+  return total
+}
+
+/** Octal digits; or, where the first bit is set, a binary number as GNU writes what is too large for those. NaN for neither. */
+function parseNumber(field: Uint8Array): number {
+  const [first = 0, ...rest] = field
+  if (first === 0x80) return rest.reduce((value, byte) => value * 256 + byte, 0)
+  const digits = Buffer.from(upToZero(field)).toString('latin1').trim()
+  if (digits === '') return 0
+  return /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number.NaN
+}
+
+function upToZero(field: Uint8Array): Uint8Array {
+  const end = field.indexOf(0)
+  return Uint8Array.from(end < 0 ? field : field.subarray(0, end))
+}
+
+function typeOf(type: string, name: Uint8Array): TarMember['type'] {
+  switch (type) {
+    case '0':
+    case '\0':
+    case '7':
+      // Before there was a type for folders, they were told by their names.
+      return name.at(-1) === 0x2f ? 'folder' : 'file'
+    case '1':
+      return refuse('excluded', 'hard links')
+    case '2':
+      return 'link'
+    case '5':
+      return 'folder'
+    case 'S':
+      return refuse('not-text', 'a file with holes')
+    default:
+      return refuse('not-text', 'neither a file nor a folder')
+  }
+}
+
+/** What stands before a member and is about it. */
+interface Records {
+  readonly path?: Uint8Array
+  readonly size?: number
+  readonly isSparse?: boolean
+}
+
+/** Extended headers of a member (`x`) and of all that follow (`g`); long names (`L`) and long targets of links (`K`) of GNU. */
+const RECORDS: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K'])
+
+async function readRecords(bytes: ByteSource, { type, size }: Header): Promise<Records> {
+  if (!(size >= 0 && size <= MAX_RECORD_BYTES)) throw damaged()
+  const content = await bytes.read(size)
+  if (content.length < size) throw cutOff()
+  await bytes.skip(padding(size))
+  if (type === 'L') return { path: upToZero(content) }
+  // What is said of all members are times and comments; where links lead is nobody's business.
+  return type === 'x' ? parsePax(content) : {}
+}
+
+/** `27 path=some/long/name.md\n`: the length of the record, a key and a value. */
+function parsePax(content: Uint8Array): Records {
+  let records: Records = {}
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(0x20, at)
+    const length = Number(Buffer.from(content.subarray(at, Math.max(at, space))).toString('latin1'))
+    const end = at + length
+    if (!(Number.isSafeInteger(length) && length > 0 && end <= content.length)) throw damaged()
+    const equals = content.indexOf(0x3d, space)
+    if (equals < 0 || equals >= end) throw damaged()
+    const key = Buffer.from(content.subarray(space + 1, equals)).toString('utf8')
+    const value = content.slice(equals + 1, end - 1)
+    if (key === 'path') records = { ...records, path: value }
+    else if (key === 'size') records = { ...records, size: parseDecimal(value) }
+    else if (key.startsWith('GNU.sparse.')) records = { ...records, isSparse: true }
+    at = end
+  }
+  return records
+}
+
+function parseDecimal(value: Uint8Array): number {
+  const digits = Buffer.from(value).toString('latin1')
+  return /^\d+$/.test(digits) ? Number(digits) : Number.NaN
+}
+
+function padding(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK
+}

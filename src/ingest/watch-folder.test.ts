@@ -1,0 +1,152 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Focus } from '../core/folder/focus.ts'
+import type { TreeEntry, TreeWatch } from '../library/tree.ts'
+import { type OpenTreeReader, openTreeReader } from './trees.ts'
+
+let root = ''
+let reader: OpenTreeReader
+const watches: TreeWatch[] = []
+const heard = new Set<string>()
+
+beforeEach(() => {
+  root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-watch-')))
+  const unused = () => Promise.reject(new Error('nothing is read'))
+  const exclude = [join(root, 'lib.db-wal')]
+  reader = openTreeReader({ readPage: unused, readDocument: unused, openGrammars: unused, maxFileBytes: 1000, exclude })
+})
+
+afterEach(async () => {
+  for (const watch of watches.splice(0)) watch.close()
+  await reader.close()
+  heard.clear()
+  fs.rmSync(root, { recursive: true, force: true })
+  fs.rmSync(`${root}-away`, { recursive: true, force: true })
+})
+
+async function open(pollMs?: number): Promise<TreeWatch> {
+  const onChange = (path: string) => void heard.add(path)
+  const watch = await reader.watch?.(pathToFileURL(root).href, { onChange, pollMs })
+  if (watch === undefined) throw new Error('folders cannot be watched here')
+  watches.push(watch)
+  return watch
+}
+
+async function look(watch: TreeWatch, ...paths: string[]): Promise<string[]> {
+  const focus = paths.length === 0 ? undefined : new Focus(paths)
+  const entries: TreeEntry[] = []
+  for await (const entry of watch.look(focus, new AbortController().signal)) entries.push(entry)
+  return entries.filter(({ type }) => type === 'file').map(({ path }) => path)
+}
+
+function write(path: string, text = 'x'): void {
+  fs.mkdirSync(join(root, path, '..'), { recursive: true })
+  fs.writeFileSync(join(root, path), text)
+}
+
+/** Waits until all of these were told. */
+async function hear(...paths: string[]): Promise<void> {
+  await vi.waitFor(() => expect([...heard]).toEqual(expect.arrayContaining(paths)), { timeout: 10_000 })
+}
+
+describe('a folder that is watched', () => {
+  test('tells what is made, written, replaced, moved and removed, by folders only', async () => {
+    write('a/x.md')
+    write('b/c/y.md')
+    const watch = await open()
+    expect(await look(watch)).toHaveLength(2)
+    expect(watch.folders).toBe(4)
+    write('new.md')
+    fs.appendFileSync(join(root, 'a/x.md'), 'more')
+    write('b/tmp~')
+    fs.renameSync(join(root, 'b/tmp~'), join(root, 'b/c/y.md'))
+    await hear('new.md', 'a/x.md', 'b/tmp~', 'b/c/y.md')
+    heard.clear()
+    fs.rmSync(join(root, 'a/x.md'))
+    fs.renameSync(join(root, 'b'), join(root, 'd'))
+    await hear('a/x.md', 'b', 'd')
+    heard.clear()
+    // What was moved is known by its new name from the next look on.
+    expect(await look(watch, 'b', 'd')).toEqual(['d/c/y.md'])
+    expect(watch.folders).toBe(4)
+    write('d/c/z.md')
+    await hear('d/c/z.md')
+    expect([...heard].filter((path) => path.startsWith('b'))).toEqual([])
+  })
+
+  test('tells of a new folder, and a look at that finds what is in it by then and watches it', async () => {
+    const watch = await open()
+    await look(watch)
+    write('n/m/k/deep.md')
+    await hear('n')
+    expect(await look(watch, 'n')).toEqual(['n/m/k/deep.md'])
+    write('n/m/k/deeper.md')
+    await hear('n/m/k/deeper.md')
+    fs.rmSync(join(root, 'n'), { recursive: true })
+    await hear('n')
+    expect(await look(watch, 'n')).toEqual([])
+    expect(watch.folders).toBe(1)
+    heard.clear()
+    write('n/again.md')
+    await hear('n')
+    expect(await look(watch, 'n')).toEqual(['n/again.md'])
+  })
+
+  test('does not watch what is passed over: folders of tools, ignored ones, links, and what belongs to the library', async () => {
+    write('.gitignore', 'out/\n')
+    write('out/a.md')
+    write('node_modules/p/a.md')
+    write('in/a.md')
+    fs.symlinkSync('/etc', join(root, 'etc'))
+    const watch = await open()
+    await look(watch)
+    expect(watch.folders).toBe(2)
+    write('out/b.md')
+    write('node_modules/p/b.md')
+    write('lib.db-wal')
+    write('in/b.md')
+    await hear('in/b.md')
+    expect([...heard]).toEqual(['in/b.md'])
+  })
+
+  test('that is gone, or another one by now, is told as such', async () => {
+    write('a.md')
+    const watch = await open()
+    await look(watch)
+    const gone = expect.objectContaining({ code: 'SOURCE_NOT_FOUND' })
+    fs.renameSync(root, `${root}-away`)
+    await expect(look(watch)).rejects.toEqual(gone)
+    fs.mkdirSync(root)
+    await expect(look(watch, 'a.md')).rejects.toEqual(gone)
+    await expect(look(await open())).resolves.toEqual([])
+  })
+
+  test('has to be a folder', async () => {
+    write('a.md')
+    const listener = { onChange: () => undefined }
+    const file = reader.watch?.(pathToFileURL(join(root, 'a.md')).href, listener)
+    await expect(file).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+    const nothing = reader.watch?.(pathToFileURL(join(root, 'b')).href, listener)
+    await expect(nothing).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+  })
+})
+
+test('a folder that is looked at in intervals tells the same of files', async () => {
+  write('a/x.md')
+  write('y.md')
+  const watch = await open(20)
+  expect(await look(watch)).toHaveLength(2)
+  expect([watch.folders, watch.polling?.everyMs]).toEqual([0, 20])
+  write('a/b/z.md')
+  fs.rmSync(join(root, 'y.md'))
+  fs.appendFileSync(join(root, 'a/x.md'), 'more')
+  await hear('a/b/z.md', 'y.md', 'a/x.md')
+  heard.clear()
+  // Nothing of a folder that is gone is there; whoever looks then learns why.
+  fs.renameSync(root, `${root}-away`)
+  await hear('a/x.md')
+  await expect(look(watch, 'a/x.md')).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+})

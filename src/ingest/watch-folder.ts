@@ -1,0 +1,188 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { lstat, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PharosError } from '../core/errors.ts'
+import type { Focus } from '../core/folder/focus.ts'
+import type { TreeEntry, TreeWatch, WatchListener } from '../library/tree.ts'
+import type { FilePages } from './read-file-page.ts'
+import { describeEntry, type FolderReaderOptions, openFolder, writeStamp } from './read-folder.ts'
+import { isSystemError, walkFolder } from './walk-folder.ts'
+
+/** How often a folder is looked at where the system cannot tell what changes in it. */
+const POLL_MS = 10_000
+
+/** So many times as long as a look takes, nothing is looked at afterwards. */
+const REST = 10
+
+/** Watches a folder of this machine. Nothing is watched before it was looked at. */
+export async function watchFolder(
+  address: string,
+  pages: FilePages,
+  options: FolderReaderOptions,
+  listener: WatchListener,
+): Promise<TreeWatch> {
+  // Whatever may not be opened may not be watched.
+  const { url, place, close } = await openFolder(address, pages, options)
+  await close()
+  if (!url.endsWith('/')) {
+    throw new PharosError('SOURCE_UNREADABLE', {
+      path: fileURLToPath(url),
+      problem: 'it is a file',
+      advice: 'name a folder',
+    })
+  }
+  return new FolderWatch({ root: fileURLToPath(url), place, exclude: options.exclude ?? [], listener })
+}
+
+interface WatchedFolder {
+  readonly root: string
+  readonly place: string
+  readonly exclude: readonly string[]
+  readonly listener: WatchListener
+}
+
+/**
+ * Watches the folders that a walk goes through, each for itself: what is passed over costs nothing, and the rules are those of the walk.
+ * A folder is watched before it is listed, so that nothing can happen in it unseen. Node's own recursive watch takes one of the system's
+ * few watches for each file, of what is excluded too; one for a folder tells of all its files.
+ */
+class FolderWatch implements TreeWatch {
+  readonly place: string
+  readonly #root: string
+  readonly #exclude: readonly string[]
+  readonly #excluded: ReadonlySet<string>
+  readonly #listener: WatchListener
+  /** By their paths, which end in a slash; that of the root is empty. */
+  readonly #watchers = new Map<string, FSWatcher>()
+  polling: TreeWatch['polling'] = null
+  #stamps: ReadonlyMap<string, string> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor({ root, place, exclude, listener }: WatchedFolder) {
+    this.#root = root
+    this.place = place
+    this.#exclude = exclude
+    this.#excluded = new Set(exclude)
+    this.#listener = listener
+    if (listener.pollMs !== undefined) this.polling = { problem: 'it was asked for', everyMs: listener.pollMs }
+  }
+
+  get folders(): number {
+    return this.#watchers.size
+  }
+
+  async *look(focus: Focus | undefined, signal: AbortSignal): AsyncIterable<TreeEntry> {
+    await this.#requireSame()
+    const wasTold = this.polling === null
+    // Whatever was moved away is not to be told under the name that it had.
+    for (const [folder, watcher] of this.#watchers) {
+      if (focus !== undefined && !focus.holds(folder.slice(0, -1))) continue
+      if (focus !== undefined && folder === '') continue
+      this.#watchers.delete(folder)
+      watcher.close()
+    }
+    const onFolder = (folder: string) => this.#watch(folder)
+    for await (const entry of walkFolder(this.#root, { focus, onFolder, exclude: this.#exclude, signal })) {
+      const found = describeEntry(entry)
+      if (found?.type === 'unreadable' && found.path === '') throw this.#missing()
+      if (found !== undefined) yield found
+    }
+    if (this.polling !== null && this.#timer === undefined) {
+      // What happens from here on is told, and what was before is seen by whoever looked.
+      this.#stamps = await this.#listStamps(signal)
+      if (wasTold && focus !== undefined) this.#listener.onChange('')
+      this.#pollLater(this.polling.everyMs)
+    }
+  }
+
+  async readStamp(path: string): Promise<string | null> {
+    const facts = await lstat(join(this.#root, path)).catch(() => undefined)
+    return facts === undefined ? null : `${facts.ino} ${writeStamp(facts)}`
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    this.#closeAll()
+  }
+
+  #closeAll(): void {
+    for (const watcher of this.#watchers.values()) watcher.close()
+    this.#watchers.clear()
+  }
+
+  #watch(folder: string): void {
+    if (this.#isClosed || this.polling !== null || this.#watchers.has(folder)) return
+    try {
+      const watcher = watch(join(this.#root, folder), { encoding: 'buffer' }, (_, name) => this.#hear(folder, name))
+      watcher.on('error', () => this.#listener.onChange(folder.slice(0, -1)))
+      this.#watchers.set(folder, watcher)
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      // One that is gone by now, or may not be read, is told by the walk.
+      if (error.code === 'ENOSPC' || error.code === 'EMFILE') this.#poll(describeLack(error.code))
+    }
+  }
+
+  #hear(folder: string, name: Buffer | null): void {
+    const path = folder + (name?.toString('utf8') ?? '')
+    // Names that are no text are none of a library's.
+    if (name !== null && !Buffer.from(path.slice(folder.length)).equals(name)) return
+    if (!this.#excluded.has(join(this.#root, path))) this.#listener.onChange(path.replace(/\/$/, ''))
+  }
+
+  /** The system does not tell: the folder is looked at again and again. */
+  #poll(problem: string): void {
+    this.#closeAll()
+    this.polling = { problem, everyMs: POLL_MS }
+  }
+
+  #pollLater(ms: number): void {
+    if (this.#isClosed) return
+    this.#timer = setTimeout(() => void this.#lookAgain(ms), ms)
+  }
+
+  async #lookAgain(ms: number): Promise<void> {
+    const startedAt = performance.now()
+    try {
+      const stamps = await this.#listStamps()
+      const before = this.#stamps ?? new Map<string, string>()
+      for (const [path, stamp] of stamps) if (before.get(path) !== stamp) this.#listener.onChange(path)
+      for (const path of before.keys()) if (!stamps.has(path)) this.#listener.onChange(path)
+      this.#stamps = stamps
+    } catch {
+      // Whoever looks at all of it then learns what is wrong.
+      this.#listener.onChange('')
+    }
+    // A large folder, or one on a slow disk, is not looked at all the time.
+    this.#pollLater(Math.max(this.polling?.everyMs ?? ms, REST * (performance.now() - startedAt)))
+  }
+
+  /** Every file that is read, with what tells whether it has changed. */
+  async #listStamps(signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const stamps = new Map<string, string>()
+    for await (const entry of walkFolder(this.#root, { exclude: this.#exclude, signal })) {
+      const found = describeEntry(entry)
+      if (found?.type !== 'file') continue
+      const stamp = await this.readStamp(entry.path)
+      if (stamp !== null) stamps.set(entry.path, stamp)
+    }
+    return stamps
+  }
+
+  async #requireSame(): Promise<void> {
+    const facts = await stat(this.#root).catch(() => undefined)
+    if (facts === undefined || `${facts.dev}:${facts.ino}` !== this.place) throw this.#missing()
+  }
+
+  #missing(): PharosError {
+    return new PharosError('SOURCE_NOT_FOUND', { path: this.#root })
+  }
+}
+
+function describeLack(code: 'ENOSPC' | 'EMFILE'): string {
+  const [limit, setting] = code === 'ENOSPC' ? ['folders', 'max_user_watches'] : ['programs', 'max_user_instances']
+  return `the system lets no more ${limit} be watched (${code}); raise fs.inotify.${setting} with sysctl`
+}

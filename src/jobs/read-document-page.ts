@@ -1,0 +1,60 @@
+import type { ChunkProfile } from '../core/chunk/profiles.ts'
+import { type JoinedPart, joinPages } from '../core/extract/join-pages.ts'
+import type { Extraction, NoPageReason, Page, Sha256, Snapshot } from '../core/model.ts'
+import { baseName } from '../core/text/path.ts'
+import type { PageReading } from '../crawl/ports.ts'
+import { recordPage } from '../crawl/read-page.ts'
+import { pathOf } from '../documents/answers.ts'
+import type { Converted, DocumentRefusal, TextDocument } from '../documents/document.ts'
+import { convertDocument, type Format } from '../documents/formats.ts'
+import { extractDocument } from './read-document.ts'
+
+/** Reads an answer of the web that is a document. It has one address, and so it is one page, whatever it holds. */
+export async function readDocumentPage(
+  snapshot: Snapshot,
+  format: Format,
+  key: string,
+  sha256: Sha256,
+  profile: ChunkProfile | undefined,
+): Promise<PageReading> {
+  const { url, body } = snapshot
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  const converted = await convertDocument(format, bytes, pathOf(url))
+  // As with files: relative links of these lead to other parts of the same one.
+  const relativeLinks = format.form === 'binary' ? 'dropped' : 'resolved'
+  const extraction = extractConverted(converted, { ...snapshot, relativeLinks }, sha256)
+  if (extraction.type === 'no-page') return { extraction, record: null, format: format.name }
+  const { page } = extraction
+  const title = page.title || baseName(pathOf(url)) || format.name
+  const links = format.form === 'markup' ? page.links : []
+  return {
+    ...recordPage({ ...extraction, page: { ...page, title, links } }, key, sha256, profile),
+    format: format.name,
+  }
+}
+
+function extractConverted(converted: Converted, answer: Snapshot, sha256: Sha256): Extraction {
+  if (converted.type === 'refused') return noPage(REFUSALS[converted.reason], converted.detail)
+  // With what its server said beside it: whether it may be indexed, its proper address, its language.
+  const extract = (document: TextDocument): Extraction => extractDocument(document, answer, sha256)
+  if (converted.type === 'document') return extract(converted)
+  const [first, ...others] = converted.parts.flatMap((part): JoinedPart[] => {
+    const extraction = extract(part)
+    return extraction.type === 'page' ? [{ name: part.name, page: extraction.page }] : []
+  })
+  if (first === undefined) return noPage('empty', 'there is no text in it')
+  const page: Page = joinPages([first, ...others], converted.title ?? '', sha256)
+  return { type: 'page', page, removals: [] }
+}
+
+const REFUSALS: Readonly<Record<DocumentRefusal, NoPageReason>> = {
+  encrypted: 'encrypted',
+  damaged: 'damaged',
+  'too-large': 'too_large',
+  empty: 'empty',
+  'not-text': 'not_text',
+}
+
+function noPage(reason: NoPageReason, detail: string): Extraction {
+  return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
+}

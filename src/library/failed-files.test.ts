@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest'
+import { FailedFiles } from './failed-files.ts'
+
+describe('a file that failed', () => {
+  test('is tried again after growing waits, a few times, and then only when it changes', () => {
+    const files = new FailedFiles([10, 100])
+    const stamp = 'first'
+    expect(files.fail('a.pdf', 0, stamp)).toEqual({ retries: 0, retryAt: 10, stamp })
+    expect([files.nextAt(), files.due(9), files.due(10)]).toEqual([10, [], ['a.pdf']])
+    expect(files.fail('a.pdf', 10, stamp)).toEqual({ retries: 1, retryAt: 110, stamp })
+    // Read with everything else, before its time.
+    expect(files.fail('a.pdf', 50, stamp)).toEqual({ retries: 1, retryAt: 110, stamp })
+    expect(files.fail('a.pdf', 110, stamp)).toEqual({ retries: 2, retryAt: null, stamp })
+    expect([files.nextAt(), files.due(1e9)]).toEqual([null, []])
+    expect(files.fail('a.pdf', 500, stamp)).toEqual({ retries: 2, retryAt: null, stamp })
+    expect(files.fail('a.pdf', 500, 'second')).toEqual({ retries: 0, retryAt: 510, stamp: 'second' })
+  })
+
+  test('is forgotten when it was read, once', () => {
+    const files = new FailedFiles([10])
+    files.fail('a.pdf', 0, null)
+    files.fail('b.pdf', 5, null)
+    expect(files.heal('a.pdf')).toEqual({ retries: 0, retryAt: 10, stamp: null })
+    expect(files.heal('a.pdf')).toBeUndefined()
+    expect([files.paths, files.nextAt()]).toEqual([['b.pdf'], 15])
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { ChangeGatherer, EVERYTHING, GATHER_LIMITS } from './gather-changes.ts'
+
+const ALONE = { ...GATHER_LIMITS, togetherMs: 0 }
+const LIMITS = { ...ALONE, mostPaths: 3, mostEvents: 20 }
+
+describe('changes', () => {
+  test('are ready a second after the last one of their path, each for itself', () => {
+    const changes = new ChangeGatherer(ALONE)
+    expect(changes.nextAt()).toBe(null)
+    changes.note('a.md', 0)
+    changes.note('b.md', 400)
+    changes.note('a.md', 900)
+    expect(changes.nextAt()).toBe(1400)
+    expect(changes.take(1399)).toEqual([])
+    expect(changes.take(1400)).toEqual(['b.md'])
+    expect(changes.take(1899)).toEqual([])
+    expect(changes.take(1900)).toEqual(['a.md'])
+    expect(changes.nextAt()).toBe(null)
+  })
+
+  test('that never come to rest are taken now and then', () => {
+    const changes = new ChangeGatherer(ALONE)
+    const taken: number[] = []
+    for (let now = 0; now <= 70_000; now += 500) {
+      changes.note('log.txt', now)
+      if (changes.take(now).length > 0) taken.push(now)
+    }
+    expect(taken).toEqual([30_000, 60_500])
+  })
+
+  test.each(['.gitignore', 'sub/.pharosignore', 'out/manifest.llm.tsv', EVERYTHING])(
+    'of %j concern everything, with whatever else is waiting',
+    (path) => {
+      const changes = new ChangeGatherer(ALONE)
+      changes.note('a.md', 0)
+      changes.note(path, 500)
+      changes.note('b.md', 700)
+      expect(changes.take(1699)).toEqual([])
+      expect(changes.take(1700)).toEqual([EVERYTHING])
+      expect(changes.nextAt()).toBe(null)
+    },
+  )
+
+  test('of many paths, or very often, concern everything', () => {
+    const paths = new ChangeGatherer(LIMITS)
+    for (const path of ['a', 'b', 'c', 'd']) paths.note(path, 0)
+    expect(paths.take(1000)).toEqual([EVERYTHING])
+    const events = new ChangeGatherer(LIMITS)
+    for (let i = 0; i < 20; i++) events.note('a', 0)
+    expect(events.take(1000)).toEqual([EVERYTHING])
+    for (let i = 0; i < 19; i++) events.note('a', 2000)
+    expect(events.take(3000)).toEqual(['a'])
+  })
+
+  test('that are ready shortly after each other are taken together', () => {
+    const changes = new ChangeGatherer()
+    changes.note('a.md', 0)
+    changes.note('b.md', 200)
+    changes.note('c.md', 300)
+    expect([changes.nextAt(), changes.take(1249), changes.take(1250)]).toEqual([1250, [], ['a.md', 'b.md']])
+    expect(changes.take(1550)).toEqual(['c.md'])
+  })
+
+  test('before all time are ready at once', () => {
+    const changes = new ChangeGatherer()
+    changes.note(EVERYTHING, Number.NEGATIVE_INFINITY)
+    expect(changes.take(0)).toEqual([EVERYTHING])
+  })
+})

@@ -1,0 +1,290 @@
+import { type FingerprintBits, readFingerprint } from '../core/retrieval/fingerprint.ts'
+import type { Likeness } from '../core/retrieval/likeness.ts'
+import { createComparable, saysSame } from '../core/retrieval/near-duplicates.ts'
+import { type KinPage, type Kinship, type Kinships, kinshipOf } from '../core/retrieval/page-kinship.ts'
+import { countOf } from '../core/text/count.ts'
+import { shortCode } from '../core/text/language-code.ts'
+import { writeList } from '../core/text/list.ts'
+import { compareUtf8 } from '../core/text/order.ts'
+import { languagesOfQuery } from '../core/text/query-language.ts'
+import { stem } from '../core/text/stem.ts'
+import { languageInUrl, type PagePlace, type PlaceSource, placeOfPage } from '../core/url/page-place.ts'
+import type { Origins } from './origins.ts'
+import type { RankedHit } from './ranked-hits.ts'
+import type { SearchInput, SimilarPage } from './search.ts'
+import { labelOf, type Source } from './source.ts'
+import type { Store } from './store.ts'
+
+/** A hit on a page that is shown, with the pages that this one stands for; more may be found until an answer is made. */
+export interface GroupedHit extends RankedHit {
+  readonly similar: readonly SimilarPage[]
+}
+
+/** Puts pages together that say nearly the same or are translations of each other. */
+export interface HitGroups {
+  /**
+   * Takes hits that come after those before, and gives those on pages that are to be shown. Where one of them is to be shown instead of a
+   * page of before, `withdraw` is asked to take that one back, by its source and key.
+   */
+  add(hits: readonly RankedHit[], withdraw?: (page: string) => boolean): Promise<readonly GroupedHit[]>
+  /** What a reader must know about what is not shown, of an answer with these pages. Parameters are as the API has them. */
+  listNotices(answered: readonly Pick<GroupedHit, 'similar'>[]): readonly string[]
+}
+
+/** What is asked of groups. */
+type Asked = Pick<SearchInput, 'query' | 'duplicates' | 'language'>
+
+/** A page with hits. A class, since fifty of them are made for every question. */
+class FoundPage implements KinPage {
+  readonly id: string
+  readonly sourceId: string
+  readonly name: string
+  readonly url: string
+  /** Whether anybody has looked how it is related to others. One of which nothing is known is like no other. */
+  readonly isKnown: boolean
+  /** Its language as it was told. */
+  readonly tag: string | null
+  readonly language: string | null
+  readonly family: string | null
+  readonly bits: FingerprintBits | null
+  /** Of its best hit. */
+  readonly score: number
+  /** Best first. */
+  readonly hits: readonly RankedHit[]
+  group: Group = { pages: [this], shown: undefined, similar: [] }
+  readonly #source: PlaceSource
+  #at: PagePlace | undefined
+
+  constructor(
+    id: string,
+    best: RankedHit,
+    hits: readonly RankedHit[],
+    likeness: Likeness | undefined,
+    source?: Source,
+  ) {
+    this.id = id
+    this.sourceId = best.sourceId
+    this.name = source?.name ?? ''
+    this.url = best.url
+    this.isKnown = likeness !== undefined
+    this.tag = likeness?.language ?? null
+    this.language = this.tag === null ? null : shortCode(this.tag)
+    this.family = likeness?.family ?? null
+    this.bits = likeness === undefined || likeness.fingerprint === null ? null : readFingerprint(likeness.fingerprint)
+    this.score = best.score
+    this.hits = hits
+    this.#source = source ?? { url: '', version: null }
+  }
+
+  /** Where it stands. Most pages stand beside none of another version or language, and are never asked for it. */
+  get at(): PagePlace {
+    this.#at ??= placeOfPage(this.url, this.#source, this.tag)
+    return this.#at
+  }
+
+  get place(): string {
+    return this.at.path
+  }
+}
+
+/** Pages of which one is shown. */
+interface Group {
+  readonly pages: FoundPage[]
+  /** Undefined until one is chosen, and where none is shown. */
+  shown: FoundPage | undefined
+  readonly similar: SimilarPage[]
+}
+
+/** A page is not shown instead of another that answers so much better: what was asked for may be what they differ in. */
+const LEAST_SHARE = 0.6
+
+/** Begins to group the hits of a question. `origins` are the sources that they can come from. */
+export function createHitGroups(store: Store, origins: Origins, asked: Asked): HitGroups {
+  const kinships = { byText: asked.duplicates !== 'show', byLanguage: (asked.language ?? 'auto') === 'auto' }
+  const { languages: told, isSure } = languagesOfQuery(kinships.byLanguage ? asked.query : '')
+  /** All pages that were met, by their ids. */
+  const pages = new Map<string, FoundPage>()
+  /** How well sources have answered in the language of the question, by their names. */
+  const fluent = new Map<string, number>()
+  /** Pages in other languages of such sources. */
+  const foreign = new Set<FoundPage>()
+
+  /** The pages of hits that were not met before, each put to those it is like. */
+  const takePages = async (hits: readonly RankedHit[]): Promise<FoundPage[]> => {
+    const met = new Map<string, RankedHit[]>()
+    for (const hit of hits) {
+      const id = idOf(hit)
+      const known = met.get(id)
+      if (known !== undefined) known.push(hit)
+      else if (!pages.has(id)) met.set(id, [hit])
+    }
+    const found = await describePages(store, met, origins)
+    for (const page of found) {
+      for (const other of page.isKnown ? pages.values() : []) {
+        const kinship = other.group === page.group ? undefined : findKinship(page, other, kinships)
+        if (kinship !== undefined) unite(page.group, other.group, kinship)
+      }
+      pages.set(page.id, page)
+    }
+    return found
+  }
+  /** Whether a page is surely in another language than the question, and its source has answered as well in that one. */
+  const isForeign = ({ language, name, score }: FoundPage): boolean =>
+    isSure && language !== null && !told.includes(language) && score <= (fluent.get(name) ?? -1)
+
+  return {
+    async add(hits, withdraw = () => false) {
+      if (!kinships.byText && !kinships.byLanguage) return hits.map((hit) => ({ ...hit, similar: [] }))
+      const found = await takePages(hits)
+      for (const { language, name, score } of found) {
+        if (language !== null && told.includes(language)) fluent.set(name, Math.max(score, fluent.get(name) ?? 0))
+      }
+      for (const group of new Set(found.map((page) => page.group))) {
+        const best = chooseShown(group.pages, told, origins)
+        const before = group.shown
+        const isKept = before !== undefined && (best === before || !found.includes(best) || !withdraw(before.id))
+        if (before === undefined && isForeign(best)) for (const page of group.pages) foreign.add(page)
+        else settle(group, isKept ? before : best, origins)
+      }
+      return hits.flatMap((hit) => {
+        const page = pages.get(idOf(hit))
+        return page !== undefined && page.group.shown === page ? [{ ...hit, similar: page.group.similar }] : []
+      })
+    },
+    listNotices: (answered) => {
+      const similar = new Set(answered.flatMap((page) => page.similar.map(({ source, url }) => `${source} ${url}`)))
+      const unknown = [...pages.values()].filter(({ isKnown }) => !isKnown).length
+      const left = [...foreign].filter(({ group }) => !group.shown)
+      return [...describeSimilar(similar.size, kinships), ...describeForeign(left), ...describeUnknown(unknown)]
+    },
+  }
+}
+
+/** Reads how pages are related to others; each is a group of its own at first. */
+async function describePages(
+  store: Store,
+  found: ReadonlyMap<string, readonly RankedHit[]>,
+  origins: Origins,
+): Promise<FoundPage[]> {
+  const firsts = [...found].flatMap(([id, hits]) => (hits[0] === undefined ? [] : [{ id, hits, best: hits[0] }]))
+  if (firsts.length === 0) return []
+  const places = firsts.map(({ best: { sourceId, chunk, page } }) => ({ sourceId, key: chunk.path, page }))
+  const likenesses = await store.readLikenesses(places)
+  return firsts.map(({ id, hits, best }, i) => {
+    return new FoundPage(id, best, hits, likenesses[i], origins.sourceOf(best.sourceId))
+  })
+}
+
+/** Two groups become one, unless something of both has been shown. No translation makes one of two pages in one language. */
+function unite(own: Group, other: Group, kinship: Kinship): void {
+  const [into, from] = other.shown === undefined ? [own, other] : [other, own]
+  if (from.shown !== undefined || (kinship === 'translation' && hasBoth(into.pages, from.pages))) return
+  into.pages.push(...from.pages)
+  for (const page of from.pages) page.group = into
+}
+
+/** Whether a source has a page in one language here and another one there. */
+function hasBoth(some: readonly FoundPage[], others: readonly FoundPage[]): boolean {
+  return some.some((a) => others.some((b) => a.sourceId === b.sourceId && a.language === b.language))
+}
+
+/** Says which page of a group is shown, and names the others there. */
+function settle(group: Group, shown: FoundPage, origins: Origins): void {
+  group.shown = shown
+  if (group.pages.length === 1) return
+  const others = group.pages.filter((page) => page !== shown).map((page) => toSimilar(page, shown, origins))
+  group.similar.splice(0, group.similar.length, ...others)
+}
+
+/** Why two pages are shown as one. Pages that are alike may still differ in what was asked for: in other places that counts. */
+function findKinship(a: FoundPage, b: FoundPage, kinships: Kinships): Kinship | undefined {
+  const kinship = b.isKnown ? kinshipOf(a, b, kinships) : undefined
+  if (kinship === undefined && kinships.byText && isSameShort(a, b)) return 'copy'
+  return kinship === 'copy' && !answerSame(a, b) ? undefined : kinship
+}
+
+/** Whether two sources have the same few words. A fingerprint of so few says little; their text says all. */
+function isSameShort(a: FoundPage, b: FoundPage): boolean {
+  if (a.sourceId === b.sourceId || a.language !== b.language || a.bits?.isShort !== true || b.bits?.isShort !== true) {
+    return false
+  }
+  return a.hits[0] !== undefined && a.hits[0].chunk.contentHash === b.hits[0]?.chunk.contentHash
+}
+
+function answerSame({ hits: [own] }: FoundPage, { hits }: FoundPage): boolean {
+  const said = createComparable(own?.chunk.content ?? '')
+  return hits.some(({ chunk }) => saysSame(createComparable(chunk.content), said))
+}
+
+/** Of related pages the one to show: by its language, then by its version, then by its score. */
+function chooseShown(pages: readonly FoundPage[], told: readonly string[], origins: Origins): FoundPage {
+  const [only, ...more] = pages
+  if (only === undefined) throw new TypeError('Expected a group to have a page, got none')
+  if (more.length === 0) return only
+  const most = pages.reduce((best, { score }) => Math.max(best, score), 0)
+  const answering = pages.filter(({ score }) => score >= LEAST_SHARE * most).sort((a, b) => b.score - a.score)
+  const language = chooseLanguage(answering, told, origins)
+  const [best = only, ...others] = answering.filter((page) => page.language === language)
+  return others.reduce((a, b) => (origins.isNewer(b.sourceId, a.sourceId) ? b : a), best)
+}
+
+/**
+ * The language to show: that of the question, as it tells itself or as the words that were found tell it; else that of the source, as its
+ * start names it, or as the page without a language in its address has it; else English, which most documentation is translated from.
+ */
+function chooseLanguage(pages: readonly FoundPage[], told: readonly string[], origins: Origins): string | null {
+  const there = new Set(pages.map(({ language }) => language))
+  if (there.size === 1) return pages[0]?.language ?? null
+  const [best] = pages.toSorted((a, b) => b.score - a.score)
+  const main = languageInUrl(origins.sourceOf(best?.sourceId ?? '')?.url ?? '')
+  const unmarked = pages.find(({ at, language }) => !at.isMarked && language !== null)?.language ?? null
+  const wishes = [...told, languageOfWords(pages), main, unmarked, 'en', best?.language ?? null]
+  return wishes.find((language) => language !== null && there.has(language)) ?? best?.language ?? null
+}
+
+/** The language whose pages have more of the words of the question than those of any other. */
+function languageOfWords(pages: readonly FoundPage[]): string | null {
+  const most = new Map<string | null, number>()
+  for (const { language, hits } of pages) {
+    const words = new Set(hits.flatMap(({ terms }) => terms.map(stem)))
+    most.set(language, Math.max(most.get(language) ?? 0, words.size))
+  }
+  const [first, second] = [...most].sort((a, b) => b[1] - a[1])
+  return first !== undefined && first[1] > (second?.[1] ?? 0) ? first[0] : null
+}
+
+function toSimilar({ url, sourceId, tag, language }: FoundPage, shown: FoundPage, origins: Origins): SimilarPage {
+  const source = origins.sourceOf(sourceId)
+  const label = source === undefined ? sourceId : labelOf(source)
+  const isTranslation = language !== null && language !== shown.language
+  return {
+    ...{ url, source: label, version: source?.version ?? null, language: tag },
+    ...(isTranslation ? { isTranslation } : {}),
+  }
+}
+
+function describeSimilar(count: number, { byText, byLanguage }: Kinships): string[] {
+  if (count === 0) return []
+  const what = `${countOf(count, 'page')} ${count === 1 ? 'is' : 'are'} named only beside one that says the same in another`
+  if (byText && byLanguage) return [`${what} place, version or language; duplicates=show and language=any show all`]
+  return [`${what} ${byText ? 'place or version; duplicates=show' : 'language; language=any'} shows all`]
+}
+
+function describeForeign(pages: readonly FoundPage[]): string[] {
+  if (pages.length === 0) return []
+  const languages = [...new Set(pages.map(({ tag }) => tag ?? ''))].sort(compareUtf8)
+  return [
+    `${countOf(pages.length, 'page')} in other languages than the question (${writeList(languages)}) left out; language=any shows all`,
+  ]
+}
+
+function describeUnknown(count: number): string[] {
+  if (count === 0) return []
+  const what = `${countOf(count, 'page')} of an older Pharos ${count === 1 ? 'is' : 'are'} not compared with others yet`
+  return [`${what}: what they say may come twice, until pharos serve or pharos duplicates has looked at them`]
+}
+
+/** What tells pages apart. */
+function idOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
+  return `${sourceId} ${chunk.path}`
+}

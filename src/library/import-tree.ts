@@ -1,0 +1,46 @@
+import { createImportedPage, groupPages, type ImportedPage } from './import-pages.ts'
+import { doInTurns } from './in-turns.ts'
+import type { Library } from './library.ts'
+import type { ChunkImport } from './parse-import.ts'
+import type { OpenTree } from './tree.ts'
+
+/** The pages of an import as a tree, which an import of the same source takes the place of. */
+export interface ImportTree extends OpenTree {
+  /** What it is made of. */
+  readonly given: ChunkImport
+  /** By their keys. */
+  readonly pages: ReadonlyMap<string, ImportedPage>
+}
+
+/** Creates the tree of an import. */
+export async function createImportTree(
+  { sha256, clock }: Pick<Library, 'sha256' | 'clock'>,
+  given: ChunkImport,
+  signal?: AbortSignal,
+): Promise<ImportTree> {
+  const pages = await doInTurns(groupPages(given.chunks, sha256), clock, signal)
+  return {
+    url: given.sourceUrl,
+    name: given.sourceUrl,
+    place: 'import',
+    discovery: 'manual',
+    given,
+    pages,
+    addressOf: (key) => pages.get(key)?.url ?? key,
+    async *walk() {
+      for (const path of pages.keys()) yield { type: 'file', path }
+    },
+    async read({ path, part }, known) {
+      // Nothing here waits for anything: others would have to.
+      await clock.sleep(0)
+      const page = pages.get(path)
+      if (page === undefined || part !== null) return { type: 'missing' }
+      const { version } = page
+      const seen = { version, stamp: null, detail: null }
+      if (known.version === version) return { type: 'unchanged', ...seen, bytes: 0 }
+      const record = createImportedPage(page, sha256)
+      return { type: 'page', record, isRecut: true, ...seen, bytes: record.page.markdown.length }
+    },
+    close: async () => {},
+  }
+}

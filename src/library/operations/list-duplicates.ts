@@ -1,0 +1,172 @@
+import { createDuplicateFinder, type DuplicateFinder } from '../../core/retrieval/duplicate-finder.ts'
+import { readFingerprint } from '../../core/retrieval/fingerprint.ts'
+import type { KinPage } from '../../core/retrieval/page-kinship.ts'
+import { shortCode } from '../../core/text/language-code.ts'
+import { compareUtf8 } from '../../core/text/order.ts'
+import { placeOfPage } from '../../core/url/page-place.ts'
+import type { Library } from '../library.ts'
+import { createOrigins, type Origins } from '../origins.ts'
+import type { SimilarPage } from '../search.ts'
+import { labelOf, type Source } from '../source.ts'
+import type { RelatedPage } from '../store.ts'
+import { chooseSources } from './choose-sources.ts'
+
+/** Which duplicates are listed. */
+export interface DuplicatesInput {
+  /** Id, name (with all its versions), name@version or start URL. @default the whole library */
+  readonly source?: string | undefined
+  /** Groups before these. @default 0 */
+  readonly offset?: number | undefined
+  /** Most groups. @default 20 */
+  readonly limit?: number | undefined
+}
+
+/** A page that says nearly what others say, or is a translation of them. */
+export interface DuplicatePage extends SimilarPage {
+  readonly sourceId: string
+  readonly title: string
+}
+
+/** Pages of which a search shows one. */
+export interface DuplicateGroup {
+  /** How many there are. */
+  readonly count: number
+  /** The newest version first; of very many, some. */
+  readonly pages: readonly DuplicatePage[]
+}
+
+/** The groups of a library. */
+export interface DuplicateList {
+  readonly groups: readonly DuplicateGroup[]
+  /** How many groups there are in all, and how many pages are in them. */
+  readonly groupCount: number
+  readonly pageCount: number
+  /** Pages that were compared. */
+  readonly compared: number
+  /** Pages of which nothing is known: an older Pharos stored them, and {@link comparePages} has not looked at them yet. */
+  readonly unknown: number
+}
+
+export const DEFAULT_GROUPS = 20
+/** So many pages are gone through in one go. */
+const PAGES_AT_ONCE = 500
+/** Pages of one group that are named. */
+const MOST_PAGES = 100
+
+/**
+ * Lists the pages that say nearly the same or are translations of each other, by their groups. All pages are gone through twice, and only
+ * numbers are held of those that are not listed.
+ */
+export async function listDuplicates(
+  library: Library,
+  { source, offset = 0, limit = DEFAULT_GROUPS }: DuplicatesInput = {},
+  signal?: AbortSignal,
+): Promise<DuplicateList> {
+  const asked = source === undefined ? {} : { sources: [source] }
+  const { sources, incomplete } = await chooseSources(library, { ...asked, version: '*' })
+  const origins = createOrigins(sources, incomplete)
+  const { store } = library
+  const finder = createDuplicateFinder()
+  let stored = 0
+  for (const one of sources) stored += (await store.countContent(one.id)).pages
+  let compared = 0
+  for await (const { kin } of visitPages(library, sources, signal)) {
+    finder.add(kin)
+    compared++
+  }
+  const groups = finder.findGroups()
+  const { sizes, groupCount, pageCount, chosen } = chooseGroups(groups, offset, limit)
+  const pages = await readGroups(visitPages(library, sources, signal), { finder, groups, sizes, chosen }, origins)
+  return {
+    groups: chosen.map((first) => ({ count: sizes[first] ?? 0, pages: pages.get(first) ?? [] })),
+    groupCount,
+    pageCount,
+    compared,
+    unknown: Math.max(0, stored - compared),
+  }
+}
+
+/** A page, and what is compared of it. */
+interface VisitedPage {
+  readonly page: RelatedPage
+  readonly source: Source
+  readonly kin: KinPage
+}
+
+/** The pages of sources, always in the same order. */
+async function* visitPages(
+  { store, clock }: Library,
+  sources: readonly Source[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<VisitedPage> {
+  let visited = 0
+  for (const source of sources) {
+    for await (const page of store.listRelated(source.id)) {
+      // Others are answered meanwhile.
+      if (++visited % PAGES_AT_ONCE === 0) await clock.sleep(0, signal)
+      yield { page, source, kin: toKin(page, source) }
+    }
+  }
+}
+
+function toKin({ url, language: tag, family, fingerprint }: RelatedPage, source: Source): KinPage {
+  const { path: place } = placeOfPage(url, source, tag)
+  const bits = fingerprint === null ? null : readFingerprint(fingerprint)
+  return { sourceId: source.id, name: source.name, place, family, bits, language: tag === null ? null : shortCode(tag) }
+}
+
+/** How many pages each group has, by the number of its first page, and which groups are listed. */
+function chooseGroups(
+  groups: Uint32Array,
+  offset: number,
+  limit: number,
+): { sizes: Uint32Array; groupCount: number; pageCount: number; chosen: number[] } {
+  const sizes = new Uint32Array(groups.length)
+  for (const first of groups) sizes[first] = (sizes[first] ?? 0) + 1
+  const chosen: number[] = []
+  let groupCount = 0
+  let pageCount = 0
+  for (const [first, size] of sizes.entries()) {
+    if (size < 2) continue
+    if (groupCount >= offset && chosen.length < limit) chosen.push(first)
+    groupCount++
+    pageCount += size
+  }
+  return { sizes, groupCount, pageCount, chosen }
+}
+
+/** Reads the pages of the groups that are listed, by the number of their first page. */
+async function readGroups(
+  visited: AsyncIterable<VisitedPage>,
+  found: {
+    readonly finder: DuplicateFinder
+    readonly groups: Uint32Array
+    readonly sizes: Uint32Array
+    readonly chosen: readonly number[]
+  },
+  origins: Origins,
+): Promise<Map<number, DuplicatePage[]>> {
+  const { finder, groups, sizes, chosen } = found
+  const pages = new Map<number, DuplicatePage[]>(chosen.map((first) => [first, []]))
+  let number = 0
+  let missing = chosen.reduce((sum, first) => sum + Math.min(sizes[first] ?? 0, MOST_PAGES), 0)
+  for await (const { page, source, kin } of visited) {
+    if (missing === 0) break
+    const group = pages.get(groups[number] ?? -1)
+    // What came or went meanwhile is not mixed up with what was compared.
+    if (group !== undefined && group.length < MOST_PAGES && finder.isAt(number, kin)) {
+      const { url, title, language, sourceId } = page
+      group.push({ url, title, source: labelOf(source), version: source.version, language, sourceId })
+      missing--
+    }
+    number++
+  }
+  for (const group of pages.values()) group.sort((a, b) => comparePages(a, b, origins))
+  return pages
+}
+
+function comparePages(a: DuplicatePage, b: DuplicatePage, origins: Origins): number {
+  if (origins.isNewer(a.sourceId, b.sourceId)) return -1
+  if (origins.isNewer(b.sourceId, a.sourceId)) return 1
+  return compareUtf8(a.url, b.url)
+}

@@ -1,0 +1,377 @@
+import { PharosError } from '../../core/errors.ts'
+import { Focus } from '../../core/folder/focus.ts'
+import type { CrawlEvent, CrawlKind, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
+import type { Reason } from '../../crawl/ledger.ts'
+import { FailedFiles } from '../failed-files.ts'
+import { ChangeGatherer, EVERYTHING } from '../gather-changes.ts'
+import type { Library } from '../library.ts'
+import { readRowsAt } from '../read-rows.ts'
+import { labelOf, type Source } from '../source.ts'
+import type { CrawlRunOptions } from '../store.ts'
+import { keysOf, type TreeWatch } from '../tree.ts'
+import { TreeSurvey } from '../tree-survey.ts'
+import { crawlSource } from './crawl-source.ts'
+
+/** How a folder is watched. */
+export interface WatchInput {
+  /** What its first run is. @default recrawl */
+  readonly kind?: CrawlKind
+  /** What is asked of that run. @default nothing in particular */
+  readonly options?: Partial<CrawlRunOptions>
+  /** Looks at the folder so often, in milliseconds, instead of being told by the system. @default only where the system cannot tell */
+  readonly pollMs?: number | undefined
+}
+
+/** Why a file was looked at. */
+export type WatchCause = 'startup' | 'catch-up' | 'created' | 'modified' | 'retry'
+
+/** One thing that happened while a folder was watched. */
+export type WatchEvent =
+  /** Everything was looked at, and from here on changes are followed. */
+  | {
+      readonly type: 'caught-up'
+      readonly isFirst: boolean
+      readonly summary: CrawlSummary
+      /** Folders that are watched. */
+      readonly folders: number
+      readonly polling: TreeWatch['polling']
+    }
+  | { readonly type: 'indexed'; readonly path: string; readonly chunks: number; readonly cause: WatchCause }
+  | { readonly type: 'unchanged'; readonly path: string; readonly cause: WatchCause }
+  | {
+      readonly type: 'skipped'
+      readonly path: string
+      readonly reason: Reason | null
+      readonly detail: string | null
+      readonly cause: WatchCause
+    }
+  | { readonly type: 'removed'; readonly path: string; readonly cause: WatchCause }
+  /** It could not be read; what the library holds of it stays. */
+  | {
+      readonly type: 'failed'
+      readonly path: string
+      readonly reason: Reason | null
+      readonly detail: string | null
+      readonly cause: WatchCause
+      readonly retries: number
+      /** How long until it is read again; null when only a change of it can help. */
+      readonly retryMs: number | null
+    }
+  /** One that had failed was read, or is gone. */
+  | { readonly type: 'healed'; readonly path: string; readonly isGone: boolean; readonly retries: number }
+  /** Pages stay although their files are gone: more would have gone than is allowed. */
+  | { readonly type: 'withheld'; readonly pages: number; readonly problem: string | null }
+  /** A run came to nothing. */
+  | { readonly type: 'vain'; readonly problem: string | null }
+  /** How far a look at everything is. */
+  | { readonly type: 'progress'; readonly progress: CrawlProgress }
+  /** A batch of changes is settled. */
+  | { readonly type: 'settled'; readonly summary: CrawlSummary }
+  /** The folder is not there; nothing is removed, and it is waited for. */
+  | { readonly type: 'away'; readonly problem: string }
+  | { readonly type: 'back' }
+  /** Something has to be waited for, after which the same is tried again. */
+  | { readonly type: 'waiting'; readonly problem: string }
+
+/** So many changed paths, and such a share of what is known, cost more for themselves than a look at everything. */
+const MANY = { paths: 100, share: 0.5 } as const
+/** How often the folder itself is looked for while nothing happens. */
+const LOOK_MS = 30_000
+/** Waits for what is not possible now: at first, after that, and so on. */
+const WAITS_MS = [1000, 2000, 5000, 10_000, 30_000] as const
+/** Pages removed within so long count together for the loss gate: a large folder takes more than one batch to go. */
+const LOSS_MS = 60_000
+
+/** What goes by. Whatever was to be done is done then. */
+const PASSING: ReadonlySet<string> = new Set([
+  'CRAWL_RUNNING',
+  'LIBRARY_LOCKED',
+  'LIBRARY_FULL',
+  'LIBRARY_UNREACHABLE',
+  'LIBRARY_READ_ONLY',
+])
+
+/**
+ * Keeps a folder in the library as it is on the disk, until it is stopped. First everything is looked at, so that what happened while
+ * nobody watched is made up for; then changes are gathered and settled in batches. Nothing is removed before what takes its place was
+ * read, nor because something could not be read.
+ */
+export async function* watchTree(
+  library: Library,
+  source: Source,
+  input: WatchInput,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent, void, void> {
+  const watching = new Watching(library, source, input, signal)
+  try {
+    for (;;) {
+      try {
+        yield* watching.goOn()
+      } catch (error) {
+        if (signal.aborted) return
+        yield* watching.sitOut(error)
+      }
+      if (signal.aborted) return
+    }
+  } finally {
+    watching.close()
+  }
+}
+
+/** A folder that is watched: what is known to have changed in it, and what is to be done. */
+class Watching {
+  readonly #library: Library
+  readonly #source: Source
+  readonly #input: WatchInput
+  readonly #signal: AbortSignal
+  readonly #changes = new ChangeGatherer()
+  readonly #failed = new FailedFiles()
+  readonly #losses: { readonly at: number; readonly pages: number }[] = []
+  #watch: TreeWatch | undefined
+  #isAway = false
+  #isCaughtUp = false
+  /** Failures in a row of what goes by. */
+  #strikes = 0
+  #wake = new AbortController()
+
+  constructor(library: Library, source: Source, input: WatchInput, signal: AbortSignal) {
+    this.#library = library
+    this.#source = source
+    this.#input = input
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.#wake.abort(), { once: true })
+  }
+
+  close(): void {
+    this.#watch?.close()
+    this.#watch = undefined
+  }
+
+  /** Does what is to be done, or waits until there is something. */
+  async *goOn(): AsyncGenerator<WatchEvent, void, void> {
+    if (this.#watch === undefined) yield* this.#begin()
+    const retried = this.#failed.due(this.#now())
+    const changed = this.#changes.take(this.#now())
+    if (retried.length === 0 && changed.length === 0) {
+      await this.#rest()
+      // A folder that went as a whole may have told nobody.
+      if (this.#changes.nextAt() === null) await this.#look(new Focus([]))
+      return
+    }
+    try {
+      yield* (await this.#isWhole(changed)) ? this.#catchUp(retried) : this.#settle(changed, retried)
+      this.#strikes = 0
+    } catch (error) {
+      // Nothing of it is forgotten.
+      for (const path of changed) this.#changes.note(path, this.#now())
+      throw error
+    }
+  }
+
+  /** Whether everything is to be looked at. A cap on pages is one on all of them. */
+  async #isWhole(changed: readonly string[]): Promise<boolean> {
+    if (changed.includes(EVERYTHING) || this.#source.scope.maxPages !== null) return true
+    if (changed.length <= MANY.paths) return false
+    const { total } = await this.#library.store.countLedger(this.#source.id)
+    return changed.length > total * MANY.share
+  }
+
+  /** Waits for what goes by, and for a folder that is not there; everything else is a failure. */
+  async *sitOut(error: unknown): AsyncGenerator<WatchEvent, void, void> {
+    if (!(error instanceof PharosError)) throw error
+    const { code, message } = error
+    // Something else has come between: everything is looked at, and that is enough.
+    if (code === 'CRAWL_UNFINISHED') return this.#changes.note(EVERYTHING, this.#now())
+    const isAway = code === 'SOURCE_NOT_FOUND' || code === 'SOURCE_UNREADABLE'
+    if (!isAway && !PASSING.has(code)) throw error
+    if (isAway && !this.#isCaughtUp && !this.#isAway && this.#watch === undefined) throw error
+    if (isAway) {
+      this.close()
+      if (!this.#isAway) yield { type: 'away', problem: message }
+      this.#isAway = true
+    } else if (this.#strikes === 0) yield { type: 'waiting', problem: message }
+    const waitMs = WAITS_MS[Math.min(this.#strikes, WAITS_MS.length - 1)] ?? 0
+    this.#strikes++
+    await this.#library.clock.sleep(waitMs, this.#signal).catch(() => undefined)
+  }
+
+  #now(): number {
+    return this.#library.clock.now()
+  }
+
+  /** Begins to watch, which makes everything due. */
+  async *#begin(): AsyncGenerator<WatchEvent, void, void> {
+    const { trees } = this.#library
+    if (trees?.watch === undefined) {
+      throw new PharosError('USAGE', {
+        problem: `${labelOf(this.#source)} cannot be watched: no folders are read here`,
+      })
+    }
+    const onChange = (path: string) => {
+      const before = this.#changes.nextAt()
+      this.#changes.note(path, this.#now())
+      // Whoever waits for something earlier need not be woken for each of many.
+      if (before === null) this.#wake.abort()
+    }
+    this.#watch = await trees.watch(this.#source.url, { onChange, pollMs: this.#input.pollMs })
+    this.#changes.note(EVERYTHING, -Infinity)
+    if (this.#isAway) yield { type: 'back' }
+    this.#isAway = false
+    this.#strikes = 0
+  }
+
+  async #rest(): Promise<void> {
+    const times = [this.#changes.nextAt(), this.#failed.nextAt(), this.#now() + LOOK_MS]
+    const until = times.reduce((least: number, at) => Math.min(least, at ?? least), Infinity)
+    this.#wake = new AbortController()
+    if (this.#signal.aborted) return
+    await this.#library.clock.sleep(Math.max(0, until - this.#now()), this.#wake.signal).catch(() => undefined)
+  }
+
+  async #look(focus: Focus | undefined): Promise<TreeSurvey> {
+    const survey = new TreeSurvey(this.#source.scope)
+    for await (const entry of this.#watch?.look(focus, this.#signal) ?? []) survey.add(entry)
+    return survey
+  }
+
+  /** Looks at everything. The watch is renewed before that, so that nothing happens unseen. */
+  async *#catchUp(retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
+    yield* this.#forgetMissing(await this.#look(undefined))
+    const { kind = 'recrawl', options = {} } = this.#isCaughtUp ? {} : this.#input
+    const cause = this.#isCaughtUp ? 'catch-up' : 'startup'
+    const isRetried = new Set(retried)
+    const lostBefore = this.#countLosses()
+    const summary = yield* this.#run({ kind, ...options, lostBefore }, (path) =>
+      isRetried.has(path) ? 'retry' : cause,
+    )
+    const isFirst = !this.#isCaughtUp
+    this.#isCaughtUp = true
+    const { folders = 0, polling = null } = this.#watch ?? {}
+    yield { type: 'caught-up', isFirst, summary, folders, polling }
+  }
+
+  /** Looks at what changed, and at what is to be tried again. Where nothing of it concerns the library, nothing is run. */
+  async *#settle(changed: readonly string[], retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
+    // A page of several is read with the file that holds it.
+    const focus = new Focus([...changed, ...retried, ...retried.map(fileOf)])
+    const survey = await this.#look(focus)
+    yield* this.#forgetMissing(survey, focus)
+    const concerned: string[] = []
+    const known = new Set<string>()
+    const readable = listReadable(survey)
+    const hasFiles = new Focus(readable)
+    for (const path of focus.paths) {
+      const hasPages = await this.#listKnown(path, known)
+      if (hasPages || readable.has(path) || hasFiles.isBelow(path)) concerned.push(path)
+    }
+    if (concerned.length === 0) return
+    const isRetried = new Set(retried.filter((path) => !changed.includes(path)))
+    const causeOf = (path: string): WatchCause =>
+      isRetried.has(path) ? 'retry' : known.has(path) ? 'modified' : 'created'
+    const lostBefore = this.#countLosses()
+    const summary = yield* this.#run({ kind: 'refresh', discover: true, focus: concerned, lostBefore }, causeOf)
+    yield { type: 'settled', summary }
+  }
+
+  /** What failed and is not there any more fails no more. */
+  *#forgetMissing(survey: TreeSurvey, focus = new Focus([EVERYTHING])): Generator<WatchEvent, void, void> {
+    for (const path of this.#failed.paths) {
+      if (focus.holds(path) && survey.see(path) !== 'file' && survey.see(path) !== 'unreadable') {
+        yield* this.#heal(path, true)
+      }
+    }
+  }
+
+  /** Notes what the ledger knows of a path and of what stood below it, and tells whether there are pages of it. */
+  async #listKnown(path: string, known: Set<string>): Promise<boolean> {
+    let hasPages = false
+    for await (const rows of readRowsAt(this.#library.store, this.#source.id, path)) {
+      for (const { key } of rows) known.add(key)
+      hasPages ||= rows.some(({ hasPage }) => hasPage)
+    }
+    return hasPages
+  }
+
+  /** Pages that were removed a short time ago. */
+  #countLosses(): number {
+    const since = this.#now() - LOSS_MS
+    while ((this.#losses[0]?.at ?? Infinity) < since) this.#losses.shift()
+    return this.#losses.reduce((sum, { pages }) => sum + pages, 0)
+  }
+
+  async *#run(
+    input: Parameters<typeof crawlSource>[2],
+    causeOf: (path: string) => WatchCause,
+  ): AsyncGenerator<WatchEvent, CrawlSummary, void> {
+    const gone: string[] = []
+    let summary: CrawlSummary | undefined
+    for await (const event of crawlSource(this.#library, this.#source, input, this.#signal)) {
+      if (event.type === 'ended') summary = event.summary
+      if (event.type === 'progress' && input.focus === undefined) yield { type: 'progress', progress: event }
+      if (event.type !== 'settled') continue
+      const [path = event.url] = keysOf(this.#library, this.#source, event.url)
+      if (event.state === 'failed' && event.reason === 'not-found') gone.push(path)
+      else yield* this.#tell(path, event, causeOf(path))
+    }
+    this.#signal.throwIfAborted()
+    // Another process has it now, or the library could not be written for too long.
+    if (summary === undefined || summary.end === 'cancelled') {
+      throw new PharosError('CRAWL_RUNNING', { source: labelOf(this.#source) })
+    }
+    const { end, removed, moved = 0, withheld, problem } = summary
+    const lost = removed - moved
+    if (lost > 0) this.#losses.push({ at: this.#now(), pages: lost })
+    if (end === 'gate') yield { type: 'withheld', pages: withheld, problem }
+    if (end === 'failed') yield { type: 'vain', problem }
+    for (const path of gone) {
+      if (end === 'completed') yield { type: 'removed', path, cause: causeOf(path) }
+      yield* this.#heal(path, true)
+    }
+    return summary
+  }
+
+  async *#tell(
+    path: string,
+    { state, reason, detail, chunks }: Extract<CrawlEvent, { type: 'settled' }>,
+    cause: WatchCause,
+  ): AsyncGenerator<WatchEvent, void, void> {
+    if (state === 'failed' || (reason !== null && DEFECTS.has(reason))) {
+      const stamp = await this.#readStamp(path)
+      const now = this.#now()
+      const { retries, retryAt } = this.#failed.fail(path, now, stamp)
+      const retryMs = retryAt === null ? null : retryAt - now
+      yield { type: 'failed', path, reason, detail, cause, retries, retryMs }
+      return
+    }
+    if (state === 'indexed') yield { type: 'indexed', path, chunks, cause }
+    if (state === 'unchanged') yield { type: 'unchanged', path, cause }
+    if (state === 'skipped') yield { type: 'skipped', path, reason, detail, cause }
+    yield* this.#heal(path, false)
+  }
+
+  /** What a change of a file is told by; of a page of several, the file that holds it. */
+  async #readStamp(path: string): Promise<string | null> {
+    const own = await this.#watch?.readStamp(path)
+    return own ?? (await this.#watch?.readStamp(fileOf(path))) ?? null
+  }
+
+  *#heal(path: string, isGone: boolean): Generator<WatchEvent, void, void> {
+    const failed = this.#failed.heal(path)
+    if (failed !== undefined) yield { type: 'healed', path, isGone, retries: failed.retries }
+  }
+}
+
+/** Files that are to be read. */
+function listReadable(survey: TreeSurvey): ReadonlySet<string> {
+  const isReadable = (path: string) => survey.see(path) === 'file' && survey.judge(path) === null
+  return new Set([...survey.paths()].filter(isReadable))
+}
+
+/** The file of a page of several; of any other path, itself. */
+function fileOf(path: string): string {
+  // A name may begin with it.
+  return /^(.*?[^/])#/s.exec(path)?.[1] ?? path
+}
+
+/** Reasons for which a file holds nothing now, although it may once somebody has mended it. */
+const DEFECTS: ReadonlySet<Reason> = new Set<Reason>(['damaged', 'encrypted', 'page-defect', 'unreadable'])

@@ -1,0 +1,276 @@
+import { z } from 'zod'
+import { messageOf, PharosError } from '../core/errors.ts'
+import { parseDate } from '../core/extract/metadata/dates.ts'
+import { cleanText } from '../core/extract/write/escape.ts'
+import { CONTENT_TYPES, type ContentType } from '../core/retrieval/content-type.ts'
+import { clipText } from '../core/text/lines.ts'
+import { hideCredentials } from '../core/url/credentials.ts'
+import { parseHttp } from '../core/url/key.ts'
+import { doAtOnce, type Turns } from './in-turns.ts'
+import { importKey } from './tree.ts'
+
+/** How large an import may be. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
+export interface ImportLimits {
+  readonly bytes: number
+  readonly chunks: number
+  /** As many as a crawl takes of a page. */
+  readonly pageChunks: number
+  /** As much as models that embed texts read at once. */
+  readonly chunkChars: number
+  readonly urlChars: number
+  readonly sectionChars: number
+}
+
+/** What holds for everybody who imports something. */
+export const IMPORT_LIMITS: ImportLimits = {
+  bytes: 32 * 2 ** 20,
+  chunks: 100_000,
+  pageChunks: 25_000,
+  chunkChars: 32_000,
+  urlChars: 2000,
+  sectionChars: 1000,
+}
+
+/** Chunks of somebody else, as they were given and found good. */
+export interface ChunkImport {
+  /** What they belong to: an import replaces what was imported for the same address before. */
+  readonly sourceUrl: string
+  /** At least one. */
+  readonly chunks: readonly GivenChunk[]
+}
+
+/** A chunk as it was given. */
+export interface GivenChunk {
+  readonly text: string
+  /** The page it is of, perhaps with the fragment of its place. */
+  readonly sourceUrl: string
+  /** Slugs of the headings above it, joined by `/`; empty at the top of a page. */
+  readonly sectionPath: string
+  readonly contentType: ContentType
+  /** ISO 8601: a date, or a moment with its offset. */
+  readonly lastUpdated: string
+  /** BCP 47. */
+  readonly language: string | null
+}
+
+const address = z
+  .string()
+  .max(IMPORT_LIMITS.urlChars)
+  .refine((text) => isAddress(text))
+/** With or without a time of day; without an offset it could be anywhere, and its date is what is kept. */
+const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-6]\d(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/** One chunk of an import, as programs write it. */
+const chunkSchema = z.strictObject({
+  text: z
+    .string()
+    .max(IMPORT_LIMITS.chunkChars)
+    // Half of a character cannot be kept.
+    .refine((text) => cleanText(text).trim() !== '' && !/\p{Cs}/u.test(text))
+    .describe('The chunk, as it is kept: Markdown, or code.'),
+  source_url: address.describe(
+    'Address of the page it is of: http or https. What follows a # is its place in the page.',
+  ),
+  section_path: z
+    .string()
+    .max(IMPORT_LIMITS.sectionChars)
+    .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text))
+    .describe('Slugs of the headings above it, joined by /, such as install/linux; empty at the top of a page.'),
+  content_type: z.enum(CONTENT_TYPES).describe('What it is.'),
+  last_updated: z
+    .string()
+    .refine((text) => ISO.test(text) && parseDate(text) !== null)
+    .describe('When it was last changed: ISO 8601.'),
+  language: z
+    .string()
+    .refine((text) => isLanguage(text))
+    .nullish()
+    .describe('BCP 47, such as en. Default: what its page is written in.'),
+})
+
+/** What each field of an import ought to be, in the words in which it is asked for. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  source_url: `give an http or https address without user name and password, of at most ${IMPORT_LIMITS.urlChars} characters`,
+  chunks: 'give a list of chunks',
+  text: `give a text of 1 to ${IMPORT_LIMITS.chunkChars} characters that can be seen`,
+  section_path: `give slugs of headings joined by /, of at most ${IMPORT_LIMITS.sectionChars} characters, or ""`,
+  content_type: `give ${CONTENT_TYPES.join(' or ')}`,
+  last_updated: 'give an ISO 8601 date such as 2026-02-20 or 2026-02-20T10:30:00Z',
+  language: 'give a BCP 47 tag such as en or pt-BR, or leave it out',
+}
+
+/** What is around the chunks; each of them is looked at for itself. */
+const importSchema = z.strictObject({ source_url: address, chunks: z.array(z.unknown()).min(1) })
+
+/** One chunk of an import as JSON schema, for those who describe it to others: what is wrong with one is told here alone. */
+export const CHUNK_SHAPE: Readonly<Record<string, unknown>> = writeShape(chunkSchema)
+
+/** The same of a whole import. */
+export const IMPORT_SHAPE: Readonly<Record<string, unknown>> = writeShape(
+  z.strictObject({
+    source_url: address.describe('What the chunks belong to. They replace what was imported for it before.'),
+    chunks: z.array(chunkSchema).min(1).max(IMPORT_LIMITS.chunks),
+  }),
+)
+
+function writeShape(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...shape } = z.toJSONSchema(schema, { io: 'input' })
+  return shape
+}
+
+/** Reads an import that was written as JSON; refused as a whole with `IMPORT_INVALID`. `what` is what to call it then. */
+export function parseImportText(bytes: Uint8Array, what = 'it'): ChunkImport {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    const why = messageOf(error).replaceAll(/\s+/g, ' ').slice(0, 200)
+    throw new PharosError('IMPORT_INVALID', { what, problem: `it is no JSON that can be read: ${why}` })
+  }
+  return parseImport(value, what)
+}
+
+/** Checks an import; refused as a whole with `IMPORT_INVALID`, which tells of the first faults by their places. */
+export function parseImport(value: unknown, what = 'it'): ChunkImport {
+  return doAtOnce(checkImport(value, what))
+}
+
+/** So many chunks are checked before others have their turn. */
+const TURN = 200
+
+/** The same for those who have others to answer meanwhile. */
+export function* checkImport(value: unknown, what = 'it'): Turns<ChunkImport> {
+  const faults = new Faults(what)
+  const around = importSchema.safeParse(value, { reportInput: true })
+  if (!around.success) {
+    faults.add('', around.error.issues)
+    throw faults.refuse()
+  }
+  const { source_url: sourceUrl, chunks: given } = around.data
+  if (given.length > IMPORT_LIMITS.chunks) {
+    const problem = `${given.length} chunks are more than ${IMPORT_LIMITS.chunks}; make several sources of it, each with a source_url of its own`
+    throw new PharosError('IMPORT_INVALID', { what, problem })
+  }
+  const chunks: GivenChunk[] = []
+  const places = new Map<string, number>()
+  const sizes = new Map<string, number>()
+  for (const [i, one] of given.entries()) {
+    if (i % TURN === TURN - 1) yield
+    const place = `chunks[${i}]`
+    const parsed = chunkSchema.safeParse(one, { reportInput: true })
+    if (!parsed.success) {
+      faults.add(place, parsed.error.issues)
+      continue
+    }
+    const chunk = toChunk(parsed.data)
+    const { text, sourceUrl: url, sectionPath } = chunk
+    const name = JSON.stringify([url, sectionPath, text])
+    const same = places.get(name)
+    if (same === undefined) places.set(name, i)
+    else faults.tell(`${place}: the same as chunks[${same}], leave one of them out`)
+    const page = importKey(url) ?? url
+    const size = (sizes.get(page) ?? 0) + 1
+    sizes.set(page, size)
+    if (size === IMPORT_LIMITS.pageChunks + 1) {
+      faults.tell(`${place}: more than ${IMPORT_LIMITS.pageChunks} chunks of one page, make several pages of it`)
+    }
+    chunks.push(chunk)
+  }
+  if (faults.count > 0) throw faults.refuse()
+  return { sourceUrl, chunks }
+}
+
+function toChunk(given: z.output<typeof chunkSchema>): GivenChunk {
+  const { text, source_url, section_path, content_type, last_updated, language } = given
+  const [tag = null] = language ? Intl.getCanonicalLocales(language) : []
+  return {
+    text,
+    sourceUrl: source_url,
+    sectionPath: section_path,
+    contentType: content_type,
+    // The schema has looked at it.
+    lastUpdated: parseDate(last_updated) ?? last_updated,
+    language: tag,
+  }
+}
+
+/** What is wrong, the first of it in words. */
+class Faults {
+  readonly #what: string
+  readonly #told: string[] = []
+  count = 0
+
+  constructor(what: string) {
+    this.#what = what
+  }
+
+  /** Of one field the first fault is enough. */
+  add(place: string, issues: readonly z.core.$ZodIssue[]): void {
+    const seen = new Set<string>()
+    for (const issue of issues) {
+      const field = issue.path.map(String).join('.')
+      if (issue.code === 'unrecognized_keys') {
+        for (const key of issue.keys) this.tell(`${join(place, shorten(key))}: unknown field, leave it out`)
+        continue
+      }
+      if (seen.has(field)) continue
+      seen.add(field)
+      this.tell(`${join(place, field)}: ${writeFault(issue, field)}`)
+    }
+  }
+
+  tell(fault: string): void {
+    this.count++
+    if (this.#told.length < MOST_TOLD) this.#told.push(fault)
+  }
+
+  refuse(): PharosError {
+    const more = this.count - this.#told.length
+    const rest = more > 0 ? `; and ${more} more ${more === 1 ? 'fault' : 'faults'}` : ''
+    return new PharosError('IMPORT_INVALID', { what: this.#what, problem: this.#told.join('; ') + rest })
+  }
+}
+
+/** So many faults are told. */
+const MOST_TOLD = 20
+
+function join(place: string, field: string): string {
+  return [place, field].filter((part) => part !== '').join('.') || 'the whole'
+}
+
+function writeFault({ input, code }: z.core.$ZodIssue, field: string): string {
+  const expected = EXPECTED[field] ?? 'give an object with source_url and chunks'
+  if (input === undefined) return `missing, ${expected}`
+  const isLong = code === 'too_big' && typeof input === 'string'
+  return isLong ? `received ${input.length} characters, ${expected}` : `received ${show(input)}, ${expected}`
+}
+
+/** So many characters of what was received are repeated. */
+const MOST_SHOWN = 60
+
+function show(input: unknown): string {
+  if (typeof input === 'string') return shorten(JSON.stringify(hideCredentials(input)))
+  if (Array.isArray(input)) return input.length === 0 ? 'an empty list' : 'a list'
+  return typeof input === 'object' && input !== null ? 'an object' : shorten(String(input))
+}
+
+function shorten(text: string): string {
+  return text.length > MOST_SHOWN ? `${clipText(text, MOST_SHOWN)}…` : text
+}
+
+function isAddress(text: string): boolean {
+  const url = parseHttp(text)
+  // As a crawl measures it: letters that are no ASCII take several characters.
+  return url !== undefined && url.username === '' && url.password === '' && url.href.length <= IMPORT_LIMITS.urlChars
+}
+
+function isLanguage(text: string): boolean {
+  // A name such as `english` has the form of a tag too, but no language has that one.
+  if (!/^[a-z]{2,3}(?:-|$)/i.test(text)) return false
+  try {
+    return Intl.getCanonicalLocales(text).length === 1
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}

@@ -1,0 +1,88 @@
+import type { Page } from '../../core/model.ts'
+import { type Likeness, likenessOf } from '../../core/retrieval/likeness.ts'
+import type { RelatedPage } from '../../library/store.ts'
+import { toPage } from '../common/stored-content.ts'
+import type { Database } from './database.ts'
+
+/** How pages are related to others, under the id of their row in the ledger. Whatever writes runs inside the transaction of the caller. */
+export interface Likenesses {
+  write(row: number, page: Page): void
+  /** That of a page by its row, or by its source and key. */
+  readAt(row: number): Likeness | undefined
+  read(source: number, key: string): Likeness | undefined
+  /** Rows from this one on whose pages have none, and where to look next; undefined at the end. */
+  findMissing(after: number): { readonly rows: readonly number[]; readonly last: number } | undefined
+  /** Writes those of rows that have none, and says how many. */
+  fill(rows: readonly number[], describe: (page: Page) => Page): number
+  /** In the order of keys. */
+  list(source: number): AsyncIterable<RelatedPage>
+}
+
+/** Pages are read in such batches, so that nothing is held open while a reader thinks. */
+const PAGES_AT_ONCE = 500
+
+/** So many rows are looked at for pages without one, and so many pages are looked at, in one go: others who write wait that long. */
+const ROWS_AT_ONCE = 10_000
+const FILLED_AT_ONCE = 20
+
+/** Prepares the table of likenesses. */
+export function createLikenesses(db: Database): Likenesses {
+  const insert = db.prepare<[number, string | null, string | null, string | null]>(
+    'INSERT OR REPLACE INTO likenesses (page, fingerprint, language, family) VALUES (?, ?, ?, ?)',
+  )
+  const selectAt = db.prepare<[number], Likeness>('SELECT fingerprint, language, family FROM likenesses WHERE page = ?')
+  const select = db.prepare<[number, string], Likeness>(
+    `SELECT k.fingerprint, k.language, k.family FROM ledger l JOIN likenesses k ON k.page = l.id
+     WHERE l.source = ? AND l.key = ?`,
+  )
+  const selectSome = db.prepare<[number, string, number], RelatedPage>(
+    `SELECT s.uuid AS sourceId, l.key, l.url, p.title, k.fingerprint, k.language, k.family
+     FROM ledger l JOIN likenesses k ON k.page = l.id JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source
+     WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
+  )
+  const selectLast = db.prepare<[], number | null>('SELECT max(id) FROM ledger').pluck()
+  const selectMissing = db
+    .prepare<[number, number, number], number>(
+      `SELECT l.id FROM ledger l WHERE l.id > ? AND l.id <= ? AND l.page_hash IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM likenesses k WHERE k.page = l.id) ORDER BY l.id LIMIT ?`,
+    )
+    .pluck()
+  const selectPage = db.prepare<[number], { readonly meta: string; readonly markdown: string }>(
+    `SELECT p.meta, p.markdown FROM pages p
+     WHERE p.id = ? AND NOT EXISTS (SELECT 1 FROM likenesses k WHERE k.page = p.id)`,
+  )
+  const write = (row: number, page: Page): void => {
+    const { fingerprint, language, family } = likenessOf(page)
+    insert.run(row, fingerprint, language, family)
+  }
+  return {
+    write,
+    findMissing: (after) => {
+      if (after >= (selectLast.get() ?? 0)) return undefined
+      const rows = selectMissing.all(after, after + ROWS_AT_ONCE, FILLED_AT_ONCE)
+      return { rows, last: rows.length < FILLED_AT_ONCE ? after + ROWS_AT_ONCE : (rows.at(-1) ?? after) }
+    },
+    fill: (rows, describe) => {
+      let filled = 0
+      for (const row of rows) {
+        const found = selectPage.get(row)
+        if (found === undefined) continue
+        write(row, describe(toPage(found)))
+        filled++
+      }
+      return filled
+    },
+    readAt: (row) => selectAt.get(row),
+    read: (source, key) => select.get(source, key),
+    async *list(source) {
+      let after = ''
+      for (;;) {
+        const found = selectSome.all(source, after, PAGES_AT_ONCE)
+        yield* found
+        const last = found.at(-1)
+        if (last === undefined) return
+        after = last.key
+      }
+    },
+  }
+}

@@ -1,0 +1,175 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Outcome, PROGRAM, Workshop } from './program.ts'
+
+let workshop: Workshop
+
+beforeEach(() => {
+  workshop = new Workshop()
+})
+
+afterEach(() => {
+  workshop.remove()
+})
+
+type Line = Readonly<Record<string, unknown>>
+
+/** A program that watches, and what it has told. */
+interface Watcher {
+  readonly ended: Promise<Outcome>
+  kill(signal: NodeJS.Signals): void
+  /** Waits for a line that has these values, and gives all since the last one that was waited for. */
+  until(values: Line): Promise<readonly Line[]>
+}
+
+function watch(...args: string[]): Watcher {
+  const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'watch', ...args, '--json'], {})
+  let lines: Line[] = []
+  let rest = ''
+  let told: () => void = () => undefined
+  let outcome: Outcome | undefined
+  child.stdout.on('data', (text: string) => {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop() ?? ''
+    lines.push(...parts.map((part) => JSON.parse(part) as Line))
+    told()
+  })
+  void ended.then((end) => {
+    outcome = end
+    told()
+  })
+  return {
+    ended,
+    kill: (signal) => void child.kill(signal),
+    async until(values) {
+      for (;;) {
+        const found = lines.findIndex((line) => Object.entries(values).every(([name, value]) => line[name] === value))
+        if (found >= 0) {
+          const seen = lines.slice(0, found + 1)
+          lines = lines.slice(found + 1)
+          return seen
+        }
+        if (outcome !== undefined) throw new Error(`it ended instead: ${JSON.stringify(outcome)}`)
+        await new Promise<void>((resolve) => {
+          told = resolve
+        })
+      }
+    },
+  }
+}
+
+const LIBRARY = ['--library', 'library.db']
+
+async function search(words: string): Promise<string> {
+  return (await workshop.runHere(['search', words, '--json', ...LIBRARY])).stdout
+}
+
+function readFailures(): Line[] {
+  const text = fs.readFileSync(workshop.path('library.db.failed.jsonl'), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line)
+}
+
+describe('pharos watch', () => {
+  test('takes a folder in, follows it, is killed, makes up for what it missed, and ends well', async () => {
+    workshop.write({
+      'docs/lamp.md': '# Lamp\n\nLight the lamp at dusk.\n',
+      'docs/fog/horn.md': '# Horn\n\nSound the horn in fog.\n',
+      'docs/.gitignore': 'private/\n',
+      'docs/private/secret.md': '# Hidden\n\nunmentionable\n',
+    })
+    const first = watch('docs', '--name', 'tower', ...LIBRARY)
+    const [begun] = (await first.until({ event: 'caught-up' })).slice(-1)
+    expect(begun).toMatchObject({ source: 'tower', is_first: true, indexed: 3, folders: 2, polling: null })
+    workshop.write({
+      'docs/lamp.md': '# Lamp\n\nTrim the wick at dawn.\n',
+      'docs/new/deep/oil.md': '# Oil\n\nFill the reservoir.\n',
+      'docs/private/more.md': '# Hidden too\n',
+      'docs/plan.pdf': '%PDF-1.7 but not really',
+    })
+    fs.rmSync(workshop.path('docs/fog/horn.md'))
+    const told: Line[] = []
+    for (const path of ['lamp.md', 'new/deep/oil.md', 'fog/horn.md', 'plan.pdf']) {
+      if (!told.some((line) => line['path'] === path)) told.push(...(await first.until({ path })))
+    }
+    expect(told).toContainEqual({ event: 'indexed', source: 'tower', path: 'lamp.md', chunks: 1, cause: 'modified' })
+    expect(told).toContainEqual(
+      expect.objectContaining({ event: 'indexed', path: 'new/deep/oil.md', cause: 'created' }),
+    )
+    expect(told).toContainEqual(expect.objectContaining({ event: 'removed', path: 'fog/horn.md' }))
+    expect(told).toContainEqual(expect.objectContaining({ event: 'failed', path: 'plan.pdf', reason: 'damaged' }))
+    expect(told.filter((line) => String(line['path']).startsWith('private'))).toEqual([])
+    // Searched by another process meanwhile, as a server would.
+    expect(await search('wick dawn')).toContain('lamp.md')
+    first.kill('SIGKILL')
+    await first.ended
+
+    workshop.write({ 'docs/lamp.md': '# Lamp\n\nPolish the lens at noon.\n' })
+    fs.rmSync(workshop.path('docs/new'), { recursive: true })
+    const second = watch('docs', ...LIBRARY)
+    const [caught] = (await second.until({ event: 'caught-up' })).slice(-1)
+    expect(caught).toMatchObject({ source: 'tower', is_first: true, indexed: 1, removed: 1 })
+    expect(await search('lens noon')).toContain('lamp.md')
+    workshop.write({ 'docs/plan.pdf': fs.readFileSync(join(import.meta.dirname, '../documents/guide.pdf')) })
+    await second.until({ event: 'healed', path: 'plan.pdf' })
+    second.kill('SIGINT')
+    const { code, stdout, stderr } = await second.ended
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      event: 'stopped',
+      removed: 1,
+      failing: 0,
+    })
+    const failures = readFailures()
+    expect(failures[0]).toEqual({
+      file_path: workshop.path('docs/plan.pdf'),
+      file_name: 'plan.pdf',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      event_type: 'created',
+      error_type: 'damaged',
+      error_message: expect.stringContaining('damaged'),
+      retry_count: 0,
+    })
+    // On a machine that is slow enough it is tried again before it is mended.
+    const types = failures.map((line) => line['event_type']).filter((type) => type !== 'retry')
+    expect(types).toEqual(['created', 'startup', 'resolved'])
+  })
+
+  test('works while the library and its log lie in the folder itself', async () => {
+    workshop.write({ 'a.md': '# A\n\nOne.\n' })
+    const watcher = watch('.', ...LIBRARY, '--failures', 'failed.jsonl')
+    await watcher.until({ event: 'caught-up' })
+    workshop.write({ 'b.md': '# B\n\nTwo.\n', 'bad.ipynb': '{' })
+    await watcher.until({ event: 'failed', path: 'bad.ipynb' })
+    // What was written for the failure would be read with the first of them, or before the second.
+    workshop.write({ 'c.md': '# C\n\nThree.\n' })
+    const told = [...(await watcher.until({ event: 'indexed', path: 'c.md' }))]
+    workshop.write({ 'd.md': '# D\n\nFour.\n' })
+    told.push(...(await watcher.until({ event: 'indexed', path: 'd.md' })))
+    watcher.kill('SIGTERM')
+    expect((await watcher.ended).code).toBe(0)
+    expect(told.map((line) => line['path']).filter((path) => /jsonl|lib/.test(String(path)))).toEqual([])
+    const status = await workshop.runHere(['status', '--json', '--all', ...LIBRARY])
+    expect(status.stdout).toContain('"pages":4')
+  })
+
+  test.each([
+    [['nowhere'], 'there is nothing at'],
+    [['a.md'], 'it is a file'],
+    [['npm:react'], 'it names no folder of this machine'],
+    [['docs', '--poll', '1ms'], '--poll: expected a duration from 1s to 1d'],
+    [['docs', '--poll', '30d'], '--poll: expected a duration from 1s to 1d, such as 10s, got "30d"'],
+    [['docs', '--block', '/x/**'], 'is in the library with other settings'],
+  ])('%j is refused', async (args, problem) => {
+    workshop.write({ 'a.md': '# A\n', 'docs/b.md': '# B\n' })
+    await workshop.runHere(['add', './docs', '--quiet', ...LIBRARY])
+    const { code, stderr } = await workshop.runHere(['watch', ...args, ...LIBRARY])
+    expect(code).toBeGreaterThan(0)
+    expect(stderr).toContain(problem)
+    const { stdout } = await workshop.runHere(['list', '--json', ...LIBRARY])
+    expect(stdout).not.toContain('a.md')
+  })
+})

@@ -1,0 +1,217 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openLibrary } from '../../src/open-library.ts'
+import { Workshop } from '../e2e/program.ts'
+import { type Canary, openCanary } from '../sites/canary.ts'
+import { type Holdings, readHoldings } from '../sites/library-file.ts'
+import { writeTar } from '../trees/archive-bytes.ts'
+import { stageRepository } from '../trees/git-stage.ts'
+import { openRegistry } from '../trees/registry-stage.ts'
+import { allowTime, BoundedProgram, isLong } from './bounded.ts'
+import { GOOD, hostileArchives, wholeArchives } from './hostile-archives.ts'
+import { type Bait, hostileDocuments, SCRIPT } from './hostile-documents.ts'
+
+/*
+ * Trees that somebody made to do harm, taken in by the built program in a process that is not this one. Whatever is in them, it ends in
+ * time and in bounded memory, the ledger says what became of every file and why, the good file beside them is there, nothing is
+ * written elsewhere, nothing runs, and nobody on the network is asked, who would answer. With TEST_LONG at full numbers, each in
+ * a process of its own; TEST_REPORT names a file for the figures.
+ */
+
+/** Resident memory of the program at its worst moment. */
+const MAX_RSS_MB = isLong ? 1200 : 600
+
+const SECRET = 'the-word-that-nobody-may-read'
+
+allowTime()
+
+/** A workshop whose temporary files can be counted, and whose programs may ask this machine for whatever they like. */
+class WatchedWorkshop extends Workshop {
+  readonly variables: Record<string, string> = {}
+
+  override get environment(): Record<string, string> {
+    return {
+      ...super.environment,
+      TMPDIR: this.path('temporary'),
+      PHAROS_ALLOW_PRIVATE: '127.0.0.1',
+      ...this.variables,
+    }
+  }
+}
+
+const shop = new WatchedWorkshop()
+const program = new BoundedProgram(shop, MAX_RSS_MB)
+let canary: Canary
+let bait: Bait
+
+beforeAll(async () => {
+  canary = await openCanary()
+  bait = {
+    url: `http://127.0.0.1:${canary.port}`,
+    file: shop.path('outside/secret.md'),
+    program: `touch ${shop.path('outside/ran')}`,
+  }
+  shop.write({ 'outside/secret.md': `# Secret\n\n${SECRET}\n`, 'temporary/mine': '' })
+  fs.mkdirSync(shop.path('library'))
+})
+
+afterAll(async () => {
+  await program.end()
+  await canary.close()
+  shop.remove()
+})
+
+let libraries = 0
+
+/** What the program is told to take a tree into a library. */
+function commandOf(name: string, library: string): string[] {
+  return ['add', name, '--json', '--max-file-bytes', '60MB', '--library', library]
+}
+
+/** Takes a tree in, which has to end well, and gives what the library holds of it then. */
+async function add(name: string): Promise<Holdings> {
+  const path = shop.path(`library/${libraries++}.db`)
+  await program.run(commandOf(name, path))
+  expectNoTrace()
+  const library = await openLibrary({ path, version: '0.0.0' })
+  try {
+    const [source] = await library.store.listSources()
+    if (source === undefined) throw new Error('the library has no source')
+    const holdings = await readHoldings(path, library, source, '')
+    for (const [page, { markdown }] of holdings.pages) {
+      expect(markdown, page).not.toContain(SECRET)
+      expect(markdown, page).not.toContain(SCRIPT)
+    }
+    return holdings
+  } finally {
+    await library.close()
+  }
+}
+
+/** Takes a tree in that is refused, and gives why. */
+async function refusalOf(name: string): Promise<string> {
+  const { code, stderr } = await program.tryOut(commandOf(name, shop.path('library/refused.db')))
+  expectNoTrace()
+  expect(code).not.toBe(0)
+  const { error } = JSON.parse(stderr) as { error: { code: string; message: string } }
+  return `${error.code}: ${error.message.replace(/^.* cannot be used: /, '')}`
+}
+
+/** Nothing is left of a run, and nothing that it was given got out of it. */
+function expectNoTrace(): void {
+  const here = fs.readdirSync(shop.folder).filter((name) => name !== 'cache')
+  expect(here.filter((name) => !['library', 'outside', 'source', 'temporary'].includes(name))).toEqual([])
+  expect(fs.readdirSync(shop.path('temporary'))).toEqual(['mine'])
+  expect(fs.readdirSync(shop.path('outside'))).toEqual(['secret.md'])
+  expect(canary).toMatchObject({ connections: 0, paths: [] })
+}
+
+/** `skipped damaged its content is damaged`, by paths */
+function statesOf({ rows }: Holdings): Record<string, string> {
+  return Object.fromEntries(
+    [...rows].map(([path, { state, reason, pattern, detail }]) => {
+      return [path, [state, reason, pattern ?? detail].filter((word) => word !== null).join(' ')]
+    }),
+  )
+}
+
+test('documents of every format', async () => {
+  const files = hostileDocuments(bait)
+  fs.rmSync(shop.path('source'), { recursive: true, force: true })
+  shop.write(Object.fromEntries(Object.entries(files).map(([name, { content }]) => [`source/docs/${name}`, content])))
+  shop.write({ 'source/docs/good.md': GOOD.content })
+  fs.symlinkSync(bait.file, shop.path('source/docs/link.md'))
+  fs.symlinkSync('..', shop.path('source/docs/up'))
+  expect(statesOf(await add('source/docs'))).toEqual({
+    ...Object.fromEntries(Object.entries(files).map(([name, { outcome }]) => [name, outcome])),
+    'circular.json#introduction': 'indexed',
+    'circular.json#get-a': 'indexed',
+    'script.epub#a.xhtml': 'indexed',
+    'good.md': 'indexed',
+    'link.md': 'skipped excluded symbolic links',
+    up: 'skipped excluded symbolic links',
+  })
+})
+
+describe('archives', () => {
+  test.each(Object.entries(hostileArchives()))('%s', async (name, { write, outcome }) => {
+    shop.write({ [`source/${name}`]: write() })
+    if (typeof outcome === 'string') expect(await refusalOf(`source/${name}`)).toBe(`SOURCE_UNREADABLE: ${outcome}`)
+    else expect(statesOf(await add(`source/${name}`))).toEqual({ ...outcome, 'good.md': 'indexed' })
+  })
+})
+
+describe('an archive that is cut off', () => {
+  test.each(Object.entries(wholeArchives()))('is told to be so wherever it is, %s', async (ending, bytes) => {
+    const places = isLong ? 100 : 10
+    const reasons = new Set<string>()
+    for (let i = 1; i < places; i++) {
+      const name = `source/cut-${i}.${ending}`
+      shop.write({ [name]: bytes.subarray(0, Math.floor((bytes.length * i) / places)) })
+      reasons.add(await refusalOf(name))
+    }
+    expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
+  })
+})
+
+test('a repository that would have programs run and other repositories fetched', async () => {
+  const repository = stageRepository({ 'good.md': GOOD.content })
+  const script = join(repository.folder, '.git/run.sh')
+  fs.writeFileSync(script, `#!/bin/sh\n${bait.program}\n`, { mode: 0o755 })
+  for (const hook of ['post-checkout', 'pre-auto-gc', 'reference-transaction']) {
+    fs.copyFileSync(script, join(repository.folder, '.git/hooks', hook))
+  }
+  fs.symlinkSync(bait.file, join(repository.folder, 'link.md'))
+  const modules = [
+    `[submodule "a"]\n\tpath = a\n\turl = file://${shop.folder}`,
+    `[submodule "b"]\n\tpath = b\n\turl = ssh://-oProxyCommand=${script}/x`,
+    `[submodule "c"]\n\tpath = c\n\turl = ${bait.url}/x.git`,
+  ]
+  const commit = repository.commit({
+    '.gitmodules': modules.join('\n'),
+    '.gitattributes': '* filter=run diff=run text eol=crlf\n',
+  })
+  for (const name of ['a', 'b', 'c']) repository.git('update-index', '--add', '--cacheinfo', `160000,${commit},${name}`)
+  repository.git('commit', '--quiet', '--message', 'More')
+  const settings = ['core.fsmonitor', 'core.sshCommand', 'core.pager', 'filter.run.smudge', 'diff.run.textconv']
+  for (const name of settings) repository.git('config', name, script)
+  fs.rmSync(shop.path('outside/ran'), { force: true })
+  expect(statesOf(await add(repository.url))).toEqual({
+    'good.md': 'indexed',
+    '.gitmodules': 'indexed',
+    '.gitattributes': 'indexed',
+    'link.md': 'skipped excluded symbolic links',
+    a: 'skipped excluded a repository in it',
+    b: 'skipped excluded a repository in it',
+    c: 'skipped excluded a repository in it',
+  })
+  for (const address of [`git+ssh://-oProxyCommand=${script}/x`, `git+ext::${script}`, `git+fd::17`]) {
+    expect(await refusalOf(address)).toMatch(/^URL_INVALID: /)
+  }
+})
+
+test('a package whose registry leads elsewhere', async () => {
+  const registry = await openRegistry()
+  await program.end()
+  shop.variables['PHAROS_NPM_REGISTRY'] = registry.registries.npm
+  const { origin } = new URL(registry.registries.npm)
+  const tarball = gzipSync(writeTar([{ ...GOOD, name: 'package/good.md' }]))
+  const places = {
+    'http://169.254.169.254/latest': '169.254.169.254 is not a public address',
+    [`http://127.0.0.2:${canary.port}`]: '127.0.0.2 is not a public address',
+    [`file://${shop.path('outside')}`]: 'it is no address of the web',
+    'data:,x': 'it is no address of the web',
+  }
+  for (const [i, [place, problem]] of Object.entries(places).entries()) {
+    registry.publishNpm(`lamp-${i}`, '1.0.0', tarball)
+    registry.reword(`${origin}/npm/lamp-${i}/-`, place)
+    expect(await refusalOf(`npm:lamp-${i}`)).toBe(`SOURCE_UNREADABLE: ${problem}`)
+  }
+  registry.publishNpm('lamp', '1.0.0', tarball)
+  expect(statesOf(await add('npm:lamp'))).toEqual({ 'good.md': 'indexed' })
+  registry.tamper('.tgz')
+  const problem = 'its archive does not have the sha512 that the registry tells'
+  expect(await refusalOf('npm:lamp')).toBe(`SOURCE_UNREADABLE: ${problem}`)
+})

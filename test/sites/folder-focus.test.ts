@@ -1,0 +1,263 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { PharosError } from '../../src/core/errors.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
+import type { Source } from '../../src/library/source.ts'
+import { FOCUSED_KEPT } from '../../src/library/store.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { closeLater } from '../close-later.ts'
+import { isLong } from '../faults/bounded.ts'
+import { openNodeGrammars } from '../node-grammars.ts'
+import { type Crawled, runCrawl, statesOf } from './crawl.ts'
+
+/** A folder with a library that has read it. */
+interface FolderStage {
+  readonly root: string
+  readonly library: OpenLibrary
+  readonly source: Source
+  write(files: Readonly<Record<string, string>>): void
+  remove(...paths: string[]): void
+  run(input: Partial<CrawlInput>): Promise<Crawled>
+  focus(...paths: string[]): Promise<Crawled>
+}
+
+const STORES = ['sqlite', 'memory'] as const
+
+function makeFolder(): string {
+  const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-focus-')))
+  closeLater(() => fs.rmSync(root, { recursive: true, force: true }))
+  return root
+}
+
+async function stageFolder(
+  kind: (typeof STORES)[number],
+  files: Readonly<Record<string, string>>,
+  root: string = makeFolder(),
+): Promise<FolderStage> {
+  const opened = await openLibrary({ path: ':memory:', version: '0.0.0', openGrammars: () => openNodeGrammars([]) })
+  closeLater(() => opened.close())
+  const library = kind === 'sqlite' ? opened : { ...opened, store: createMemoryStore() }
+  const write: FolderStage['write'] = (some) => {
+    for (const [path, content] of Object.entries(some)) {
+      fs.mkdirSync(dirname(join(root, path)), { recursive: true })
+      fs.writeFileSync(join(root, path), content)
+    }
+  }
+  write(files)
+  const source = await addSource(library, { url: `${pathToFileURL(root)}/`, isOwnFolder: true })
+  await runCrawl(library, source, { kind: 'add' }, source.url)
+  const run: FolderStage['run'] = (input) => runCrawl(library, source, { kind: 'recrawl', ...input }, source.url)
+  return {
+    ...{ root, library, source, write, run },
+    remove: (...paths) => {
+      for (const path of paths) fs.rmSync(join(root, path), { recursive: true })
+    },
+    focus: (...focus) => run({ kind: 'refresh', discover: true, focus }),
+  }
+}
+
+/** What each page holds and when that changed. */
+async function readPages({ library, source }: FolderStage): Promise<Record<string, { hash: string; at: number }>> {
+  const found: Record<string, { hash: string; at: number }> = {}
+  for await (const { key, page, changedAt } of library.store.listPages(source.id)) {
+    found[key] = { hash: page.contentHash, at: changedAt }
+  }
+  return found
+}
+
+const FILES = {
+  'a.md': '# A\n\nThe first.\n',
+  'b.md': '# B\n\nThe second.\n',
+  's/c.md': '# C\n\nThe third.\n',
+  's/t/d.md': '# D\n\nThe fourth.\n',
+}
+
+const API = JSON.stringify({
+  openapi: '3.0.0',
+  info: { title: 'Lamps', version: '1' },
+  paths: {
+    '/lamps': { get: { operationId: 'listLamps', summary: 'Lists lamps', responses: { 200: { description: 'all' } } } },
+  },
+})
+
+describe.each(STORES)('of a folder that changed, only what is named is looked at, %s', (kind) => {
+  test('what is new, changed and gone is settled, and nothing else is touched', async () => {
+    const stage = await stageFolder(kind, FILES)
+    const before = await readPages(stage)
+    stage.write({ 'a.md': '# A\n\nChanged.\n', 'n/e.md': '# E\n\nNew.\n', 'b.md': '# B\n\nNot named.\n' })
+    stage.remove('s/t')
+    const { summary, events } = await stage.focus('a.md', 'n', 's/t')
+    expect(summary).toMatchObject({ end: 'completed', indexed: 2, unchanged: 0, removed: 1, visited: 3 })
+    expect(events.filter(({ type }) => type === 'settled')).toHaveLength(3)
+    const after = await readPages(stage)
+    expect(Object.keys(after)).toEqual(['a.md', 'b.md', 'n/e.md', 's/c.md'])
+    expect([after['b.md'], after['s/c.md']]).toEqual([before['b.md'], before['s/c.md']])
+    expect((await stage.run({})).summary).toMatchObject({ end: 'completed', indexed: 1, removed: 0 })
+  })
+
+  test('ignore files above, blocked paths and folders of tools are judged as ever', async () => {
+    const stage = await stageFolder(kind, { ...FILES, '.gitignore': '*.tmp.md\n' })
+    stage.write({ 's/x.tmp.md': '# X\n', 'node_modules/p/readme.md': '# P\n', 'a.md': '# A\n\nStill here.\n' })
+    fs.symlinkSync('/etc/hostname', join(stage.root, 'host.md'))
+    const crawled = await stage.focus('s/x.tmp.md', 'node_modules/p/readme.md', 'host.md', 'a.md')
+    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 1 })
+    const states = statesOf(crawled)
+    expect(states).toMatchObject({ 's/x.tmp.md': 'skipped ignored', 'node_modules/': 'skipped excluded' })
+    expect(states).toMatchObject({ 'host.md': 'skipped excluded' })
+    expect(Object.keys(await readPages(stage))).not.toContain('node_modules/p/readme.md')
+  })
+
+  test('many that are gone stay, also when they went in several batches', async () => {
+    const many = Array.from({ length: 60 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`] as const)
+    const stage = await stageFolder(kind, { ...FILES, ...Object.fromEntries(many) })
+    const [first, second] = [many.slice(0, 15), many.slice(15, 30)].map((some) => some.map(([path]) => path))
+    stage.remove(...(first ?? []))
+    expect((await stage.focus(...(first ?? []))).summary).toMatchObject({ end: 'completed', removed: 15 })
+    stage.remove(...(second ?? []))
+    const input = { kind: 'refresh', discover: true, focus: second ?? [], lostBefore: 15 } as const
+    expect((await stage.run(input)).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 15 })
+    expect(Object.keys(await readPages(stage))).toHaveLength(49)
+    expect((await stage.run({ acceptLoss: true })).summary).toMatchObject({ end: 'completed', removed: 15 })
+  })
+
+  test('a folder that is given another name loses nothing', async () => {
+    const many = Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`] as const)
+    const stage = await stageFolder(kind, { ...FILES, ...Object.fromEntries(many) })
+    fs.renameSync(join(stage.root, 'm'), join(stage.root, 'n'))
+    expect((await stage.focus('m', 'n')).summary).toMatchObject({ end: 'completed', indexed: 40, removed: 40 })
+    expect(Object.keys(await readPages(stage)).filter((key) => key.startsWith('n/'))).toHaveLength(40)
+  })
+
+  test('that nothing at all is left is doubted', async () => {
+    const stage = await stageFolder(kind, FILES)
+    stage.remove('a.md', 'b.md', 's')
+    expect((await stage.focus('a.md', 'b.md', 's')).summary).toMatchObject({ end: 'gate', withheld: 4, removed: 0 })
+    expect(Object.keys(await readPages(stage))).toHaveLength(4)
+  })
+
+  test('another folder in its place has to be read in full, as after a run that was broken off', async () => {
+    const stage = await stageFolder(kind, FILES)
+    const refused = expect.objectContaining({ code: 'CRAWL_UNFINISHED' })
+    fs.cpSync(stage.root, `${stage.root}-2`, { recursive: true })
+    closeLater(() => fs.rmSync(`${stage.root}-2`, { recursive: true, force: true }))
+    fs.renameSync(stage.root, `${stage.root}-1`)
+    closeLater(() => fs.rmSync(`${stage.root}-1`, { recursive: true, force: true }))
+    fs.renameSync(`${stage.root}-2`, stage.root)
+    await expect(stage.focus('a.md')).rejects.toEqual(refused)
+    expect((await stage.run({})).summary).toMatchObject({ end: 'completed' })
+    expect((await stage.focus('a.md')).summary).toMatchObject({ end: 'completed' })
+    const stop = new AbortController()
+    stop.abort(new PharosError('INTERRUPTED'))
+    await runCrawl(stage.library, stage.source, { kind: 'recrawl', focus: ['a.md'] }, '', stop.signal)
+    await expect(stage.focus('a.md')).rejects.toEqual(refused)
+    // Whoever looks at everything does not go on with the part.
+    const { summary, events } = await stage.run({})
+    expect(events[0]).toMatchObject({ type: 'started', isResumed: false })
+    expect(summary).toMatchObject({ end: 'completed', kind: 'recrawl', unchanged: 4 })
+  })
+
+  test('of many such runs the last ones are kept, and all others', async () => {
+    const stage = await stageFolder(kind, FILES)
+    for (let i = 0; i < FOCUSED_KEPT + 5; i++) await stage.focus('a.md')
+    const crawls = await stage.library.store.listCrawls(stage.source.id, 1000)
+    expect(crawls.filter(({ options }) => options.isFocused === true)).toHaveLength(FOCUSED_KEPT)
+    expect(crawls.at(-1)?.kind).toBe('add')
+  })
+})
+
+test('a file whose name looks like a part of another stays when that one changes', async () => {
+  const stage = await stageFolder('sqlite', {
+    ...FILES,
+    'api.json': API,
+    'api.json#note.md': '# Note\n\nOn the API.\n',
+  })
+  const before = Object.keys(await readPages(stage))
+  expect(before).toContain('api.json#note.md')
+  expect(before.length).toBeGreaterThan(5)
+  stage.write({ 'api.json': API.replaceAll('listLamps', 'allLamps') })
+  const { summary } = await stage.focus('api.json')
+  expect(summary).toMatchObject({ end: 'completed' })
+  const after = Object.keys(await readPages(stage))
+  expect(after).toContain('api.json#note.md')
+  expect(after).toEqual(Object.keys(await readPages(await stageFolder('sqlite', {}, stage.root))))
+})
+
+test('a document that is damaged now keeps its page', async () => {
+  const notebook = {
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: {},
+    cells: [{ cell_type: 'markdown', metadata: {}, source: '# Notes' }],
+  }
+  const stage = await stageFolder('sqlite', { ...FILES, 'n.ipynb': JSON.stringify(notebook) })
+  expect(Object.keys(await readPages(stage))).toContain('n.ipynb')
+  stage.write({ 'n.ipynb': '{"nbformat": 4, "cells": [{"cell_ty' })
+  const crawled = await stage.focus('n.ipynb')
+  expect([crawled.summary.removed, statesOf(crawled)['n.ipynb']]).toEqual([0, 'failed damaged'])
+  expect(Object.keys(await readPages(stage))).toContain('n.ipynb')
+})
+
+const PATHS = ['a.md', 'b.md', 's/a.md', 's/t/c.md', 's/t#x.md', 'u/d.md', 'u/d.md#x', 'u/e.txt', 'c', 'c/f.md']
+const TEXTS = ['# One\n\nText one.\n', '# Two\n\nText two.\n', '# Three\n\nText three.\n']
+const change = fc.oneof(
+  fc.record({ type: fc.constant('write' as const), path: fc.constantFrom(...PATHS), text: fc.constantFrom(...TEXTS) }),
+  fc.record({ type: fc.constant('remove' as const), path: fc.constantFrom(...PATHS, 's', 's/t', 'u', 'c') }),
+  fc.record({
+    type: fc.constant('move' as const),
+    path: fc.constantFrom('s', 'u', 'a.md'),
+    to: fc.constantFrom('v', 'u/w'),
+  }),
+)
+
+test('parts looked at one after the other make the library that a look at everything makes', async () => {
+  const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(steps, async (batches) => {
+      const stage = await stageFolder('sqlite', { 'keep.md': '# Keep\n\nStays.\n', 's/a.md': TEXTS[0] ?? '' })
+      const whole = await stageFolder('sqlite', {}, stage.root)
+      for (const batch of batches) {
+        const touched = batch.flatMap((one) => apply(stage.root, one))
+        const input = { kind: 'refresh', discover: true, acceptLoss: true } as const
+        expect((await stage.run({ ...input, focus: touched })).summary.end).toBe('completed')
+        expect((await whole.run({ acceptLoss: true })).summary.end).toBe('completed')
+        expect(await textsOf(stage)).toEqual(await textsOf(whole))
+      }
+    }),
+    { numRuns: isLong ? 200 : 15 },
+  )
+}, 600_000)
+
+/** The texts of all pages as they stand on the disk. Which one of several files with one text stands for it is left open. */
+async function textsOf(stage: FolderStage): Promise<string[]> {
+  const texts = Object.keys(await readPages(stage)).map((key) => fs.readFileSync(join(stage.root, key), 'utf8'))
+  return texts.sort((a, b) => a.localeCompare(b))
+}
+
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+
+/** Changes a folder, and tells which paths that touches; none where it cannot be done. */
+function apply(root: string, one: Change): string[] {
+  const place = join(root, one.path)
+  try {
+    if (one.type === 'remove') {
+      fs.rmSync(place, { recursive: true })
+      return [one.path]
+    }
+    if (one.type === 'move') {
+      fs.mkdirSync(dirname(join(root, one.to)), { recursive: true })
+      fs.renameSync(place, join(root, one.to))
+      return [one.path, one.to]
+    }
+    fs.mkdirSync(dirname(place), { recursive: true })
+    fs.writeFileSync(place, one.text)
+    return [one.path]
+  } catch {
+    return []
+  }
+}

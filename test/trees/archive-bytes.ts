@@ -1,0 +1,106 @@
+import { crc32, deflateRawSync } from 'node:zlib'
+
+/** A member of an archive that is written byte by byte, so that it can say what no program would. */
+export interface RawMember {
+  readonly name: string
+  readonly content: string
+  /** What its headers say of its size. @default what it is */
+  readonly size?: number
+  /** Where the directory says that it is. @default where it is */
+  readonly offset?: number
+  /** What a tar archive says it is: `2` is a symbolic link. @default a file */
+  readonly type?: string
+  /** Where a link of a tar archive leads. */
+  readonly target?: string
+}
+
+/** A zip archive. */
+export function writeZip(members: readonly RawMember[]): Buffer {
+  const parts: Buffer[] = []
+  const places: RawMember[] = []
+  let offset = 0
+  for (const member of members) {
+    const name = Buffer.from(member.name)
+    const { packed, fields } = factsOf(member)
+    const header = Buffer.alloc(30)
+    header.writeUInt32LE(0x04034b50, 0)
+    fields.copy(header, 4)
+    header.writeUInt16LE(name.length, 26)
+    places.push({ ...member, offset })
+    parts.push(header, name, packed)
+    offset += header.length + name.length + packed.length
+  }
+  return Buffer.concat([...parts, writeDirectory(places, offset)])
+}
+
+/** The directory of a zip archive, which begins at `start`, and its end. */
+export function writeDirectory(places: readonly RawMember[], start: number): Buffer {
+  const entries = places.flatMap((member) => {
+    const name = Buffer.from(member.name)
+    const entry = Buffer.alloc(46)
+    entry.writeUInt32LE(0x02014b50, 0)
+    factsOf(member).fields.copy(entry, 6)
+    entry.writeUInt16LE(name.length, 28)
+    entry.writeUInt32LE(member.offset ?? 0, 42)
+    return [entry, name]
+  })
+  const directory = Buffer.concat(entries)
+  // More members than the field of 16 bits can tell stand in the end for large archives.
+  const end64 = Buffer.alloc(76)
+  end64.writeUInt32LE(0x06064b50, 0)
+  end64.writeBigUInt64LE(44n, 4)
+  end64.writeBigUInt64LE(BigInt(places.length), 24)
+  end64.writeBigUInt64LE(BigInt(places.length), 32)
+  end64.writeBigUInt64LE(BigInt(directory.length), 40)
+  end64.writeBigUInt64LE(BigInt(start), 48)
+  end64.writeUInt32LE(0x07064b50, 56)
+  end64.writeBigUInt64LE(BigInt(start + directory.length), 64)
+  end64.writeUInt32LE(1, 72)
+  const isLarge = places.length > 0xfffe
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt16LE(Math.min(places.length, 0xffff), 8)
+  end.writeUInt16LE(Math.min(places.length, 0xffff), 10)
+  end.writeUInt32LE(directory.length, 12)
+  end.writeUInt32LE(start, 16)
+  return Buffer.concat([directory, ...(isLarge ? [end64] : []), end])
+}
+
+/** Where the directory of a small zip archive begins. */
+export function endOfContent(zip: Buffer): number {
+  return zip.readUInt32LE(zip.length - 6)
+}
+
+/** The packed content of a member, and what both of its headers say of it, from the version that is needed on. */
+function factsOf({ content, size = Buffer.byteLength(content) }: RawMember): {
+  readonly packed: Buffer
+  readonly fields: Buffer
+} {
+  const isTiny = content.length < 8
+  const packed = isTiny ? Buffer.from(content) : deflateRawSync(content)
+  const fields = Buffer.alloc(22)
+  fields.writeUInt16LE(20, 0)
+  fields.writeUInt16LE(isTiny ? 0 : 8, 4)
+  fields.writeUInt32LE(crc32(content), 10)
+  fields.writeUInt32LE(packed.length, 14)
+  fields.writeUInt32LE(size, 18)
+  return { packed, fields }
+}
+
+/** A tar archive. */
+export function writeTar(members: readonly RawMember[]): Buffer {
+  const parts = members.map(({ name, content, size: told, type = '0', target = '' }) => {
+    const size = Buffer.byteLength(content)
+    const bytes = Buffer.alloc(512 + Math.ceil(size / 512) * 512)
+    bytes.write(name, 0)
+    bytes.write('0000644\0', 100)
+    bytes.write(`${(told ?? size).toString(8).padStart(11, '0')}\0`, 124)
+    bytes.write(`        ${type}${target}`, 148)
+    bytes.write('ustar\x0000', 257)
+    const sum = bytes.subarray(0, 512).reduce((total, byte) => total + byte, 0)
+    bytes.write(`${sum.toString(8).padStart(6, '0')}\0`, 148)
+    bytes.write(content, 512)
+    return bytes
+  })
+  return Buffer.concat([...parts, Buffer.alloc(1024)])
+}

@@ -1,0 +1,181 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { searchHits } from '../../src/library/hits.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { findPage } from '../../src/library/operations/find-page.ts'
+import { closeLater } from '../close-later.ts'
+import { statesOf } from '../sites/crawl.ts'
+import { openSite } from '../sites/site.ts'
+import { ENDINGS, leftBehind, packFiles, run, stageFolder } from './archive-stage.ts'
+import { expectSamePages, stageTree } from './library-stage.ts'
+import { openRegistry } from './registry-stage.ts'
+
+let place = ''
+
+beforeEach(() => {
+  place = stageFolder()
+})
+
+const FILES = {
+  'tower/readme.md': '# Tower\n\nLight the lamp at dusk.\n',
+  'tower/fog.md': '# Fog\n\nSound the horn.\n',
+  'tower/lamp.py': 'def ignite():\n    """Lights the lamp."""\n    return True\n',
+  'tower/old.md': '# Old\n\nNobody needs this.\n',
+  'tower/.gitignore': '*.log\n',
+  'tower/x.log': 'x\n',
+}
+
+const CHANGED = {
+  'tower/readme.md': FILES['tower/readme.md'],
+  'tower/fog.md': '# Fog\n\nSound the horn twice.\n',
+  'tower/lamp.py': FILES['tower/lamp.py'],
+  'tower/new.md': '# New\n\nA second lamp.\n',
+  'tower/.gitignore': '*.log\n',
+}
+
+describe.each(ENDINGS)('an archive in a library, %s', (ending) => {
+  test('is taken in file by file, and when it changes only what changed in it is cut again', async () => {
+    const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {
+      fs.symlinkSync('/etc/passwd', join(folder, 'tower/passwd.md'))
+    })
+    const { library, source, crawl, holds } = await stageTree(pathToFileURL(archive).href)
+    expect(source.name).toBe(`tower.${ending}`)
+    const first = await crawl()
+    expect(first.summary).toMatchObject({ end: 'completed', indexed: 5, skipped: 0, problem: null })
+    expect(statesOf(first)).toEqual({
+      'tower/readme.md': 'indexed',
+      'tower/fog.md': 'indexed',
+      'tower/lamp.py': 'indexed',
+      'tower/old.md': 'indexed',
+      'tower/.gitignore': 'indexed',
+      'tower/x.log': 'skipped ignored',
+      'tower/passwd.md': 'skipped excluded',
+    })
+    const url = `${source.url}!/tower/fog.md`
+    const [hit] = await searchHits(library.store, { query: 'horn', limit: 1 })
+    expect(hit?.url).toBe(url)
+    expect((await findPage(library, { url })).title).toBe('Fog')
+    expect((await findPage(library, { url: 'tower/fog.md', source: source.name })).title).toBe('Fog')
+    expect(await explainUrl(library, source, `${source.url}!/tower/passwd.md`)).toMatchObject({
+      row: { reason: 'excluded', pattern: 'symbolic links' },
+    })
+
+    const before = await holds()
+    const again = await crawl({ kind: 'recrawl' })
+    expect(again.summary).toMatchObject({ end: 'completed', indexed: 0, unchanged: 5, removed: 0 })
+    expectSamePages(before, await holds())
+
+    packFiles(archive, CHANGED)
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(summary).toMatchObject({ end: 'completed', indexed: 2, unchanged: 3, removed: 1 })
+    const after = await holds()
+    expectSamePages(before, after, 'tower/fog.md', 'tower/new.md', 'tower/old.md')
+    expect(after.pages.has('tower/old.md')).toBe(false)
+    expect(leftBehind()).toEqual([])
+  })
+})
+
+test('an archive is the same in its next version, although the folder that all of it is in is not', async () => {
+  const archive = join(place, 'latest.zip')
+  const pack = (version: string, files: Readonly<Record<string, string>>) => {
+    packFiles(
+      archive,
+      Object.fromEntries(Object.entries(files).map(([path, text]) => [`manual-${version}/${path}`, text])),
+    )
+  }
+  const files = { 'a.md': '# A\n\nAs ever.\n', 'docs/b.md': '# B\n\nSame too.\n', 'c.md': '# C\n\nOne.\n' }
+  pack('1.0', files)
+  const { library, source, crawl, holds } = await stageTree(pathToFileURL(archive).href)
+  await crawl()
+  const before = await holds()
+  pack('1.1', { ...files, 'c.md': '# C\n\nTwo.\n' })
+  const { summary } = await crawl({ kind: 'recrawl' })
+  expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 2, removed: 0 })
+  expectSamePages(before, await holds(), 'c.md')
+  // It is cited where it is now, and found by what it was cited by.
+  const url = `${source.url}!/manual-1.1/docs/b.md`
+  for (const asked of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
+    expect(await findPage(library, { url: asked, source: source.name })).toMatchObject({ key: 'docs/b.md', url })
+  }
+  // What could be opened is there: no disk is missing where none of its files is the same.
+  pack('2.0', { 'x.md': '# X\n\nAll of it is new.\n' })
+  expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', indexed: 1, removed: 3 })
+})
+
+test('what cannot be read of an archive any more keeps its page', async () => {
+  const archive = packFiles(join(place, 'x.zip'), { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n' })
+  const { crawl, holds } = await stageTree(pathToFileURL(archive).href)
+  await crawl()
+  const before = await holds()
+  const folder = stageFolder()
+  fs.writeFileSync(join(folder, 'b.md'), '# B\n\nThree.\n')
+  run(folder, 'zip', '-q', '-P', 'secret', archive, 'b.md')
+  const { summary } = await crawl({ kind: 'recrawl' })
+  expect(summary).toMatchObject({ end: 'completed', unchanged: 1, failed: 1, removed: 0 })
+  expectSamePages(before, await holds())
+})
+
+test('an archive that is broken later proves nothing about what was in it', async () => {
+  const archive = packFiles(join(place, 'tower.tar.gz'), FILES)
+  const { crawl, holds } = await stageTree(pathToFileURL(archive).href)
+  await crawl()
+  const before = await holds()
+  fs.truncateSync(archive, 100)
+  await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  fs.rmSync(archive)
+  await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+  expectSamePages(before, await holds())
+})
+
+test('an archive of the web is downloaded, and read again only where it changed', async () => {
+  const pack = (files: typeof FILES | typeof CHANGED) => {
+    return {
+      body: fs.readFileSync(packFiles(join(place, 'tower.tgz'), files)),
+      headers: { 'content-type': 'application/gzip' },
+    }
+  }
+  const site = await openSite({
+    '/v1/tower.tgz': { status: 302, headers: { location: '/tower.tgz' } },
+    '/tower.tgz': pack(FILES),
+  })
+  closeLater(() => site.close())
+  const url = `${site.origin}/v1/tower.tgz`
+  const { library, crawl, holds } = await stageTree(url, undefined, ['127.0.0.1'])
+  expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: 5 })
+  expect((await findPage(library, { url: `${url}!/tower/fog.md` })).title).toBe('Fog')
+  const before = await holds()
+  const again = await crawl({ kind: 'recrawl' })
+  expect(again.summary).toMatchObject({ unchanged: 5, bytes: 0 })
+  site.pages.set('/tower.tgz', pack(CHANGED))
+  expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ indexed: 2, unchanged: 3, removed: 1 })
+  expectSamePages(before, await holds(), 'tower/fog.md', 'tower/new.md', 'tower/old.md')
+  const refused = await stageTree(url)
+  await expect(refused.crawl()).rejects.toMatchObject({ details: { problem: '127.0.0.1 is not a public address' } })
+  expect(leftBehind()).toEqual([])
+})
+
+test('a package is taken in by its newest version, and the next one takes its place file by file', async () => {
+  const registry = await openRegistry()
+  const pack = (version: string, files: Readonly<Record<string, string>>) => {
+    const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`lamp-${version}/${path}`, text]))
+    const archive = packFiles(join(place, `lamp-${version}.tar.gz`), below)
+    registry.publishPypi('lamp', version, { [`lamp-${version}.tar.gz`]: fs.readFileSync(archive) })
+  }
+  const files = {
+    'README.md': '# Lamp\n\nLights the tower.\n\nSee [the guide](docs/guide.md).\n',
+    'lamp.py': FILES['tower/lamp.py'],
+    'docs/guide.md': '# Guide\n\nFill it.\n',
+  }
+  pack('1.0', files)
+  const { library, source, crawl, holds } = await stageTree('pkg:pypi/lamp', registry.registries)
+  expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: 3, problem: null })
+  const [hit] = await searchHits(library.store, { query: 'ignite', limit: 1 })
+  expect(hit).toMatchObject({ url: 'pkg:pypi/lamp!/lamp.py', chunk: { symbol: 'ignite' } })
+  expect((await findPage(library, { url: `${source.url}!/docs/guide.md` })).title).toBe('Guide')
+  const before = await holds()
+  pack('1.1', { ...files, 'docs/guide.md': '# Guide\n\nFill it every morning.\n' })
+  expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 2 })
+  expectSamePages(before, await holds(), 'docs/guide.md')
+})

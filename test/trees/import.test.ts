@@ -1,0 +1,327 @@
+import { expect, test } from 'vitest'
+import { writeStatus } from '../../src/cli/status-text.ts'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
+import type { Clock } from '../../src/crawl/ports.ts'
+import type { CrawlOrder } from '../../src/library/dispatch/dispatcher.ts'
+import { recoverImports } from '../../src/library/dispatch/recover-imports.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { chunkSource } from '../../src/library/operations/chunk-source.ts'
+import { copyLibrary } from '../../src/library/operations/copy-library.ts'
+import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { describeSource } from '../../src/library/operations/describe-source.ts'
+import { embedLibrary } from '../../src/library/operations/embed-library.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { findPage } from '../../src/library/operations/find-page.ts'
+import { findSource } from '../../src/library/operations/find-source.ts'
+import { type ImportOptions, importChunks, takeUpImport } from '../../src/library/operations/import-chunks.ts'
+import { importGiven } from '../../src/library/operations/import-given.ts'
+import { removeSource } from '../../src/library/operations/remove-source.ts'
+import { searchLibrary } from '../../src/library/operations/search-library.ts'
+import { parseImport } from '../../src/library/parse-import.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { closeLater } from '../close-later.ts'
+import { createStage } from '../connectors/embed-stage.ts'
+import { openTeiServer } from '../connectors/servers/tei.ts'
+import { stageLibrary } from '../sites/crawl.ts'
+import { expectUntouched, readHoldings, stagePath } from '../sites/library-file.ts'
+
+/* Chunks that somebody else has cut: what is there afterwards is what was given, all of it or nothing. */
+
+const SITE = 'https://docs.example/'
+
+/** A chunk of a page by its text. */
+function chunkOf(path: string, text: string, fields: Readonly<Record<string, unknown>> = {}) {
+  const common = { section_path: '', content_type: 'prose', last_updated: '2026-02-20T10:30:00Z' }
+  return { text, source_url: new URL(path, SITE).href, ...common, ...fields }
+}
+
+const CHUNKS = [
+  chunkOf('lamp', '# The lamp\n\nLight it at dusk, with whale oil from the cellar.', { language: 'en' }),
+  chunkOf('lamp', 'Shorten the wick every four hours.', { section_path: 'the-lamp/trim-wick' }),
+  chunkOf('lamp', 'trimWick(hours: 4)', { section_path: 'the-lamp/trim-wick', content_type: 'code' }),
+  chunkOf('horn', '# The horn\n\nSound it every minute in thick fog.'),
+  chunkOf('horn?page=2', '# Repair\n\nA cracked reed is replaced by a brass one.'),
+]
+
+function importInto(library: OpenLibrary, chunks: readonly unknown[], options: ImportOptions = {}) {
+  return importChunks(library, parseImport({ source_url: SITE, chunks }), options)
+}
+
+async function search(library: OpenLibrary, query: string, heading?: string) {
+  const { passages } = await searchLibrary(library, { query, ...(heading === undefined ? {} : { heading }) })
+  return passages.map(({ source, url, headingPath, text }) => ({ source, url, headingPath, text }))
+}
+
+test('an import is found, cited, read and packed as its pages', async () => {
+  const library = await stageLibrary()
+  const { source, summary } = await importInto(library, CHUNKS)
+  expect(source).toMatchObject({ name: 'docs.example', version: null, url: `import+${SITE}` })
+  expect(summary).toMatchObject({ kind: 'add', end: 'completed', indexed: 3, failed: 0, skipped: 0 })
+
+  expect(await search(library, 'shorten the wick', 'trim-wick')).toEqual([
+    {
+      source: 'docs.example',
+      url: `${SITE}lamp#trim-wick`,
+      headingPath: ['The lamp', 'trim-wick'],
+      text: expect.stringContaining('Shorten the wick every four hours.'),
+    },
+  ])
+  const [code] = (await searchLibrary(library, { query: 'trimWick', contentType: 'code' })).passages
+  expect(code?.text).toContain('```\ntrimWick(hours: 4)\n```')
+  expect((await search(library, 'brass reed'))[0]?.url).toBe(`${SITE}horn?page=2`)
+
+  const read = await findPage(library, { url: `${SITE}lamp#trim-wick` })
+  expect(read).toMatchObject({ url: `${SITE}lamp`, title: 'The lamp', language: 'en', source })
+  await expect(findSource(library, SITE)).resolves.toEqual(source)
+  const explained = await explainUrl(library, source, `${SITE}horn/`)
+  expect(explained.row).toMatchObject({ state: 'indexed', discovery: 'manual', url: `${SITE}horn` })
+  const files = await chunkSource(library, source)
+  expect(files.map(({ file }) => [file.path, file.kind])).toEqual([
+    [`${SITE}horn`, 'markdown'],
+    [`${SITE}horn?page=2`, 'markdown'],
+    [`${SITE}lamp`, 'markdown'],
+  ])
+})
+
+test('the next import writes what changed, removes what is gone, and leaves everything else alone', async () => {
+  const path = await stagePath()
+  const library = await stageLibrary(path)
+  const { source } = await importInto(library, CHUNKS, { name: 'guide' })
+  const holds = () => readHoldings(path, library, source, '')
+  const before = await holds()
+  await expect(importInto(library, CHUNKS)).resolves.toMatchObject({ source, summary: { indexed: 0, unchanged: 3 } })
+  expectUntouched(before, await holds(), [])
+
+  // Only its place in the page is another.
+  const moved = { ...CHUNKS[4], section_path: 'repair' }
+  const again = await importInto(library, [...CHUNKS.slice(0, 3), moved])
+  expect(again).toMatchObject({ source, summary: { kind: 'recrawl', indexed: 1, unchanged: 1, removed: 1 } })
+  const after = await holds()
+  expectUntouched(before, after, [`${SITE}horn`, `${SITE}horn?page=2`])
+  expect([...after.pages.keys()]).toEqual([`${SITE}horn?page=2`, `${SITE}lamp`])
+  expect((await search(library, 'brass reed', 'repair'))[0]?.url).toBe(`${SITE}horn?page=2#repair`)
+  expect(await search(library, 'thick fog')).toEqual([])
+
+  const other = await importInto(library, CHUNKS.slice(3), { name: 'guide', version: '2' })
+  expect(other.source).toMatchObject({ name: 'guide', version: '2' })
+  expect((await holds()).pages).toEqual(after.pages)
+})
+
+test('pages that say the same are all kept, and copied', async () => {
+  const library = await stageLibrary(await stagePath())
+  const same = ['a', 'b', 'c'].map((path) => chunkOf(path, 'Light the lamp at dusk.'))
+  const { source, summary } = await importInto(library, same)
+  expect(summary).toMatchObject({ indexed: 3, skipped: 0, ledger: { states: { skipped: 0 } } })
+  for (const path of ['a', 'b', 'c']) {
+    await expect(findPage(library, { url: `${SITE}${path}` })).resolves.toMatchObject({ url: `${SITE}${path}`, source })
+  }
+  const to = await stageLibrary(await stagePath())
+  const { verified } = await copyLibrary({ from: library, to })
+  expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 3, hashed: 3 })
+})
+
+test('one fault in a thousand chunks, and nothing is changed', async () => {
+  const path = await stagePath()
+  const library = await stageLibrary(path)
+  const { source } = await importInto(library, CHUNKS)
+  const before = await readHoldings(path, library, source, '')
+  const many = Array.from({ length: 1000 }, (_, i) => chunkOf(`page/${i % 50}`, `Text ${i}.`))
+  many[500] = { ...chunkOf('page/0', 'Text 500.'), last_updated: 'yesterday' }
+  expect(() => importInto(library, many)).toThrow('chunks[500].last_updated: received "yesterday", give an ISO 8601')
+  expect(await readHoldings(path, library, source, '')).toEqual(before)
+})
+
+test('half of a file removes the other half only with consent', async () => {
+  const path = await stagePath()
+  const library = await stageLibrary(path)
+  const many = Array.from({ length: 60 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns.`))
+  const { source } = await importInto(library, many)
+  const before = await readHoldings(path, library, source, '')
+  const half = [chunkOf('page/0', 'Another text.'), ...many.slice(1, 30)]
+  await expect(importInto(library, half)).rejects.toMatchObject({
+    code: 'CRAWL_LOSS',
+    details: { removable: 30, pages: 60 },
+  })
+  const elsewhere = importInto(library, [chunkOf('other', 'Nothing of it.')])
+  await expect(elsewhere).rejects.toMatchObject({ code: 'CRAWL_LOSS', details: { removable: 60, pages: 60 } })
+  expect(await readHoldings(path, library, source, '')).toEqual(before)
+  const accepted = await importInto(library, half, { acceptLoss: true })
+  expect(accepted.summary).toMatchObject({ indexed: 1, unchanged: 29, removed: 30 })
+})
+
+test('an import that was broken off is completed by the next one', async () => {
+  const path = await stagePath()
+  const library = await stageLibrary(path)
+  const many = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns.`))
+  await importInto(
+    library,
+    many.map((one) => ({ ...one, text: `${one.text} Dimly.` })),
+  )
+  const given = parseImport({ source_url: SITE, chunks: many })
+  const { source, input } = await takeUpImport(library, given)
+  const stop = new AbortController()
+  const events: CrawlEvent[] = []
+  for await (const event of crawlSource(library, source, input, stop.signal)) {
+    events.push(event)
+    if (event.type === 'settled') stop.abort()
+  }
+  expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'cancelled' } })
+  const { summary } = await importInto(library, many)
+  expect(summary).toMatchObject({ end: 'completed', failed: 0, ledger: { states: { pending: 0, leased: 0 } } })
+  expect(summary.indexed + summary.unchanged).toBe(40)
+  const { pages } = await readHoldings(path, library, source, '')
+  expect([...pages.values()].filter(({ markdown }) => markdown.includes('Dimly'))).toEqual([])
+})
+
+test('an import that was broken off goes on by itself, until it is done or removed', async () => {
+  const path = await stagePath()
+  const library = await stageLibrary(path)
+  const before = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns. Dimly.`))
+  const after = before.slice(0, 30).map((one, i) => ({ ...one, text: `The horn number ${i} sounds.` }))
+  await importInto(library, before)
+  const breakOff = async () => {
+    const given = parseImport({ source_url: SITE, chunks: after })
+    const { source, input } = await takeUpImport(library, given, { acceptLoss: true })
+    const stop = new AbortController()
+    for await (const event of crawlSource(library, source, input, stop.signal)) {
+      if (event.type === 'settled' && event.state === 'indexed') stop.abort()
+    }
+    return source
+  }
+  const source = await breakOff()
+  expect(writeStatus(await describeSource(library, source, 0), (...words) => words.join(' '), Date.now())).toMatch(
+    /^Half imported: \d+ address(?:es)? left; go on with: recrawl docs\.example$/m,
+  )
+  const { notices } = await searchLibrary(library, { query: 'lamp' })
+  expect(notices).toContainEqual(expect.stringContaining('docs.example is only half imported'))
+  const refresh = crawlSource(library, source, { kind: 'refresh' }, new AbortController().signal)
+  await expect(refresh.next()).rejects.toMatchObject({ code: 'CRAWL_UNFINISHED' })
+
+  // Another process, which has only the library.
+  const other = await stageLibrary(path)
+  const events: CrawlEvent[] = []
+  for await (const event of crawlSource(other, source, { kind: 'recrawl' }, new AbortController().signal))
+    events.push(event)
+  expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', removed: 10 } })
+  const { pages } = await readHoldings(path, library, source, '')
+  expect([...pages.values()].map(({ markdown }) => markdown.includes('horn'))).toEqual(Array(30).fill(true))
+  expect((await searchLibrary(library, { query: 'horn' })).notices).toEqual([])
+  const again = crawlSource(other, source, { kind: 'recrawl' }, new AbortController().signal)
+  await expect(again.next()).rejects.toMatchObject({ code: 'SOURCE_IMPORTED' })
+
+  await importInto(library, before)
+  await breakOff()
+  expect(await library.imports?.list()).toEqual([source.id])
+  const orders: CrawlOrder[] = []
+  const enqueue = async (order: CrawlOrder) => orders.push(order)
+  await recoverImports(library, { list: () => [], enqueue })
+  await recoverImports(library, { list: () => [{ sourceId: source.id, endedAt: null }], enqueue })
+  expect(orders).toMatchObject([{ sourceId: source.id, args: expect.arrayContaining(['--kind=recrawl']) }])
+  await removeSource(library, source.id)
+  expect(await library.imports?.list()).toEqual([])
+})
+
+test('what was imported cannot be crawled, and stands beside a crawl of the same site', async () => {
+  const library = await stageLibrary()
+  const crawled = await addSource(library, { url: SITE })
+  await expect(importInto(library, CHUNKS)).rejects.toMatchObject({ code: 'SOURCE_EXISTS' })
+  const { source } = await importInto(library, CHUNKS, { name: 'guide', version: '1' })
+  await expect(findSource(library, SITE)).resolves.toEqual(crawled)
+  for (const kind of ['recrawl', 'refresh', 'retry'] as const) {
+    const events = crawlSource(library, source, { kind }, new AbortController().signal)
+    await expect(events.next()).rejects.toMatchObject({ code: 'SOURCE_IMPORTED', details: { source: 'guide@1' } })
+  }
+  await importInto(library, CHUNKS, { name: 'other', version: '1' })
+  const which = importInto(library, CHUNKS, { version: '1' })
+  await expect(which).rejects.toThrow('guide@1, other@1 were imported for https://docs.example/: say which by its name')
+})
+
+test('vectors are made first: where that fails, nothing that is stored is lost', async () => {
+  const path = await stagePath()
+  const server = await openTeiServer()
+  const { later, open, end } = createStage()
+  later(server)
+  closeLater(end)
+  const embedder = await open('tei', server)
+  const library = { ...(await stageLibrary(path)), openEmbedder: async () => embedder }
+  const count = async () => library.vectors?.count()
+  const { source } = await importInto(library, CHUNKS, { embed: true })
+  expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
+  const before = await readHoldings(path, library, source, '')
+
+  const changed = [{ ...CHUNKS[0], text: '# The lamp\n\nLight it at noon.' }, ...CHUNKS.slice(1)]
+  server.always('POST /embed', { type: 'answer', status: 500, json: { error: 'down' } })
+  await expect(importInto(library, changed, { embed: true })).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  await expect(importInto(library, CHUNKS, { name: 'new', embed: true })).rejects.toMatchObject({
+    code: 'SERVICE_UNUSABLE',
+  })
+  expect(await readHoldings(path, library, source, '')).toEqual(before)
+  expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
+  expect(await library.store.listSources()).toEqual([source])
+
+  server.heal()
+  server.forget()
+  await importInto(library, changed, { embed: true })
+  expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
+  // The page that changed, and no other.
+  expect(server.bodies('POST /embed').flatMap((body) => (body as { inputs: string[] }).inputs)).toHaveLength(3)
+
+  // Without it they are made later, as those of a crawl.
+  await importInto(library, CHUNKS)
+  expect(await count()).toMatchObject({ embedded: 2, chunks: 5 })
+  for await (const _ of embedLibrary(library));
+  expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
+})
+
+test('a server has turns for others while it checks what was sent, and does one at a time', async () => {
+  const library = await stageLibrary()
+  const chunks = Array.from({ length: 2000 }, (_, i) => chunkOf(`page/${i % 5}`, `Text ${i}.`))
+  const sent = { source_url: SITE, chunks }
+  const stop = new AbortController()
+  let turns = 0
+  const clock: Clock = {
+    now: () => library.clock.now(),
+    sleep: (ms, signal) => {
+      turns++
+      if (turns === 8) stop.abort()
+      return library.clock.sleep(ms, signal)
+    },
+  }
+  // It was given up while it was looked at.
+  await expect(importGiven({ ...library, clock }, sent, { signal: stop.signal })).rejects.toThrow('aborted')
+  expect(await library.store.listSources()).toEqual([])
+  turns = 10
+  const importing = importGiven({ ...library, clock }, sent)
+  await expect(importGiven(library, sent)).rejects.toMatchObject({ code: 'IMPORT_RUNNING' })
+  await expect(importing).resolves.toMatchObject({ summary: { indexed: 5 }, isEmbedded: false, notice: null })
+  // Ten while it is checked, about as many while pages are made of it, and one for each page.
+  expect(turns).toBeGreaterThan(30)
+})
+
+test('a server makes vectors first where the library has some, and says where it cannot', async () => {
+  const server = await openTeiServer()
+  const { later, open, end } = createStage()
+  later(server)
+  closeLater(end)
+  const embedder = await open('tei', server)
+  const bare = await stageLibrary(await stagePath())
+  const library = { ...bare, openEmbedder: async () => embedder }
+  const sent = { source_url: SITE, chunks: CHUNKS }
+  expect(await importGiven(library, sent)).toMatchObject({ isEmbedded: false, notice: null })
+  for await (const _ of embedLibrary(library));
+  const changed = { ...sent, chunks: [{ ...CHUNKS[0], text: '# The lamp\n\nLight it at noon.' }, ...CHUNKS.slice(1)] }
+  server.always('POST /embed', { type: 'answer', status: 500, json: { error: 'down' } })
+  await expect(importGiven(library, changed)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  expect((await search(library, 'whale oil'))[0]?.url).toBe(`${SITE}lamp`)
+  server.heal()
+  expect(await importGiven(library, changed)).toMatchObject({ isEmbedded: true, notice: null })
+  expect(await library.vectors?.count()).toMatchObject({ embedded: 5, chunks: 5 })
+
+  const without = { ...bare, openEmbedder: async () => undefined }
+  expect(await importGiven(without, sent)).toMatchObject({
+    isEmbedded: false,
+    notice: expect.stringContaining('no model is installed or configured'),
+  })
+  await expect(importGiven(without, changed, { embed: true })).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
+  expect(await importGiven(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
+})

@@ -1,0 +1,217 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import {
+  docx,
+  docxParagraph,
+  epub,
+  odt,
+  pdf,
+  pdfLines,
+  pdfPages,
+  pptx,
+  pptxParagraph,
+  pptxShape,
+  pptxSlide,
+  xlsx,
+} from '../documents/written.ts'
+import { type Files, packFiles, stageFolder, writeFiles } from './archive-stage.ts'
+import { stageRepository } from './git-stage.ts'
+import { expectSamePages, stageTree, type TreeStage } from './library-stage.ts'
+import { openRegistry, type Registry } from './registry-stage.ts'
+
+/*
+ * What was taken in is taken in again after one thing in it changed: that is cut anew, and nothing else. The kinds of archives have
+ * this in archive.test.ts, repositories in repository.test.ts and folders in test/sites/folder.test.ts; here are packages of every
+ * registry, documents of every format, and those that hold several pages.
+ */
+
+let place = ''
+
+beforeEach(() => {
+  place = stageFolder()
+})
+
+/** Takes a tree in again, and expects that these pages are cut anew and no others. */
+async function expectChanged({ crawl, holds }: TreeStage, paths: readonly string[], change: () => void): Promise<void> {
+  const before = await holds()
+  change()
+  const { end, indexed, unchanged, removed } = (await crawl({ kind: 'recrawl' })).summary
+  const after = await holds()
+  const changed = [...after.rows.values()].filter(({ key, changedAt }) => changedAt !== before.rows.get(key)?.changedAt)
+  expect(changed.map(({ key }) => key)).toEqual(paths.toSorted(compareUtf8))
+  expect({ end, indexed, unchanged, removed }).toEqual({
+    end: 'completed',
+    indexed: paths.length,
+    unchanged: before.pages.size - paths.length,
+    removed: 0,
+  })
+  expectSamePages(before, after, ...paths)
+  for (const path of paths) expect(after.pages.get(path)?.markdown, path).toContain('dawn')
+}
+
+/** Something of every format that says a word. */
+const DOCUMENTS: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
+  'lamp.md': (word) => `# Lamp\n\nLit at ${word}.\n`,
+  'lamp.html': (word) => `<title>Lamp</title><main><h1>Lamp</h1><p>It is lit at ${word} by the keeper.</p></main>`,
+  'lamp.txt': (word) => `Lit at ${word}.\n`,
+  'lamp.py': (word) => `def light():\n    return '${word}'\n`,
+  'lamp.pdf': (word) => pdf(pdfPages(pdfLines(`Lit at ${word}.`))),
+  'lamp.docx': (word) => docx(docxParagraph(`Lit at ${word}.`)),
+  'lamp.pptx': (word) => pptx(pptxSlide(pptxShape('', pptxParagraph(`Lit at ${word}.`)))),
+  'lamp.xlsx': (word) => xlsx(`<sheetData><row r="1"><c r="A1" t="str"><v>${word}</v></c></row></sheetData>`),
+  'lamp.odt': (word) => odt(`<text:p>Lit at ${word}.</text:p>`),
+  'lamp.rtf': (word) => `{\\rtf1 Lit at ${word}.\\par}`,
+  'lamp.ipynb': (word) => JSON.stringify({ cells: [{ cell_type: 'markdown', source: `Lit at ${word}.` }] }),
+  'lamp.rst': (word) => `Lamp\n====\n\nLit at ${word}.\n`,
+  'lamp.adoc': (word) => `= Lamp\n\nLit at ${word}.\n`,
+  'lamp.org': (word) => `* Lamp\n\nLit at ${word}.\n`,
+  'lamp.mdx': (word) => `export const x = 1\n\n# Lamp\n\nLit at ${word}.\n`,
+  'lamp.csv': (word) => `what,when\nlamp,${word}\n`,
+  'man1/lamp.1': (word) => `.TH LAMP 1\n.SH NAME\nlamp \\- is lit at ${word}\n`,
+}
+
+/** Files of several pages, of which the first or second says the word. */
+const SEVERAL: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
+  'book.epub': (word) => epub({ 'a.xhtml': `<p>Lit at ${word}.</p>`, 'b.xhtml': '<p>Out at noon.</p>' }),
+  'api.json': (word) => JSON.stringify(describeApi(word)),
+  'api.yaml': (word) =>
+    `openapi: 3.0.0\ninfo: {title: More lamps, version: '1'}\npaths:\n  /lamps:\n    get: {description: 'Lit at ${word}', responses: {}}\n    post: {summary: Adds another, responses: {}}\n`,
+}
+
+const CHANGED_PARTS = ['book.epub#a.xhtml', 'api.json#get-lamps', 'api.yaml#get-lamps']
+
+function describeApi(word: string): unknown {
+  const get = { description: `Lit at ${word}`, responses: {} }
+  const paths = {
+    '/lamps': { get, post: { summary: 'Adds one', responses: {} } },
+    '/keepers': { get: { responses: {} } },
+  }
+  return { openapi: '3.0.0', info: { title: 'Lamps', version: '1' }, paths }
+}
+
+const ALL = { ...DOCUMENTS, ...SEVERAL }
+
+/** What a file says. No two say the same: of those only one would be kept. */
+function writeFile(path: string, word: string): string | Uint8Array {
+  return ALL[path]?.(`${word} in ${path}`) ?? ''
+}
+
+function filesOf(paths: readonly string[], word: string): Files {
+  return Object.fromEntries(paths.map((path) => [path, writeFile(path, word)]))
+}
+
+const PAGES = [...Object.keys(DOCUMENTS), ...CHANGED_PARTS]
+
+function fileOf(page: string): string {
+  return page.replace(/#.*$/, '')
+}
+
+describe('documents of every format', () => {
+  const some = ['lamp.docx', ...CHANGED_PARTS]
+  const first = filesOf(['lamp.md', 'lamp.odt', 'lamp.rst', ...some.map(fileOf)], 'dusk')
+  const second = { ...first, ...filesOf(some.map(fileOf), 'dawn') }
+
+  test('in a folder', async () => {
+    writeFiles(place, filesOf(Object.keys(ALL), 'dusk'))
+    const staged = await stageTree(pathToFileURL(place).href)
+    expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0 })
+    // First every other one, then those between them.
+    for (const half of [0, 1]) {
+      const pages = PAGES.filter((_, i) => i % 2 === half)
+      await expectChanged(staged, pages, () => writeFiles(place, filesOf(pages.map(fileOf), 'dawn')))
+    }
+  })
+
+  test.each(['zip', 'tar.gz', 'tar.zst'])('in an archive, %s', async (ending) => {
+    const archive = packFiles(join(place, `all.${ending}`), first)
+    const staged = await stageTree(pathToFileURL(archive).href)
+    await staged.crawl()
+    await expectChanged(staged, some, () => packFiles(archive, second))
+  })
+
+  test('in a repository', async () => {
+    const repository = stageRepository(first)
+    const staged = await stageTree(repository.url)
+    await staged.crawl()
+    await expectChanged(staged, some, () => repository.commit(second))
+  })
+})
+
+describe('a file of several pages is read and converted once for all of them', () => {
+  const names = Array.from({ length: 10 }, (_, i) => `api-${i}.json`)
+  // No two pages say the same.
+  const files: Files = Object.fromEntries(
+    names.map((name) => [
+      name,
+      JSON.stringify(describeApi(name)).replaceAll('Adds one', `Adds to ${name}`).replaceAll('keepers', name),
+    ]),
+  )
+  const bytes = Object.values(files).reduce((sum, content) => sum + content.length, 0)
+
+  test.each(['folder', 'archive'])('in one kind of tree, %s', async (kind) => {
+    if (kind === 'folder') writeFiles(place, files)
+    const staged = await stageTree(pathToFileURL(kind === 'folder' ? place : packFiles(`${place}/a.zip`, files)).href)
+    const first = (await staged.crawl()).summary
+    expect({ ...first, conversions: staged.conversions() }).toMatchObject({ indexed: 40, bytes, conversions: 10 })
+    const second = (await staged.crawl({ kind: 'recrawl' })).summary
+    expect({ ...second, conversions: staged.conversions() }).toMatchObject({ unchanged: 40, conversions: 10 })
+  })
+})
+
+/** What is published of a version, by the folder that a registry puts it into. */
+function packageFiles(folder: string, word: string): Files {
+  return {
+    [`${folder}README.md`]: `# Lamp\n\nLit at ${word}.\n`,
+    [`${folder}docs/guide.md`]: '# Guide\n\nFill it.\n',
+    [`${folder}docs/api.rst`]: 'Interface\n=========\n\nCall it.\n',
+  }
+}
+
+type Publish = (registry: Registry, version: string, word: string) => void
+
+const pack = (name: string, files: Files): Buffer => fs.readFileSync(packFiles(join(place, name), files))
+
+/** By the addresses of packages; the page that changes is the second. */
+const PACKAGES: Readonly<Record<string, readonly [Publish, string]>> = {
+  'pkg:npm/lamp': [
+    (registry, version, word) => registry.publishNpm('lamp', version, pack('a.tgz', packageFiles('package/', word))),
+    'README.md',
+  ],
+  'pkg:pypi/lamp': [
+    (registry, version, word) => {
+      const sources = pack('a.tar.gz', packageFiles(`lamp-${version}/`, word))
+      registry.publishPypi('lamp', version, { [`lamp-${version}.tar.gz`]: sources })
+    },
+    'README.md',
+  ],
+  'pkg:cargo/lamp': [
+    (registry, version, word) => {
+      registry.publishCrate('lamp', version, pack('a.tar.gz', packageFiles(`lamp-${version}/`, word)))
+    },
+    'README.md',
+  ],
+  'pkg:maven/org.tower/lamp': [
+    (registry, version, word) => {
+      const sources = pack('a.zip', {
+        'org/tower/Lamp.java': `/** Lit at ${word}. */\npublic class Lamp {}\n`,
+        'org/tower/Oil.java': '/** Burns. */\npublic class Oil {}\n',
+      })
+      registry.publishMaven('org.tower', 'lamp', version, { sources })
+    },
+    'org/tower/Lamp.java',
+  ],
+}
+
+test.each(Object.entries(PACKAGES))(
+  'a package of which a new version is published, %s',
+  async (url, [publish, page]) => {
+    const registry = await openRegistry()
+    publish(registry, '1.0.0', 'dusk')
+    const staged = await stageTree(url, registry.registries)
+    expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0, problem: null })
+    await expectChanged(staged, [page], () => publish(registry, '1.1.0', 'dawn'))
+  },
+)

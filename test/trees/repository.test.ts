@@ -1,0 +1,164 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { findChunk } from '../../src/library/operations/find-chunk.ts'
+import { findPage } from '../../src/library/operations/find-page.ts'
+import { findSource } from '../../src/library/operations/find-source.ts'
+import { searchLibrary } from '../../src/library/operations/search-library.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
+import { runCrawl, statesOf } from '../sites/crawl.ts'
+import { stageFolder } from './archive-stage.ts'
+import { openGitServer, repositoriesLeft, stageRepository } from './git-stage.ts'
+import { expectSamePages, stageTree } from './library-stage.ts'
+
+const FILES = {
+  'README.md': '# Lamp\n\nLights the tower.\n',
+  'docs/guide.md': '# Guide\n\nFirst of all.\n\n## Fill\n\nPour the whale oil in at dusk.\n',
+  'docs/old.md': '# Old\n\nNobody needs this.\n',
+  'src/lamp.py': `# Keeps the tower lit.\n\n\ndef ignite():\n    """Strikes a match."""\n    return True\n`,
+  'build/out.md': '# Made\n',
+}
+
+/** As many as a large documentation has, where there is time. */
+const MANY = process.env['TEST_LONG'] === undefined ? 300 : 10_000
+
+describe('a repository in a library', () => {
+  test('is taken in at its commit, and when it moves on only what changed is cut again', async () => {
+    const repository = stageRepository(FILES)
+    const inner = stageRepository({ 'a.md': 'a' })
+    repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.folder, 'inner')
+    fs.symlinkSync('README.md', join(repository.folder, 'link.md'))
+    const first = repository.commit({})
+    const { library, source, crawl, holds } = await stageTree(repository.url)
+    expect(source).toMatchObject({ url: repository.url, name: 'lamp' })
+    const begun = await crawl()
+    expect(begun.summary).toMatchObject({ end: 'completed', indexed: 5, problem: null })
+    expect(statesOf(begun)).toEqual({
+      'README.md': 'indexed',
+      'docs/guide.md': 'indexed',
+      'docs/old.md': 'indexed',
+      'src/lamp.py': 'indexed',
+      '.gitmodules': 'indexed',
+      'build/': 'skipped excluded',
+      'link.md': 'skipped excluded',
+      inner: 'skipped excluded',
+    })
+    expect(await explainUrl(library, source, 'inner')).toMatchObject({ row: { pattern: 'a repository in it' } })
+
+    const before = await holds()
+    const second = repository.commit({ 'docs/guide.md': '# Guide\n\nAll of it is new.\n', 'docs/old.md': undefined })
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 3, removed: 1 })
+    expectSamePages(before, await holds(), 'docs/guide.md', 'docs/old.md')
+    // Only what changed was read; what did not is cited where it is now: the commit before may be thrown away.
+    expect(summary.bytes).toBe(Buffer.byteLength('# Guide\n\nAll of it is new.\n'))
+    const addressOf = (commit: string, path: string) => `${repository.url}@${commit}!/${path}`
+    expect((await findPage(library, { url: 'docs/guide.md' })).url).toBe(addressOf(second, 'docs/guide.md'))
+    expect((await findPage(library, { url: addressOf(first, 'README.md') })).url).toBe(addressOf(second, 'README.md'))
+    expect((await crawl({ kind: 'refresh' })).summary).toMatchObject({ end: 'completed', unchanged: 4, bytes: 0 })
+    expect((await crawl({ kind: 'retry' })).summary).toMatchObject({ end: 'completed', visited: 0 })
+  })
+
+  test('is cited by sections of documents and by lines of code', async () => {
+    const repository = stageRepository(FILES)
+    const commit = repository.git('rev-parse', 'HEAD')
+    const { library, source, crawl } = await stageTree(repository.url)
+    await crawl()
+    const cite = async (query: string) => (await searchLibrary(library, { query })).passages[0]?.url
+    const start = `${repository.url}@${commit}!/`
+    expect(await cite('whale oil dusk')).toBe(`${start}docs/guide.md#fill`)
+    expect(await cite('strikes a match')).toBe(`${start}src/lamp.py#L1-L6`)
+    const page = await findPage(library, { url: `${start}src/lamp.py#L4` })
+    const last = page.chunks.at(-1)
+    const { url } = await findChunk(library, `${source.name}/${last?.id ?? ''}`)
+    expect(url).toBe(`${start}src/lamp.py#L${last?.startLine}-L${last?.endLine}`)
+  })
+
+  test('has links that lead to files at the commit, and is not cut again because of them', async () => {
+    const repository = stageRepository({
+      'README.md': '# Lamp\n\nThe [fuel guide](docs/fuel.rst#oil) tells of whale oil.\n\n![Tower](img/tower.png)\n',
+      'docs/fuel.rst': 'Fuel\n====\n\nSee `the readme <../README.md>`_ before lighting anything.\n',
+    })
+    const { library, crawl } = await stageTree(repository.url)
+    await crawl()
+    const start = `${repository.url}@${repository.git('rev-parse', 'HEAD')}!/`
+    const { passages } = await searchLibrary(library, { query: 'fuel guide whale oil' })
+    expect(passages[0]?.text).toContain(`[fuel guide](${start}docs/fuel.rst#oil)`)
+    expect(passages[0]?.text).toContain(`![Tower](${start}img/tower.png)`)
+    const page = await findPage(library, { url: 'docs/fuel.rst' })
+    expect(page.markdown).toContain(`[the readme](${start}README.md)`)
+    const chunk = await findChunk(library, page.chunks[0]?.id ?? '')
+    expect(chunk.chunk.content).toContain(`(${start}README.md)`)
+    expect((await library.store.readPageText(page.sourceId, page.key))?.markdown).toContain('(../README.md)')
+    repository.commit({ 'src/lamp.py': 'lit = True\n' })
+    expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ indexed: 1, unchanged: 2 })
+  })
+
+  test('of another machine is read at a tag, below a folder and by patterns, and cleared away', async () => {
+    const repository = stageRepository(FILES)
+    repository.git('tag', 'v1.0')
+    repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
+    const server = await openGitServer(join(repository.folder, '..'))
+    const { library, source, crawl } = await stageTree(`${server.origin}/lamp/.git`, undefined, ['127.0.0.1'], {
+      settings: { tree: { ref: 'v1.0', path: 'docs' } },
+      scope: { block: ['/old.*'] },
+    })
+    expect(source).toMatchObject({ url: `git+${server.origin}/lamp/.git`, name: 'lamp' })
+    const begun = await crawl()
+    expect(begun.summary).toMatchObject({ end: 'completed', indexed: 1 })
+    expect(statesOf(begun)).toEqual({ 'guide.md': 'indexed', 'old.md': 'skipped blocked' })
+    const commit = repository.git('rev-parse', 'v1.0')
+    const page = await findPage(library, { url: `${source.url}@${commit}!/docs/guide.md` })
+    expect(page.markdown).toContain('whale oil')
+    expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')
+    expect((await findSource(library, `${server.origin}/lamp/.git`)).id).toBe(source.id)
+    expect(repositoriesLeft()).toEqual([])
+    // One that is not there any more proves nothing about what was in it.
+    server.answer = (_, response) => void response.writeHead(404).end()
+    await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+    expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')
+    // Whoever asks how it stands is told, once, and nothing was forgotten.
+    await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+    expect(await reportSource(library, source)).toMatchObject({
+      ...{
+        status: 'ERROR',
+        pages: 1,
+        crawl: { state: 'failed', summary: { problem: expect.stringContaining('not found') } },
+      },
+    })
+    expect(await library.store.listCrawls(source.id, 9)).toHaveLength(2)
+  })
+
+  test('that is another one in the same place may not take what was read of the first along', async () => {
+    const repository = stageRepository({ 'a.md': '# A\n\nOurs.\n', 'b.md': '# B\n\nOurs.\n', 'c.md': '# C\n\nOurs.\n' })
+    const { library, source, crawl } = await stageTree(repository.url)
+    await crawl()
+    const other = stageRepository({ 'a.md': '# A\n\nTheirs.\n' })
+    fs.renameSync(repository.folder, `${repository.folder}.away`)
+    fs.renameSync(other.folder, repository.folder)
+    expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 2 })
+    // What is at that path of another machine is something else altogether.
+    const elsewhere = { ...source, settings: { ...source.settings, machine: 'tower-2' } }
+    await expect(runCrawl(library, elsewhere, { kind: 'recrawl' }, '')).rejects.toMatchObject({
+      details: { problem: expect.stringContaining('it is on the machine tower-2') },
+    })
+  })
+
+  test('of many files is read file by file, and not at all where nothing changed', async () => {
+    const files = Array.from(
+      { length: MANY },
+      (_, i) => [`d${i % 100}/p${i}.md`, `# Page ${i}\n\nTide ${i}.\n`] as const,
+    )
+    const repository = stageRepository(Object.fromEntries(files))
+    const { crawl } = await stageTree(repository.url)
+    expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: MANY })
+    expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', unchanged: MANY, bytes: 0 })
+  })
+
+  test('that holds nothing is refused, and so is what is none', async () => {
+    const folder = stageFolder()
+    const { crawl } = await stageTree(`git+file://${folder}`)
+    await expect(crawl()).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  })
+})

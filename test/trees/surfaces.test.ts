@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openTestServer, until } from '../http/server.ts'
+import { connect } from '../mcp/connect.ts'
+import { openGitServer, stageRepository } from './git-stage.ts'
+
+/* What the command line can add, agents and requests can too, except what is on this machine. */
+
+const FILES = {
+  'README.md': '# Lamp\n\nLights the tower.\n',
+  'docs/guide.md': '# Guide\n\nPour the whale oil in at dusk.\n',
+}
+
+async function stageServer(): Promise<string> {
+  const repository = stageRepository(FILES)
+  repository.git('tag', 'v1.0')
+  repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
+  return `${(await openGitServer(join(repository.folder, '..'))).origin}/lamp/.git`
+}
+
+test('an agent adds a repository at a tag, and asks for what is in its folder', async () => {
+  const url = await stageServer()
+  const { call, say } = await connect()
+  const { structuredContent } = await call('add_source', { url, ref: 'v1.0', path: 'docs' })
+  expect(structuredContent).toMatchObject({ source: { name: 'lamp', version: 'v1.0' } })
+  await expect.poll(() => say('crawl_status', { source: 'lamp' }), { timeout: 60_000 }).toContain('INDEXED')
+  expect(JSON.stringify(await call('search_docs', { query: 'whale oil' }))).toMatch(
+    /lamp\/\.git@[0-9a-f]{40}!\/docs\/guide\.md#guide/,
+  )
+  expect(JSON.stringify(await call('read_page', { url: 'docs/guide.md', source: 'lamp' }))).toContain('at dusk')
+  expect(await say('add_source', { url: '/etc', path: 'docs' })).toContain('URL_INVALID')
+  expect(await say('add_source', { url: 'git+file:///etc' })).toContain('URL_INVALID')
+})
+
+test('a request adds one, and a process of the server reads it', async () => {
+  const url = await stageServer()
+  const server = await openTestServer()
+  const { status, body } = await server.post('/api/sources', { url, ref: 'v1.0', path: 'docs', name: 'far' })
+  expect([status, body.source]).toEqual([
+    202,
+    { id: expect.any(String), name: 'far', version: 'v1.0', url: `git+${url}` },
+  ])
+  const job = await until(
+    () => server.ask(`/api/crawls/${body.jobId}`),
+    (answer) => ['done', 'failed'].includes(answer.body.status),
+  )
+  expect(job.body).toMatchObject({ status: 'done' })
+  expect((await server.ask('/api/sources/far')).body).toMatchObject({ status: 'INDEXED', pages: 1 })
+  const refused = await server.post('/api/sources', { url: 'file:///etc/' })
+  expect([refused.status, refused.body.code]).toEqual([400, 'URL_INVALID'])
+  const again = await server.post('/api/sources', { url, ref: 'v1.0', name: 'far' })
+  expect([again.status, again.body.code]).toEqual([409, 'SOURCE_EXISTS'])
+})
+
+/** Chunks of pages, by their texts. */
+function chunksOf(...texts: readonly string[]) {
+  return texts.map((text, i) => ({
+    text,
+    source_url: `https://docs.example/page/${i}#place`,
+    section_path: 'lamp/dusk',
+    content_type: 'prose',
+    last_updated: '2026-02-20',
+  }))
+}
+
+test('an agent imports chunks, which are there when it is answered', async () => {
+  const { call, say } = await connect()
+  const given = { url: 'https://docs.example/', name: 'guide', prechunked: chunksOf('Pour the whale oil in.', 'Fog.') }
+  const { structuredContent } = await call('add_source', given)
+  expect(structuredContent).toMatchObject({ source: { name: 'guide' }, status: 'INDEXED' })
+  const found = await call('search_docs', { query: 'whale oil', sectionPath: 'lamp/dusk' })
+  expect(JSON.stringify(found)).toContain('https://docs.example/page/0#place')
+  expect(await say('add_source', { ...given, prechunked: chunksOf('Pour the whale oil in.', '') })).toMatch(
+    /^Error \(IMPORT_INVALID\): it cannot be imported: chunks\[1\]\.text: received "", give a text of 1 to 32000/,
+  )
+  expect(await say('add_source', { ...given, maxPages: 3 })).toContain('maxPages: it says how something is read')
+  expect(await say('add_source', { url: given.url, acceptLoss: true })).toContain('acceptLoss: it is for prechunked')
+  expect(await say('add_source', { url: given.url, embed: true })).toContain('embed: it is for prechunked')
+  expect(await say('add_source', { ...given, embed: true })).toMatch(/^Error \(EMBEDDER_MISSING\)/)
+  expect(await say('add_source', { ...given, prechunked: Array(1001).fill(0) })).toContain(
+    'at most 1000 chunks at once',
+  )
+  const other = { ...given, prechunked: [{ ...chunksOf('Other.')[0], source_url: 'https://docs.example/other' }] }
+  expect(await say('add_source', other)).toMatch(/^Error \(CRAWL_LOSS\): .* 2 of 2 pages.* ask again with acceptLoss/)
+  expect(await say('recrawl_source', { source: 'guide' })).toMatch(/^Error \(SOURCE_IMPORTED\): .*prechunked/)
+  expect(await say('add_source', { ...other, acceptLoss: true })).toContain('1 new or changed, 0 unchanged, 2 removed')
+})
+
+test('a request imports chunks, and one that is larger than others may be', async () => {
+  const server = await openTestServer()
+  const long = chunksOf(...Array.from({ length: 60 }, (_, i) => `${i} ${'The lamp burns whale oil. '.repeat(900)}`))
+  const source_url = 'https://docs.example/'
+  const { status, body } = await server.post('/api/import?name=guide&version=2', { source_url, chunks: long })
+  expect([status, body]).toEqual([
+    200,
+    {
+      source: { id: expect.any(String), name: 'guide', version: '2', url: `import+${source_url}` },
+      crawlId: expect.any(String),
+      ...{ pages: 60, chunks: 60, indexed: 60, unchanged: 0, removed: 0 },
+      ...{ embedded: false, notice: null },
+    },
+  ])
+  const refusals = [
+    [
+      422,
+      'IMPORT_INVALID',
+      'the body cannot be imported: chunks[0].text: received "", ',
+      { source_url, chunks: chunksOf('') },
+    ],
+    [409, 'CRAWL_LOSS', 'would remove 30 of 60 pages', { source_url, chunks: long.slice(30) }],
+    [422, 'IMPORT_INVALID', 'the body cannot be imported: the whole: missing, give an object', undefined],
+  ] as const
+  for (const [refused, code, words, given] of refusals) {
+    const answer = await server.post('/api/import?version=2', given)
+    expect([answer.status, answer.body.code, answer.body.error]).toEqual([
+      refused,
+      code,
+      expect.stringContaining(words),
+    ])
+  }
+  const embedded = await server.post('/api/import?version=2&embed=1', { source_url, chunks: long })
+  expect([embedded.status, embedded.body.code]).toEqual([409, 'EMBEDDER_MISSING'])
+  const again = await server.post('/api/import?version=2&acceptLoss=1', { source_url, chunks: long.slice(30) })
+  expect([again.status, again.body]).toMatchObject([200, { pages: 30, unchanged: 30, removed: 30 }])
+  const recrawl = await server.post('/api/sources/guide/recrawl', {})
+  expect([recrawl.status, recrawl.body]).toMatchObject([
+    409,
+    { code: 'SOURCE_IMPORTED', advice: expect.stringContaining('POST /api/import') },
+  ])
+})

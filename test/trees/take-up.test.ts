@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseTreeUrl } from '../../src/core/url/parse-tree-url.ts'
+import { readCrawlOrder } from '../../src/library/dispatch/crawl-order.ts'
+import type { Library } from '../../src/library/library.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
+import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
+import { takeUpStart } from '../../src/library/operations/take-up-start.ts'
+import { runCrawl, stageLibrary } from '../sites/crawl.ts'
+import { packFiles, stageFolder } from './archive-stage.ts'
+import { stageRepository } from './git-stage.ts'
+
+/** A library whose packages are known without asking anybody. */
+async function stageKnown(version: string): Promise<Library> {
+  const library = await stageLibrary()
+  const { trees } = library
+  if (trees === undefined) throw new Error('this library reads no trees')
+  const describe: typeof trees.describe = async (address, asked) => {
+    return address.startsWith('pkg:') ? { url: address, name: '@towers/lamp', version } : trees.describe(address, asked)
+  }
+  return { ...library, trees: { ...trees, describe } }
+}
+
+/** What is said of a tree. */
+interface Said {
+  readonly ref?: string
+  readonly path?: string
+}
+
+test.each<[string, Said, object]>([
+  ['git@github.com:o/lamp.git', {}, { url: 'git+ssh://git@github.com/o/lamp.git', name: 'lamp', version: null }],
+  ['https://github.com/o/lamp.git', { ref: 'v2.1' }, { name: 'lamp', version: 'v2.1' }],
+  ['https://github.com/o/lamp.git', { ref: 'main', path: 'docs' }, { name: 'lamp', version: null }],
+  ['https://example.com/v1/manual.tar.gz', {}, { url: 'https://example.com/v1/manual.tar.gz', name: 'manual.tar.gz' }],
+  ['npm:@towers/lamp@1.2.0', {}, { url: 'pkg:npm/%40towers/lamp@1.2.0', name: 'towers/lamp', version: '1.2.0' }],
+  // The newest one is another one tomorrow.
+  ['npm:@towers/lamp', {}, { url: 'pkg:npm/%40towers/lamp', name: 'towers/lamp', version: null }],
+  ['npm:@towers/lamp@^1', {}, { url: 'pkg:npm/%40towers/lamp@%5E1', version: null }],
+])('%s is taken up by anybody, called what it is called', async (url, { ref = null, path = null }, expected) => {
+  const library = await stageKnown('1.2.0')
+  const settings = { tree: { ref, path }, crawlType: 'history', render: 'chromium', seeds: ['x'] } as const
+  const { source, found, options } = await takeUpSource(library, { url, settings })
+  expect({ ...source, found, options }).toMatchObject({ ...expected, found: 'new', options: {} })
+  // What says how a site is crawled says nothing of files.
+  expect(source.settings).toMatchObject({ tree: { ref, path }, crawlType: 'docs', render: 'http', seeds: [] })
+  await expect(takeUpSource(library, { url, settings })).resolves.toMatchObject({ source, found: 'interrupted' })
+})
+
+test('what is on this machine is taken up for its owner alone', async () => {
+  const library = await stageLibrary()
+  const { url } = stageRepository({ 'a.md': 'a' })
+  const archive = packFiles(join(stageFolder(), 'lamp.zip'), { 'a.md': 'a' })
+  for (const own of [url, `file://${archive}`, archive]) {
+    await expect(takeUpSource(library, { url: own })).rejects.toMatchObject({ code: 'URL_INVALID' })
+    await expect(takeUpStart(library, { url: own, scope: {} })).rejects.toMatchObject({ code: 'URL_INVALID' })
+    expect(() => readCrawlOrder({ startUrl: own }, { libraryPath: 'x' })).toThrow('cannot be crawled')
+  }
+  expect(await library.store.listSources()).toEqual([])
+  const { source } = await takeUpSource(library, { url: `file://${archive}`, isOwnFolder: true })
+  expect(source).toMatchObject({ name: 'lamp.zip', url: `file://${archive}` })
+})
+
+test.each<[string, Said, string]>([
+  ['git+https://s3cret@github.com/o/lamp', {}, 'URL_INVALID'],
+  ['https://me:s3cret@example.com/manual.zip', {}, 'URL_INVALID'],
+  ['ssh://git:s3cret@example.com/lamp', {}, 'URL_INVALID'],
+  ['https://example.com/manual.zip', { ref: 'main' }, 'USAGE'],
+  ['https://example.com/docs/', { ref: 'main' }, 'USAGE'],
+  ['https://example.com/docs/', { path: 'docs' }, 'USAGE'],
+  ['https://github.com/o/lamp.git', { ref: '--upload-pack=x' }, 'USAGE'],
+  ['https://github.com/o/lamp.git', { path: 'docs/../docs' }, 'USAGE'],
+  ['https://github.com/o/lamp.git', { path: 'a\0b' }, 'USAGE'],
+  ['https://example.com/manual.zip', { path: 'docs\\guide' }, 'USAGE'],
+  ['https://example.com/manual.zip?X-Amz-Signature=s3cret', {}, 'URL_INVALID'],
+  ['https://example.com/manual.zip?private_token=s3cret', {}, 'URL_INVALID'],
+  ['pypi:two words', {}, 'URL_INVALID'],
+])('%s is refused with %j, and no password is repeated', async (url, { ref = null, path = null }, code) => {
+  const library = await stageLibrary()
+  const refused = await takeUpSource(library, { url, settings: { tree: { ref, path } } }).catch((error: Error) => error)
+  expect(refused).toMatchObject({ code })
+  expect(JSON.stringify(refused) + String(refused)).not.toContain('s3cret')
+  expect(await library.store.listSources()).toEqual([])
+})
+
+test('a mistake in what is asked of a tree does not stick', async () => {
+  const library = await stageLibrary()
+  const repository = stageRepository({ 'docs/a.md': '# A\n\na\n' })
+  const takeUp = (ref: string, path: string | null = null) => {
+    return takeUpSource(library, { url: repository.url, isOwnFolder: true, settings: { tree: { ref, path } } })
+  }
+  await expect(takeUp('mian')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  const settings = { tree: { ref: 'mian', path: null } }
+  // As one elsewhere is, which is looked at only when it is crawled.
+  const first = await addSource(library, { url: repository.url, isOwnFolder: true, settings })
+  expect((await takeUp('main')).source).toMatchObject({ settings: { tree: { ref: 'main' } } })
+  expect(await library.store.listSources()).toHaveLength(1)
+  await library.store.removeSource((await library.store.listSources())[0]?.id ?? '')
+  await library.store.addSource(first)
+  await expect(runCrawl(library, first, { kind: 'add' }, '')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  expect(await reportSource(library, first)).toMatchObject({ status: 'ERROR' })
+  const second = await takeUp('main', 'docs')
+  expect(second).toMatchObject({ found: 'failed', source: { settings: { tree: { ref: 'main', path: 'docs' } } } })
+  expect((await runCrawl(library, second.source, { kind: 'add' }, '')).summary).toMatchObject({ indexed: 1 })
+})
+
+test('a start that is a tree is one source however often it is asked for, and all of its folders are read', async () => {
+  const library = await stageLibrary()
+  const url = 'https://example.com/v1/manual.tar.gz'
+  const first = await takeUpStart(library, { url: `${url}#x`, scope: { maxPages: 9 }, crawlType: 'basic' })
+  expect(first.source).toMatchObject({ url, scope: { maxDepth: null, maxPages: 9 } })
+  expect(first.input).toEqual({ kind: 'add' })
+  const again = await takeUpStart(library, { url, scope: {}, render: 'chromium', crawlType: 'intelligent' })
+  expect(again).toEqual({ source: first.source, input: { kind: 'recrawl', scope: {} } })
+  for (const startUrl of [url, 'npm:lamp', 'git@github.com:o/lamp.git']) {
+    expect(readCrawlOrder({ startUrl }, { libraryPath: 'x' })).toMatchObject({ url: parseTreeUrl(startUrl) })
+  }
+})

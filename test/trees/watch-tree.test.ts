@@ -1,0 +1,324 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import type { Clock } from '../../src/crawl/ports.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
+import { type WatchEvent, type WatchInput, watchTree } from '../../src/library/operations/watch-tree.ts'
+import type { Source } from '../../src/library/source.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { closeLater } from '../close-later.ts'
+import { placeLibrary } from '../library-place.ts'
+import { openNodeGrammars } from '../node-grammars.ts'
+
+/** So many times as fast as others. */
+const SPEED = 20
+/** Where several things have to happen within a minute of it, on a busy machine too. */
+const SLOWER = 4
+
+/** A clock that goes faster: what waits for seconds waits for moments. */
+function createFastClock({ sleep }: Clock, speed: number): Clock {
+  const start = Date.now()
+  return { now: () => start + (Date.now() - start) * speed, sleep: (ms, signal) => sleep(ms / speed, signal) }
+}
+
+type Told = Exclude<WatchEvent, { readonly type: 'progress' }>
+type TypeOf = Told['type']
+
+/** A folder that is watched. */
+interface WatchStage {
+  readonly root: string
+  readonly library: OpenLibrary
+  readonly source: Source
+  write(files: Readonly<Record<string, string>>): void
+  /** Waits for the next event of a type, and gives all that came since the last one that was waited for. */
+  until<T extends TypeOf>(type: T, path?: string): Promise<readonly Told[]>
+  stop(): Promise<void>
+  /** Watches once more. */
+  start(input?: WatchInput): void
+  pages(): Promise<Record<string, number>>
+}
+
+interface StageInput extends WatchInput {
+  readonly maxPages?: number
+  readonly speed?: number
+}
+
+async function stageWatch(
+  files: Readonly<Record<string, string>>,
+  { maxPages, speed = SPEED, ...input }: StageInput = {},
+): Promise<WatchStage> {
+  const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-watch-')))
+  closeLater(() => fs.rmSync(root, { recursive: true, force: true }))
+  const opened = await openLibrary({
+    path: await placeLibrary(':memory:'),
+    version: '0.0.0',
+    openGrammars: () => openNodeGrammars([]),
+  })
+  closeLater(() => opened.close())
+  const library = { ...opened, clock: createFastClock(opened.clock, speed) }
+  const write: WatchStage['write'] = (some) => {
+    for (const [path, content] of Object.entries(some)) {
+      fs.mkdirSync(dirname(join(root, path)), { recursive: true })
+      fs.writeFileSync(join(root, path), content)
+    }
+  }
+  write(files)
+  const scope = maxPages === undefined ? {} : { maxPages }
+  const source = await addSource(library, { url: `${pathToFileURL(root)}/`, isOwnFolder: true, scope })
+  let events: Told[] = []
+  let told: () => void = () => undefined
+  let stop = new AbortController()
+  let work: Promise<void> = Promise.resolve()
+  let failure: { readonly error: unknown } | undefined
+  const start: WatchStage['start'] = (given = { kind: 'add' }) => {
+    stop = new AbortController()
+    const { signal } = stop
+    const follow = async () => {
+      for await (const event of watchTree(library, source, given, signal)) {
+        if (event.type !== 'progress') events.push(event)
+        told()
+      }
+    }
+    work = follow().catch((error: unknown) => {
+      failure = { error }
+      told()
+    })
+  }
+  const end = async () => {
+    stop.abort()
+    await work
+  }
+  closeLater(end)
+  start({ kind: 'add', ...input })
+  return {
+    ...{ root, library, source, write, start, stop: end },
+    async until(type, path) {
+      for (;;) {
+        if (failure !== undefined) throw failure.error
+        const found = events.findIndex((event) => event.type === type && (path === undefined || isOf(event, path)))
+        if (found >= 0) {
+          const seen = events.slice(0, found + 1)
+          events = events.slice(found + 1)
+          return seen
+        }
+        await new Promise<void>((resolve) => {
+          told = resolve
+        })
+      }
+    },
+    async pages() {
+      const found: Record<string, number> = {}
+      for await (const { key, changedAt } of library.store.listPages(source.id)) found[key] = changedAt
+      return found
+    },
+  }
+}
+
+function isOf(event: Told, path: string): boolean {
+  return 'path' in event && event.path === path
+}
+
+const FILES = { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 's/c.md': '# C\n\nThree.\n' }
+const NOTEBOOK = JSON.stringify({
+  nbformat: 4,
+  nbformat_minor: 5,
+  metadata: {},
+  cells: [{ cell_type: 'markdown', metadata: {}, source: '# Notes on lamps' }],
+})
+
+describe('a folder that is watched', () => {
+  test('is taken in, and then followed file by file; what did not change is not touched', async () => {
+    const stage = await stageWatch(FILES)
+    const [first] = (await stage.until('caught-up')).slice(-1)
+    expect(first).toMatchObject({ isFirst: true, folders: 2, polling: null, summary: { indexed: 3 } })
+    const before = await stage.pages()
+    stage.write({ 'a.md': '# A\n\nChanged.\n', 'n/m/d.md': '# D\n\nNew.\n' })
+    fs.rmSync(join(stage.root, 'b.md'))
+    const events: Told[] = []
+    while (events.filter(({ type }) => type !== 'settled').length < 3) events.push(...(await stage.until('settled')))
+    expect(events).toContainEqual({ type: 'indexed', path: 'a.md', chunks: 1, cause: 'modified' })
+    expect(events).toContainEqual({ type: 'indexed', path: 'n/m/d.md', chunks: 1, cause: 'created' })
+    expect(events).toContainEqual({ type: 'removed', path: 'b.md', cause: 'modified' })
+    const after = await stage.pages()
+    expect(Object.keys(after)).toEqual(['a.md', 'n/m/d.md', 's/c.md'])
+    expect(after['s/c.md']).toBe(before['s/c.md'])
+    expect(after['a.md']).toBeGreaterThan(before['a.md'] ?? 0)
+    // Whatever is made in a folder that is new itself is followed too.
+    stage.write({ 'n/m/e.md': '# E\n\nLater.\n' })
+    await stage.until('indexed', 'n/m/e.md')
+    await stage.until('settled')
+    expect(await reportSource(stage.library, stage.source)).toMatchObject({ status: 'INDEXED', pages: 4 })
+  })
+
+  test('makes no run of what does not concern the library', async () => {
+    const stage = await stageWatch({ ...FILES, '.gitignore': '*.log\n' })
+    await stage.until('caught-up')
+    const crawls = () => stage.library.store.listCrawls(stage.source.id, 100)
+    stage.write({ 'x.log': 'a line\n', 'node_modules/p/readme.md': '# P\n', 'draft.md~': '' })
+    fs.rmSync(join(stage.root, 'draft.md~'))
+    await stage.library.clock.sleep(2500)
+    expect(await crawls()).toHaveLength(1)
+    stage.write({ 'a.md': '# A\n\nAnother.\n' })
+    await stage.until('settled')
+    expect((await crawls()).map(({ kind, options }) => [kind, options.isFocused])).toEqual([
+      ['refresh', true],
+      ['add', undefined],
+    ])
+  })
+
+  test('is caught up with at the next start, and whenever an ignore file changes', async () => {
+    const stage = await stageWatch(FILES)
+    await stage.until('caught-up')
+    await stage.stop()
+    stage.write({ 'a.md': '# A\n\nWhile nobody watched.\n', 'new.md': '# New\n' })
+    fs.rmSync(join(stage.root, 'b.md'))
+    stage.start({})
+    const [caught] = (await stage.until('caught-up')).slice(-1)
+    expect(caught).toMatchObject({ isFirst: true, summary: { kind: 'recrawl', indexed: 2, unchanged: 1, removed: 1 } })
+    stage.write({ '.gitignore': 's/\n' })
+    const [again] = (await stage.until('caught-up')).slice(-1)
+    expect(again).toMatchObject({ isFirst: false, folders: 1, summary: { removed: 1 } })
+    fs.rmSync(join(stage.root, '.gitignore'))
+    await stage.until('caught-up')
+    expect(Object.keys(await stage.pages())).toEqual(['a.md', 'new.md', 's/c.md'])
+  })
+
+  test('tells what cannot be read, keeps its page, tries it again, and tells when it can', async () => {
+    const stage = await stageWatch({ ...FILES, 'n.ipynb': NOTEBOOK })
+    await stage.until('caught-up')
+    stage.write({ 'n.ipynb': NOTEBOOK.slice(0, 60), 'bad.ipynb': '{"nbformat"' })
+    const failed = await stage.until('failed', 'n.ipynb')
+    expect(failed.at(-1)).toMatchObject({ reason: 'damaged', cause: 'modified', retries: 0, retryMs: 5000 })
+    expect(Object.keys(await stage.pages())).toContain('n.ipynb')
+    const retried = await stage.until('failed', 'n.ipynb')
+    expect(retried.at(-1)).toMatchObject({ cause: 'retry', retries: 1, retryMs: 30_000 })
+    stage.write({ 'n.ipynb': NOTEBOOK.replace('lamps', 'oil') })
+    const healed = await stage.until('healed', 'n.ipynb')
+    expect(healed.at(-1)).toMatchObject({ isGone: false, retries: 1 })
+    fs.rmSync(join(stage.root, 'bad.ipynb'))
+    expect((await stage.until('healed', 'bad.ipynb')).at(-1)).toMatchObject({ isGone: true })
+    expect(Object.keys(await stage.pages())).toEqual(['a.md', 'b.md', 'n.ipynb', 's/c.md'])
+  })
+
+  test('waits longer each time for what cannot be read, however often everything is looked at', async () => {
+    const stage = await stageWatch({ ...FILES, 'bad.ipynb': '{' }, { maxPages: 50 })
+    const first = await stage.until('failed', 'bad.ipynb')
+    expect(first.at(-1)).toMatchObject({ cause: 'startup', retries: 0, retryMs: 5000 })
+    await stage.until('caught-up')
+    expect((await stage.until('failed', 'bad.ipynb')).at(-1)).toMatchObject({ cause: 'retry', retries: 1 })
+    await stage.until('caught-up')
+    stage.write({ '.gitignore': '*.log\n' })
+    const early = (await stage.until('failed', 'bad.ipynb')).at(-1)
+    expect(early).toMatchObject({ cause: 'catch-up', retries: 1 })
+    await stage.until('caught-up')
+    expect((await stage.until('failed', 'bad.ipynb')).at(-1)).toMatchObject({ cause: 'retry', retries: 2 })
+    stage.write({ 'bad.ipynb': '{{' })
+    await stage.until('caught-up')
+    expect((await stage.until('failed', 'bad.ipynb')).at(-1)).toMatchObject({ retries: 0, retryMs: 5000 })
+  })
+
+  test('that vanishes keeps its pages, and is caught up with when it is there again', async () => {
+    const stage = await stageWatch(FILES)
+    await stage.until('caught-up')
+    fs.renameSync(stage.root, `${stage.root}-away`)
+    closeLater(() => fs.rmSync(`${stage.root}-away`, { recursive: true, force: true }))
+    await stage.until('away')
+    fs.writeFileSync(join(`${stage.root}-away`, 'd.md'), '# D\n')
+    expect(Object.keys(await stage.pages())).toHaveLength(3)
+    fs.renameSync(`${stage.root}-away`, stage.root)
+    await stage.until('back')
+    const [caught] = (await stage.until('caught-up')).slice(-1)
+    expect(caught).toMatchObject({ summary: { indexed: 1, removed: 0 } })
+    stage.write({ 'e.md': '# E\n' })
+    await stage.until('indexed', 'e.md')
+  })
+
+  test('that loses much keeps its pages, says so, and goes on', async () => {
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`]))
+    const stage = await stageWatch({ ...FILES, ...many })
+    await stage.until('caught-up')
+    fs.rmSync(join(stage.root, 'm'), { recursive: true })
+    expect((await stage.until('withheld')).at(-1)).toMatchObject({ pages: 40 })
+    expect(Object.keys(await stage.pages())).toHaveLength(43)
+    stage.write({ 'a.md': '# A\n\nGoes on.\n' })
+    await stage.until('indexed', 'a.md')
+  })
+
+  test('that loses much bit by bit keeps the rest, although everything is looked at each time and others change', async () => {
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`]))
+    const stage = await stageWatch({ ...FILES, ...many }, { speed: SLOWER })
+    await stage.until('caught-up')
+    const lose = (from: number) => {
+      for (let i = from; i < from + 15; i++) fs.rmSync(join(stage.root, `m/${i}.md`))
+    }
+    lose(0)
+    stage.write({ '.gitignore': '*.log\n', 'a.md': '# A\n\nChanged.\n', 'b.md': '# B\n\nChanged too.\n' })
+    expect((await stage.until('caught-up')).at(-1)).toMatchObject({ summary: { removed: 15, indexed: 3 } })
+    lose(15)
+    stage.write({ '.gitignore': '*.tmp\n' })
+    expect((await stage.until('withheld')).at(-1)).toMatchObject({ pages: 15 })
+    expect(Object.keys(await stage.pages())).toHaveLength(29)
+  })
+
+  test('of which much is moved loses nothing, and what it loses then is counted for itself', async () => {
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`]))
+    const stage = await stageWatch({ ...FILES, ...many }, { speed: SLOWER })
+    await stage.until('caught-up')
+    fs.renameSync(join(stage.root, 'm'), join(stage.root, 'n'))
+    expect((await stage.until('settled')).at(-1)).toMatchObject({ summary: { removed: 40, moved: 40 } })
+    for (let i = 0; i < 15; i++) fs.rmSync(join(stage.root, `n/${i}.md`))
+    // As many as went are new: that does not make up for them.
+    stage.write(Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`x/${i}.md`, `# New ${i}\n`])))
+    expect((await stage.until('settled')).at(-1)).toMatchObject({ summary: { removed: 15, indexed: 15 } })
+    for (let i = 15; i < 25; i++) fs.rmSync(join(stage.root, `n/${i}.md`))
+    expect((await stage.until('withheld')).at(-1)).toMatchObject({ pages: 10 })
+  })
+
+  test('waits while another run of it is under way, and forgets nothing', async () => {
+    const stage = await stageWatch(FILES)
+    await stage.until('caught-up')
+    const { store, clock, limits } = stage.library
+    const now = clock.now()
+    const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+    const other = { id: stage.library.newId(), sourceId: stage.source.id, kind: 'recrawl', state: 'running' } as const
+    const times = { startedAt: now, heartbeatAt: now, endedAt: null, summary: null }
+    await store.beginCrawl({ ...other, options, runner: 'another', ...times }, limits.aliveMs)
+    stage.write({ 'a.md': '# A\n\nMeanwhile.\n' })
+    await stage.until('waiting')
+    await store.endCrawl(other.id, null, clock.now())
+    // What the other left undone is done too: everything is looked at.
+    const caught = await stage.until('caught-up')
+    expect(caught.map(({ type }) => type)).toContain('indexed')
+  })
+
+  test('can be empty at first', async () => {
+    const stage = await stageWatch({})
+    await stage.until('vain')
+    stage.write({ 'first.md': '# First\n' })
+    await stage.until('indexed', 'first.md')
+    stage.write({ 'second.md': '# Second\n' })
+    await stage.until('indexed', 'second.md')
+  })
+
+  test('is followed by looks in intervals where that is asked for', async () => {
+    const stage = await stageWatch(FILES, { pollMs: 30 })
+    const [first] = (await stage.until('caught-up')).slice(-1)
+    expect(first).toMatchObject({ folders: 0, polling: { everyMs: 30 } })
+    stage.write({ 's/n/d.md': '# D\n\nNew.\n' })
+    fs.rmSync(join(stage.root, 'b.md'))
+    await expect
+      .poll(async () => Object.keys(await stage.pages()), { timeout: 10_000 })
+      .toEqual(['a.md', 's/c.md', 's/n/d.md'])
+  })
+
+  test('of which much changes at once is looked at as a whole', async () => {
+    const stage = await stageWatch(FILES)
+    await stage.until('caught-up')
+    stage.write(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}.txt`, `Number ${i} of many.\n`])))
+    const [caught] = (await stage.until('caught-up')).slice(-1)
+    expect(caught).toMatchObject({ isFirst: false, summary: { indexed: 101, unchanged: 3 } })
+  })
+})

@@ -1,0 +1,100 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { countOf } from '../../../src/core/text/count.ts'
+import type { DuplicateGroup, DuplicateList } from '../api.ts'
+import { OutsideLink } from '../outside-link.tsx'
+import { type Refusal, request, writeQuery } from '../request.ts'
+import { replaceQuery, route } from '../route.ts'
+
+/** Groups that are shown at once. */
+const GROUPS = 20
+
+/** Pages that say nearly the same, or are translations of each other: of each group a search shows one. */
+export function Duplicates(): JSX.Element {
+  const { query } = route.value
+  const source = query.get('source') ?? ''
+  const offset = Math.max(0, Math.trunc(Number(query.get('offset') ?? 0)) || 0)
+  const list = useSignal<DuplicateList | null>(null)
+  const refusal = useSignal<Refusal | null>(null)
+  useEffect(() => {
+    const stop = new AbortController()
+    list.value = null
+    const asked = writeQuery({ source: source === '' ? null : source, offset, limit: GROUPS })
+    void request<DuplicateList>(`/api/duplicates${asked}`, { signal: stop.signal }).then((answer) => {
+      if (stop.signal.aborted) return
+      list.value = 'value' in answer ? answer.value : null
+      refusal.value = 'refusal' in answer ? answer.refusal : null
+    })
+    return () => stop.abort()
+  }, [source, offset])
+  return (
+    <>
+      <div class="head">
+        <h1>Duplicates{source === '' ? '' : ` in ${source}`}</h1>
+      </div>
+      <p class="quiet small">
+        Pages that say nearly the same, or are translations of each other. A search shows one of each group.
+      </p>
+      {refusal.value === null ? null : (
+        <p class="field-problem" role="alert">
+          {refusal.value.message}
+        </p>
+      )}
+      {list.value === null ? (
+        refusal.value === null && <p class="quiet">Comparing all pages …</p>
+      ) : (
+        <Groups list={list.value} offset={offset} />
+      )}
+    </>
+  )
+}
+
+function Groups({ list, offset }: { readonly list: DuplicateList; readonly offset: number }): JSX.Element {
+  const { groups, groupCount, pageCount, compared, unknown } = list
+  const go = (to: number) => replaceQuery({ offset: to === 0 ? '' : String(to) })
+  return (
+    <>
+      <p class="quiet small" aria-live="polite">
+        {countOf(groupCount, 'group')} of {countOf(pageCount, 'page')} among {countOf(compared, 'page')}
+        {unknown === 0 ? '' : `; nothing is known of ${countOf(unknown, 'page')} until they are read again`}
+      </p>
+      {groups.map((group) => (
+        <Group key={group.pages[0]?.url ?? ''} group={group} />
+      ))}
+      {groupCount <= GROUPS && offset === 0 ? null : (
+        <p class="more">
+          <button type="button" disabled={offset === 0} onClick={() => go(Math.max(0, offset - GROUPS))}>
+            Before
+          </button>{' '}
+          <button type="button" disabled={offset + groups.length >= groupCount} onClick={() => go(offset + GROUPS)}>
+            Next
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+function Group({ group: { count, pages } }: { readonly group: DuplicateGroup }): JSX.Element {
+  return (
+    <section class="panel duplicates" aria-label={pages[0]?.title ?? ''}>
+      <h2>
+        {pages[0]?.title} <span class="quiet">{count}</span>
+      </h2>
+      <ul>
+        {pages.map(({ url, source, sourceId, language }) => (
+          <li key={sourceId + url}>
+            <OutsideLink url={url} class="cut" />
+            <span class="quiet small">
+              {' '}
+              <a href={`#/sources/${encodeURIComponent(sourceId)}`}>{source}</a>
+              {language === null ? '' : `, ${language}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {count > pages.length ? <p class="quiet small">and {countOf(count - pages.length, 'more page')}</p> : null}
+    </section>
+  )
+}
