@@ -663,11 +663,20 @@ test.each(STORES)(
         expect(await listChunks(library, source)).toEqual(await listChunks(fresh, other))
         for (const one of opened.splice(0)) await one.close()
       }),
-      { numRuns: process.env['TEST_LONG'] === undefined ? 6 : 500 },
+      {
+        numRuns: process.env['TEST_LONG'] === undefined ? 6 : 500,
+        examples: [[EMPTIED]],
+      },
     )
   },
   600_000,
 )
+
+/** A file that has nothing any more, in a run that is stopped after it has seen that. */
+const EMPTIED = [
+  { changes: [{ type: 'write' as const, path: 0, text: 0 }], kind: 'recrawl' as const, stopAfter: null },
+  { changes: [{ type: 'write' as const, path: 0, text: 3 }], kind: 'recrawl' as const, stopAfter: 1 },
+]
 
 type Change = typeof CHANGE extends fc.Arbitrary<infer T> ? T : never
 

@@ -450,6 +450,8 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   // Another commit has other addresses of the same files; the one that they were read at may be gone one day.
   const url = active.addressOf(key)
   const seen = { etag, lastModified, url, contentUrl: url, detail, bytes }
+  // The page goes at the end of the run. Where that is not reached the next one has to see for itself, and may take nothing as unchanged.
+  const unproven = hasPage ? { etag: null, lastModified: null } : {}
   if (reading.type === 'unchanged' && container !== undefined) {
     const finds = container.parts.map((part) => findOf(active, part, active.judge(key)))
     return { state: 'skipped', reason: 'container', finds, ...seen }
@@ -459,7 +461,7 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
     const { reason, pattern } = reading
     // What keeps a file from being read proves nothing about what was read before.
     if (KEEPING.has(reason) && hasPage) return { state: 'failed', reason, detail, bytes }
-    return { state: 'skipped', reason, pattern, isProvenGone: hasPage, ...seen }
+    return { state: 'skipped', reason, pattern, isProvenGone: hasPage, ...seen, ...unproven }
   }
   if (reading.type === 'container') {
     // At once, as long as what was made of the file is kept.
@@ -467,7 +469,7 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
       ...findOf(active, partKey(key, part), active.judge(key)),
       weight: -1,
     }))
-    return { state: 'skipped', reason: 'container', isProvenGone: hasPage, finds, ...seen }
+    return { state: 'skipped', reason: 'container', isProvenGone: hasPage, finds, ...seen, ...unproven }
   }
   const { record } = reading
   const isSame = hasPage && visit.contentHash === record.page.contentHash && !isFull && reading.isRecut !== true
