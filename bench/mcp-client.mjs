@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 /** The launcher becomes the program. */
 export const pharos = fileURLToPath(new URL('../pharos', import.meta.url))
 
-/** Starts the server and shakes hands. */
-export async function connect(library) {
-  const child = spawn(pharos, ['mcp', '--read-only', '--library', library], {
+/** Starts the server of this or another checkout and shakes hands. */
+export async function connect(library, program = pharos) {
+  const child = spawn(program, ['mcp', '--read-only', '--library', library], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const waiting = new Map()

@@ -10,6 +10,7 @@ const names = ['search', 'chunk', 'pack', 'plan']
 /** Run only when named, because they need data or programs that are not here. */
 const named = [
   'retrieval',
+  'questions',
   'extract',
   'crawl',
   'query',

@@ -189,8 +189,8 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
   const { words, wordScore, linkShare, support, similarity, fusion, reranker } = explanation
   const parts = (words?.parts ?? []).map((part) => ({
     score: part.score,
-    what: `${part.word} in ${part.field}`,
-    why: `${part.terms.join(', ')}; ${timesOf(part.frequency)} here, in ${countOf(part.documents, 'chunk')} in all`,
+    what: part.word,
+    why: `${part.terms.join(', ')}; ${writeCounts(part.fields)}; ${countOf(part.documents, 'chunk')} in all`,
   }))
   const pairs = words === null || words.pairs === 0 ? [] : [{ score: words.pairs, what: 'neighbouring words', why: '' }]
   const rows = [...parts, ...pairs]
@@ -216,8 +216,11 @@ function writeMove({ place, placeBefore }: RerankedPlace): string {
   return place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}, and its score`
 }
 
-function timesOf(frequency: number): string {
-  return frequency === 1 ? 'once' : `${Number(frequency.toFixed(2))} times`
+/** `2 in head, 5 in body` */
+function writeCounts(fields: Readonly<Record<string, number>>): string {
+  return Object.entries(fields)
+    .map(([field, count]) => `${count} in ${field}`)
+    .join(', ')
 }
 
 function percent(share: number): string {

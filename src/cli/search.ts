@@ -245,8 +245,10 @@ function writeHit(hit: PackHit, colors: Colors): string {
 
 function writeExplanation({ explain }: PackHit, colors: Colors): string[] {
   if (explain === undefined) return []
-  const parts = explain.parts.map(({ word, field, terms, score, documents }) => {
-    const found = printableLine(`${word} in ${field} (${terms.join(', ')}; ${documents} chunks have it)`)
+  const parts = explain.parts.map(({ word, fields, terms, score, documents }) => {
+    const found = printableLine(
+      `${word} in ${Object.keys(fields).join(', ')} (${terms.join(', ')}; ${documents} chunks have it)`,
+    )
     return colors.dim(`  ${score.toFixed(3)}  ${found}`)
   })
   return explain.pairs === 0 ? parts : [...parts, colors.dim(`  ${explain.pairs.toFixed(3)}  neighbouring words`)]

@@ -62,7 +62,7 @@ export interface RankedQuery {
 const PART = 100
 
 /** Where words alone decide, fewer do: what comes further behind is not brought to the front by what stands around it. */
-const WORDS_PART = 50
+const WORDS_PART = 100
 
 /** With fewer hits by words than this, those that only mean the same are looked for as well. */
 const FEW = 10

@@ -1,8 +1,8 @@
 import type { Chunk } from '../model.ts'
 import { findDefinitions } from './definitions.ts'
 
-/** The fields by which a chunk of a library is found, each scored on its own, with their weights. */
-export const CHUNK_FIELDS = { head: 1, definitions: 1, body: 1 } as const
+/** The fields by which a chunk of a library is found, with the weight of an occurrence in each. */
+export const CHUNK_FIELDS = { head: 2, definitions: 2, body: 1 } as const
 
 /** What there is to index of a chunk. */
 export type IndexedChunk = Pick<Chunk, 'path' | 'kind' | 'headingPath' | 'symbol' | 'content'> & {

@@ -70,6 +70,10 @@ export interface ChunkMatch {
   readonly terms: readonly string[]
   /** Which share of it is text of links, from 0 to 1. */
   readonly linkShare: number
+  /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
+  readonly coverage: number
+  /** The words of the query that it lacks. */
+  readonly missing: readonly string[]
   readonly explain?: Explanation
 }
 
@@ -311,8 +315,8 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     },
     remove,
     search: ({ query, limit, sources, tests, explain }) => {
-      const accept = createAccept(shelf, sources, tests)
-      const hits = open().search(query, limit, { explain, ...(accept && { accept }) })
+      const accept = createAccept(shelf, tests)
+      const hits = open().search(query, limit, { sources, explain, ...(accept && { accept }) })
       return hits.map(({ document, ...hit }) => {
         const { linkShare } = readTraits(document.traits)
         return { ...hit, number: document.number, page: document.page, linkShare }
@@ -458,10 +462,9 @@ function rememberPages(shelf: IndexShelf, test: ChunkTests['page']): (page: numb
 /** Tells whether a document may be found; undefined where all may. */
 function createAccept(
   shelf: IndexShelf,
-  sources: ReadonlySet<number> | undefined,
   { traits, page, chunk }: ChunkTests,
 ): ((document: SegmentDocument) => boolean) | undefined {
-  if (!sources && !traits && !page && !chunk) return undefined
+  if (!traits && !page && !chunk) return undefined
   const isPageAccepted = rememberPages(shelf, page)
   const isChunkAccepted = (number: number): boolean => {
     if (!chunk) return true
@@ -469,10 +472,7 @@ function createAccept(
     return found !== undefined && chunk(found)
   }
   return (document) =>
-    (sources?.has(document.source) ?? true) &&
-    (traits?.(document.traits) ?? true) &&
-    isPageAccepted(document.page) &&
-    isChunkAccepted(document.number)
+    (traits?.(document.traits) ?? true) && isPageAccepted(document.page) && isChunkAccepted(document.number)
 }
 
 /** The rules for text, with the stems of words met lately: text repeats itself, and to look one up is faster than to make it. */

@@ -10,15 +10,17 @@ test('a list of links gives way to a text with the same words', () => {
   expect(text).toEqual({ score: 9, support: 0 })
 })
 
-test('the best hit of a page is supported by its next best one, wherever that stands', () => {
+test('the next three hits of a page support its best one, wherever they stand', () => {
   const weighed = weighHits([
     { score: 5, page: 'a', linkShare: 0 },
     { score: 10, page: 'b', linkShare: 0 },
     { score: 9, page: 'a', linkShare: 0 },
+    { score: 3, page: 'a', linkShare: 0 },
+    { score: 2, page: 'a', linkShare: 0 },
     { score: 1, page: 'a', linkShare: 0 },
   ])
-  expect(weighed.map(({ support }) => support)).toEqual([0, 0, 1, 0])
-  expect(weighed.map(({ score }) => score)).toEqual([5, 10, 10, 1])
+  expect(weighed.map(({ support }) => support)).toEqual([0, 0, 1, 0, 0, 0])
+  expect(weighed.map(({ score }) => score)).toEqual([5, 10, 10, 3, 2, 1])
 })
 
 test('nothing gives nothing', () => {

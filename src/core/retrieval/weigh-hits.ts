@@ -11,35 +11,36 @@ export interface WeighableHit {
 export interface Weighing {
   /** `wordScore · (1 − LINK_PENALTY · linkShare) + support`. */
   readonly score: number
-  /** What the next best hit of its page adds; 0 for all but the best of a page. */
+  /** What the next best hits of its page add; 0 for all but the best of a page. */
   readonly support: number
 }
 
 /** Share of a score that a text of nothing but links loses: it names what other pages are about. */
 const LINK_PENALTY = 0.7
 
-/** Share of the second best hit that the best one of the same page gets: what a page is about, it says more than once. */
-const SUPPORT = 0.2
+/** Share of each of the next best hits that the best one of the same page gets: a page repeats what it is about. */
+const SUPPORT = 0.1
+
+/** So many of the next best hits of a page support its best one. */
+const MAX_SUPPORTING = 3
 
 /**
- * Weighs hits by what stands around the words: lists of links give way to what they link to, and a page that answers twice comes
- * before one that mentions the words once. In the order they were given.
+ * Weighs hits by what stands around the words: lists of links give way to what they link to, and a page that answers several times
+ * comes before one that mentions the words once. In the order they were given.
  */
 export function weighHits(hits: readonly WeighableHit[]): Weighing[] {
   const scores = hits.map(({ score, linkShare }) => score * (1 - LINK_PENALTY * linkShare))
-  const best = new Map<number | string, { first: number; second: number }>()
+  const pages = new Map<number | string, number[]>()
   hits.forEach(({ page }, i) => {
-    const score = scores[i] ?? 0
-    const known = best.get(page)
-    if (known === undefined) best.set(page, { first: i, second: 0 })
-    else if (score > (scores[known.first] ?? 0)) {
-      known.second = scores[known.first] ?? 0
-      known.first = i
-    } else if (score > known.second) known.second = score
+    const known = pages.get(page)
+    if (known === undefined) pages.set(page, [i])
+    else known.push(i)
   })
-  return scores.map((score, i) => {
-    const { first = -1, second = 0 } = best.get(hits[i]?.page ?? '') ?? {}
-    const support = first === i ? SUPPORT * second : 0
-    return { score: score + support, support }
-  })
+  const weighings = scores.map((score): Weighing => ({ score, support: 0 }))
+  for (const places of pages.values()) {
+    const [best = 0, ...next] = places.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b)
+    const support = SUPPORT * next.slice(0, MAX_SUPPORTING).reduce((sum, i) => sum + (scores[i] ?? 0), 0)
+    weighings[best] = { score: (scores[best] ?? 0) + support, support }
+  }
+  return weighings
 }

@@ -6,15 +6,14 @@ export interface Explanation {
   readonly pairs: number
 }
 
-/** What one word of the query adds to a score through one field. */
+/** What one word of the query adds to a score. */
 export interface ScorePart {
   readonly word: string
-  readonly field: string
-  /** Terms of the field that matched the word. */
+  /** Occurrences by field, of fields that have any. */
+  readonly fields: Readonly<Record<string, number>>
+  /** Terms of the document that matched the word. */
   readonly terms: readonly string[]
-  /** How often they occur, those that only share the stem counting less. */
-  readonly frequency: number
-  /** How many documents have a match for the word in this field. */
+  /** How many documents match the word. */
   readonly documents: number
   readonly score: number
 }
@@ -32,17 +31,10 @@ export function explainAll(
     ranked.map(({ document }) => document),
   )
   return ranked.map(({ document, pairs }, i) => {
-    const parts = (contributions[i] ?? []).map(({ word, field, frequency, matches, score }): ScorePart => {
-      const postings = query.postings[field]
-      const ids = [...word.exact, ...word.variants].filter((id) => postings && hasPosting(postings, id, document))
-      return {
-        word: word.word,
-        field: fields[field] ?? '',
-        terms: ids.map(nameOf),
-        frequency,
-        documents: matches,
-        score,
-      }
+    const parts = (contributions[i] ?? []).map(({ word, frequencies, matches, score }): ScorePart => {
+      const ids = [...word.exact, ...word.variants].filter((id) => hasPosting(query.postings, id, document))
+      const counts = fields.map((field, f) => [field, frequencies[f] ?? 0] as const).filter(([, count]) => count > 0)
+      return { word: word.word, fields: Object.fromEntries(counts), terms: ids.map(nameOf), documents: matches, score }
     })
     return { parts, pairs }
   })

@@ -1,63 +1,102 @@
 import type { Analyzer } from './analyzer.ts'
 
-/** A word of a query, before anybody has looked which terms it stands for. */
+/** A word of a query, before it is looked up in an index. */
 export interface ParsedWord {
-  /** The form of it that the query says first. */
+  /** The form of it that the query uses first. */
   readonly word: string
   readonly stem: string
-  /** All forms of it that the query says. */
+  /** All forms of it that the query uses. */
   readonly forms: readonly string[]
-  /** Share of its score that counts. */
+  /** Share of its score that counts: less for parts of compounds, more for words that the query repeats. */
   readonly weight: number
+  /** Inside a quoted phrase: how many tokens after the previous word it stands. */
+  readonly phraseGap?: number
 }
 
-/** Tokens of a query beyond this many are left out of account, and words beyond that many. */
-const MAX_QUERY_TOKENS = 256
-const MAX_QUERY_WORDS = 64
+/** Words of a query beyond this many are left out. */
+const MAX_PARSED_WORDS = 512
 
 /**
  * Tokens of a query that overlap (the parts of an identifier, both sides of a hyphen, pairs of characters) count this share each.
- * A whole identifier counts in full beside its parts: who writes it means it.
+ * A whole identifier counts in full beside its parts: a query that writes it out means it.
  */
 const OVERLAP_WEIGHT = 0.5
 
+/** A word that a query repeats `n` times counts `n · (1 + k) / (n + k)` times: 1, 1.6, 2, and never more than 4. */
+const REPEAT_DAMPING = 3
+
+/** A quoted phrase of two words or more. What is longer is a quoted text, not a phrase. */
+const PHRASE = /"([^"\n]{3,200})"|“([^”\n]{3,200})”/g
+
 /** The words of a query. Stop words are dropped if others remain; forms of one word are one word. */
 export function parseQuery(query: string, analyzer: Analyzer): ParsedWord[] {
-  const weights = weighTokens(query, analyzer)
-  const tokens = [...weights.keys()]
-  const content = tokens.filter((token) => !analyzer.isStopWord(token))
-  const groups = new Map<string, string[]>()
+  const tokens = readTokens(query, analyzer)
+  const content = tokens.filter(({ token }) => !analyzer.isStopWord(token))
+  const words = new Map<string, { forms: Set<string>; weight: number; count: number; phraseGap: number | undefined }>()
+  let previous: QueryToken | undefined
   for (const token of content.length > 0 ? content : tokens) {
-    const stem = analyzer.stem(token)
-    const forms = groups.get(stem)
-    if (forms) forms.push(token)
-    else if (groups.size < MAX_QUERY_WORDS) groups.set(stem, [token])
+    const stem = analyzer.stem(token.token)
+    const known = words.get(stem)
+    if (known !== undefined) {
+      known.forms.add(token.token)
+      if (!token.isOverlapping) known.count++
+      previous = undefined
+      continue
+    }
+    if (words.size >= MAX_PARSED_WORDS) break
+    const isInPhrase = token.phrase >= 0 && token.phrase === previous?.phrase
+    const phraseGap = isInPhrase ? token.place - (previous?.place ?? 0) : undefined
+    words.set(stem, { forms: new Set([token.token]), weight: token.weight, count: 1, phraseGap })
+    previous = token
   }
-  return [...groups].map(([stem, forms]) => {
+  return [...words].map(([stem, { forms, weight, count, phraseGap }]) => {
     const [word = stem] = forms
-    return { word, stem, forms, weight: weights.get(word) ?? 1 }
+    const repeated = (count * (1 + REPEAT_DAMPING)) / (count + REPEAT_DAMPING)
+    return { word, stem, forms: [...forms], weight: weight * repeated, ...(phraseGap !== undefined && { phraseGap }) }
   })
 }
 
-/** The tokens of a query, each once, with their weights. */
-function weighTokens(query: string, analyzer: Analyzer): Map<string, number> {
-  const weights = new Map<string, number>()
-  let last = ''
+/** A token of a query. */
+interface QueryToken {
+  readonly token: string
+  /** Its number among all tokens, stop words included. */
+  readonly place: number
+  /** Number of the quoted phrase it stands in, or -1. */
+  readonly phrase: number
+  /** Whether it is a part of the token before it. */
+  readonly isOverlapping: boolean
+  weight: number
+}
+
+/** The tokens of a query in their order. */
+function readTokens(query: string, analyzer: Analyzer): QueryToken[] {
+  const phrases = [...query.matchAll(PHRASE)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
+  const phraseAt = (at: number): number => phrases.findIndex(({ start, end }) => at >= start && at < end)
+  const tokens: QueryToken[] = []
+  let whole: QueryToken | undefined
   let isIdentifier = false
   let reach = 0
   analyzer.visitTokens(query, (source, start, end, at) => {
     const token = source.slice(start, end)
     const isOverlapping = at < reach
     const isPart = isOverlapping && at + token.length <= reach
-    if (isOverlapping && !(isPart && isIdentifier)) weights.set(last, OVERLAP_WEIGHT)
-    if (!weights.has(token) && weights.size < MAX_QUERY_TOKENS) weights.set(token, isOverlapping ? OVERLAP_WEIGHT : 1)
+    if (isOverlapping && whole !== undefined && !(isPart && isIdentifier)) whole.weight = OVERLAP_WEIGHT
+    const weight = isOverlapping ? OVERLAP_WEIGHT : 1
+    const read = {
+      token,
+      place: tokens.length,
+      phrase: phrases.length === 0 ? -1 : phraseAt(at),
+      isOverlapping,
+      weight,
+    }
+    tokens.push(read)
     if (!isOverlapping) {
-      last = token
+      whole = read
       isIdentifier = !HYPHENATED.test(token) || query.charAt(at - 1) === '-'
     }
     reach = Math.max(reach, at + end - start)
   })
-  return weights
+  return tokens
 }
 
 /** Words joined by hyphens alone are words, unless another one before them makes them a flag: `--max-pages`. */

@@ -1,48 +1,72 @@
-import type { Postings } from './postings.ts'
 import { type Order, selectTop } from './top.ts'
 
 /** Constants of the ranking. The defaults were chosen by measurement; change them only by measurement. */
 export interface RankingOptions {
-  /** How soon repeating a word stops adding to the score. @default 1.2 */
+  /** How soon repeating a word stops adding to the score. @default 2 */
   readonly k1?: number
-  /** How much long documents are held back, from 0 to 1. @default 0.75 */
+  /** How much long documents are held back, from 0 to 1. @default 0.6 */
   readonly b?: number
   /**
-   * What a term with the same stem counts beside the exact one, from 0 (nothing) to 1. Without the exact one such terms
-   * count less than it once, however many they are. @default 0.7
+   * What a match of the very form that the query uses adds, as a share of what its stem scores. 0 ranks all forms of a word alike.
+   * @default 0.5
    */
-  readonly variantWeight?: number
-  /** What two neighbouring query words add where they stand together, as a share of their rarity. @default 0.1 */
+  readonly exactBonus?: number
+  /** What two neighbouring query words add where they stand close together, as a share of their own scores. @default 0.2 */
   readonly pairBonus?: number
+  /** Whether other forms of a word match at all. @default true */
+  readonly matchesVariants?: boolean
 }
 
 /** The defaults of `RankingOptions`. */
-export const DEFAULT_RANKING: Required<RankingOptions> = { k1: 1.2, b: 0.75, variantWeight: 0.7, pairBonus: 0.1 }
+export const DEFAULT_RANKING: Required<RankingOptions> = {
+  k1: 2,
+  b: 0.6,
+  exactBonus: 0.5,
+  pairBonus: 0.2,
+  matchesVariants: true,
+}
 
 /** A word of a query with the numbers of the terms it stands for. */
 export interface QueryWord {
   readonly word: string
-  /** Terms the query says itself: the word, and other forms of it. */
+  /** Terms the query uses itself: the word, and other forms of it. */
   readonly exact: readonly number[]
   /** Terms that only share the stem. */
   readonly variants: readonly number[]
   /** Share of its score that counts. */
   readonly weight: number
+  /** Inside a quoted phrase: how many tokens after the previous word it stands. */
+  readonly phraseGap?: number
+}
+
+/**
+ * Where the terms of a query occur. Those of `term` stand from `offsets[term]` to `offsets[term + 1]`; no document stands twice under
+ * a term.
+ */
+export interface WeightedPostings {
+  readonly offsets: Uint32Array
+  /** Document numbers, ascending within a term. */
+  readonly documents: Uint32Array
+  /** Occurrences in all fields, each counted by the weight of its field. */
+  readonly frequencies: Float32Array
 }
 
 /** A query in terms of one index. */
 export interface RankedQuery {
   readonly words: readonly QueryWord[]
-  /** Where the terms occur, by field; no document stands twice under a term. */
-  readonly postings: readonly Postings[]
+  /** How many documents can be found: how rare a word is, is measured among these. */
+  readonly count: number
+  readonly postings: WeightedPostings
   readonly findPairs: PairFinder
+  /** Occurrences of a term in a document, by field. */
+  readonly frequenciesOf: (term: number, document: number) => ArrayLike<number>
 }
 
 /**
- * Tells which words of a query stand right behind the one before them. The answer for document `d` of the list and word `w`
- * is at `d · words + w`, 1 for yes. A term that stands for several words stands for the last of them.
+ * Measures how close each word of a query stands behind the one before it, by `measureCloseness`. The result for document `d` of the
+ * list and word `w` is at `d · words + w`. A term that stands for several words stands for the last of them.
  */
-export type PairFinder = (documents: readonly number[], words: readonly QueryWord[]) => Uint8Array
+export type PairFinder = (documents: readonly number[], words: readonly QueryWord[]) => Float64Array
 
 /** The documents that are ranked. */
 export interface RankedCollection {
@@ -61,215 +85,207 @@ export interface RankedDocument {
   readonly score: number
   /** The part of the score that comes from neighbouring words. */
   readonly pairs: number
-  /** Its terms that stand for a word of the query, word by word, those the query says first. */
+  /** Its terms that stand for a word of the query, word by word, those the query uses first. */
   readonly terms: readonly number[]
+  /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
+  readonly coverage: number
+  /** The words that it lacks, in the order of the query. */
+  readonly missing: readonly string[]
 }
 
-/** What one word adds to the score of a document through one field. */
+/** What one word adds to the score of a document. */
 export interface Contribution {
   readonly word: QueryWord
-  readonly field: number
-  readonly frequency: number
+  /** Occurrences by field. */
+  readonly frequencies: readonly number[]
+  /** How many documents match the word. */
   readonly matches: number
   readonly score: number
 }
 
-/** The pair bonus is worked out for this many best documents only. */
+/** The pair bonus is computed for this many best documents only. */
 const RERANKED = 200
 
+/** A query is ranked by at most this many words. */
+const MAX_WORDS = 64
+
+/** Words further apart than this many tokens are not neighbours. */
+const PAIR_WINDOW = 3
+
+/** What a quoted phrase adds where it stands as quoted, as a share of the most that its words can score. */
+const PHRASE_BONUS = 1
+
 /**
- * Ranks a fixed set of documents by BM25, each field scored on its own and the scores added. A word is as rare as in the
- * field where it is most common, so that a common word does not gain from being seldom in titles.
+ * Ranks a fixed set of documents by BM25 over weighted occurrences: those in all fields are added before they saturate, so that a word
+ * in title and body counts as one word that occurs often, not as two (Robertson, Zaragoza and Taylor, 2004).
  */
 export class Ranking {
   readonly #collection: RankedCollection
-  readonly #weights: readonly number[]
   readonly #constants: Required<RankingOptions>
-  /** By field, what length does to a score: `k1 · (1 − b + b · length / average)`. */
-  readonly #norms: readonly Float64Array[]
-  // Scratch space of one search, zero between searches: by document …
+  /** By document, what length does to a score: `k1 · (1 − b + b · length / average)`. */
+  readonly #norms: Float64Array
+  // Scratch space of one search by document, zero between searches.
   readonly #scores: Float64Array
   readonly #touched: Uint32Array
-  readonly #places: Uint32Array
-  /** … and the matches of one word, those of field `f` from `f` times the number of documents on. */
+  // Scratch space of one word: the documents that match, and by document the frequencies of all its terms and of the exact ones.
   readonly #matched: Uint32Array
   readonly #frequencies: Float64Array
-  readonly #variantFrequencies: Uint32Array
-  readonly #matchCounts: Uint32Array
+  readonly #exactFrequencies: Float64Array
 
   constructor(collection: RankedCollection, weights: readonly number[], constants: Required<RankingOptions>) {
     const length = collection.lengths.length / collection.fieldCount
     this.#collection = collection
-    this.#weights = weights
     this.#constants = constants
-    this.#norms = weights.map((_, field) => createNorms(collection, field, constants))
+    this.#norms = createNorms(collection, weights, constants)
     this.#scores = new Float64Array(length)
     this.#touched = new Uint32Array(length)
-    this.#places = new Uint32Array(length)
-    this.#matched = new Uint32Array(length * weights.length)
-    this.#frequencies = new Float64Array(length * weights.length)
-    this.#variantFrequencies = new Uint32Array(length)
-    this.#matchCounts = new Uint32Array(weights.length)
+    this.#matched = new Uint32Array(length)
+    this.#frequencies = new Float64Array(length)
+    this.#exactFrequencies = new Float64Array(length)
   }
 
   /** The best documents for a query, best first; equal scores in the order of the collection. */
-  rank(query: RankedQuery, limit: number, accept?: (document: number) => boolean): RankedDocument[] {
+  rank(asked: RankedQuery, limit: number, accept?: (document: number) => boolean): RankedDocument[] {
+    const query = this.#withoutCommonWords(asked)
     const { words, postings } = query
     const rarities = new Float64Array(words.length)
     let count = 0
     words.forEach((word, i) => {
-      const rarity = this.#gather(postings, word)
+      const matches = this.#gather(postings, word)
+      const rarity = rarityOf(matches, query.count)
       rarities[i] = rarity
-      count = this.#addScores(word, rarity, count)
+      count = this.#addScores(word.weight * rarity, matches, count)
     })
     const candidates = this.#touched.subarray(0, count)
     try {
       const { order } = this.#collection
       const best = selectTop(candidates, this.#scores, Math.max(limit, RERANKED), accept, order)
       const ranked = this.#addPairs(query, best, rarities).slice(0, limit)
-      const terms = [...new Set(words.flatMap(({ exact, variants }) => [...exact, ...variants]))]
-      return ranked.map(({ document, score, pairs }) => {
-        const isMatched = (term: number): boolean => postings.some((field) => hasPosting(field, term, document))
-        return { document, score, pairs, terms: terms.filter(isMatched) }
-      })
+      return ranked.map((one) => ({ ...one, ...describeMatch(query, rarities, one.document) }))
     } finally {
-      // `accept` is not ours and may throw; the scratch space must be clean for the next search all the same.
+      // `accept` comes from the caller and may throw; the scratch space must be clean for the next search all the same.
       for (let i = 0; i < count; i++) this.#scores[candidates[i] ?? 0] = 0
     }
   }
 
-  /** What each word adds to the scores of some documents, document by document, word by word, field by field. */
-  explain({ words, postings }: RankedQuery, documents: readonly number[]): Contribution[][] {
+  /** What each word adds to the scores of some documents, document by document, word by word. */
+  explain(asked: RankedQuery, documents: readonly number[]): Contribution[][] {
+    const query = this.#withoutCommonWords(asked)
     const contributions = documents.map((): Contribution[] => [])
-    for (const word of words) {
-      const rarity = this.#gather(postings, word)
-      this.#weights.forEach((_, field) => {
-        const from = field * this.#scores.length
-        const matches = this.#matchCounts[field] ?? 0
-        const matched = this.#matched.subarray(from, from + matches)
-        const places = new Map<number, number>()
-        matched.forEach((document, place) => {
-          places.set(document, place)
-        })
-        documents.forEach((document, i) => {
-          const place = places.get(document)
-          if (place === undefined) return
-          const frequency = this.#frequencies[from + place] ?? 0
-          const norm = this.#norms[field]?.[document] ?? 0
-          const score = (this.#factor(word, field, rarity) * frequency) / (frequency + norm)
-          contributions[i]?.push({ word, field, frequency, matches, score })
-        })
+    for (const word of query.words) {
+      const matches = this.#gather(query.postings, word)
+      const factor = word.weight * rarityOf(matches, query.count)
+      documents.forEach((document, i) => {
+        if ((this.#frequencies[document] ?? 0) === 0) return
+        const frequencies = sumFrequencies(query, [...word.exact, ...word.variants], document)
+        const score = factor * this.#saturate(document)
+        contributions[i]?.push({ word, frequencies, matches, score })
       })
+      this.#forget(matches)
     }
     return contributions
   }
 
-  /** Collects the matches of a word in every field and returns its rarity. */
-  #gather(postings: readonly Postings[], word: QueryWord): number {
-    let most = 0
-    for (let field = 0; field < this.#weights.length; field++) {
-      const matches = this.#gatherField(postings[field], word, field)
-      this.#matchCounts[field] = matches
-      if (matches > most) most = matches
-    }
-    return Math.log(1 + (this.#collection.count - most + 0.5) / (most + 0.5))
+  /** Of a long query, the words that tell most: the rarest, and those it repeats. */
+  #withoutCommonWords(query: RankedQuery): RankedQuery {
+    const { words, postings } = query
+    if (words.length <= MAX_WORDS) return query
+    const masses = words.map((word, i) => {
+      const matches = this.#gather(postings, word)
+      this.#forget(matches)
+      return { i, mass: matches === 0 ? 0 : word.weight * rarityOf(matches, query.count) }
+    })
+    const kept = masses.sort((a, b) => b.mass - a.mass || a.i - b.i).slice(0, MAX_WORDS)
+    const places = new Set(kept.map(({ i }) => i))
+    return { ...query, words: words.filter((_, i) => places.has(i)) }
   }
 
-  /**
-   * Collects the documents that match a word in one field, each with the frequency that counts: that of the exact terms
-   * plus the weighted frequency `v` of the variants. Where there are variants only it is `v / (1 + v)`, which stays below
-   * one exact occurrence however often they stand there. Returns how many documents there are.
-   */
-  #gatherField(postings: Postings | undefined, word: QueryWord, field: number): number {
-    if (!postings) return 0
-    const base = field * this.#scores.length
-    const matched = this.#matched
-    const frequencies = this.#frequencies
-    const terms = word.exact.length + word.variants.length
-    const [only] = word.exact
+  /** Collects the documents that match a word with their frequencies, and returns how many there are. */
+  #gather(postings: WeightedPostings, { exact, variants }: QueryWord): number {
     let count = 0
-    if (terms === 1 && only !== undefined) {
-      const to = postings.offsets[only + 1] ?? 0
-      for (let i = postings.offsets[only] ?? 0; i < to; i++) {
-        matched[base + count] = postings.documents[i] ?? 0
-        frequencies[base + count++] = postings.frequencies[i] ?? 0
-      }
-      return count
-    }
-    for (const term of word.exact) count = this.#gatherTerm(postings, term, base, count, true)
-    for (const term of word.variants) count = this.#gatherTerm(postings, term, base, count, false)
-    // Whole numbers are summed first and weighted once, so that the result does not depend on the order of terms.
-    for (let i = 0; i < count; i++) {
-      const exact = frequencies[base + i] ?? 0
-      const variants = this.#constants.variantWeight * (this.#variantFrequencies[i] ?? 0)
-      frequencies[base + i] = exact > 0 ? exact + variants : variants / (1 + variants)
-      this.#variantFrequencies[i] = 0
-      this.#places[matched[base + i] ?? 0] = 0
-    }
+    for (const term of exact) count = this.#gatherTerm(postings, term, count, true)
+    for (const term of variants) count = this.#gatherTerm(postings, term, count, false)
     return count
   }
 
-  #gatherTerm(postings: Postings, term: number, base: number, before: number, isExact: boolean): number {
-    const places = this.#places
-    const to = postings.offsets[term + 1] ?? 0
+  #gatherTerm({ offsets, documents, frequencies }: WeightedPostings, term: number, before: number, isExact: boolean) {
+    const sums = this.#frequencies
+    const exactSums = this.#exactFrequencies
+    const matched = this.#matched
+    const to = offsets[term + 1] ?? 0
     let count = before
-    for (let i = postings.offsets[term] ?? 0; i < to; i++) {
-      const document = postings.documents[i] ?? 0
-      const frequency = postings.frequencies[i] ?? 0
-      let place = (places[document] ?? 0) - 1
-      if (place < 0) {
-        place = count++
-        places[document] = count
-        this.#matched[base + place] = document
-        this.#frequencies[base + place] = 0
-      }
-      if (isExact) this.#frequencies[base + place] = (this.#frequencies[base + place] ?? 0) + frequency
-      else this.#variantFrequencies[place] = (this.#variantFrequencies[place] ?? 0) + frequency
+    for (let i = offsets[term] ?? 0; i < to; i++) {
+      const document = documents[i] ?? 0
+      const frequency = frequencies[i] ?? 0
+      const sum = sums[document] ?? 0
+      if (sum === 0) matched[count++] = document
+      sums[document] = sum + frequency
+      if (isExact) exactSums[document] = (exactSums[document] ?? 0) + frequency
     }
     return count
   }
 
-  #addScores(word: QueryWord, rarity: number, before: number): number {
+  /** Adds what a word scores to the documents that were gathered, and clears their frequencies. */
+  #addScores(factor: number, matches: number, before: number): number {
     const scores = this.#scores
     const matched = this.#matched
-    const frequencies = this.#frequencies
     let count = before
-    for (let field = 0; field < this.#weights.length; field++) {
-      const norms = this.#norms[field]
-      if (!norms) continue
-      const factor = this.#factor(word, field, rarity)
-      const from = field * scores.length
-      const to = from + (this.#matchCounts[field] ?? 0)
-      for (let i = from; i < to; i++) {
-        const document = matched[i] ?? 0
-        const frequency = frequencies[i] ?? 0
-        const score = scores[document] ?? 0
-        // A match always adds something, so a score of zero means a document not met before.
-        if (score === 0) this.#touched[count++] = document
-        scores[document] = score + (factor * frequency) / (frequency + (norms[document] ?? 0))
-      }
+    for (let i = 0; i < matches; i++) {
+      const document = matched[i] ?? 0
+      const score = scores[document] ?? 0
+      // A match always adds something, so a score of zero means a document not met before.
+      if (score === 0) this.#touched[count++] = document
+      scores[document] = score + factor * this.#saturate(document)
     }
+    this.#forget(matches)
     return count
   }
 
-  #factor(word: QueryWord, field: number, rarity: number): number {
-    return word.weight * (this.#weights[field] ?? 0) * rarity * (this.#constants.k1 + 1)
+  /** What the gathered frequencies of a document come to. */
+  #saturate(document: number): number {
+    const { k1, exactBonus } = this.#constants
+    const norm = this.#norms[document] ?? 0
+    const frequency = this.#frequencies[document] ?? 0
+    const exact = this.#exactFrequencies[document] ?? 0
+    return (k1 + 1) * (frequency / (frequency + norm) + (exactBonus * exact) / (exact + norm))
   }
 
-  /** Adds the pair bonus to the first documents and puts them in order. It only adds, so the others stay behind them. */
+  #forget(matches: number): void {
+    for (let i = 0; i < matches; i++) {
+      const document = this.#matched[i] ?? 0
+      this.#frequencies[document] = 0
+      this.#exactFrequencies[document] = 0
+    }
+  }
+
+  /** Adds the pair bonus to the first documents and sorts them. It only adds, so the others stay behind them. */
   #addPairs(
     { words, findPairs }: RankedQuery,
     best: readonly number[],
     rarities: Float64Array,
-  ): Omit<RankedDocument, 'terms'>[] {
-    const { pairBonus } = this.#constants
-    const isOn = words.length > 1 && pairBonus > 0
-    const found = isOn ? findPairs(best.slice(0, RERANKED), words) : new Uint8Array(0)
+  ): Pick<RankedDocument, 'document' | 'score' | 'pairs'>[] {
+    const isOn = words.length > 1 && this.#constants.pairBonus > 0
+    const found = isOn ? findPairs(best.slice(0, RERANKED), words) : new Float64Array(0)
     const ranked = best.map((document, rank) => {
-      const pairs = pairBonus * sumPairs(found.subarray(rank * words.length, (rank + 1) * words.length), rarities)
+      const closeness = found.subarray(rank * words.length, (rank + 1) * words.length)
+      const pairs = this.#sumPairs(words, closeness, rarities, this.#norms[document] ?? 0)
       return { document, score: (this.#scores[document] ?? 0) + pairs, pairs }
     })
     return ranked.sort((a, b) => b.score - a.score || this.#compare(a.document, b.document))
+  }
+
+  /** Adds up what query words earn by standing behind their neighbours, each pair once. */
+  #sumPairs(words: readonly QueryWord[], closeness: Float64Array, rarities: Float64Array, norm: number): number {
+    const { k1, pairBonus } = this.#constants
+    let sum = 0
+    for (let i = 1; i < closeness.length; i++) {
+      const close = closeness[i] ?? 0
+      if (close === 0) continue
+      const share = words[i]?.phraseGap === undefined ? (pairBonus * close) / (close + norm) : PHRASE_BONUS
+      const weight = (words[i - 1]?.weight ?? 0) * (rarities[i - 1] ?? 0) + (words[i]?.weight ?? 0) * (rarities[i] ?? 0)
+      sum += share * weight * (k1 + 1)
+    }
+    return sum
   }
 
   #compare(a: number, b: number): number {
@@ -278,17 +294,83 @@ export class Ranking {
   }
 }
 
-/** Adds up the rarities of query words that stand side by side in a document, each pair once. */
-function sumPairs(found: Uint8Array, rarities: Float64Array): number {
+/** How much a word tells that so many of all documents match. */
+function rarityOf(matches: number, count: number): number {
+  return Math.log(1 + (count - matches + 0.5) / (matches + 0.5))
+}
+
+/**
+ * How close a word stands behind another, from the ascending places of both in one document: the sum of the inverse distances to the
+ * nearest one before it, within a window. In a phrase only the exact distance counts.
+ */
+export function measureCloseness(
+  before: readonly number[] | undefined,
+  after: readonly number[] | undefined,
+  phraseGap: number | undefined,
+): number {
+  if (!before || !after) return 0
   let sum = 0
-  for (let word = 1; word < found.length; word++) {
-    if (found[word] === 1) sum += (rarities[word - 1] ?? 0) + (rarities[word] ?? 0)
+  let i = 0
+  for (const place of after) {
+    const wanted = place - (phraseGap ?? 1)
+    while ((before[i + 1] ?? Number.POSITIVE_INFINITY) <= wanted) i++
+    const distance = place - (before[i] ?? Number.POSITIVE_INFINITY)
+    if (phraseGap === undefined ? distance >= 1 && distance <= PAIR_WINDOW : distance === phraseGap) sum += 1 / distance
   }
   return sum
 }
 
-/** Tells whether a document holds a term in a field. */
-export function hasPosting({ offsets, documents }: Postings, term: number, document: number): boolean {
+/** Which words of a query a document holds. */
+function describeMatch(
+  { words, postings }: RankedQuery,
+  rarities: Float64Array,
+  document: number,
+): Pick<RankedDocument, 'terms' | 'coverage' | 'missing'> {
+  const terms = new Set<number>()
+  const missing: string[] = []
+  let covered = 0
+  let all = 0
+  words.forEach(({ word, exact, variants, weight }, i) => {
+    const mass = weight * (rarities[i] ?? 0)
+    all += mass
+    let isHeld = false
+    for (const term of [...exact, ...variants]) {
+      if (!hasPosting(postings, term, document)) continue
+      terms.add(term)
+      isHeld = true
+    }
+    if (isHeld) covered += mass
+    else missing.push(word)
+  })
+  return { terms: [...terms], coverage: all === 0 ? 1 : covered / all, missing }
+}
+
+/** Occurrences of some terms in a document, by field. */
+function sumFrequencies({ frequenciesOf }: RankedQuery, terms: readonly number[], document: number): number[] {
+  const sums: number[] = []
+  for (const term of terms) {
+    const frequencies = frequenciesOf(term, document)
+    for (let field = 0; field < frequencies.length; field++)
+      sums[field] = (sums[field] ?? 0) + (frequencies[field] ?? 0)
+  }
+  return sums
+}
+
+/** Tells whether a document holds a term. */
+export function hasPosting(
+  postings: Pick<WeightedPostings, 'offsets' | 'documents'>,
+  term: number,
+  document: number,
+): boolean {
+  return findPosting(postings, term, document) >= 0
+}
+
+/** Where the posting of a term and a document stands, or -1. */
+export function findPosting(
+  { offsets, documents }: Pick<WeightedPostings, 'offsets' | 'documents'>,
+  term: number,
+  document: number,
+): number {
   let low = offsets[term] ?? 0
   let high = offsets[term + 1] ?? 0
   while (low < high) {
@@ -296,7 +378,7 @@ export function hasPosting({ offsets, documents }: Postings, term: number, docum
     if ((documents[middle] ?? 0) < document) low = middle + 1
     else high = middle
   }
-  return low < (offsets[term + 1] ?? 0) && documents[low] === document
+  return low < (offsets[term + 1] ?? 0) && documents[low] === document ? low : -1
 }
 
 /** How many documents have a field, and how many tokens it holds in all of them. */
@@ -314,13 +396,23 @@ export function sumLengths(
   return { documents: count, tokens }
 }
 
-/** Length norms of one field. The average is over the documents that have the field, so that a rare one is not skewed. */
-function createNorms(documents: RankedCollection, field: number, { k1, b }: Required<RankingOptions>): Float64Array {
-  const { documents: count, tokens } = sumLengths(documents, field)
-  const average = count === 0 ? 1 : tokens / count
-  const norms = new Float64Array(documents.lengths.length / documents.fieldCount)
-  for (let i = 0; i < norms.length; i++) {
-    norms[i] = k1 * (1 - b + (b * (documents.lengths[i * documents.fieldCount + field] ?? 0)) / average)
+/** Length norms of documents, the tokens of each field counted by its weight, as occurrences are. */
+function createNorms(
+  { lengths, fieldCount, count }: RankedCollection,
+  weights: readonly number[],
+  { k1, b }: Required<RankingOptions>,
+): Float64Array {
+  const norms = new Float64Array(lengths.length / fieldCount)
+  let sum = 0
+  for (let document = 0; document < norms.length; document++) {
+    let length = 0
+    for (let field = 0; field < fieldCount; field++) {
+      length += (weights[field] ?? 0) * (lengths[document * fieldCount + field] ?? 0)
+    }
+    norms[document] = length
+    sum += length
   }
+  const average = sum === 0 ? 1 : sum / count
+  for (let i = 0; i < norms.length; i++) norms[i] = k1 * (1 - b + (b * (norms[i] ?? 0)) / average)
   return norms
 }

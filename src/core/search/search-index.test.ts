@@ -41,26 +41,25 @@ describe('ranking', () => {
     expect(search(documents, query)).toEqual(['exact', 'stemmed'])
   })
 
-  test('ranks one exact match ahead of any number of stemmed ones in a text of the same length', () => {
-    const variants = fc.array(fc.constantFrom('connecting', 'connections', 'connected', 'Connects'), { minLength: 1 })
+  test('ranks the form asked for ahead of another that occurs as often in a text of the same length', () => {
+    const other = fc.constantFrom('connecting', 'connections', 'connected', 'Connects')
     fc.assert(
-      fc.property(variants, fc.nat(200), (words, more) => {
+      fc.property(other, fc.integer({ min: 1, max: 30 }), fc.nat(200), (form, times, more) => {
         const others = Array.from({ length: more }, (_, i) => `other${i}`)
-        const stemmed = [...words, ...others].join(' ')
-        const exact = ['connect', ...words.slice(1).map(() => 'unrelated'), ...others].join(' ')
-        expect(search({ a: stemmed, exact }, 'connect')).toEqual(['exact', 'a'])
+        const repeat = (word: string): string => [...Array.from({ length: times }, () => word), ...others].join(' ')
+        expect(search({ a: repeat(form), exact: repeat('connect') }, 'connect')).toEqual(['exact', 'a'])
       }),
     )
   })
 
-  test('ranks more stemmed matches above fewer, beside an exact one or without', () => {
+  test('ranks more matches of any form above fewer', () => {
     const documents = {
       a: 'connecting is good and new',
       b: 'connecting is connecting or connected',
       c: 'connect it or leave it',
       d: 'connect it by connecting it',
     }
-    expect(search(documents, 'connect')).toEqual(['d', 'c', 'b', 'a'])
+    expect(search(documents, 'connect')).toEqual(['d', 'b', 'c', 'a'])
   })
 
   test.each([
@@ -150,10 +149,48 @@ describe('ranking', () => {
 
   test('counts two forms of a word in a query as one word', () => {
     const index = createIndex({ a: 'one connection', b: 'two other' })
-    const [once] = index.search('connection')
-    const [twice] = index.search('connection connection')
-    expect(twice).toEqual(once)
     expect(index.search('connections connection', { explain: true })[0]?.explain?.parts).toHaveLength(1)
+  })
+
+  test('counts a word that the query repeats more than once, and less with every repetition', () => {
+    const index = createIndex({ a: 'one connection', b: 'two other' })
+    const scoreOf = (times: number) => index.search('connection '.repeat(times))[0]?.score ?? 0
+    expect(scoreOf(2) / scoreOf(1)).toBeCloseTo(1.6, 10)
+    expect(scoreOf(3) / scoreOf(1)).toBeCloseTo(2, 10)
+    expect(scoreOf(500) / scoreOf(1)).toBeLessThan(4)
+  })
+
+  test('adds occurrences in all fields before they saturate', () => {
+    const index = new SearchIndex(options)
+    index.add('both', { title: 'proxy', body: 'proxy filler filler filler' })
+    index.add('two words', { title: 'proxy', body: 'header filler filler filler' })
+    expect(index.search('proxy header').map(({ key }) => key)).toEqual(['two words', 'both'])
+  })
+
+  test('ranks a quoted phrase above its words in another order, stop words included', () => {
+    const documents = {
+      apart: 'a directory, directory and directory such as no other, with file, file and file',
+      phrase: `no such file or directory ${'filler '.repeat(20)}`,
+    }
+    expect(search(documents, '"no such file or directory"')[0]).toBe('phrase')
+    expect(search(documents, 'no such file or directory')[0]).toBe('apart')
+  })
+
+  test('ranks a long query by its rarest words', () => {
+    const common = Array.from({ length: 100 }, (_, i) => `common${i}`)
+    const documents = Object.fromEntries(common.map((word, i) => [`d${i}`, `${common.join(' ')} ${word}`]))
+    const index = createIndex({ ...documents, rare: 'needle' })
+    const [hit] = index.search(`${common.join(' ')} needle`)
+    expect(hit?.key).toBe('rare')
+  })
+
+  test('tells how much of a query a document covers, by the rarity of its words', () => {
+    const index = createIndex({ a: 'common rare', b: 'common', c: 'common' })
+    const [first, second] = index.search('common rare unheard')
+    expect(first).toMatchObject({ key: 'a', missing: ['unheard'] })
+    expect(second).toMatchObject({ key: 'b', missing: ['rare', 'unheard'] })
+    expect(first?.coverage).toBeGreaterThan(second?.coverage ?? 1)
+    expect(second?.coverage).toBeLessThan(1 / 3)
   })
 })
 
@@ -192,11 +229,9 @@ describe('hits', () => {
     index.add('b', { title: 'Other', body: 'boundary' })
     const [hit] = index.search('boundary layer', { explain: true })
     const { parts = [], pairs = 0 } = hit?.explain ?? {}
-    expect(parts.map(({ word, field, terms, documents }) => [word, field, terms, documents])).toEqual([
-      ['boundary', 'title', ['boundary'], 1],
-      ['boundary', 'body', ['boundary'], 2],
-      ['layer', 'title', ['layers'], 1],
-      ['layer', 'body', ['layer', 'layers'], 1],
+    expect(parts.map(({ word, fields, terms, documents }) => [word, fields, terms, documents])).toEqual([
+      ['boundary', { title: 1, body: 2 }, ['boundary'], 2],
+      ['layer', { title: 1, body: 2 }, ['layer', 'layers'], 1],
     ])
     expect(pairs).toBeGreaterThan(0)
     expect(parts.reduce((sum, { score }) => sum + score, pairs)).toBeCloseTo(hit?.score ?? 0, 12)
@@ -459,10 +494,10 @@ describe('words that are not typed to the end', () => {
     const index = createIndex(documents)
     expect(index.complete('retr')).toEqual({ beginning: 'retr', terms: ['retry', 'retrospect'] })
     expect(index.search('retr', { completes: true }).map(({ key, terms }) => [key, terms])).toEqual([
-      ['b', ['retry']],
       ['a', ['retrospect', 'retry']],
+      ['b', ['retry']],
     ])
-    expect(index.search('thing retr', { completes: true }).map(({ key }) => key)).toEqual(['c', 'b', 'a'])
+    expect(index.search('thing retr', { completes: true }).map(({ key }) => key)).toEqual(['c', 'a', 'b'])
     expect(index.complete('readFileSy')).toEqual({ beginning: 'sy', terms: ['sync'] })
     // Nobody looks for a stop word.
     expect(index.complete('th')).toEqual({ beginning: 'th', terms: ['thesaurus', 'thing'] })

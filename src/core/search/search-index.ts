@@ -5,7 +5,9 @@ import { buildPostings, type Documents, type Postings, visitDocument } from './p
 import { parseQuery } from './query.ts'
 import {
   DEFAULT_RANKING,
+  findPosting,
   type QueryWord,
+  type RankedDocument,
   type RankedQuery,
   Ranking,
   type RankingOptions,
@@ -46,9 +48,8 @@ export interface Completion {
 }
 
 /** One document that matches a query. */
-export interface SearchHit {
+export interface SearchHit extends Pick<RankedDocument, 'score' | 'coverage' | 'missing'> {
   readonly key: string
-  readonly score: number
   /** The terms of the document that matched, in the order of the query: what a snippet should show. */
   readonly terms: readonly string[]
   readonly explain?: Explanation
@@ -205,13 +206,14 @@ export class SearchIndex {
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
     const { keys, ranking, postings, findPairs } = finish(this.#take())
-    const asked = { words: this.#parseQuery(query, completes), postings, findPairs }
+    const words = this.#parseQuery(query, completes)
+    const asked = { words, count: keys.length, findPairs, ...weighPostings(postings, this.#weights, words) }
     const accept = filter && ((document: number) => filter(keys[document] ?? ''))
     const ranked = ranking.rank(asked, limit, accept)
     const nameOf = (id: number): string => this.#vocabulary.term(id)
     const explained = explain ? explainAll(ranking, asked, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms }, i) => {
-      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf) }
+    return ranked.map(({ document, score, terms, coverage, missing }, i) => {
+      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf), coverage, missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
@@ -430,16 +432,16 @@ export class SearchIndex {
   /** The words of a query with the terms they stand for. */
   #parseQuery(query: string, completes: boolean): QueryWord[] {
     const unfinished = completes ? this.#findUnfinished(query) : []
-    return parseQuery(query, this.#analyzer).map(({ word, forms, weight }) => {
+    return parseQuery(query, this.#analyzer).map(({ word, forms, weight, phraseGap }) => {
       const exact = forms.map((form) => this.#vocabulary.find(form)).filter((id) => id >= 0)
       const related = unfinished.includes(word) ? this.#findLonger(word) : this.#findRelated(word)
       const variants = this.#sortTerms(related.filter((id) => !exact.includes(id)))
-      return { word, exact, variants, weight }
+      return { word, exact, variants, weight, ...(phraseGap !== undefined && { phraseGap }) }
     })
   }
 
   #findRelated(word: string): number[] {
-    return this.#ranking.variantWeight > 0 ? this.#stems.find(word) : []
+    return this.#ranking.matchesVariants ? this.#stems.find(word) : []
   }
 
   /** Words at the very end of a query that no document has, and that begin others: an identifier, and then its last part. */
@@ -521,6 +523,39 @@ export class SearchIndex {
     })
     this.#rowCount = keys.length
     if (this.#rows.size !== keys.length || reader.remaining > 0) throw new RangeError('documents do not add up')
+  }
+}
+
+/** The postings of the terms of a query, those of all fields added up by the weights of the fields. */
+function weighPostings(
+  postings: readonly Postings[],
+  weights: readonly number[],
+  words: readonly QueryWord[],
+): Pick<RankedQuery, 'postings' | 'frequenciesOf'> {
+  const terms = new Set(words.flatMap(({ exact, variants }) => [...exact, ...variants]))
+  const offsets = new Uint32Array((postings[0]?.offsets.length ?? 1) + 1)
+  const documents: number[] = []
+  const frequencies: number[] = []
+  for (const term of [...terms].sort((a, b) => a - b)) {
+    const sums = new Map<number, number>()
+    postings.forEach((field, f) => {
+      for (let i = field.offsets[term] ?? 0; i < (field.offsets[term + 1] ?? 0); i++) {
+        const document = field.documents[i] ?? 0
+        sums.set(document, (sums.get(document) ?? 0) + (weights[f] ?? 0) * (field.frequencies[i] ?? 0))
+      }
+    })
+    offsets[term] = documents.length
+    for (const [document, frequency] of [...sums].sort(([a], [b]) => a - b)) {
+      documents.push(document)
+      frequencies.push(frequency)
+    }
+    offsets[term + 1] = documents.length
+  }
+  const frequenciesOf = (term: number, document: number): number[] =>
+    postings.map((field) => field.frequencies[findPosting(field, term, document)] ?? 0)
+  return {
+    postings: { offsets, documents: Uint32Array.from(documents), frequencies: Float32Array.from(frequencies) },
+    frequenciesOf,
   }
 }
 

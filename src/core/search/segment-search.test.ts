@@ -119,6 +119,14 @@ describe('a search over segments', () => {
           for (const [document, fields] of living) index.add(keyOf(document), fields)
 
           const accept = ({ source }: Pick<SegmentDocument, 'source'>) => source !== 1
+          const within = living.filter(([{ source }]) => source === 2)
+          const part = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
+          for (const [document, fields] of within) part.add(keyOf(document), fields)
+          const rarities = (hits: readonly { readonly coverage: number }[]) =>
+            hits.map(({ coverage }) => coverage).sort((a, b) => a - b)
+          expect(rarities(search.search(query, 40, { sources: new Set([2]) }))).toEqual(
+            rarities(part.search(query, { limit: 40 })),
+          )
           const accepted = new Set(living.filter(([document]) => accept(document)).map(([document]) => keyOf(document)))
           for (const isFiltered of [false, true]) {
             const expected = index.search(query, {

@@ -1,9 +1,17 @@
 import type { Analyzer } from './analyzer.ts'
 import { documentAt, type SegmentDocument } from './document-table.ts'
 import { type Explanation, explainAll } from './explain.ts'
-import type { Postings } from './postings.ts'
 import { type ParsedWord, parseQuery } from './query.ts'
-import { DEFAULT_RANKING, type QueryWord, type RankedQuery, Ranking, type RankingOptions } from './ranking.ts'
+import {
+  DEFAULT_RANKING,
+  measureCloseness,
+  type QueryWord,
+  type RankedDocument,
+  type RankedQuery,
+  Ranking,
+  type RankingOptions,
+  type WeightedPostings,
+} from './ranking.ts'
 import type { SegmentView } from './segment.ts'
 import { encodeText, findEntry, type StemEntry } from './term-blocks.ts'
 import { PostingsReader, type TermPostings } from './term-postings.ts'
@@ -17,12 +25,30 @@ export interface SegmentSearchOptions {
 }
 
 /** A document that matches a query. */
-export interface SegmentHit {
+export interface SegmentHit extends Pick<RankedDocument, 'score' | 'coverage' | 'missing'> {
   readonly document: SegmentDocument
-  readonly score: number
   /** The terms of the document that matched, in the order of the query. */
   readonly terms: readonly string[]
   readonly explain?: Explanation
+}
+
+/** How segments are asked. */
+export interface SegmentQueryOptions {
+  /** Numbers of the sources that are searched, as if there were no others: rarity is measured among their documents. */
+  readonly sources?: ReadonlySet<number> | undefined
+  /** Keeps a document out of the hits when it answers `false`. Asked only of documents good enough to be one. */
+  readonly accept?: (document: SegmentDocument) => boolean
+  readonly explain?: boolean
+}
+
+/** The documents that a query can find. */
+interface Scope {
+  /** Names the sources; documents of all others are left out. */
+  readonly key: string
+  /** 1 for a document that is left out; undefined where none is. */
+  readonly hidden: Uint8Array | undefined
+  /** How many are left. */
+  readonly count: number
 }
 
 /**
@@ -36,7 +62,10 @@ export class SegmentSearch {
   /** The number of each segment's first document among all. */
   readonly #bases: readonly number[]
   readonly #dead: Uint8Array | undefined
+  readonly #size: number
+  #scope: Scope | undefined
   readonly #fields: readonly string[]
+  readonly #weights: readonly number[]
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #hasVariants: boolean
@@ -67,28 +96,45 @@ export class SegmentSearch {
       return from
     })
     this.#dead = dead
+    this.#size = size
     this.count = count
     const constants = { ...DEFAULT_RANKING, ...ranking }
-    this.#hasVariants = constants.variantWeight > 0
-    this.#ranking = new Ranking({ lengths, fieldCount, count, order }, Object.values(fields), constants)
+    this.#hasVariants = constants.matchesVariants
+    this.#weights = Object.values(fields)
+    this.#ranking = new Ranking({ lengths, fieldCount, count, order }, this.#weights, constants)
   }
 
   /** The documents that match a query best and are accepted, best first. */
-  search(
-    query: string,
-    limit: number,
-    options: { readonly accept?: (document: SegmentDocument) => boolean; readonly explain?: boolean } = {},
-  ): SegmentHit[] {
-    const { accept, explain = false } = options
-    const { terms, ...asked } = this.#look(parseQuery(query, this.#analyzer))
+  search(query: string, limit: number, options: SegmentQueryOptions = {}): SegmentHit[] {
+    const { sources, accept, explain = false } = options
+    const { terms, ...asked } = this.#look(parseQuery(query, this.#analyzer), this.#scopeOf(sources))
     const ranked = this.#ranking.rank(asked, limit, accept && ((document) => accept(this.#documentAt(document))))
     const nameOf = (term: number): string => terms[term] ?? ''
     const explained = explain ? explainAll(this.#ranking, asked, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms: matched }, i) => {
-      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf) }
+    return ranked.map(({ document, score, terms: matched, coverage, missing }, i) => {
+      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf), coverage, missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
+  }
+
+  /** The living documents of some sources. The last answer is kept: questions mostly ask the same sources. */
+  #scopeOf(sources: ReadonlySet<number> | undefined): Scope {
+    if (sources === undefined) return { key: '', hidden: this.#dead, count: this.count }
+    const key = [...sources].sort((a, b) => a - b).join(' ')
+    if (this.#scope?.key === key) return this.#scope
+    const hidden = new Uint8Array(this.#size)
+    let count = 0
+    this.#views.forEach(({ segment: { table }, dead }, segment) => {
+      const base = this.#bases[segment] ?? 0
+      for (let i = 0; i < table.count; i++) {
+        const isHidden = dead?.[i] === 1 || !sources.has(table.sources[i] ?? 0)
+        if (isHidden) hidden[base + i] = 1
+        else count++
+      }
+    })
+    this.#scope = { key, hidden, count }
+    return this.#scope
   }
 
   #documentAt(document: number): SegmentDocument {
@@ -110,18 +156,20 @@ export class SegmentSearch {
   }
 
   /** Looks the words of a query up in all segments. */
-  #look(parsed: readonly ParsedWord[]): RankedQuery & { readonly terms: readonly string[] } {
+  #look(parsed: readonly ParsedWord[], { hidden, count }: Scope): RankedQuery & { readonly terms: readonly string[] } {
     const found = new FoundTerms(this.#views)
     const words = parsed.map((word) => this.#lookWord(word, found))
     return {
       words,
       terms: found.names,
-      postings: found.parts.length === 0 ? this.#fields.map(() => NO_POSTINGS) : this.#readPostings(found.parts),
+      count,
+      postings: this.#readPostings(found.parts, hidden),
+      frequenciesOf: (term, document) => this.#readFrequencies(found.parts[term] ?? [], document),
       findPairs: (documents, asked) => this.#findPairs(documents, asked, found.parts),
     }
   }
 
-  #lookWord({ word, stem, forms, weight }: ParsedWord, found: FoundTerms): QueryWord {
+  #lookWord({ word, stem, forms, weight, phraseGap }: ParsedWord, found: FoundTerms): QueryWord {
     const group = found.addStem(stem)
     if (!this.#hasVariants) group.clear()
     for (const { form, term, segment } of this.#hasVariants ? found.longForms(stem) : []) {
@@ -137,42 +185,58 @@ export class SegmentSearch {
       weight,
       exact: exact.map((term) => found.id(term)),
       variants: variants.map((term) => found.id(term)),
+      ...(phraseGap !== undefined && { phraseGap }),
     }
   }
 
-  /** Decodes the postings of all terms, field by field. */
-  #readPostings(parts: readonly TermPart[][]): Postings[] {
-    const fields = this.#fields.map(() => new PostingsList())
-    const last = fields.at(-1)
-    const reader = new PostingsReader(fields.length)
-    const dead = this.#dead
+  /** Decodes the postings of all terms. */
+  #readPostings(parts: readonly TermPart[][], hidden: Uint8Array | undefined): WeightedPostings {
+    const list = new PostingsList()
+    const weights = this.#weights
+    const lastWeight = weights.at(-1) ?? 0
+    const reader = new PostingsReader(weights.length)
     for (const term of parts) {
-      for (const field of fields) field.beginTerm()
+      list.beginTerm()
       for (const { segment, postings } of term) {
         const base = this.#bases[segment] ?? 0
-        const most = postings.middle - postings.start
-        for (const field of fields) field.reserve(most)
+        list.reserve(postings.middle - postings.start)
         reader.begin(postings)
         while (reader.next()) {
           const document = base + reader.document
-          if (dead !== undefined && dead[document] === 1) continue
-          if (reader.isInLastOnly) last?.add(document, reader.total)
-          else for (let i = 0; i < fields.length; i++) fields[i]?.add(document, reader.frequencies[i] ?? 0)
+          if (hidden !== undefined && hidden[document] === 1) continue
+          if (reader.isInLastOnly) list.add(document, lastWeight * Math.min(reader.total, MAX_FREQUENCY))
+          else list.add(document, weigh(reader.frequencies, weights))
         }
       }
     }
-    return fields.map((field) => field.finish())
+    return list.finish()
+  }
+
+  /** Occurrences of a term in one document, by field. */
+  #readFrequencies(parts: readonly TermPart[], document: number): Uint32Array {
+    const reader = new PostingsReader(this.#fields.length)
+    const segment = this.#segmentOf(document)
+    const place = document - (this.#bases[segment] ?? 0)
+    for (const part of parts) {
+      if (part.segment !== segment) continue
+      reader.begin(part.postings)
+      while (reader.next() && reader.document < place);
+      if (reader.document !== place) continue
+      reader.fillFrequencies()
+      return reader.frequencies
+    }
+    return new Uint32Array(this.#fields.length)
   }
 
   /** Finds neighbouring words by the places of their terms. */
-  #findPairs(documents: readonly number[], words: readonly QueryWord[], parts: readonly TermPart[][]): Uint8Array {
-    const found = new Uint8Array(documents.length * words.length)
+  #findPairs(documents: readonly number[], words: readonly QueryWord[], parts: readonly TermPart[][]): Float64Array {
+    const found = new Float64Array(documents.length * words.length)
     const wanted = this.#groupBySegment(documents)
     const wordOfTerm = new Map(
       words.flatMap(({ exact, variants }, i) => [...exact, ...variants].map((term) => [term, i])),
     )
     let previous: (number[] | undefined)[] = []
-    words.forEach(({ exact, variants }, word) => {
+    words.forEach(({ exact, variants, phraseGap }, word) => {
       const terms = [...exact, ...variants].filter((term) => wordOfTerm.get(term) === word)
       const current = this.#readPlaces(
         terms.flatMap((term) => parts[term] ?? []),
@@ -180,7 +244,7 @@ export class SegmentSearch {
         documents.length,
       )
       documents.forEach((_, i) => {
-        if (areNeighbours(previous[i], current[i])) found[i * words.length + word] = 1
+        found[i * words.length + word] = measureCloseness(previous[i], current[i], phraseGap)
       })
       previous = current
     })
@@ -247,21 +311,15 @@ interface TermPart {
   readonly postings: TermPostings
 }
 
-/** Tells whether a place of the second list is right behind one of the first; both are ascending. */
-function areNeighbours(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
-  if (!before || !after) return false
-  let i = 0
-  for (const place of after) {
-    while ((before[i] ?? place) < place - 1) i++
-    if (before[i] === place - 1) return true
-  }
-  return false
-}
+/** More occurrences in one field count as this many. */
+const MAX_FREQUENCY = 0xffff
 
-const NO_POSTINGS: Postings = {
-  offsets: new Uint32Array(1),
-  documents: new Uint32Array(0),
-  frequencies: new Uint16Array(0),
+function weigh(frequencies: Uint32Array, weights: readonly number[]): number {
+  let sum = 0
+  for (let field = 0; field < weights.length; field++) {
+    sum += (weights[field] ?? 0) * Math.min(frequencies[field] ?? 0, MAX_FREQUENCY)
+  }
+  return sum
 }
 
 /** A term of a segment that a short form finds. */
@@ -359,11 +417,11 @@ class FoundTerms {
   }
 }
 
-/** Postings of one field that are being collected. */
+/** Postings that are being collected. */
 class PostingsList {
   readonly #offsets: number[] = []
   #documents = new Uint32Array(256)
-  #frequencies = new Uint16Array(256)
+  #frequencies = new Float32Array(256)
   #count = 0
 
   beginTerm(): void {
@@ -378,18 +436,17 @@ class PostingsList {
     const documents = new Uint32Array(capacity)
     documents.set(this.#documents)
     this.#documents = documents
-    const frequencies = new Uint16Array(capacity)
+    const frequencies = new Float32Array(capacity)
     frequencies.set(this.#frequencies)
     this.#frequencies = frequencies
   }
 
   add(document: number, frequency: number): void {
-    if (frequency === 0) return
     this.#documents[this.#count] = document
-    this.#frequencies[this.#count++] = Math.min(frequency, 0xffff)
+    this.#frequencies[this.#count++] = frequency
   }
 
-  finish(): Postings {
+  finish(): WeightedPostings {
     const offsets = Uint32Array.from([...this.#offsets, this.#count])
     return { offsets, documents: this.#documents, frequencies: this.#frequencies }
   }

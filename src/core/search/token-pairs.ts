@@ -1,5 +1,5 @@
 import { countTokens, type Documents, TermReader } from './postings.ts'
-import type { PairFinder, QueryWord } from './ranking.ts'
+import { measureCloseness, type PairFinder, type QueryWord } from './ranking.ts'
 
 /** Finds neighbouring words by reading the documents. */
 export function createTokenPairs(documents: Documents, termCount: number): PairFinder {
@@ -12,17 +12,19 @@ export function createTokenPairs(documents: Documents, termCount: number): PairF
     })
   }
   return (asked, words) => {
-    const found = new Uint8Array(asked.length * words.length)
+    const found = new Float64Array(asked.length * words.length)
     mark(words, true)
     asked.forEach((document, i) => {
       const reader = new TermReader(documents.tokens, documents.starts[document])
-      let previous = 0
+      const places = words.map((): number[] => [])
       // A loop instead of visitDocument with its callback: most of the time of a query is spent here.
-      for (let left = countTokens(documents, document); left > 0; left--) {
+      for (let place = 0, end = countTokens(documents, document); place < end; place++) {
         const word = wordOfTerm[reader.next()] ?? 0
-        if (word > 1 && word === previous + 1) found[i * words.length + word - 1] = 1
-        previous = word
+        if (word > 0) places[word - 1]?.push(place)
       }
+      words.forEach(({ phraseGap }, word) => {
+        found[i * words.length + word] = measureCloseness(places[word - 1], places[word], phraseGap)
+      })
     })
     mark(words, false)
     return found
