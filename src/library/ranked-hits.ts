@@ -1,6 +1,6 @@
 import { linkShareOf } from '../core/retrieval/link-share.ts'
-import { weighHits } from '../core/retrieval/weigh-hits.ts'
-import { createFusion, type FuseCandidates, LEAST_SIMILARITY } from '../core/search/fusion.ts'
+import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
+import { createFusion, type FuseCandidates } from '../core/search/fusion.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { readHits } from './hits.ts'
 import type { Library } from './library.ts'
@@ -14,7 +14,7 @@ import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 /** A hit with the score that counts. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'score' | 'terms' | 'linkShare'>,
+    Pick<StoreMatch, 'score' | 'terms' | 'linkShare' | 'coverage' | 'missing'>,
     Partial<Pick<StoreMatch, 'page'>> {
   /** Where the score comes from, where that was asked for. */
   readonly explanation?: HitExplanation
@@ -33,8 +33,6 @@ export interface RankedHits {
 
 /** What all parts of the hits of a question are ranked by, so that their scores can be compared. */
 export interface RankBasis {
-  /** Hits by words in each part. */
-  readonly size: number
   /** What it means; undefined where words answer alone. */
   readonly meaning?: FusedMeaning
   /** Whether a reranker judged the first part. */
@@ -58,14 +56,14 @@ export interface RankedQuery {
   readonly engines?: readonly Engine[] | undefined
 }
 
-/** Meanings are compared within so many hits by words; those that come after are ranked in such parts of their own. */
+/** So many hits by words, and so many nearest in meaning, are ranked together; later hits by words follow in parts of the same size. */
 const PART = 100
 
-/** Where words alone decide, fewer do: what comes further behind is not brought to the front by what stands around it. */
-const WORDS_PART = 100
-
-/** With fewer hits by words than this, those that only mean the same are looked for as well. */
-const FEW = 10
+/**
+ * A text less near than this has nothing to do with a question, and is no answer by its meaning alone. In the documentation of Python the
+ * nearest chunk of a question about it had 0.44 and more, that of a question about something else 0.29 and less.
+ */
+const MIN_SIMILARITY = 0.3
 
 /** How long those nearest in meaning may be waited for: a service may have to find them. */
 const NEAREST_MS = 1000
@@ -83,9 +81,8 @@ export async function rankHits(
 ): Promise<RankedHits> {
   const { query, filter, explain } = asked
   const known = basis ?? (await openBasis(library, asked, signal))
-  const { size } = known
-  const found = await library.store.search({ query, limit: (part + 1) * size, filter, explain })
-  const matches = weigh(found.slice(part * size))
+  const found = await library.store.search({ query, limit: (part + 1) * PART, filter, explain })
+  const matches = found.slice(part * PART)
   const missing = await describeIndex(library)
   const byWords = await readRanked(library.store, matches, explain)
   const ranked = await addMeanings(library, asked, part, byWords, known, signal)
@@ -98,7 +95,7 @@ export async function rankHits(
     hits,
     engines: listEngines(next),
     notices: [...missing, ...next.notices],
-    hasMore: matches.length === size,
+    hasMore: matches.length === PART,
     basis: next,
   }
 }
@@ -122,17 +119,16 @@ async function addMeanings(
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
   const { meaning, ...words } = basis
-  if (meaning === undefined) return { hits, basis }
+  if (meaning === undefined) return { hits: supportAll(hits), basis }
   try {
     const { candidates, missing } =
-      part === 0 && hits.length < FEW
-        ? await addNearest(library, meaning, asked, hits, signal)
-        : { candidates: hits, missing: [] }
-    const { ranked, fuse } = await fuseHits(asked, meaning, candidates, part * basis.size)
-    return { hits: ranked, basis: { ...words, meaning: { ...meaning, fuse }, notices: [...words.notices, ...missing] } }
+      part === 0 ? await addNearest(library, meaning, asked, hits, signal) : { candidates: hits, missing: [] }
+    const { ranked, fuse } = await fuseHits(asked, meaning, candidates)
+    const notices = [...words.notices, ...missing]
+    return { hits: supportAll(ranked), basis: { ...words, meaning: { ...meaning, fuse }, notices } }
   } catch (error) {
     signal?.throwIfAborted()
-    return { hits, basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
+    return { hits: supportAll(hits), basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
   }
 }
 
@@ -145,42 +141,40 @@ async function describeIndex({ store }: Library): Promise<string[]> {
 /** Finds out what a question means, where there are vectors to compare that with. */
 async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
   const found = isAsked(asked, 'vectors') ? await findMeaning(library, asked.query, asked.filter, signal) : undefined
-  if (found === undefined) return { size: WORDS_PART, isReranked: false, notices: [] }
-  return { ...found, size: PART, isReranked: false }
+  return found === undefined ? { isReranked: false, notices: [] } : { ...found, isReranked: false }
 }
 
-/** A match by its words and by what stands around them. */
-interface WeighedMatch extends StoreMatch {
-  readonly wordScore: number
-  readonly support: number
-}
-
-function weigh(matches: readonly StoreMatch[]): WeighedMatch[] {
-  const weighings = weighHits(matches)
-  return matches.map((match, i) => {
-    const { score: wordScore } = match
-    const { score, support } = weighings[i] ?? { score: wordScore, support: 0 }
-    return { ...match, score, wordScore, support }
+async function readRanked(store: Store, matches: readonly StoreMatch[], explain: boolean): Promise<RankedHit[]> {
+  const hits = await readHits(store, matches)
+  return hits.map((hit) => {
+    const { score: wordScore, linkShare, explain: words } = hit
+    const score = penalizeLinks(wordScore, linkShare)
+    return explain ? { ...hit, score, explanation: explainWords(wordScore, linkShare, words) } : { ...hit, score }
   })
 }
 
-async function readRanked(store: Store, matches: readonly WeighedMatch[], explain: boolean): Promise<RankedHit[]> {
-  const hits = await readHits(store, matches)
-  return explain ? hits.map((hit) => ({ ...hit, explanation: explainWords(hit) })) : hits
-}
-
 /** Where a score by words comes from. */
-function explainWords(match: Pick<WeighedMatch, 'explain' | 'wordScore' | 'linkShare' | 'support'>): HitExplanation {
-  const { explain: words, wordScore, linkShare, support } = match
+function explainWords(wordScore: number, linkShare: number, words: StoreMatch['explain']): HitExplanation {
   return {
     words: words ?? null,
     wordScore,
     linkShare,
-    support,
+    support: 0,
     similarity: null,
     fusion: 'words alone',
     reranker: null,
   }
+}
+
+/** Hits with what others on their pages add, best first. */
+function supportAll(hits: readonly RankedHit[]): RankedHit[] {
+  const supports = supportHits(hits.map(({ score, sourceId, chunk }) => ({ score, page: `${sourceId} ${chunk.path}` })))
+  const supported = hits.map((hit, i): RankedHit => {
+    const support = supports[i] ?? 0
+    const { explanation } = hit
+    return { ...hit, score: hit.score + support, ...(explanation && { explanation: { ...explanation, support } }) }
+  })
+  return sortByScore(supported)
 }
 
 /** Sorting is stable: equal scores stay in the order they came in. */
@@ -210,12 +204,12 @@ async function addNearest(
   const elsewhere = `the copy of the vectors at ${vectorCopy?.location} was not used: ${problem}; the nearest came from the library`
   const missing = problem === null ? [] : [elsewhere]
   for (const { sourceId, chunkId, similarity } of nearest) {
-    if (similarity < LEAST_SIMILARITY) break
+    if (similarity < MIN_SIMILARITY) break
     const stored = known.has(`${sourceId}/${chunkId}`) ? undefined : await store.readChunk(sourceId, chunkId)
     if (stored === undefined) continue
     const linkShare = linkShareOf(stored.chunk.content)
-    const explanation = explain ? { explanation: explainWords({ wordScore: 0, support: 0, linkShare }) } : {}
-    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare })
+    const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
+    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare, coverage: 0, missing: [] })
   }
   return { candidates: [...hits, ...found], missing }
 }
@@ -225,18 +219,17 @@ async function fuseHits(
   { query, fusion }: RankedQuery,
   { vectors, vector, fuse: known }: FusedMeaning,
   hits: readonly RankedHit[],
-  before: number,
 ): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
   const names = hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id }))
   const similarities = await vectors.compare(vector, names)
   const candidates = hits.map(({ score }, i) => ({ wordScore: score, similarity: similarities[i] ?? null }))
   const fuse = known ?? createFusion(query, candidates, { method: fusion })
-  const fused = fuse(candidates, before)
+  const fused = fuse(candidates)
   const ranked = hits.map((hit, i): RankedHit => {
     const { score, fusion: how } = fused[i] ?? { score: hit.score, fusion: 'words alone' }
     const { explanation } = hit
     if (explanation === undefined) return { ...hit, score }
     return { ...hit, score, explanation: { ...explanation, similarity: similarities[i] ?? null, fusion: how } }
   })
-  return { ranked: sortByScore(ranked), fuse }
+  return { ranked, fuse }
 }

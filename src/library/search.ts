@@ -4,9 +4,9 @@ import type { Source } from './source.ts'
 import type { ChunkFilter } from './store.ts'
 
 /** How scores of words and of meanings become one. */
-export const FUSIONS = ['convex', 'rrf', 'words'] as const
+export const FUSIONS = ['convex', 'words'] as const
 
-/** One of {@link FUSIONS}: weighted sum, reciprocal ranks, or words alone. */
+/** One of {@link FUSIONS}: weighted sum, or words alone. */
 export type Fusion = (typeof FUSIONS)[number]
 
 /** What takes part in an answer: always words, meanings where there are vectors, and a reranker where one is configured. */

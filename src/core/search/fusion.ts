@@ -1,9 +1,9 @@
-/** How scores of words and of meanings become one: weighted sum, reciprocal ranks, or words alone. */
-export type FusionMethod = 'convex' | 'rrf' | 'words'
+/** How scores of words and of meanings become one: weighted sum, or words alone. */
+export type FusionMethod = 'convex' | 'words'
 
 /** A candidate of a search, as far as fusing goes. */
 export interface FusionCandidate {
-  /** What its words scored; 0 for one that was found by its meaning alone. */
+  /** What its words scored, as a share of the most they could; 0 for one that was found by its meaning alone. */
   readonly wordScore: number
   /** Cosine of its meaning with the query's; null for one without a vector. */
   readonly similarity: number | null
@@ -26,14 +26,7 @@ export interface FusionOptions {
 /** Share of the meaning where a query is a question or a topic. */
 const MEANING_SHARE = 0.3
 /** The same where a query names something: then the words know better. */
-const IDENTIFIER_MEANING_SHARE = 0.05
-/**
- * What is less near than this has nothing to do with a query, and is no answer by its meaning alone. In the documentation of Python
- * the nearest chunk of a question about it had 0.44 and more, that of a question about something else 0.29 and less.
- */
-export const LEAST_SIMILARITY = 0.3
-/** How soon a rank stops to count; the value of Cormack, Clarke and Büttcher (SIGIR 2009). */
-const RANK_DAMPING = 60
+const IDENTIFIER_MEANING_SHARE = 0.1
 
 /** What names have and questions have not: inner marks or capitals, a call, a flag, a path, an operator, a number, one acronym. */
 const NAME_LIKE: readonly RegExp[] = [
@@ -62,101 +55,56 @@ export function fuseScores(
   candidates: readonly FusionCandidate[],
   options: FusionOptions = {},
 ): FusedScore[] {
-  return createFusion(query, candidates, options)(candidates, 0)
+  return createFusion(query, candidates, options)(candidates)
 }
 
-/** Fuses candidates, in their order. `before` is how many came before them. */
-export type FuseCandidates = (candidates: readonly FusionCandidate[], before: number) => FusedScore[]
+/** Fuses candidates, in their order. */
+export type FuseCandidates = (candidates: readonly FusionCandidate[]) => FusedScore[]
 
-/** Takes from the first candidates of a question what all of them are measured by, so that the scores of later ones compare. */
+/**
+ * Weighted sum of the word score and the cosine, both as they are: neither is stretched to fill a range, so that weak words stay weak. A
+ * candidate without a vector is given the cosine that the first candidates with such words have on average, so that a library that is
+ * embedded in part ranks its other chunks neither up nor down.
+ */
 export function createFusion(
   query: string,
   first: readonly FusionCandidate[],
   options: FusionOptions = {},
 ): FuseCandidates {
   const { method = 'convex', meaningShare = meaningShareFor(query) } = options
-  const hasMeaning = first.some(({ similarity }) => similarity !== null)
-  if (method === 'words' || !hasMeaning) {
+  const known = first.filter((candidate): candidate is KnownCandidate => candidate.similarity !== null)
+  if (method === 'words' || known.length === 0) {
     return (candidates) => candidates.map(({ wordScore }) => ({ score: wordScore, fusion: 'words alone' }))
   }
-  return method === 'rrf' ? fuseRanks : createShares(first, meaningShare)
-}
-
-/**
- * Weighted sum of the share of the best word score and of where the cosine stands between the least and the greatest. A
- * candidate without a vector is taken to mean what candidates with such words mean on average, so that a library that is
- * embedded in part ranks what it has not come to yet neither up nor down.
- */
-function createShares(first: readonly FusionCandidate[], meaningShare: number): FuseCandidates {
-  const best = Math.max(...first.map(({ wordScore }) => wordScore))
-  const shareOf = ({ wordScore }: FusionCandidate): number => (best > 0 ? Math.min(1, wordScore / best) : 0)
-  const placeOf = createSpread(first.flatMap(({ similarity }) => similarity ?? []))
-  const meaningOf = ({ similarity }: FusionCandidate): number | null =>
-    similarity === null ? null : placeOf(similarity)
-  const expected = expectMeaning(first.map(shareOf), first.map(meaningOf))
+  const expected = expectSimilarity(known)
   return (candidates) =>
-    candidates.map((candidate) => {
-      const word = shareOf(candidate)
-      const known = meaningOf(candidate)
-      const meaning = known ?? expected(word)
-      const score = (1 - meaningShare) * word + meaningShare * meaning
-      const how = `${write(1 - meaningShare)} × words ${write(word)} + ${write(meaningShare)} × meaning ${write(meaning)}`
-      return { score, fusion: known === null ? `${how} (expected: it has no vector)` : how }
+    candidates.map(({ wordScore, similarity }) => {
+      const meaning = Math.max(0, similarity ?? expected(wordScore))
+      const score = (1 - meaningShare) * wordScore + meaningShare * meaning
+      const how = `${write(1 - meaningShare)} × words ${write(wordScore)} + ${write(meaningShare)} × meaning ${write(meaning)}`
+      return { score, fusion: similarity === null ? `${how} (expected: it has no vector)` : how }
     })
 }
 
-/** Where a value stands between the least and the greatest, from 0 to 1. */
-function createSpread(values: readonly number[]): (value: number) => number {
-  const least = Math.min(...values)
-  const range = Math.max(...values) - least
-  return (value) => (range > 0 ? Math.min(1, Math.max(0, (value - least) / range)) : 1)
+/** A candidate with a vector. */
+interface KnownCandidate extends FusionCandidate {
+  readonly similarity: number
 }
 
-/** The straight line through what is known, by least squares, within 0 and 1. */
-function expectMeaning(words: readonly number[], meanings: readonly (number | null)[]): (word: number) => number {
-  const points = meanings.flatMap((meaning, i) => (meaning === null ? [] : [[words[i] ?? 0, meaning] as const]))
-  const meanWord = mean(points.map(([word]) => word))
-  const meanMeaning = mean(points.map(([, meaning]) => meaning))
-  const variance = mean(points.map(([word]) => (word - meanWord) ** 2))
-  const covariance = mean(points.map(([word, meaning]) => (word - meanWord) * (meaning - meanMeaning)))
+/** The straight line through what is known, by least squares. */
+function expectSimilarity(known: readonly KnownCandidate[]): (wordScore: number) => number {
+  const meanWord = mean(known.map(({ wordScore }) => wordScore))
+  const meanSimilarity = mean(known.map(({ similarity }) => similarity))
+  const variance = mean(known.map(({ wordScore }) => (wordScore - meanWord) ** 2))
+  const covariance = mean(
+    known.map(({ wordScore, similarity }) => (wordScore - meanWord) * (similarity - meanSimilarity)),
+  )
   const slope = variance > 0 ? covariance / variance : 0
-  return (word) => Math.min(1, Math.max(0, meanMeaning + slope * (word - meanWord)))
+  return (wordScore) => Math.min(1, meanSimilarity + slope * (wordScore - meanWord))
 }
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
-/** Sum of the reciprocal ranks by words and by meaning. A candidate without a vector has the rank of its words twice. */
-function fuseRanks(candidates: readonly FusionCandidate[], before: number): FusedScore[] {
-  const byWords = ranksOf(
-    candidates.map(({ wordScore }) => (wordScore > 0 ? wordScore : null)),
-    before,
-  )
-  const byMeaning = ranksOf(
-    candidates.map(({ similarity }) => similarity),
-    before,
-  )
-  return candidates.map((_, i) => {
-    const word = byWords[i] ?? null
-    const known = byMeaning[i] ?? null
-    const meaning = known ?? word
-    const score = reciprocal(word) + reciprocal(meaning)
-    const how = `rank ${word ?? 'none'} by words, ${meaning ?? 'none'} by meaning`
-    return { score, fusion: known === null ? `${how} (expected: it has no vector)` : how }
-  })
-}
-
-/** The rank of each value after so many others, greatest first; equal values have the same. */
-function ranksOf(values: readonly (number | null)[], before: number): (number | null)[] {
-  const sorted = values.filter((value) => value !== null).sort((a, b) => b - a)
-  const ranks = new Map<number, number>()
-  for (const [i, value] of sorted.entries()) if (!ranks.has(value)) ranks.set(value, before + i + 1)
-  return values.map((value) => (value === null ? null : (ranks.get(value) ?? null)))
-}
-
-function reciprocal(rank: number | null): number {
-  return rank === null ? 0 : 1 / (RANK_DAMPING + rank)
 }
 
 function write(value: number): string {

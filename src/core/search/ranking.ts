@@ -82,6 +82,10 @@ export interface RankedCollection {
 /** A document with its score. */
 export interface RankedDocument {
   readonly document: number
+  /**
+   * The share of what the words of the query could score at most, neighbours apart: close to 1 for a text that is about all of them, and
+   * comparable between queries.
+   */
   readonly score: number
   /** The part of the score that comes from neighbouring words. */
   readonly pairs: number
@@ -161,7 +165,10 @@ export class Ranking {
       const { order } = this.#collection
       const best = selectTop(candidates, this.#scores, Math.max(limit, RERANKED), accept, order)
       const ranked = this.#addPairs(query, best, rarities).slice(0, limit)
-      return ranked.map((one) => ({ ...one, ...describeMatch(query, rarities, one.document) }))
+      const most = this.#mostOf(words, rarities)
+      return ranked.map(({ document, score, pairs }) => {
+        return { document, score: score / most, pairs: pairs / most, ...describeMatch(query, rarities, document) }
+      })
     } finally {
       // `accept` comes from the caller and may throw; the scratch space must be clean for the next search all the same.
       for (let i = 0; i < count; i++) this.#scores[candidates[i] ?? 0] = 0
@@ -171,19 +178,28 @@ export class Ranking {
   /** What each word adds to the scores of some documents, document by document, word by word. */
   explain(asked: RankedQuery, documents: readonly number[]): Contribution[][] {
     const query = this.#withoutCommonWords(asked)
+    const { words } = query
     const contributions = documents.map((): Contribution[] => [])
-    for (const word of query.words) {
+    const rarities = new Float64Array(words.length)
+    words.forEach((word, place) => {
       const matches = this.#gather(query.postings, word)
-      const factor = word.weight * rarityOf(matches, query.count)
+      rarities[place] = rarityOf(matches, query.count)
       documents.forEach((document, i) => {
         if ((this.#frequencies[document] ?? 0) === 0) return
         const frequencies = sumFrequencies(query, [...word.exact, ...word.variants], document)
-        const score = factor * this.#saturate(document)
+        const score = word.weight * (rarities[place] ?? 0) * this.#saturate(document)
         contributions[i]?.push({ word, frequencies, matches, score })
       })
       this.#forget(matches)
-    }
-    return contributions
+    })
+    const most = this.#mostOf(words, rarities)
+    return contributions.map((list) => list.map((one) => ({ ...one, score: one.score / most })))
+  }
+
+  /** The most that the words of a query can score, neighbours apart. */
+  #mostOf(words: readonly QueryWord[], rarities: Float64Array): number {
+    const mass = words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
+    return mass === 0 ? 1 : mass * (1 + this.#constants.exactBonus)
   }
 
   /** Of a long query, the words that tell most: the rarest, and those it repeats. */
@@ -243,11 +259,11 @@ export class Ranking {
 
   /** What the gathered frequencies of a document come to. */
   #saturate(document: number): number {
-    const { k1, exactBonus } = this.#constants
+    const { exactBonus } = this.#constants
     const norm = this.#norms[document] ?? 0
     const frequency = this.#frequencies[document] ?? 0
     const exact = this.#exactFrequencies[document] ?? 0
-    return (k1 + 1) * (frequency / (frequency + norm) + (exactBonus * exact) / (exact + norm))
+    return frequency / (frequency + norm) + (exactBonus * exact) / (exact + norm)
   }
 
   #forget(matches: number): void {
@@ -276,14 +292,14 @@ export class Ranking {
 
   /** Adds up what query words earn by standing behind their neighbours, each pair once. */
   #sumPairs(words: readonly QueryWord[], closeness: Float64Array, rarities: Float64Array, norm: number): number {
-    const { k1, pairBonus } = this.#constants
+    const { pairBonus } = this.#constants
     let sum = 0
     for (let i = 1; i < closeness.length; i++) {
       const close = closeness[i] ?? 0
       if (close === 0) continue
       const share = words[i]?.phraseGap === undefined ? (pairBonus * close) / (close + norm) : PHRASE_BONUS
       const weight = (words[i - 1]?.weight ?? 0) * (rarities[i - 1] ?? 0) + (words[i]?.weight ?? 0) * (rarities[i] ?? 0)
-      sum += share * weight * (k1 + 1)
+      sum += share * weight
     }
     return sum
   }

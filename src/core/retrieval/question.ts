@@ -1,0 +1,73 @@
+/** Longest question that is accepted, in characters. */
+export const MAX_QUESTION_CHARS = 20_000
+
+/** Function names that are kept of the frames of one stack trace. */
+const MAX_FRAME_NAMES = 3
+
+/** A stack trace has at least this many frames; a single line of that shape may be anything. */
+const MIN_FRAMES = 2
+
+/** The shapes of a stack frame, each with the name of the function in its first group. */
+const FRAMES: readonly RegExp[] = [
+  // JavaScript, Java, Kotlin, C#: `at Server.listen (server.js:10:5)`, `at com.acme.Main.run(Main.java:12)`
+  /^\s*at\s+(?:async\s+|new\s+)?([\w$.<>]+)(?: \[as \w+\])?\s*\(.*\)(?: in .*)?\s*$/,
+  /^\s*at\s+(?:file:\/\/|\/|node:|[A-Za-z]:\\)\S+:\d+(?::\d+)?\s*$/,
+  // Python: `File "app.py", line 3, in main`
+  /^\s*File ".*", line \d+(?:, in (\S+))?\s*$/,
+  // Rust: `3: app::server::run`, `at ./src/server.rs:10:5`
+  /^\s*\d+:\s+(?:0x[\da-f]+ - )?((?:\w+::)+\w+).*$/,
+  /^\s*at \.{0,2}\/\S+:\d+(?::\d+)?\s*$/,
+  // Go: `main.run(0x1, 0x2)`, `/app/main.go:10 +0x1d`
+  /^((?:[\w./-]+\.)+[\w()*]+)\((?:0x[\da-f?, .{}]*|\.\.\.)*\)\s*$/,
+  /^\s*\/\S+\.go:\d+(?: \+0x[\da-f]+)?\s*$/,
+  // gdb: `#1  0x00005 in main () at main.c:12`
+  /^#\d+\s+(?:0x[\da-f]+ in )?([\w:~]+) \(.*$/,
+]
+
+/** Lines around the frames of a trace that say nothing of their own. */
+const TRACE_NOISE =
+  /^\s*(?:Traceback \(most recent call last\):|stack backtrace:|goroutine \d+ \[.*\]:|\.\.\. \d+ more|note: run with `RUST_BACKTRACE.*|[~^]+)\s*$/
+
+/** Frames of a language's own library or of installed packages: the question is not about those. */
+const FOREIGN_FRAME =
+  /node_modules|site-packages|dist-packages|\bnode:|\bjava\.(?:base|lang|util)|\bjdk\.|\bsun\.|\/lib\/python|\bstd::|\bcore::|\bSystem\.|\/rustc\//
+
+/** What logs put before a message: date, time, level, process. */
+const LOG_PREFIX =
+  /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\]?(?:\s+\[[^\]]*\])*\s*/
+
+/** Values that differ in every run: addresses in memory, ids, times. */
+const RUN_VALUES =
+  /\b0x[\da-f]{4,}\b|\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/gi
+
+/**
+ * The part of a question that is worth looking for. A pasted stack trace is reduced to its exception, its message and the names of the
+ * asker's own functions; log lines lose their prefixes. A question without either is returned as it is.
+ */
+export function reduceQuestion(question: string): string {
+  const lines = question.split('\n')
+  const isFrame = lines.map((line) => FRAMES.some((frame) => frame.test(line)))
+  const isTrace = isFrame.filter(Boolean).length >= MIN_FRAMES
+  const isLog = lines.some((line) => LOG_PREFIX.test(line))
+  if (!isTrace && !isLog) return question
+  const kept = lines.filter(
+    (line, i) => !isTrace || !(isFrame[i] || isSourceLine(lines, isFrame, i) || TRACE_NOISE.test(line)),
+  )
+  const names = isTrace ? listOwnNames(lines.filter((_, i) => isFrame[i])) : []
+  return [...kept.map((line) => line.replace(LOG_PREFIX, '').replace(RUN_VALUES, ' ')), names.join(' ')]
+    .join('\n')
+    .trim()
+}
+
+/** Whether a line repeats the source code of the Python frame above it. */
+function isSourceLine(lines: readonly string[], isFrame: readonly boolean[], i: number): boolean {
+  return isFrame[i - 1] === true && /^\s*File "/.test(lines[i - 1] ?? '') && /^\s{2,}\S/.test(lines[i] ?? '')
+}
+
+/** The functions of the asker's own code that are nearest to the failure. Python prints those last. */
+function listOwnNames(frames: readonly string[]): string[] {
+  const own = frames.filter((frame) => !FOREIGN_FRAME.test(frame))
+  const ordered = own.some((frame) => /^\s*File "/.test(frame)) ? own.toReversed() : own
+  const names = ordered.flatMap((frame) => FRAMES.map((shape) => shape.exec(frame)?.[1]).find(Boolean) ?? [])
+  return [...new Set(names)].filter((name) => !/^<.*>$/.test(name)).slice(0, MAX_FRAME_NAMES)
+}
