@@ -6,7 +6,9 @@ import { type EffectiveConfig, folderOf } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { createAlarm } from '../library/alarm.ts'
+import type { SourceName } from '../mcp/ports.ts'
 import type { Mcp } from '../mcp/server.ts'
+import { TOOL_SETS, type ToolSet } from '../mcp/tool-set.ts'
 import { VERSION } from '../version.ts'
 import { staySmall, workInBackground } from './background.ts'
 import { interruptible } from './interrupt.ts'
@@ -19,6 +21,7 @@ interface McpFlags extends CommonFlags {
   readonly http?: boolean
   readonly port?: number
   readonly readOnly?: boolean
+  readonly tools?: ToolSet
   readonly exportTo?: string
 }
 
@@ -32,8 +35,12 @@ export function addMcp(program: Command, streams: Streams): void {
     .option('--http', 'over streamable HTTP instead of stdio')
     .option('--port <port>', `port for --http, 0 for any (default: ${DEFAULT_PORT})`, wholeNumber('--port', 0))
     .option('--read-only', 'without the tools that write or fetch')
+    .option('--tools <all|ask>', 'which tools to offer: all, or only those needed to ask questions', toolSet)
     .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
-    .addHelpText('after', '\nExamples:\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos mcp --tools ask\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280',
+    )
   addLibraryOptions(command, [...FETCH_SETTINGS, ...SEARCH_SETTINGS])
   command.action(async (flags: McpFlags) => {
     const config = configOf(command)
@@ -63,6 +70,9 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   return createMcp({
     version: VERSION,
     isReadOnly,
+    toolSet: flags.tools ?? 'all',
+    // A connection to a server would take too long.
+    ...(isPostgres(path) ? {} : { nameSources: () => nameSources(path) }),
     async openLibrary() {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
         throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem: 'it does not exist' })
@@ -82,6 +92,21 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
           },
           startBackground: (library, signal) => workInBackground(library, signal, { alarm }),
         }),
+  })
+}
+
+/** Names the sources of a library in a file, which is not opened for writing, let alone made. */
+async function nameSources(path: string): Promise<readonly SourceName[]> {
+  if (!existsSync(path)) return []
+  const { listSourceNames } = await import('../store/sqlite/list-source-names.ts')
+  return listSourceNames(path)
+}
+
+function toolSet(text: string): ToolSet {
+  const found = TOOL_SETS.find((set) => set === text)
+  if (found !== undefined) return found
+  throw new PharosError('USAGE', {
+    problem: `--tools: expected ${TOOL_SETS.join(' or ')}, got ${JSON.stringify(text)}`,
   })
 }
 

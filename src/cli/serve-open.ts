@@ -290,6 +290,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     version: VERSION,
     openLibrary: createLending(library.open),
     isLent: true,
+    nameSources: async () => (await library.open()).store.listSources(),
     openJobs: async (opened) => createDispatchedJobs(dispatcher, opened),
     exportPack: (opened, input) => exportSource(opened, input, packFolder),
   })

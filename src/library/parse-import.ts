@@ -102,10 +102,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
 /** What is around the chunks; each of them is looked at for itself. */
 const importSchema = z.strictObject({ source_url: address, chunks: z.array(z.unknown()).min(1) })
 
-/** One chunk of an import as JSON schema, for those who describe it to others: what is wrong with one is told here alone. */
-export const CHUNK_SHAPE: Readonly<Record<string, unknown>> = writeShape(chunkSchema)
+/** The fields of a chunk of an import. */
+export const CHUNK_FIELDS: readonly string[] = Object.keys(chunkSchema.shape)
 
-/** The same of a whole import. */
+/** An import as JSON schema, for those who describe it to others: what is wrong with one is told here alone. */
 export const IMPORT_SHAPE: Readonly<Record<string, unknown>> = writeShape(
   z.strictObject({
     source_url: address.describe('What the chunks belong to. They replace what was imported for it before.'),

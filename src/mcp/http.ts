@@ -8,6 +8,7 @@ import {
   originValidationResponse,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import type { McpRequest } from './server.ts'
 
 /** What answers MCP over streamable HTTP. */
 export interface HttpHandler {
@@ -17,7 +18,7 @@ export interface HttpHandler {
 
 /** What HTTP is served with. */
 export interface HttpOptions {
-  readonly createServer: () => McpServer
+  readonly createServer: (request?: McpRequest) => McpServer | Promise<McpServer>
   /** A new id that nobody can guess. */
   readonly newId: () => string
   /** Milliseconds since 1970. */
@@ -67,7 +68,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   const open = async (request: Request): Promise<Response> => {
     await forgetIdle()
     if (sessions.size >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: ask again later')
-    const server = createServer()
+    const server = await createServer()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: newId,
       onsessioninitialized: (id) => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { PageInput } from '../library/operations/find-page.ts'
 import { given, pick } from './arguments.ts'
-import { text, textOf } from './schemas.ts'
+import { text, textOf, unlisted } from './schemas.ts'
 
 /** The parameters that name a stored page. */
 export interface PageShape {
@@ -12,9 +12,9 @@ export interface PageShape {
 
 /** They, for schemas. */
 export const PAGE: PageShape = {
-  url: textOf('Address of the page; a path will do where source is given.'),
-  source: text('The source: its name, name@version, id or start URL. Without it all of them are asked.'),
-  library: text('Same as source.'),
+  url: textOf('With source, a path is enough.'),
+  source: text(),
+  library: unlisted(text()),
 }
 
 /** The page that is meant. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { estimateTokens } from '../core/text/estimate.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
 import { clamp, usage } from './arguments.ts'
-import { number, type OrNull, orNull } from './schemas.ts'
+import { number, type OrNull, orNull, unlisted } from './schemas.ts'
 
 const TOKENS = { default: 10_000, least: 1, most: 100_000 } as const
 
@@ -15,9 +15,9 @@ export interface PartShape {
 
 /** They, for schemas. */
 export const PART: PartShape = {
-  startLine: number('First line, from 1. Default 1.'),
-  startColumn: number('First character of that line, from 1, to go on within a very long one. Default 1.'),
-  tokens: number('About how many tokens to return at most, up to 100000. Default 10000.'),
+  startLine: number(),
+  startColumn: number(),
+  tokens: number(),
 }
 
 /** What an answer says about the part that it holds. */
@@ -31,8 +31,8 @@ export interface PartPlaceShape {
 
 /** The same, for schemas. */
 export const PART_PLACE: PartPlaceShape = {
-  startLine: z.number(),
-  endLine: z.number(),
+  startLine: unlisted(z.number()),
+  endLine: unlisted(z.number()),
   totalLines: z.number(),
   nextLine: orNull(z.number()),
   nextColumn: orNull(z.number()),

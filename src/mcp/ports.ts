@@ -2,11 +2,15 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import type { Jobs } from '../library/jobs.ts'
 import type { Library } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
+import type { ToolSet } from './tool-set.ts'
 
 /** A library that must be closed. */
 export interface ClosableLibrary extends Library {
   close(): Promise<void>
 }
+
+/** What a source is called. */
+export type SourceName = Pick<Source, 'name' | 'version'>
 
 /** What the server is made with. Nothing here is used before a tool or a resource needs it. */
 export interface McpPorts {
@@ -22,6 +26,13 @@ export interface McpPorts {
   readonly startBackground?: (library: Library, signal: AbortSignal) => Promise<void>
   /** Leaves out everything that writes or fetches. @default false */
   readonly isReadOnly?: boolean
+  /** Which tools are offered. @default all */
+  readonly toolSet?: ToolSet
+  /**
+   * Names the sources for the instructions, without opening the library if that takes long: every client waits for it.
+   * Without it, or where it fails, the instructions are general.
+   */
+  readonly nameSources?: () => Promise<readonly SourceName[]>
   /** Adds further tools, resources or prompts to each server. */
   readonly extend?: (server: McpServer) => void
 }

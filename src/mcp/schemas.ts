@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RARE, UNLISTED } from './listed-schema.ts'
 
 /** Longest text that an argument may be. */
 const MAX_CHARS = 4096
@@ -9,34 +10,49 @@ export function textOf(description: string): z.ZodString {
 }
 
 /** A text that may be given. */
-export function text(description: string): z.ZodOptional<z.ZodString> {
-  return textOf(description).optional()
+export function text(description?: string): z.ZodOptional<z.ZodString> {
+  return describe(z.string().max(MAX_CHARS), description).optional()
 }
 
 /** A number that may be given. */
-export function number(description: string): z.ZodOptional<z.ZodNumber> {
-  return z.number().describe(description).optional()
+export function number(description?: string): z.ZodOptional<z.ZodNumber> {
+  return describe(z.number(), description).optional()
 }
 
 /** A switch that may be given. */
-export function flag(description: string): z.ZodOptional<z.ZodBoolean> {
-  return z.boolean().describe(description).optional()
+export function flag(description?: string): z.ZodOptional<z.ZodBoolean> {
+  return describe(z.boolean(), description).optional()
 }
 
-/** Several texts that may be given: as a list, or with commas between them. */
-export function texts(description: string): z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>> {
-  return z
-    .union([z.string().max(MAX_CHARS), z.array(z.string().max(MAX_CHARS)).max(100)])
-    .describe(description)
-    .optional()
+/** Several texts that may be given: with commas between them, or as a list. */
+type Texts = z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
+
+/** Makes such a schema. */
+export function texts(description?: string): Texts {
+  const schema = z.union([z.string().max(MAX_CHARS), z.array(z.string().max(MAX_CHARS)).max(100)])
+  return describe(schema, description).optional()
 }
 
-/** A value, or null: with both types spelt out, which more clients understand than one type that is two. */
+/** A field that is there but not listed: a second name of a parameter, or a detail of an answer. */
+export function unlisted<T extends z.ZodType>(schema: T): T {
+  return schema.meta(UNLISTED)
+}
+
+/** A parameter that few questions need: listed only where all tools are. */
+export function rare<T extends z.ZodType>(schema: T): T {
+  return schema.meta(RARE)
+}
+
+function describe<T extends z.ZodType>(schema: T, description: string | undefined): T {
+  return description === undefined ? schema : schema.describe(description)
+}
+
+/** A value, or null. */
 export type OrNull<T extends z.ZodType> = z.ZodUnion<readonly [T, z.ZodNull]>
 
 /** Makes such a schema. */
 export function orNull<T extends z.ZodType>(schema: T): OrNull<T> {
-  return z.union([schema, z.null().describe('None.')])
+  return z.union([schema, z.null()])
 }
 
 /** The names under which one source can be given. */
@@ -48,9 +64,9 @@ export interface SourceShape {
 
 /** The source that a tool is about, under all its names. */
 export const ONE_SOURCE: SourceShape = {
-  source: text('The source: its name, name@version, id or start URL.'),
-  library: text('Same as source.'),
-  sourceId: text('Same as source; usually its id.'),
+  source: text('Name, name@version, id or start URL.'),
+  library: unlisted(text()),
+  sourceId: unlisted(text()),
 }
 
 /** A source in an answer. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Scope } from '../core/url/scope.ts'
 import { given, listOf, usage } from './arguments.ts'
-import { number, texts } from './schemas.ts'
+import { number, rare, texts } from './schemas.ts'
 
 /** The parameters that say which addresses of a site are crawled. */
 export interface ScopeShape {
@@ -13,10 +13,10 @@ export interface ScopeShape {
 
 /** They, for schemas. */
 export const SCOPE: ScopeShape = {
-  allowPatterns: texts('Globs on the URL path, as a list or with commas; where there are any, one has to match.'),
-  blockPatterns: texts('Globs on the URL path, as a list or with commas; a match refuses, whatever is allowed.'),
-  maxDepth: number('Most links between the start and a page, 0 up. No limit when not given.'),
-  maxPages: number('Most pages to take in, 1 up. No limit when not given.'),
+  allowPatterns: texts('Globs such as /docs/**, with commas.'),
+  blockPatterns: texts(),
+  maxDepth: rare(number('Links from the start.')),
+  maxPages: number(),
 }
 
 /** What was given of a scope. */

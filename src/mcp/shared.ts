@@ -2,6 +2,7 @@ import { PharosError } from '../core/errors.ts'
 import type { Jobs } from '../library/jobs.ts'
 import { createPackExports, type PackExports } from './pack-exports.ts'
 import type { ClosableLibrary, McpPorts } from './ports.ts'
+import type { ToolSet } from './tool-set.ts'
 
 /** What all servers of one process share: the library, which is opened when it is first needed, and what runs on it. */
 export interface Shared {
@@ -9,6 +10,7 @@ export interface Shared {
   readonly jobs: () => Promise<Jobs>
   readonly packs: PackExports | undefined
   readonly isReadOnly: boolean
+  readonly toolSet: ToolSet
   /** Stops what runs, and closes what was opened. */
   close(): Promise<void>
 }
@@ -16,7 +18,8 @@ export interface Shared {
 /** Makes what servers share. Nothing is opened. */
 export function createShared(ports: McpPorts): Shared {
   const stop = new AbortController()
-  const packs = ports.exportPack === undefined ? undefined : createPackExports(ports.exportPack)
+  const { toolSet = 'all' } = ports
+  const packs = ports.exportPack === undefined || toolSet === 'ask' ? undefined : createPackExports(ports.exportPack)
   let opened: Promise<ClosableLibrary> | undefined
   let jobs: Promise<Jobs> | undefined
   /** The library that these are the jobs of. */
@@ -54,6 +57,7 @@ export function createShared(ports: McpPorts): Shared {
     },
     packs,
     isReadOnly: ports.isReadOnly ?? false,
+    toolSet,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await (await jobs?.catch(() => undefined))?.close()

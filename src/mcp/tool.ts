@@ -1,10 +1,17 @@
-import type { CallToolResult, McpServer, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import type {
+  CallToolResult,
+  McpServer,
+  ServerContext,
+  StandardSchemaWithJSON,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import type { Jobs } from '../library/jobs.ts'
 import type { Library } from '../library/library.ts'
 import { usage } from './arguments.ts'
 import { writeError } from './error-text.ts'
+import { listInput, listOutput } from './listed-schema.ts'
 import type { PackExports } from './pack-exports.ts'
 import type { Shared } from './shared.ts'
 
@@ -45,7 +52,6 @@ export interface ToolEffects {
 /** What a tool is made from. */
 export interface ToolDefinition<In extends z.ZodObject, Out extends z.ZodObject> {
   readonly name: string
-  readonly title: string
   readonly description: string
   readonly effects: ToolEffects
   /** Whether it is there in read-only mode as well: it neither writes nor fetches. */
@@ -65,21 +71,15 @@ export interface Tool {
 
 /** Makes a tool. Whatever goes wrong in it becomes an answer that begins with `Error`. */
 export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(definition: ToolDefinition<In, Out>): Tool {
-  const { name, title, description, effects, isSafe, input, output, run } = definition
-  const annotations = {
-    title,
-    readOnlyHint: effects.isReadOnly ?? false,
-    destructiveHint: effects.isDestructive ?? false,
-    idempotentHint: effects.isIdempotent ?? false,
-    openWorldHint: effects.isOpenWorld ?? false,
-  }
-  const inputSchema = unchecked(input)
-  const outputSchema = unchecked(output)
+  const { name, description, effects, isSafe, input, output, run } = definition
+  const annotations = writeAnnotations(effects)
+  const inputSchemas = { all: unchecked(() => listInput(input, 'all')), ask: unchecked(() => listInput(input, 'ask')) }
+  const outputSchema = unchecked(() => listOutput(output))
   return {
     name,
     isSafe,
     addTo(server, shared) {
-      const config = { title, description, inputSchema, outputSchema, annotations }
+      const config = { description, inputSchema: inputSchemas[shared.toolSet], outputSchema, annotations }
       const tool = server.registerTool(name, config, async (raw, context): Promise<CallToolResult> => {
         try {
           const { content, structured } = await run(parseArguments(input, raw), createContext(shared, context))
@@ -97,23 +97,27 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
   }
 }
 
-/**
- * The same schema for listing, but every value passes. What is wrong with arguments is said by us, in the form of all errors;
- * answers are what the compiler says they are, and clients check them again. It is written as JSON once: over HTTP every
- * request has a server of its own, which lists the same.
- */
-function unchecked(schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown> {
-  const { input, output } = schema['~standard'].jsonSchema
-  const written = new Map<string, Record<string, unknown>>()
-  const once = (write: typeof input, direction: string): typeof input => {
-    return (options) => {
-      const key = `${direction} ${options.target}`
-      const found = written.get(key) ?? write(options)
-      written.set(key, found)
-      return found
-    }
+/** Hints that differ from the defaults of the protocol: a tool that writes is destructive, and every tool reaches the open world. */
+function writeAnnotations({ isReadOnly, isDestructive, isIdempotent, isOpenWorld }: ToolEffects): ToolAnnotations {
+  return {
+    ...(isReadOnly === true ? { readOnlyHint: true } : {}),
+    ...(isReadOnly === true || isDestructive === true ? {} : { destructiveHint: false }),
+    ...(isReadOnly !== true && isIdempotent === true ? { idempotentHint: true } : {}),
+    ...(isOpenWorld === true ? {} : { openWorldHint: false }),
   }
-  const jsonSchema = { input: once(input, 'input'), output: once(output, 'output') }
+}
+
+/**
+ * A schema that lists this JSON schema, but lets every value pass. The server itself reports mistakes in arguments, in the form of
+ * all errors. The compiler checks answers, and so do clients. Over HTTP every request has a server of its own, so this is made once.
+ */
+function unchecked(list: () => Record<string, unknown>): StandardSchemaWithJSON<unknown, unknown> {
+  let listed: Record<string, unknown> | undefined
+  const once = () => {
+    listed ??= list()
+    return listed
+  }
+  const jsonSchema = { input: once, output: once }
   return { '~standard': { version: 1, vendor: 'pharos', validate: (value) => ({ value }), jsonSchema } }
 }
 

@@ -16,6 +16,9 @@ import { refreshSource } from './tools/refresh-source.ts'
 import { removeSource } from './tools/remove-source.ts'
 import { searchDocs } from './tools/search-docs.ts'
 
+/** The tools that an agent needs to ask questions. */
+export const ASK_TOOLS: readonly Tool[] = [searchDocs, readPage, listSources, addSource, crawlStatus, fetchUrl]
+
 /** All tools, in the order in which they are listed. */
 export const TOOLS: readonly Tool[] = [
   searchDocs,

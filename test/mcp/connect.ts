@@ -52,7 +52,7 @@ export async function openConnection(
   })
   const client = new Client({ name: 'test', version: '0.0.0' })
   const [here, there] = InMemoryTransport.createLinkedPair()
-  const server = mcp.createServer()
+  const server = await mcp.createServer()
   await server.connect(there)
   await client.connect(here)
   // A client that knows the schemas of the answers checks every one against them.

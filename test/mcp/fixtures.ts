@@ -19,6 +19,7 @@ const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 
 /** Adds the fixtures of the suite to a server. */
 export function addFixtures(server: McpServer): void {
+  server.server.registerCapabilities({ logging: {} })
   addContentTools(server)
   addTellingTools(server)
   addAskingTools(server)

@@ -17,8 +17,10 @@ import { CONFORMANCE, INSPECTOR, INSPECTOR_CLI, installTools } from './install-t
  * What the makers of the protocol test servers with. One file for both tools, because both are installed by whoever comes first.
  */
 
-/** Scenarios of the active suite that ask for a tool, resource or prompt which only a server made for the suite has. */
+/** Scenarios of the active suite that ask for a tool, resource, prompt or capability which only a server made for the suite has. */
 const NEED_FIXTURES = [
+  'logging-set-level',
+  'prompts-list',
   'completion-complete',
   'tools-call-simple-text',
   'tools-call-image',

@@ -9,9 +9,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
 import { listen } from '../../src/cli/listen.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
+import { openLibrary } from '../../src/open-library.ts'
 import { PROGRAM, Workshop } from '../e2e/program.ts'
 import { stageLibrary, stageSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
@@ -165,6 +167,7 @@ test('the program lists tools and resources without a library, and ends with its
   })
   const client = new Client({ name: 'test', version: '0' })
   await client.connect(transport)
+  expect(client.getInstructions()).toContain('The library is empty.')
   expect((await client.listTools()).tools).toHaveLength(9)
   expect((await client.listResources()).resources).toHaveLength(2)
   expect(existsSync(path)).toBe(false)
@@ -179,6 +182,30 @@ test('the program lists tools and resources without a library, and ends with its
   expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH')
 })
 
+test('the program names its sources to a client, and offers the tools for questions alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-mcp-'))
+  closing.push(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'library.db')
+  const library = await openLibrary({ path, version: '0.0.0' })
+  await addSource(library, { url: 'https://docs.invalid/', name: 'guide', version: '2.0' })
+  await library.close()
+  const client = new Client({ name: 'test', version: '0' })
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [PROGRAM, 'mcp', '--tools', 'ask', '--library', path],
+      env: { HOME: folder, PATH: process.env['PATH'] ?? '' },
+    }),
+  )
+  closing.push(() => client.close())
+  expect(client.getInstructions()).toContain('It holds "guide@2.0".')
+  expect((await client.listTools()).tools).toHaveLength(6)
+  expect(await client.callTool({ name: 'remove_source', arguments: {} })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('--tools all') }],
+  })
+})
+
 test('flags that make no sense are refused before anything is served', async () => {
   const workshop = new Workshop()
   closing.push(() => workshop.remove())
@@ -187,6 +214,7 @@ test('flags that make no sense are refused before anything is served', async () 
   const { port } = new URL(busy.origin)
   const refused: Record<string, RegExp> = {
     'mcp --port 7000': /--port is for --http/,
+    'mcp --tools some': /--tools: expected all or ask, got "some"/,
     'mcp --http --port 70000': /--port: expected a whole number from 0 to 65535, got 70000/,
     'mcp --http --port x': /--port: expected a whole number from 0 up, got "x"/,
     [`mcp --http --port ${port}`]: new RegExp(`--port ${port}: it is in use`),

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { REACHES } from '../../core/url/scope.ts'
 import type { SourceInput } from '../../library/operations/add-source.ts'
-import { CHUNK_SHAPE } from '../../library/parse-import.ts'
+import { CHUNK_FIELDS } from '../../library/parse-import.ts'
 import { labelOf, RENDERINGS, treeSettings } from '../../library/source.ts'
 import { oneLine } from '../../library/words.ts'
 import { given, pick, usage } from '../arguments.ts'
-import { text, textOf } from '../schemas.ts'
+import { flag, rare, text, textOf, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
 import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool, type ToolContext } from '../tool.ts'
@@ -17,57 +17,33 @@ const MAX_CHUNKS = 1000
 /** `add_source`: begins to crawl a site, or imports chunks. */
 export const addSource: Tool = createTool({
   name: 'add_source',
-  title: 'Add a source',
-  description: `Adds a documentation site, an archive, a git repository or a package, and starts to read it in the background; returns the source id and the crawl id at once. Poll crawl_status until the crawl is no longer running (isRunning false; status neither CRAWLING nor UPDATING), then use search_docs.
-Without further arguments everything below the start URL is crawled: llms.txt, sitemaps and links are all followed, robots.txt is obeyed. Narrow it with allowPatterns and blockPatterns (globs on the URL path such as /docs/**; block wins), maxDepth, maxPages; widen it with scope. Give name and version to tell several versions of the same documentation apart.
-Besides http(s) sites the url may be an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst), a git repository (git+https://…, git@host:owner/name.git, https://….git; ref picks branch, tag or commit) or a package (npm:react@18, pypi:requests, crates:serde, maven:group:artifact). Their files are read: READMEs, docs, documents and code; path names a folder inside, allowPatterns and blockPatterns match paths.
-Chunks that were cut elsewhere are imported with prechunked: as they are, all or none, done when the answer comes; they replace what was imported for the url before.
-An interrupted first crawl of the same URL goes on where it was.`,
+  description: `Adds documentation: crawls a site, or reads an archive, git repository or package. Returns sourceId and crawlId at once; poll crawl_status until isRunning is false, then use search_docs. By default it reads everything below the URL.`,
   effects: { isOpenWorld: true },
   isSafe: false,
   input: z.strictObject({
-    url: textOf('Where to start: http or https, or an archive, repository or package.'),
-    ref: text('Branch, tag or commit of a repository. Default: its default branch.'),
-    path: text('Folder in a repository, archive or package that is read. Default: all of it.'),
-    name: text('What to call it. Default: host and path of the URL.'),
-    library: text('Same as name.'),
-    version: text('Version of what it documents, such as 5.2.0.'),
+    url: textOf('Site, archive, git address or package (npm:react@18, pypi:, crates:, maven:).'),
+    ref: text('Git branch, tag or commit.'),
+    path: text('Folder inside it.'),
+    name: text(),
+    library: unlisted(text()),
+    version: text(),
     ...SCOPE,
-    scope: z
-      .enum(REACHES)
-      .optional()
-      .describe('How far it may reach: below the start (default), the whole host, or the domain with all its hosts.'),
-    llmsTxtUrl: text('Address of an llms.txt, instead of looking for one.'),
-    render: z
-      .enum(RENDERINGS)
-      .optional()
-      .describe(
-        'How pages are read: http as they come (default), auto in a browser where they are empty without one, chromium always in one, crawl4ai by that service.',
-      ),
-    chunks: z.enum(CHUNK_PROFILES).optional().describe('How pages are cut. Default: library.'),
-    prechunked: z
-      .array(z.unknown().meta(CHUNK_SHAPE))
-      .max(MAX_CHUNKS, `at most ${MAX_CHUNKS} chunks at once; \`pharos import\` and POST /api/import take more`)
-      .optional()
-      .describe('Chunks to import instead of reading the url, which names what they belong to.'),
-    acceptLoss: z
-      .boolean()
-      .optional()
-      .describe('With prechunked: removes pages that are not among them any more, however many they are.'),
-    embed: z
-      .boolean()
-      .optional()
-      .describe(
-        'With prechunked: makes their vectors before anything is changed. Default: where the library has some of the model that is there.',
-      ),
-    followRedirects: z
-      .boolean()
-      .optional()
-      .describe('Redirects within the scope are always followed, each hop checked; false is refused.'),
-    preserveHashes: z
-      .boolean()
-      .optional()
-      .describe('What follows a # is a place in a page, never a page of its own; true is refused.'),
+    scope: z.enum(REACHES).optional().describe('Default: subpages.'),
+    llmsTxtUrl: rare(text()),
+    render: z.enum(RENDERINGS).optional().describe('auto uses a browser where needed.'),
+    chunks: rare(z.enum(CHUNK_PROFILES).optional()),
+    prechunked: rare(
+      z
+        .array(z.unknown().meta({ type: 'object' }))
+        .max(MAX_CHUNKS, `at most ${MAX_CHUNKS} chunks at once; \`pharos import\` and POST /api/import take more`)
+        .optional()
+        .describe(`Chunks to import instead of a crawl: objects with ${CHUNK_FIELDS.join(', ')}.`),
+    ),
+    acceptLoss: rare(flag('Of prechunked: remove any number of pages.')),
+    embed: rare(flag('Of prechunked: make vectors first.')),
+    // Redirects are always followed and fragments never make a page, so these say nothing new.
+    followRedirects: unlisted(flag()),
+    preserveHashes: unlisted(flag()),
   }),
   output: STARTED,
   async run(args, context) {

@@ -4,21 +4,21 @@ import { labelOf } from '../../library/source.ts'
 import { oneLine } from '../../library/words.ts'
 import { parseCrawlId, pick, usage } from '../arguments.ts'
 import { findOne } from '../find-one.ts'
-import { ONE_SOURCE, text } from '../schemas.ts'
+import { ONE_SOURCE, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** `cancel_crawl`: stops a crawl. */
 export const cancelCrawl: Tool = createTool({
   name: 'cancel_crawl',
-  title: 'Cancel a crawl',
-  description: `Stops a crawl that runs in this server, at the next good place; what it has indexed stays searchable, and recrawl_source goes on with it later. Name it by crawlId, or by the source it crawls.`,
+  description:
+    'Stops a running crawl, named by crawlId or source. Pages that are indexed stay searchable; recrawl_source resumes the crawl later.',
   effects: { isIdempotent: true },
   isSafe: false,
   input: z.strictObject({
-    crawlId: text('Id of the crawl, as add_source, recrawl_source and refresh_source return it.'),
-    jobId: text('Same as crawlId.'),
+    crawlId: text(),
+    jobId: unlisted(text()),
     ...ONE_SOURCE,
-    version: text('The version of the source that is meant, exactly as it was given.'),
+    version: text(),
   }),
   output: z.object({ crawlId: z.string(), source: z.string(), isEnded: z.boolean() }),
   async run(args, context) {

@@ -4,7 +4,7 @@ import { clamp, parseCrawlId, pick, usage } from '../arguments.ts'
 import { isState, STATE_FILTERS } from '../crawl-states.ts'
 import { findOne } from '../find-one.ts'
 import { crawlRecord, reportRecord } from '../records.ts'
-import { CRAWL_ENTRY, CRAWL_REPORT, number, ONE_SOURCE, orNull, text } from '../schemas.ts'
+import { CRAWL_ENTRY, CRAWL_REPORT, number, ONE_SOURCE, orNull, rare, text, unlisted } from '../schemas.ts'
 import { writeCrawlLine, writeCrawlStatus } from '../status-text.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -15,20 +15,19 @@ const LIMIT = { default: 20, least: 1, most: 200 } as const
 /** `crawl_status`: how far a crawl is, or what it came to. */
 export const crawlStatus: Tool = createTool({
   name: 'crawl_status',
-  title: 'Crawl status',
-  description: `Tells how far the crawl of a source is, or what its last crawl came to: pages crawled of those known so far, pages skipped as unchanged, pages that failed with the reason, URLs that the scope filtered with the pattern, start and elapsed time; afterwards the status, last crawl, pages and chunks.
-Name the source (name, name@version, id or start URL) or one crawl by crawlId. Without either it lists crawls, newest first; status narrows that list.
-Pages crawled are new or were read again; pages skipped were found unchanged and are not among them; the progress counts both.
-Status of a source: PENDING (never crawled), CRAWLING (it is crawled for the first time), UPDATING (it is crawled again), INDEXED, ERROR. A crawl that was stopped leaves the status as it was.`,
+  description:
+    'Shows the progress or result of a crawl, with failed pages and reasons. Name a source or a crawl; without either it lists crawls, newest first.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
     ...ONE_SOURCE,
-    version: text('Version of the source, exactly as it was given.'),
-    crawlId: text('Id of a crawl, as it was returned when the crawl began.'),
-    jobId: text('Same as crawlId.'),
-    status: z.enum(STATE_FILTERS).optional().describe('When listing: only crawls in this state.'),
-    limit: number('When listing: most crawls, 1 to 200. Default 20.'),
+    version: text(),
+    crawlId: text(),
+    jobId: unlisted(text()),
+    status: rare(
+      z.enum(STATE_FILTERS).optional().describe('Filters the list: running, completed, failed or another state.'),
+    ),
+    limit: rare(number('Of the list. Default 20.')),
   }),
   output: z.object({ report: orNull(CRAWL_REPORT), crawls: z.array(CRAWL_ENTRY) }),
   async run(args, context) {

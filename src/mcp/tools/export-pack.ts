@@ -9,14 +9,14 @@ import { createTool, type Tool } from '../tool.ts'
 /** `export_pack`: a source as a portable file. */
 export const exportPack: Tool = createTool({
   name: 'export_pack',
-  title: 'Export a pack',
-  description: `Writes the pages of a source as a portable pack (llm.md, manifests, chunk files in one zip) into the folder that the owner of this server chose. Returns an id and a link to a resource, docs://packs/{id}, at once; the resource tells whether it is done and where the file is. One pack is written at a time, others wait; while a pack of the same source waits or is written, its id is returned again.`,
+  description:
+    'Writes the pages of a source as a portable zip into a folder on the server, in the background. Returns packId and the resource docs://packs/{id}, which shows the state and the path of the file.',
   effects: { isIdempotent: true },
   isSafe: false,
   input: z.strictObject({
     ...ONE_SOURCE,
-    version: text('The version that is meant, exactly as it was given.'),
-    compact: flag('Only what a model reads: llm.md, a manifest and the chunks. Default false.'),
+    version: text(),
+    compact: flag('Only what a model reads.'),
   }),
   output: z.object({ packId: z.string(), source: z.string(), uri: z.string(), state: z.string() }),
   async run(args, { library, packs, progress }) {

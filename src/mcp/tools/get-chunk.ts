@@ -3,7 +3,7 @@ import { labelOf } from '../../library/source.ts'
 import { writeCitation } from '../../library/words.ts'
 import { need, usage } from '../arguments.ts'
 import { CITED, citedRecord } from '../cited-text.ts'
-import { orNull, text } from '../schemas.ts'
+import { orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** `<source>/<id>`, an id, or the beginning of one. */
@@ -12,14 +12,14 @@ const FORM = /^(?:.+\/)?[0-9a-f]{12,64}$/i
 /** `get_chunk`: a chunk by its name. */
 export const getChunk: Tool = createTool({
   name: 'get_chunk',
-  title: 'Get a chunk',
-  description: `Returns the exact text of one chunk with its citation. A chunk is named as search_docs names it, <source>/<id>, or by its id alone, or by at least the first twelve characters of the id, where that is unambiguous. The name stays good for as long as the text exists.`,
+  description:
+    'Returns the exact text of one chunk with its citation. Use it with a chunk name from search_docs or list_symbols.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
-    chunk: text('Name of the chunk: <source>/<id>, or an id.'),
-    chunkId: text('Same as chunk.'),
-    id: text('Same as chunk.'),
+    chunk: text('<source>/<id>, an id, or at least its first 12 characters.'),
+    chunkId: unlisted(text()),
+    id: unlisted(text()),
   }),
   output: z.object({ ...CITED, kind: z.string(), symbol: orNull(z.string()) }),
   async run(args, { library }) {

@@ -5,7 +5,7 @@ import type { Library } from '../../library/library.ts'
 import type { DuplicateList, DuplicatesInput } from '../../library/operations/list-duplicates.ts'
 import { oneLine, quote, timeOrNull, writeTime } from '../../library/words.ts'
 import { usage } from '../arguments.ts'
-import { flag, number, orNull, text } from '../schemas.ts'
+import { flag, number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** Groups of pages of which a search shows one. */
@@ -34,17 +34,14 @@ const DUPLICATES = z.object({
 /** `index_statistics`: how large the library is. */
 export const indexStatistics: Tool = createTool({
   name: 'index_statistics',
-  title: 'Index statistics',
   description:
-    'Tells how large the library is: number of sources, pages and chunks, bytes on disk, the embedding model with its dimensions and how many chunks have a vector (none where search goes by words alone), and when content last changed. With duplicates=true it also lists the groups of pages that say nearly the same or are translations of each other, of which search_docs shows one: 20 of them, further ones from offset on; source narrows them to one.',
+    'Reports the size of the library: sources, pages, chunks, bytes, embedding model, last change. With duplicates, also lists groups of nearly identical or translated pages, 20 at a time.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
-    duplicates: flag('Also list groups of pages that say nearly the same. All pages are gone through for it.'),
-    source: text(
-      'Source whose duplicates are listed: id, name (with all its versions), name@version or start URL. Default: all.',
-    ),
-    offset: number('Groups to pass over. Default 0.'),
+    duplicates: flag(),
+    source: text('Only duplicates of this source.'),
+    offset: number('Groups to skip.'),
   }),
   output: z.object({
     sources: z.number(),
@@ -52,7 +49,7 @@ export const indexStatistics: Tool = createTool({
     chunks: z.number(),
     bytes: z.number(),
     embeddingModel: orNull(z.string()),
-    embeddingDimensions: orNull(z.number()),
+    embeddingDimensions: unlisted(orNull(z.number())),
     embeddedChunks: z.number(),
     lastActivityAt: orNull(z.string()),
     duplicates: DUPLICATES.optional(),

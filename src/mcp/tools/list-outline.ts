@@ -3,15 +3,14 @@ import type { Section } from '../../core/model.ts'
 import { labelOf } from '../../library/source.ts'
 import { quote, writeCitation, writeTime } from '../../library/words.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
-import { orNull } from '../schemas.ts'
+import { orNull, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** `list_outline`: the headings of a page. */
 export const listOutline: Tool = createTool({
   name: 'list_outline',
-  title: 'List the outline of a page',
   description:
-    'Lists the headings of a stored page as a tree, each with its level, first and last line and anchor. read_page takes the lines as startLine and endLine.',
+    'Lists the headings of a stored page with level, anchor, first and last line. Use it to choose startLine and endLine for read_page.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({ ...PAGE }),
@@ -30,8 +29,8 @@ export const listOutline: Tool = createTool({
         endLine: z.number(),
       }),
     ),
-    checkedAt: z.string(),
-    changedAt: z.string(),
+    checkedAt: unlisted(z.string()),
+    changedAt: unlisted(z.string()),
   }),
   async run(args, { library }) {
     const { listOutline: list } = await import('../../library/operations/list-outline.ts')

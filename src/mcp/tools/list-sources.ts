@@ -5,9 +5,8 @@ import { createTool, type Tool } from '../tool.ts'
 /** `list_sources`: what the library holds. */
 export const listSources: Tool = createTool({
   name: 'list_sources',
-  title: 'List sources',
-  description: `Lists every indexed source: name (with version), start URL, status (PENDING, CRAWLING, INDEXED, UPDATING, ERROR), number of pages and chunks (how many are prose and how many code), and when it was last crawled.
-Use it to learn what search_docs can answer from, and the names that other tools take as source.`,
+  description:
+    'Lists the sources in the library: name, version, URL, status, size, last crawl. Shows what search_docs can answer from.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({}),

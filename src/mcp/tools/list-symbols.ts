@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
 import { oneLine, quote } from '../../library/words.ts'
 import { clamp, given, pick } from '../arguments.ts'
-import { number, text } from '../schemas.ts'
+import { number, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 const LIMIT = { default: 100, least: 1, most: 1000 } as const
@@ -10,17 +10,17 @@ const LIMIT = { default: 100, least: 1, most: 1000 } as const
 /** `list_symbols`: what pages define. */
 export const listSymbols: Tool = createTool({
   name: 'list_symbols',
-  title: 'List symbols',
-  description: `Lists the functions, classes, commands and other names that a stored page defines, or those of a whole source or the library whose name begins with prefix. Each comes with its signature, the URL with anchor, its line and the chunk that holds it, for get_chunk.`,
+  description:
+    'Lists functions, classes, commands and other names that a page, a source or the library defines, with signature, URL, line and chunk. Use it to find the exact name of an API.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
-    url: text('Only those of this page.'),
-    source: text('The source: its name, name@version, id or start URL.'),
-    library: text('Same as source.'),
-    prefix: text('Beginning of the name, or of what follows its last dot; case does not matter.'),
-    limit: number('Most symbols, 1 to 1000. Default 100.'),
-    maxResults: number('Same as limit.'),
+    url: text('Only this page.'),
+    source: text(),
+    library: unlisted(text()),
+    prefix: text('Prefix of the name, or of its last part.'),
+    limit: number('1 to 1000. Default 100.'),
+    maxResults: unlisted(number()),
   }),
   output: z.object({
     symbols: z.array(

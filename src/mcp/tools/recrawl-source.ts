@@ -10,25 +10,18 @@ import { createTool, type Tool } from '../tool.ts'
 /** `recrawl_source`: finds out what there is now. */
 export const recrawlSource: Tool = createTool({
   name: 'recrawl_source',
-  title: 'Recrawl a source',
-  description: `Crawls a source again in the background: finds new pages, updates changed ones, removes those proven gone; unchanged pages are skipped by their hash (full reads everything again). Returns the crawl id at once; poll crawl_status.
-An interrupted crawl goes on instead. Refused while the source is being crawled. allowPatterns, blockPatterns, maxDepth and maxPages hold for this run only; name and version rename the source for good. A run that would remove more than a tenth of the pages stops at a gate unless acceptLoss is given.
-To choose among versions, name the source as name@version.`,
+  description:
+    'Crawls a source again in the background: adds new pages, updates changed ones, removes those that are gone. Returns crawlId at once; poll crawl_status. Resumes an interrupted crawl. Stops before it removes more than a tenth of the pages, unless acceptLoss is true. Patterns and limits hold for this run.',
   effects: { isDestructive: true, isIdempotent: true, isOpenWorld: true },
   isSafe: false,
   input: z.strictObject({
     ...ONE_SOURCE,
-    full: flag('Reads every page again, whatever its hash says. Default false.'),
-    acceptLoss: flag('Removes pages that are proven gone, however many they are. Default false.'),
+    full: flag('Read unchanged pages too.'),
+    acceptLoss: flag(),
     ...SCOPE,
-    render: z
-      .enum(RENDERINGS)
-      .optional()
-      .describe(
-        'How pages are read, kept from now on: auto where pages failed with needs-rendering. Default: as before.',
-      ),
-    version: text('New version of the source, kept from now on.'),
-    name: text('New name of the source, kept from now on.'),
+    render: z.enum(RENDERINGS).optional(),
+    version: text('New version.'),
+    name: text('New name.'),
   }),
   output: STARTED,
   async run(args, { library, jobs, progress }) {

@@ -8,16 +8,15 @@ import { createTool, type Tool } from '../tool.ts'
 /** `refresh_source`: asks for the known pages again. */
 export const refreshSource: Tool = createTool({
   name: 'refresh_source',
-  title: 'Refresh a source',
-  description: `Asks for the known pages of a source again, conditionally, and updates those that changed; quicker than recrawl_source, which also finds new pages. Addresses that are seen for the first time are only counted, unless discover is given. Runs in the background: returns the crawl id at once; poll crawl_status.
-Refused while the source is being crawled, and after an interrupted crawl that recrawl_source has to finish first.`,
+  description:
+    'Requests the known pages of a source again and updates those that changed, in the background. Faster than recrawl_source, which also finds new pages. Returns crawlId at once; poll crawl_status.',
   effects: { isDestructive: true, isIdempotent: true, isOpenWorld: true },
   isSafe: false,
   input: z.strictObject({
     ...ONE_SOURCE,
-    version: text('The version that is meant, exactly as it was given.'),
-    discover: flag('Also fetches addresses that the pages link to now. Default false.'),
-    acceptLoss: flag('Removes pages that are proven gone, however many they are. Default false.'),
+    version: text(),
+    discover: flag('Also fetch newly linked pages.'),
+    acceptLoss: flag('Remove pages that are gone, however many.'),
   }),
   output: STARTED,
   async run(args, { library, jobs, progress }) {

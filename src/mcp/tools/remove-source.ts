@@ -10,12 +10,11 @@ import { createTool, type Tool } from '../tool.ts'
 /** `remove_source`: takes a source out of the library. */
 export const removeSource: Tool = createTool({
   name: 'remove_source',
-  title: 'Remove a source',
-  description: `Removes one source with all its pages and chunks from the library, and reports how many there were. A crawl of it that runs is cancelled first. This cannot be undone except by crawling again.
-Name it by source (name, name@version, id or start URL); with version, the name alone is enough. A name with several versions needs the version.`,
+  description:
+    'Removes one source with all its pages from the library, and cancels its crawl. This cannot be undone. A name with several versions needs the version.',
   effects: { isDestructive: true },
   isSafe: false,
-  input: z.strictObject({ ...ONE_SOURCE, version: text('The version that is meant, exactly as it was given.') }),
+  input: z.strictObject({ ...ONE_SOURCE, version: text() }),
   output: z.object({ removed: SOURCE_RECORD, pages: z.number(), chunks: z.number(), cancelled: z.boolean() }),
   async run(args, { library, jobs }) {
     const opened = await library()

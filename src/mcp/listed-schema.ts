@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { ToolSet } from './tool-set.ts'
+
+type JsonSchema = z.core.JSONSchema.JSONSchema
+
+/** A JSON schema, or a part of one, as it is listed. */
+type ListedSchema = Record<string, unknown>
+
+/** Metadata of a field that is there but not listed, such as a second name of a parameter. */
+export const UNLISTED = { isUnlisted: true } as const
+/** Metadata of a parameter that is listed only where all tools are. */
+export const RARE = { isRare: true } as const
+
+/** A longer list of values costs more than it helps: the answer to any other value names them. */
+const MAX_LISTED_VALUES = 4
+
+/** What of a schema is listed. */
+interface Style {
+  readonly keywords: readonly string[]
+  readonly marks: readonly string[]
+  writeUnion(members: readonly ListedSchema[]): ListedSchema
+}
+
+/** What clients need to fill in arguments. The server itself reports other mistakes, such as an unknown parameter. */
+const INPUT: Omit<Style, 'marks'> = {
+  keywords: ['enum', 'description'],
+  // A parameter that takes several forms is listed with the first: some clients cannot read unions.
+  writeUnion: ([first = {}]) => first,
+}
+
+const OUTPUT: Style = {
+  keywords: [],
+  marks: ['isUnlisted'],
+  writeUnion: (members) => Object.assign({}, ...members, { type: members.map(({ type }) => type) }),
+}
+
+/** The schema of a tool's arguments as `tools/list` of a set of tools shows it. */
+export function listInput(schema: z.ZodObject, set: ToolSet): ListedSchema {
+  const marks = set === 'ask' ? ['isUnlisted', 'isRare'] : ['isUnlisted']
+  return shortenObject(z.toJSONSchema(schema, { io: 'input' }), { ...INPUT, marks })
+}
+
+/** The schema of a tool's structured answer as `tools/list` shows it: every field with its type; records inside are plain objects. */
+export function listOutput(schema: z.ZodObject): ListedSchema {
+  return shortenObject(z.toJSONSchema(schema, { io: 'output' }), OUTPUT)
+}
+
+function shortenObject({ properties = {}, required = [] }: JsonSchema, style: Style): ListedSchema {
+  const fields = Object.entries(properties).flatMap(([name, field]) => {
+    const isLeftOut = typeof field === 'boolean' || style.marks.some((mark) => field[mark] === true)
+    return isLeftOut ? [] : [[name, shortenField(field, style)] as const]
+  })
+  const listed = Object.fromEntries(fields)
+  const needed = required.filter((name) => Object.hasOwn(listed, name))
+  return { type: 'object', properties: listed, ...(needed.length === 0 ? {} : { required: needed }) }
+}
+
+function shortenField(field: JsonSchema, style: Style): ListedSchema {
+  const { type, items, anyOf, enum: values = [] } = field
+  const hidden = values.length > MAX_LISTED_VALUES ? 'enum' : undefined
+  const kept = style.keywords.filter((keyword) => keyword in field && keyword !== hidden)
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(typeof items !== 'object' || Array.isArray(items) ? {} : { items: shortenField(items, style) }),
+    ...(anyOf === undefined ? {} : style.writeUnion(anyOf.map((member) => shortenField(member, style)))),
+    ...Object.fromEntries(kept.map((keyword) => [keyword, field[keyword]])),
+  }
+}

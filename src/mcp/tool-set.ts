@@ -1,0 +1,5 @@
+/** Which tools a server offers: all of them, or those that an agent needs to ask questions. */
+export const TOOL_SETS = ['all', 'ask'] as const
+
+/** One of {@link TOOL_SETS}. */
+export type ToolSet = (typeof TOOL_SETS)[number]
