@@ -19,7 +19,7 @@ const SHARING = [
   'src/library/{classified-reader,compare-rows,tree}.test.ts',
   'src/library/operations/{add-source,choose-sources,find-page,search-library,source-status}.test.ts',
   'src/library/dispatch/{create-feed,frames,hear-crawl,job-rates,log-writer}.test.ts',
-  'src/{embed/word-piece,fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
+  'src/{fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
   'test/{analysis,contracts,injection,passages,web}/*.test.ts',
   'test/{chunk-properties,docs,faithful,golden,pages}.test.ts',
   'test/{embed/ranked-hits,gazetteer/own-file}.test.ts',

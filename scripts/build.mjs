@@ -1,5 +1,5 @@
-// Compiles src/ to dist/, and puts the two pages, the grammars, a map of the world and what reads PDF beside it. The stamp dist/.built is written
-// when all of it is there.
+// Compiles src/ to dist/, and puts the two pages, the grammars, a map of the world, what reads PDF and the embedding model beside it. The stamp
+// dist/.built is written when all of it is there.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -40,8 +40,14 @@ const PDF_LIBRARY = join(root, 'node_modules/pdfjs-dist')
 const PDF_FILES = { 'pdf.worker.mjs': 'legacy/build/pdf.worker.min.mjs', LICENSE: 'LICENSE' }
 const PDF_FOLDERS = ['cmaps', 'standard_fonts']
 
+/** Files of model/ that go with the program. */
+const MODEL_FILES = ['weights.bin', 'model.json', 'vocab.txt', 'NOTICE']
+
+/** Builds of the kernel, and the features of WebAssembly that each needs. */
+const KERNELS = { relaxed: ['simd', 'relaxed-simd'], plain: ['simd'] }
+
 /** Folders of dist/ that are no output of the compiler. */
-const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
+const WITHOUT_SOURCE = ['web', 'program', 'pdfjs', 'model']
 
 fs.mkdirSync(dist, { recursive: true })
 fs.rmSync(stamp, { force: true })
@@ -49,8 +55,10 @@ fs.rmSync(stamp, { force: true })
 const unfinished = join(dist, `.built-${process.pid}`)
 const sourceDigest = digestSources(root)
 fs.writeFileSync(unfinished, sourceDigest)
-// Neither reads what the other writes.
-const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0) ?? (await bundleEntries())
+// None reads what another writes.
+const failed =
+  (await Promise.all([compile(), bundlePages(), placeModel()])).find((status) => status !== 0) ??
+  (await bundleEntries())
 if (failed === undefined) {
   fs.renameSync(unfinished, stamp)
 } else {
@@ -76,6 +84,44 @@ async function bundleEntries() {
     console.error(error.message)
     return 1
   }
+}
+
+async function placeModel() {
+  const folder = join(dist, 'model')
+  fs.mkdirSync(folder, { recursive: true })
+  for (const name of MODEL_FILES) copyIfChanged(join(root, 'model', name), join(folder, name))
+  try {
+    for (const [name, features] of Object.entries(KERNELS)) {
+      writeIfChanged(join(folder, `kernel-${name}.wasm`), await compileKernel(features))
+    }
+    return 0
+  } catch (error) {
+    console.error(error.message)
+    return 1
+  }
+}
+
+/** Gives the bytes of a module that brings no memory of its own. */
+async function compileKernel(features) {
+  const { default: asc } = await import('assemblyscript/asc')
+  const written = new Map()
+  const enabled = features.flatMap((feature) => ['--enable', feature])
+  const memory = ['--importMemory', '--noExportMemory', '--initialMemory', '1']
+  const { error, stderr } = await asc.main(
+    ['kernel.ts', '--outFile', 'kernel.wasm', '-O3', '--runtime', 'stub', '--noAssert', ...enabled, ...memory],
+    {
+      readFile: (name, folder) => readSource(join(root, 'model/kernel', folder, name)),
+      writeFile: (name, content) => written.set(name, content),
+      listFiles: () => null,
+    },
+  )
+  if (error) throw new Error(`the kernel cannot be compiled: ${error.message}\n${stderr}`)
+  return written.get('kernel.wasm')
+}
+
+/** Null for a file that is not there, as the compiler wants it. */
+function readSource(path) {
+  return fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : null
 }
 
 async function bundlePages() {
@@ -208,8 +254,8 @@ function withoutDrawing(path) {
   return changed
 }
 
-function writeIfChanged(path, text) {
-  if (!fs.existsSync(path) || fs.readFileSync(path, 'utf8') !== text) fs.writeFileSync(path, text)
+function writeIfChanged(path, content) {
+  if (!fs.existsSync(path) || !fs.readFileSync(path).equals(Buffer.from(content))) fs.writeFileSync(path, content)
 }
 
 function copyIfChanged(source, target) {

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 const BUILD_INPUTS = [
   'src',
   'web',
+  'model',
   'scripts/build.mjs',
   'scripts/bundle-program.mjs',
   'package.json',

@@ -11,6 +11,7 @@ const dist = join(root, 'dist')
 const ENTRIES = [
   'cli/main.js',
   'cli/search-worker.js',
+  'embed/embed-worker.js',
   'embed/onnx-process.js',
   'jobs/page-process.js',
   'jobs/page-worker.js',

@@ -349,6 +349,12 @@ export const ERRORS = {
     httpStatus: 500,
     exitCode: 1,
   },
+  MODEL_UNUSABLE: {
+    message: 'the built-in embedding model cannot be used: {problem}',
+    advice: 'install Pharos again; search goes on by words',
+    httpStatus: 500,
+    exitCode: 1,
+  },
   EMBED_REFUSED: {
     message: '{service} makes no vector of what it was given: {problem}',
     advice: 'texts are found by words all the same; `pharos embed status` lists those that were refused',

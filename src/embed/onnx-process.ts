@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { parseWordPiece, tokenizeText } from '../core/embedding/word-piece.ts'
 import { MAX_TOKENS, modelPlace, runtimePlace } from './model-files.ts'
-import { parseWordPiece, tokenizeText } from './word-piece.ts'
 
 /** What the process is asked. */
 export interface TextQuestion {

@@ -1,4 +1,4 @@
-/** What is read of a `tokenizer.json`. */
+/** The pieces of words that a BERT model knows. */
 export interface WordPieceVocabulary {
   readonly pieces: ReadonlyMap<string, number>
   readonly unknown: number
@@ -23,18 +23,32 @@ export function parseWordPiece(json: string): WordPieceVocabulary {
   }
   if (splitter?.type !== 'BertPreTokenizer') throw new Error('its tokenizer does not cut words as BERT does')
   const pieces = new Map(Object.entries(model.vocab ?? {}))
+  return createVocabulary(pieces, model.unk_token, model.max_input_chars_per_word)
+}
+
+/** Reads a `vocab.txt`, which has a piece on each line; throws a plain `Error` that says what is wrong with it. */
+export function parseVocabulary(text: string): WordPieceVocabulary {
+  return createVocabulary(
+    new Map(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((piece, id) => [piece, id]),
+    ),
+  )
+}
+
+function createVocabulary(
+  pieces: ReadonlyMap<string, number>,
+  unknown = '[UNK]',
+  maxWordChars = 100,
+): WordPieceVocabulary {
   const idOf = (piece: string): number => {
     const id = pieces.get(piece)
     if (typeof id !== 'number') throw new Error(`its vocabulary has no ${piece}`)
     return id
   }
-  return {
-    pieces,
-    unknown: idOf(model.unk_token ?? '[UNK]'),
-    start: idOf('[CLS]'),
-    end: idOf('[SEP]'),
-    maxWordChars: model.max_input_chars_per_word ?? 100,
-  }
+  return { pieces, unknown: idOf(unknown), start: idOf('[CLS]'), end: idOf('[SEP]'), maxWordChars }
 }
 
 interface TokenizerFile {
@@ -52,8 +66,8 @@ interface TokenizerFile {
 /** Marks a piece that goes on with a word. */
 const CONTINUATION = '##'
 
-/** The longest text that is looked at: more than enough for any model, and no work for what is cut off anyway. */
-const CHARS_PER_TOKEN = 40
+/** So many characters of a text are looked at for each token it may have; the rest is cut off unseen. */
+export const CHARS_PER_TOKEN = 40
 
 /**
  * The tokens of a text between those that stand around it, at most `limit` in all. Names of special tokens in a text are words
@@ -68,7 +82,7 @@ export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limi
   return [...tokens.slice(0, limit - 1), vocabulary.end]
 }
 
-/** Nothing, the mark of what could not be read, and all that has no form: controls, formats, unassigned and private ones. */
+/** Nothing, the mark of what could not be read, and all that has no form: controls, formats, half characters, unassigned and private ones. */
 const FORMLESS = /(?![\t\n\r])[\0\ufffd\p{C}]/gu
 const IDEOGRAPH =
   /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
@@ -77,7 +91,7 @@ const ACCENT = /\p{Mn}/gu
 const WORD = /[!-/:-@[-`{-~\p{P}]|[^\s!-/:-@[-`{-~\p{P}]+/gu
 
 function splitWords(text: string): string[] {
-  const plain = text.toWellFormed().replace(FORMLESS, '').replace(IDEOGRAPH, ' $& ')
+  const plain = text.replace(FORMLESS, '').replace(IDEOGRAPH, ' $& ')
   return plain.normalize('NFD').replace(ACCENT, '').toLowerCase().match(WORD) ?? []
 }
 

@@ -1,0 +1,195 @@
+/*
+ * Attention of one text: every row looks at all rows of the text. Heads are 32 wide. Two rows are done at a time, 16 keys or half a head
+ * beside each other, so that nothing is added across lanes.
+ */
+import { exponential } from './exponential'
+
+const HEAD_BYTES: usize = 128
+const SCALE: f32 = 0.17677669529663687
+
+/**
+ * @param x rows of queries, keys and values, each `heads` × 32 floats
+ * @param out rows of `heads` × 32 floats
+ * @param scratch room for keys (32 × rows rounded up to 16), values (rows × 32) and two rows of weights, as floats
+ */
+export function attend(x: usize, rows: i32, heads: i32, out: usize, scratch: usize): void {
+  const width = <usize>heads * HEAD_BYTES
+  const stride: usize = 3 * width
+  const padded = <usize>((rows + 15) & ~15)
+  const line = padded << 2
+  const keys = scratch
+  const values = keys + 32 * line
+  const first = values + <usize>rows * HEAD_BYTES
+  const second = first + line
+  for (let head: usize = 0; head < <usize>heads; head++) {
+    const column = x + head * HEAD_BYTES
+    gather(column + width, column + 2 * width, stride, <usize>rows, padded, keys, values)
+    for (let i: usize = 0; i < <usize>rows; i += 2) {
+      // The last of an odd number is done twice.
+      const next = min(i + 1, <usize>rows - 1)
+      score(column + i * stride, column + next * stride, keys, line, first, second)
+      const a = weigh(first, <usize>rows, line)
+      const b = weigh(second, <usize>rows, line)
+      const to = out + head * HEAD_BYTES
+      mix(values, <usize>rows, first, second, a, b, to + i * width, to + next * width)
+      mix(values + 64, <usize>rows, first, second, a, b, to + i * width + 64, to + next * width + 64)
+    }
+  }
+}
+
+/** Copies the values of a head, and its keys column by column, zeros after the last. */
+@inline
+function gather(from: usize, valuesFrom: usize, stride: usize, rows: usize, padded: usize, keys: usize, values: usize): void {
+  const line = padded << 2
+  for (let j: usize = 0; j < padded; j += 4) {
+    for (let d: usize = 0; d < HEAD_BYTES; d += 16) {
+      const at = from + j * stride + d
+      const zero = f32x4.splat(0)
+      const a = j < rows ? v128.load(at) : zero
+      const b = j + 1 < rows ? v128.load(at + stride) : zero
+      const c = j + 2 < rows ? v128.load(at + 2 * stride) : zero
+      const e = j + 3 < rows ? v128.load(at + 3 * stride) : zero
+      const ab = v128.shuffle<f32>(a, b, 0, 4, 1, 5)
+      const ce = v128.shuffle<f32>(c, e, 0, 4, 1, 5)
+      const abHigh = v128.shuffle<f32>(a, b, 2, 6, 3, 7)
+      const ceHigh = v128.shuffle<f32>(c, e, 2, 6, 3, 7)
+      const to = keys + (d >> 2) * line + (j << 2)
+      v128.store(to, v128.shuffle<f64>(ab, ce, 0, 2))
+      v128.store(to + line, v128.shuffle<f64>(ab, ce, 1, 3))
+      v128.store(to + 2 * line, v128.shuffle<f64>(abHigh, ceHigh, 0, 2))
+      v128.store(to + 3 * line, v128.shuffle<f64>(abHigh, ceHigh, 1, 3))
+    }
+  }
+  for (let j: usize = 0; j < rows; j++) {
+    for (let d: usize = 0; d < HEAD_BYTES; d += 16) {
+      v128.store(values + j * HEAD_BYTES + d, v128.load(valuesFrom + j * stride + d))
+    }
+  }
+}
+
+/** Queries of two rows times all keys. */
+@inline
+function score(query: usize, other: usize, keys: usize, line: usize, first: usize, second: usize): void {
+  const scale = f32x4.splat(SCALE)
+  for (let j: usize = 0; j < line; j += 64) {
+    let k = keys + j
+    let p = query
+    let q = other
+    const end = p + HEAD_BYTES
+    let s0 = f32x4.splat(0)
+    let s1 = s0
+    let s2 = s0
+    let s3 = s0
+    let t0 = s0
+    let t1 = s0
+    let t2 = s0
+    let t3 = s0
+    while (p < end) {
+      const a = v128.load32_splat(p)
+      const b = v128.load32_splat(q)
+      let v = v128.load(k)
+      s0 = f32x4.add(s0, f32x4.mul(v, a))
+      t0 = f32x4.add(t0, f32x4.mul(v, b))
+      v = v128.load(k, 16)
+      s1 = f32x4.add(s1, f32x4.mul(v, a))
+      t1 = f32x4.add(t1, f32x4.mul(v, b))
+      v = v128.load(k, 32)
+      s2 = f32x4.add(s2, f32x4.mul(v, a))
+      t2 = f32x4.add(t2, f32x4.mul(v, b))
+      v = v128.load(k, 48)
+      s3 = f32x4.add(s3, f32x4.mul(v, a))
+      t3 = f32x4.add(t3, f32x4.mul(v, b))
+      p += 4
+      q += 4
+      k += line
+    }
+    v128.store(first + j, f32x4.mul(s0, scale))
+    v128.store(first + j, f32x4.mul(s1, scale), 16)
+    v128.store(first + j, f32x4.mul(s2, scale), 32)
+    v128.store(first + j, f32x4.mul(s3, scale), 48)
+    v128.store(second + j, f32x4.mul(t0, scale))
+    v128.store(second + j, f32x4.mul(t1, scale), 16)
+    v128.store(second + j, f32x4.mul(t2, scale), 32)
+    v128.store(second + j, f32x4.mul(t3, scale), 48)
+  }
+}
+
+/** Scores become weights; returns one divided by their sum. What stands after the last score becomes 0. */
+@inline
+function weigh(scores: usize, rows: usize, line: usize): v128 {
+  for (let j = rows << 2; j < line; j += 4) store<f32>(scores + j, -1e30)
+  let largest = v128.load(scores)
+  for (let j: usize = 16; j < line; j += 16) largest = f32x4.pmax(largest, v128.load(scores + j))
+  const top = f32x4.splat(
+    max(
+      max(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
+      max(f32x4.extract_lane(largest, 2), f32x4.extract_lane(largest, 3)),
+    ),
+  )
+  let sum = f32x4.splat(0)
+  for (let j: usize = 0; j < line; j += 16) {
+    const v = exponential(f32x4.sub(v128.load(scores + j), top))
+    v128.store(scores + j, v)
+    sum = f32x4.add(sum, v)
+  }
+  return f32x4.splat(
+    <f32>1 /
+      (f32x4.extract_lane(sum, 0) +
+        f32x4.extract_lane(sum, 1) +
+        f32x4.extract_lane(sum, 2) +
+        f32x4.extract_lane(sum, 3)),
+  )
+}
+
+/** Weighted sums of half a head of the values, for two rows. */
+@inline
+function mix(
+  values: usize,
+  rows: usize,
+  first: usize,
+  second: usize,
+  a: v128,
+  b: v128,
+  out: usize,
+  other: usize,
+): void {
+  let s0 = f32x4.splat(0)
+  let s1 = s0
+  let s2 = s0
+  let s3 = s0
+  let t0 = s0
+  let t1 = s0
+  let t2 = s0
+  let t3 = s0
+  let p = first
+  let q = second
+  let k = values
+  const end = first + (rows << 2)
+  while (p < end) {
+    const x = v128.load32_splat(p)
+    const y = v128.load32_splat(q)
+    let v = v128.load(k)
+    s0 = f32x4.add(s0, f32x4.mul(v, x))
+    t0 = f32x4.add(t0, f32x4.mul(v, y))
+    v = v128.load(k, 16)
+    s1 = f32x4.add(s1, f32x4.mul(v, x))
+    t1 = f32x4.add(t1, f32x4.mul(v, y))
+    v = v128.load(k, 32)
+    s2 = f32x4.add(s2, f32x4.mul(v, x))
+    t2 = f32x4.add(t2, f32x4.mul(v, y))
+    v = v128.load(k, 48)
+    s3 = f32x4.add(s3, f32x4.mul(v, x))
+    t3 = f32x4.add(t3, f32x4.mul(v, y))
+    p += 4
+    q += 4
+    k += HEAD_BYTES
+  }
+  v128.store(out, f32x4.mul(s0, a))
+  v128.store(out, f32x4.mul(s1, a), 16)
+  v128.store(out, f32x4.mul(s2, a), 32)
+  v128.store(out, f32x4.mul(s3, a), 48)
+  v128.store(other, f32x4.mul(t0, b))
+  v128.store(other, f32x4.mul(t1, b), 16)
+  v128.store(other, f32x4.mul(t2, b), 32)
+  v128.store(other, f32x4.mul(t3, b), 48)
+}

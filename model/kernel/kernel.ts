@@ -1,0 +1,7 @@
+/*
+ * The arithmetic of the embedding model, in AssemblyScript. `scripts/build.mjs` compiles it twice: with relaxed SIMD, and without. Both
+ * give the same bytes. It owns no memory: src/core/embedding/engine.ts says where everything is, and checks what goes in.
+ */
+export { attend } from './attention'
+export { addProduct, product } from './product'
+export { activate, expand, normalize, pool, quantize, writeGelu } from './rows'

@@ -1,0 +1,89 @@
+import { PharosError } from '../errors.ts'
+import { sha256 as ownSha256 } from '../hash.ts'
+import type { Sha256 } from '../model.ts'
+import { parseVocabulary, type WordPieceVocabulary } from './word-piece.ts'
+
+/** Name of the model, for people. */
+export const MODEL_NAME = 'pharos-embed-1'
+
+/** How many numbers a vector has. */
+export const MODEL_DIMENSIONS = 384
+
+/** Texts are cut after so many tokens: the model was trained for no more. */
+export const MAX_TOKENS = 128
+
+/** The files of the model and their SHA-256. Other files are another model, whose vectors cannot be compared with those of this one. */
+export const MODEL_FILES = {
+  'weights.bin': '5333e8947cd5e4e4141af96d072c1023c042fa84c9c57e319d5858b2b09e4a7a',
+  'model.json': '41fb9e7988644bcda04f9a92ba62a1fbcdb4a0b3fe5d226291fbcd4c823dbda5',
+  'vocab.txt': '07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3',
+} as const
+
+/** The content of each file. Neither the engine nor this file reads any. */
+export type ModelFiles = Readonly<Record<keyof typeof MODEL_FILES, Uint8Array>>
+
+/** A model that was checked. */
+export interface EmbeddingModel {
+  readonly vocabulary: WordPieceVocabulary
+  readonly tokenCount: number
+  readonly layerCount: number
+  /** A row for each token, and the scale of each row. */
+  readonly tokenRows: Int8Array
+  readonly tokenScales: Float32Array
+  floats(name: string): Float32Array
+  /** Weights of a linear layer, one row for each output. */
+  matrix(name: string): { readonly inputs: number; readonly outputs: number; readonly weights: Int8Array }
+}
+
+interface Tensor {
+  readonly offset: number
+  readonly bytes: number
+  readonly shape: readonly number[]
+}
+
+/** Checks the files of the model; throws `MODEL_UNUSABLE` for any that is not the one this program was made for. */
+export function parseModel(files: ModelFiles, sha256: Sha256 = ownSha256): EmbeddingModel {
+  for (const [name, expected] of Object.entries(MODEL_FILES)) {
+    const found = sha256(files[name as keyof ModelFiles])
+    if (found !== expected) {
+      throw new PharosError('MODEL_UNUSABLE', {
+        problem: `${name} is damaged (SHA-256 ${found}, expected ${expected})`,
+      })
+    }
+  }
+  const decode = (name: keyof ModelFiles): string => new TextDecoder().decode(files[name])
+  // It is the file that the hash says.
+  const { layers, tensors } = JSON.parse(decode('model.json')) as {
+    readonly layers: number
+    readonly tensors: Readonly<Record<string, Tensor>>
+  }
+  const weights = files['weights.bin']
+  // Views of numbers begin at multiples of their size.
+  const { buffer, byteOffset } = weights.byteOffset % 4 === 0 ? weights : new Uint8Array(weights)
+  const find = (name: string): Tensor => {
+    const tensor = tensors[name]
+    if (tensor === undefined) throw new PharosError('MODEL_UNUSABLE', { problem: `model.json names no tensor ${name}` })
+    return tensor
+  }
+  const bytes = (name: string): Int8Array => {
+    const { offset, bytes: length } = find(name)
+    return new Int8Array(buffer, byteOffset + offset, length)
+  }
+  const floats = (name: string): Float32Array => {
+    const { offset, bytes: length } = find(name)
+    return new Float32Array(buffer, byteOffset + offset, length / 4)
+  }
+  return {
+    vocabulary: parseVocabulary(decode('vocab.txt')),
+    tokenCount: find('emb.w').shape[0] ?? 0,
+    layerCount: layers,
+    // Copies: the other weights need not be kept when an engine has them.
+    tokenRows: bytes('emb.w').slice(),
+    tokenScales: floats('emb.s').slice(),
+    floats,
+    matrix(name) {
+      const [outputs = 0, inputs = 0] = find(`${name}.w`).shape
+      return { inputs, outputs, weights: bytes(`${name}.w`) }
+    },
+  }
+}
