@@ -166,45 +166,44 @@ describe('an answer in a pipe', () => {
 })
 
 describe('a score', () => {
-  const part = { word: 'wait', field: 'body', terms: ['wait', 'waits'], frequency: 2.5, documents: 1200, score: 8 }
+  const wait = { word: 'wait', fields: { head: 1, body: 3 }, terms: ['wait', 'waits'], documents: 1200, score: 0.375 }
+  const field = { word: 'field', fields: { body: 1 }, terms: ['field'], documents: 1, score: 0.0625 }
   const explain = {
-    words: { parts: [part, { ...part, field: 'head', frequency: 1, documents: 1, score: 4.25 }], pairs: 0.25 },
-    wordScore: 12.5,
+    words: { parts: [wait, field], pairs: 0.0625 },
+    wordScore: 0.5,
     linkShare: 0.25,
-    support: 2,
+    support: 0.02,
     similarity: 0.81,
-    fusion: '0.7 of the words, 0.3 of the meaning',
+    fusion: '0.70 × words 0.41 + 0.30 × meaning 0.81',
     reranker: null,
   }
+  const scored = { ...PASSAGE, score: 0.5518, explain }
 
   test('is said to be found by meaning where none of its words were asked for', () => {
     const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, support: 0 }
-    const tell = (one: typeof byMeaning) =>
-      writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain: one }], more: [] }), PLAIN, NOW)
-    expect(tell(byMeaning)).toContain('0.0000  words: none; found by meaning')
-    expect(writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain }], more: [] }), PLAIN, NOW)).not.toContain(
-      'found by',
-    )
+    const tell = (passage: Passage) => writeAnswer(answerOf({ passages: [passage], more: [] }), PLAIN, NOW)
+    expect(tell({ ...scored, explain: byMeaning })).toContain('0.0000  words: not among the best; found by meaning')
+    expect(tell(scored)).not.toContain('found by')
   })
 
-  test('is explained in columns', () => {
-    const text = writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain }], more: [] }), PLAIN, NOW)
+  test('is explained in columns, each word with its occurrences by field', () => {
+    const text = writeAnswer(answerOf({ passages: [scored], more: [] }), PLAIN, NOW)
     expect(text.split('\n').slice(-8)).toEqual([
-      '   score 12.5000: 0.7 of the words, 0.3 of the meaning',
+      '   score 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81',
       '      0.8100  meaning: cosine with the question',
-      '     12.5000  words:',
-      '      8.0000    wait in body        wait, waits; 2.5 times here, in 1,200 chunks in all',
-      '      4.2500    wait in head        wait, waits; once here, in 1 chunk in all',
-      '      0.2500    neighbouring words',
+      '      0.5000  words:',
+      '      0.3750    wait                wait, waits; 1 in head, 3 in body; 1,200 chunks in all',
+      '      0.0625    field               field; 1 in body; 1 chunk in all',
+      '      0.0625    neighbouring words',
       '       25.0%  of the text stands in links, for which its words count less',
-      '      2.0000  the next best hit of the same page',
+      '      0.0200  the next best hits of the same page',
     ])
   })
 
   test('of a hit that a reranker judged says what became of its place', () => {
     const linesOf = (place: number) => {
       const reranker = { score: 0.93, place, placeBefore: 7 }
-      const answer = answerOf({ passages: [{ ...PASSAGE, explain: { ...explain, reranker } }], more: [] })
+      const answer = answerOf({ passages: [{ ...scored, explain: { ...explain, reranker } }], more: [] })
       return [writeAnswer(answer, PLAIN, NOW).split('\n').at(-8), answerRecord(answer)['passages']]
     }
     expect(linesOf(2)).toMatchObject([
@@ -215,10 +214,18 @@ describe('a score', () => {
   })
 
   test('is the same in a pipe and as JSON', () => {
-    const answer = answerOf({ passages: [{ ...PASSAGE, explain }] })
-    expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 12.5000: 0.7 of the words, 0.3 of the meaning\n')
+    const answer = answerOf({ passages: [scored] })
+    expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81\n')
     expect(answerRecord(answer)['passages']).toMatchObject([
-      { explain: { word_score: 12.5, link_share: 0.25, support: 2, similarity: 0.81, words: { pairs: 0.25 } } },
+      {
+        explain: {
+          word_score: 0.5,
+          link_share: 0.25,
+          support: 0.02,
+          similarity: 0.81,
+          words: { parts: [{ word: 'wait', fields: { head: 1, body: 3 } }, { word: 'field' }], pairs: 0.0625 },
+        },
+      },
     ])
   })
 })

@@ -199,10 +199,12 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
     `score ${score.toFixed(4)}: ${fusion}`,
     ...(reranker === null ? [] : [`${figure(reranker.score)}  reranker: ${writeMove(reranker)}`]),
     ...(similarity === null ? [] : [`${figure(similarity)}  meaning: cosine with the question`]),
-    isByMeaning(explanation) ? `${figure(wordScore)}  words: none; found by meaning` : `${figure(wordScore)}  words:`,
+    isByMeaning(explanation)
+      ? `${figure(wordScore)}  words: not among the best; found by meaning`
+      : `${figure(wordScore)}  words:`,
     ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
     ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text stands in links, for which its words count less`]),
-    ...(support === 0 ? [] : [`${figure(support)}  the next best hit of the same page`]),
+    ...(support === 0 ? [] : [`${figure(support)}  the next best hits of the same page`]),
   ].map(printableLine)
 }
 

@@ -35,6 +35,8 @@ export interface RankedHits {
 export interface RankBasis {
   /** What it means; undefined where words answer alone. */
   readonly meaning?: FusedMeaning
+  /** Chunks that the first part found by meaning alone: later parts leave them out. */
+  readonly found?: ReadonlySet<string>
   /** Whether a reranker judged the first part. */
   readonly isReranked: boolean
   readonly notices: readonly string[]
@@ -84,7 +86,8 @@ export async function rankHits(
   const found = await library.store.search({ query, limit: (part + 1) * PART, filter, explain })
   const matches = found.slice(part * PART)
   const missing = await describeIndex(library)
-  const byWords = await readRanked(library.store, matches, explain)
+  const read = await readRanked(library.store, matches, explain)
+  const byWords = read.filter((hit) => known.found?.has(nameOf(hit)) !== true)
   const ranked = await addMeanings(library, asked, part, byWords, known, signal)
   const { hits, isReranked, notices } =
     part === 0 && isAsked(asked, 'reranker')
@@ -125,7 +128,8 @@ async function addMeanings(
       part === 0 ? await addNearest(library, meaning, asked, hits, signal) : { candidates: hits, missing: [] }
     const { ranked, fuse } = await fuseHits(asked, meaning, candidates)
     const notices = [...words.notices, ...missing]
-    return { hits: supportAll(ranked), basis: { ...words, meaning: { ...meaning, fuse }, notices } }
+    const found = words.found ?? new Set(candidates.slice(hits.length).map(nameOf))
+    return { hits: supportAll(ranked), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
   } catch (error) {
     signal?.throwIfAborted()
     return { hits: supportAll(hits), basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
@@ -177,6 +181,11 @@ function supportAll(hits: readonly RankedHit[]): RankedHit[] {
   return sortByScore(supported)
 }
 
+/** What tells chunks apart. */
+function nameOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
+  return `${sourceId}/${chunk.id}`
+}
+
 /** Sorting is stable: equal scores stay in the order they came in. */
 function sortByScore<T extends { readonly score: number }>(ranked: readonly T[]): T[] {
   return ranked.toSorted((a, b) => b.score - a.score)
@@ -190,7 +199,7 @@ async function addNearest(
   hits: readonly RankedHit[],
   signal?: AbortSignal,
 ): Promise<{ readonly candidates: readonly RankedHit[]; readonly missing: readonly string[] }> {
-  const known = new Set(hits.map(({ sourceId, chunk }) => `${sourceId}/${chunk.id}`))
+  const known = new Set(hits.map(nameOf))
   const found: RankedHit[] = []
   let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
   try {

@@ -112,7 +112,7 @@ export interface HitExplanation {
   readonly wordScore: number
   /** Share of the text that stands in links, from 0 to 1: lists of links count less. */
   readonly linkShare: number
-  /** What the next best hit of the same page added. */
+  /** What the next best hits of the same page added, three at most. */
   readonly support: number
   /** Cosine of the meanings; null where it took no part. */
   readonly similarity: number | null

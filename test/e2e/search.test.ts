@@ -207,7 +207,7 @@ describe('search in a terminal', () => {
     expect(plain).toContain(`\x1b]8;;${site.origin}/docs/\x1b\\the field\x1b]8;;\x1b\\`)
     expect(plain).not.toContain('\x1b[')
     expect(plain).toMatch(/\n {3}score \d+\.\d{4}: .+\n(?: {3} +\d+\.\d{4} {2}.*\n)+/)
-    expect(plain).toMatch(/\n {3} +\d+\.\d{4} {4}retry in body +retry.*; .* here, in \d+ chunks? in all\n/)
+    expect(plain).toMatch(/\n {3} +\d\.\d{4} {4}retry +retry.*; (?:\d+ in \w+, )*\d+ in body; \d+ chunks? in all\n/)
   })
 })
 
