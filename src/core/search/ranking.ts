@@ -93,7 +93,14 @@ export interface RankedDocument {
   /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
   readonly coverage: number
   /** The words that it lacks, in the order of the query. */
-  readonly missing: readonly string[]
+  readonly missing: readonly MissingWord[]
+}
+
+/** A word of a query that a document lacks. */
+export interface MissingWord {
+  readonly word: string
+  /** How much of the query it is, by its weight and rarity, from 0 to 1. */
+  readonly share: number
 }
 
 /** What one word adds to the score of a document. */
@@ -197,8 +204,7 @@ export class Ranking {
 
   /** The most that the words of a query can score, neighbours apart. */
   #mostOf(words: readonly QueryWord[], rarities: Float64Array): number {
-    const mass = words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
-    return mass === 0 ? 1 : mass * (1 + this.#constants.exactBonus)
+    return (sumMass(words, rarities) || 1) * (1 + this.#constants.exactBonus)
   }
 
   /** Sets the norms for a query and returns it, a long one with the words that tell most: the rarest, and those it repeats. */
@@ -316,6 +322,11 @@ export class Ranking {
   }
 }
 
+/** How much the words of a query tell together. */
+function sumMass(words: readonly QueryWord[], rarities: Float64Array): number {
+  return words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
+}
+
 /** How much a word tells that so many of all documents match. */
 function rarityOf(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5))
@@ -349,22 +360,21 @@ function describeMatch(
   document: number,
 ): Pick<RankedDocument, 'terms' | 'coverage' | 'missing'> {
   const terms = new Set<number>()
-  const missing: string[] = []
+  const missing: MissingWord[] = []
+  const all = sumMass(words, rarities)
   let covered = 0
-  let all = 0
   words.forEach(({ word, exact, variants, weight }, i) => {
-    const mass = weight * (rarities[i] ?? 0)
-    all += mass
+    const share = all === 0 ? 0 : (weight * (rarities[i] ?? 0)) / all
     let isHeld = false
     for (const term of [...exact, ...variants]) {
       if (!hasPosting(postings, term, document)) continue
       terms.add(term)
       isHeld = true
     }
-    if (isHeld) covered += mass
-    else missing.push(word)
+    if (isHeld) covered += share
+    else missing.push({ word, share })
   })
-  return { terms: [...terms], coverage: all === 0 ? 1 : covered / all, missing }
+  return { terms: [...terms], coverage: all === 0 ? 1 : covered, missing }
 }
 
 /** Occurrences of some terms in a document, by field. */

@@ -209,8 +209,8 @@ describe('ranking', () => {
   test('tells how much of a query a document covers, by the rarity of its words', () => {
     const index = createIndex({ a: 'common rare', b: 'common', c: 'common' })
     const [first, second] = index.search('common rare unheard')
-    expect(first).toMatchObject({ key: 'a', missing: ['unheard'] })
-    expect(second).toMatchObject({ key: 'b', missing: ['rare', 'unheard'] })
+    expect(first).toMatchObject({ key: 'a', missing: [{ word: 'unheard' }] })
+    expect(second).toMatchObject({ key: 'b', missing: [{ word: 'rare' }, { word: 'unheard' }] })
     expect(first?.coverage).toBeGreaterThan(second?.coverage ?? 1)
     expect(second?.coverage).toBeLessThan(1 / 3)
   })
