@@ -78,10 +78,26 @@ interface Region {
   readonly lengths: Uint32Array
 }
 
+/** A section that fits, with the number of its headings and the place of its last chunk. */
+interface FoundSection extends LineRange {
+  readonly depth: number
+  readonly last: number
+}
+
+/** Whether lines of a page were not shown yet. */
+type IsFree = (range: LineRange) => boolean
+
 /** Neighbouring blocks of a region by their places, the last one included. */
 interface Run {
   readonly first: number
   readonly last: number
+}
+
+/** A whole definition or section of this many characters can be understood without what stands around it. */
+const ENOUGH_CHARS = 600
+
+function enoughOf(limit: number): number {
+  return Math.min(ENOUGH_CHARS, limit / 2)
 }
 
 /** Chunks on each side of a hit that are looked at where a section is long. */
@@ -141,29 +157,31 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     return region
   }
 
-  /** The largest section around a chunk that fits, with all the sections in it; undefined when none does. */
-  const findSection = (place: number, limit: number, isFree: (range: LineRange) => boolean): LineRange | undefined => {
-    let found: LineRange | undefined
+  /** The section around a chunk with all the sections in it, and those around it while it is short; undefined when it does not fit. */
+  const findSection = (place: number, limit: number, isFree: IsFree): FoundSection | undefined => {
+    let found: FoundSection | undefined
     for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
       const { first, last } = findRun(chunks, place, depth, false)
       const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
       if (measure(range) > limit || !isFree(range)) break
-      found = range
+      found = { ...range, depth, last }
+      if (measure(range) >= enoughOf(limit)) break
     }
     return found
   }
 
-  /** A range that ends with its section, with the sections below that fit as well. */
-  const takeInBelow = (
+  /** A section, or its end, with the sections after it that stand below the same headings down to a depth, up to a size. */
+  const takeInNext = (
     range: LineRange,
-    region: Region,
+    { last, depth }: Pick<FoundSection, 'last' | 'depth'>,
     limit: number,
-    isFree: (range: LineRange) => boolean,
+    enough: number,
+    isFree: IsFree,
   ): LineRange => {
-    const path = chunks[region.first]?.headingPath ?? []
+    const path = chunks[last]?.headingPath ?? []
     let grown = range
-    for (let next = region.last + 1; next < chunks.length; ) {
-      if (!startsWith(chunks[next]?.headingPath ?? [], path, path.length)) break
+    for (let next = last + 1; next < chunks.length && measure(grown) < enough; ) {
+      if (!startsWith(chunks[next]?.headingPath ?? [], path, depth)) break
       const run = findRun(chunks, next, chunks[next]?.headingPath.length ?? 0, true)
       const { endLine } = withoutBlankEnd(startOf, markdown, spanOf(chunks, next, run.last))
       const wider = { startLine: range.startLine, endLine }
@@ -179,7 +197,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
       const { place } = hit
       const span = chunks[place]
       if (span === undefined) return 'shown'
-      const isFree = (range: LineRange) => !taken.some((other) => overlaps(other, range))
+      const isFree: IsFree = (range) => !taken.some((other) => overlaps(other, range))
       const region = regionOf(place, hit.isMarkdown)
       const grown = growRun(region, span, hit, room, isFree)
       if (grown === 'shown' || grown === 'too-large') return grown
@@ -187,10 +205,15 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
       const limit = Math.min(room.target, room.left) * CHARS_PER_TOKEN
       const own = rangeOf(region, grown.run)
       const section = hit.isMarkdown ? findSection(place, limit, isFree) : undefined
-      if (section !== undefined && contains(section, own)) return show(section)
+      if (section !== undefined && contains(section, own)) {
+        // A few words under a heading of their own, such as the name in a manual, say little without the sections beside them.
+        const { last, depth } = section
+        return show(takeInNext(section, { last, depth: Math.max(0, depth - 1) }, limit, enoughOf(limit), isFree))
+      }
       const isWhole = grown.run.last === region.blocks.length - 1 && !isSamePath(chunks, region.last, region.last + 1)
       const isShort = (own.endLine - own.startLine < 2 || sizeOf(region, grown.run) < limit / 2) && hit.isMarkdown
-      const range = isWhole && isShort ? takeInBelow(own, region, limit, isFree) : own
+      const below = { last: region.last, depth: chunks[region.last]?.headingPath.length ?? 0 }
+      const range = isWhole && isShort ? takeInNext(own, below, limit, limit, isFree) : own
       return show(range, false, grown.under)
     },
     join(a, b, most) {
@@ -210,13 +233,7 @@ type GrownRun =
   | 'shown'
   | 'too-large'
 
-function growRun(
-  region: Region,
-  span: PassageSpan,
-  hit: PassageHit,
-  room: PassageRoom,
-  isFree: (range: LineRange) => boolean,
-): GrownRun {
+function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: PassageRoom, isFree: IsFree): GrownRun {
   const { blocks } = region
   const free = (place: number) =>
     place >= 0 && place < blocks.length && isFree(rangeOf(region, { first: place, last: place }))
@@ -290,7 +307,7 @@ function rootOf(blocks: readonly PassageBlock[], from: number): number {
 
 /**
  * Takes in neighbours as long as they fit: first back to what opens the text, then onwards. Where another definition begins there
- * is enough once the text has some size.
+ * is enough once the text has some size: the next one answers another question.
  */
 function fill(region: Region, run: Run, within: Run, limit: number): Run {
   const { blocks } = region
@@ -301,7 +318,7 @@ function fill(region: Region, run: Run, within: Run, limit: number): Run {
     const opens = blocks[first]?.type === 'heading' || blocks[first]?.isSignature === true
     const above = rootOf(blocks, first - 1)
     const below = endOfLead(blocks, last + 1)
-    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) * 2 >= limit
+    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) >= enoughOf(limit)
     if (!opens && fits(above, last)) first = above
     else if (!isEnough && fits(first, below)) last = below
     else return { first, last }
