@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
+import { answerRecord } from '../../library/answer-record.ts'
 import { findChunk } from '../../library/operations/find-chunk.ts'
 import { DEFAULT_GROUPS } from '../../library/operations/list-duplicates.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS } from '../../library/operations/search-library.ts'
@@ -93,15 +94,9 @@ export const searchRoutes: readonly Route[] = [
       }
       const input: SearchInput = { ...given(rest), query, ...given({ sources: source }) }
       return withLibrary(ports, async () => {
-        const { capped, ...answer } = await ports.search(input, request.signal)
+        const answer = await ports.search(input, request.signal)
         metrics.noteSearch(performance.now() - began)
-        return reply({
-          ...answer,
-          capped: capped.map(({ source, cap }) => ({ source: labelOf(source), cap })),
-          passages: answer.passages.map(({ checkedAt, changedAt, ...rest }) => {
-            return { ...rest, checkedAt: isoOf(checkedAt), changedAt: isoOf(changedAt) }
-          }),
-        })
+        return reply(answerRecord(answer))
       })
     },
   }),
