@@ -1,5 +1,6 @@
 import { citedUrl, withAnchor } from '../core/retrieval/anchored-url.ts'
 import { type ComparableText, createComparable, isNearDuplicate, saysSame } from '../core/retrieval/near-duplicates.ts'
+import { anchorAt } from '../core/retrieval/page-layout.ts'
 import {
   createGrower,
   type GrownPassage,
@@ -487,13 +488,14 @@ function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage 
   const { startLine, endLine, text, tokens, isCut, under } = grown
   const { excerpt } = part
   // A passage that grew upwards begins under another heading than its hit.
-  const { headingPath, anchor } = spanAt(excerpt, best, startLine) ?? { headingPath: chunk.headingPath, anchor: null }
+  const span = spanAt(excerpt, best, startLine)
+  const headingPath = span?.headingPath ?? chunk.headingPath
   return {
     ...placeOf(best, origins),
     url: citedUrl({
       source: origins.sourceOf(best.sourceId)?.url ?? '',
       url: best.url,
-      anchor,
+      anchor: span === undefined ? null : anchorAt(span, startLine),
       isAsFile: chunk.kind !== 'markdown',
       startLine,
       endLine,

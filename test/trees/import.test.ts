@@ -61,8 +61,9 @@ test('an import is found, cited, read and packed as its pages', async () => {
   expect(await search(library, 'shorten the wick', 'trim-wick')).toEqual([
     {
       source: 'docs.example',
-      url: `${SITE}lamp#trim-wick`,
-      headingPath: ['The lamp', 'trim-wick'],
+      // The page is short, and shown from its beginning, which is under no heading.
+      url: `${SITE}lamp`,
+      headingPath: [],
       text: expect.stringContaining('Shorten the wick every four hours.'),
     },
   ])

@@ -239,7 +239,8 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: Passa
     place >= 0 && place < blocks.length && isFree(rangeOf(region, { first: place, last: place }))
   const core = blocksOf(region, span)
   const candidates = placesOf(core).filter(free)
-  const focus = findFocus(region, candidates, span, hit.terms)
+  const countWords = createWordCount(region, span, hit.terms)
+  const focus = findFocus(region, candidates, countWords)
   if (focus === undefined) return 'shown'
   const open = { first: focus, last: focus }
   const reach = room.most * CHARS_PER_TOKEN
@@ -257,18 +258,24 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: Passa
   if (sizeOf(region, wanted) > left && room.left < room.budget) return 'too-large'
   const most = Math.min(room.most * CHARS_PER_TOKEN, left)
   const needed = takeInNeeded(region, alone, open, most)
-  const whole = joinRuns(needed, clipRun(dropTail(region, core, focus), open))
+  const whole = joinRuns(needed, clipRun(dropTail(region, core, focus, countWords), open))
   const target = Math.min(room.target * CHARS_PER_TOKEN, left)
   const chunk = sizeOf(region, whole) <= most ? whole : fill(region, needed, whole, target)
   const run = fill(region, chunk, open, target)
   return { run, under: findUnder(region, run, focus) }
 }
 
-/** Of a chunk that begins with the end of one item or definition and goes on with another, the part that is meant. */
-function dropTail({ blocks }: Region, core: Run, focus: number): Run {
+/**
+ * Of a chunk that begins with the end of one item or definition and goes on with another, the part that is meant; of one with several
+ * definitions, from the one that is meant on, unless those before have about as many of the words.
+ */
+function dropTail({ blocks }: Region, core: Run, focus: number, countWords: (place: number) => number): Run {
   const isOwn = (place: number) =>
     rootOf(blocks, place) >= core.first || rootOf(blocks, place) === rootOf(blocks, focus)
   const first = placesOf({ first: core.first, last: focus }).find(isOwn) ?? focus
+  const signature = findSignature(blocks, focus) ?? -1
+  const isMeant = placesOf({ first, last: signature - 1 }).every((place) => countWords(place) * 2 < countWords(focus))
+  if (signature > first && isMeant) return { first: signature, last: core.last }
   if (blocks[first]?.leadsOn === true) return { first, last: core.last }
   const next = placesOf({ first, last: focus }).find((place) => blocks[place]?.isSignature === true)
   return { first: next ?? first, last: core.last }
@@ -285,8 +292,15 @@ function takeInNeeded(region: Region, run: Run, open: Run, most: number): Run {
   if (fits(opener, last)) first = opener
   const signature = findSignature(blocks, first)
   if (signature !== undefined && fits(signature, last)) first = signature
-  while (blocks[first - 1]?.leadsOn === true && fits(first - 1, last)) first--
+  while (isLedTo(blocks, first) && fits(first - 1, last)) first--
   return { first, last }
+}
+
+/** Whether a block says little without the one before it. A definition does without the sentence that announces a list of them. */
+function isLedTo(blocks: readonly PassageBlock[], place: number): boolean {
+  const before = blocks[place - 1]
+  if (before?.leadsOn !== true) return false
+  return blocks[place]?.isSignature !== true || before.isSignature || before.type === 'heading'
 }
 
 /** The nearest signature at or above a block that no heading parts from it. */
@@ -340,28 +354,38 @@ function findUnder(region: Region, run: Run, focus: number): string | null {
   return definition?.signature.includes('(') === true ? definition.signature : null
 }
 
-/** The block with most of the words that were asked for in the lines of the chunk; one that states a name counts double. */
+/** The block with most of the words that were asked for; one that states a name counts double. */
 function findFocus(
-  region: Region,
+  { blocks }: Region,
   candidates: readonly number[],
-  { startLine, endLine }: LineRange,
-  terms: readonly string[],
+  countWords: (place: number) => number,
 ): number | undefined {
   if (candidates.length < 2) return candidates[0]
-  const from = startLine - 1 - region.offset
-  const to = endLine - region.offset
   let best: number | undefined
   let most = -1
   for (const place of candidates) {
-    const { start = 0, end = 0, isSignature = false } = region.blocks[place] ?? {}
-    const text = region.lines.slice(Math.max(start, from), Math.min(end, to)).join('\n').toLowerCase()
-    const found = terms.filter((term) => text.includes(term)).length * (isSignature ? 2 : 1)
+    const found = countWords(place) * (blocks[place]?.isSignature === true ? 2 : 1)
     if (found > most) {
       best = place
       most = found
     }
   }
   return best
+}
+
+/** Counts the words that were asked for in the lines of a chunk that a block has. */
+function createWordCount(
+  { lines, blocks, offset }: Region,
+  { startLine, endLine }: LineRange,
+  terms: readonly string[],
+): (place: number) => number {
+  const from = startLine - 1 - offset
+  const to = endLine - offset
+  return (place) => {
+    const { start = 0, end = 0 } = blocks[place] ?? {}
+    const text = lines.slice(Math.max(start, from), Math.min(end, to)).join('\n').toLowerCase()
+    return terms.filter((term) => text.includes(term)).length
+  }
 }
 
 function cutPassage(
