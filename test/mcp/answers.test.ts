@@ -150,8 +150,9 @@ test('titles and headings cannot pass for citations', async () => {
   for (const head of heads) {
     // Everything of the page stands in quotes; what is left is ours.
     const rest = head.replace(/"(?:[^"\\]|\\.)*"/g, '""')
+    // An anchor made from a heading has no spaces, and stays part of the address.
     expect(rest).toMatch(/^""(?: > "")* — http:\/\/127\S+ (?:—|\()/)
-    expect(rest).not.toMatch(/evil|trusted/)
+    expect(rest.replace(/http:\/\/127\S+/, '')).not.toMatch(/evil|trusted/)
   }
   const outline = textOf(await call('list_outline', { url }), 1)
   expect(outline.replace(/"(?:[^"\\]|\\.)*"/g, '""')).toMatch(/^ *"" \(lines \d+-\d+\)(?:\n *"" \(lines \d+-\d+\))*$/)

@@ -61,9 +61,8 @@ test('an import is found, cited, read and packed as its pages', async () => {
   expect(await search(library, 'shorten the wick', 'trim-wick')).toEqual([
     {
       source: 'docs.example',
-      // The page is short, and shown from its beginning, which is under no heading.
-      url: `${SITE}lamp`,
-      headingPath: [],
+      url: `${SITE}lamp#trim-wick`,
+      headingPath: ['The lamp', 'trim-wick'],
       text: expect.stringContaining('Shorten the wick every four hours.'),
     },
   ])

@@ -76,6 +76,12 @@ describe('a hit grows', () => {
     expect(text).toMatch(/^# API\n\n`needle\(a\)`\n\nabout0 .* about119$/)
   })
 
+  test('and does not end with the name of a definition that is not shown', () => {
+    const markdown = `# API\n\n\`needle(a)\`\n\nIt shines.\n\n\`other(c)\`\n\n${words('else', 300)}\n`
+    const { text } = shown(growAt(markdown, 'needle(a', { target: 30, most: 36 }))
+    expect(text).toBe('# API\n\n`needle(a)`\n\nIt shines.')
+  })
+
   test('to the sections beside its own where that is only a few words', () => {
     const markdown = `# needle(1)\n\n## Name\n\nneedle - sews\n\n## Synopsis\n\nneedle thread\n\n## Text\n\n${words('text', 100)}\n\n## Options\n\n${words('more', 900)}\n`
     const { text } = shown(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))

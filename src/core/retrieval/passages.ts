@@ -157,13 +157,16 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     return region
   }
 
-  /** The section around a chunk with all the sections in it, and those around it while it is short; undefined when it does not fit. */
+  /** The section around a chunk with all the sections in it, or a short one around that; undefined when it does not fit. */
   const findSection = (place: number, limit: number, isFree: IsFree): FoundSection | undefined => {
     let found: FoundSection | undefined
     for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
       const { first, last } = findRun(chunks, place, depth, false)
       const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
-      if (measure(range) > limit || !isFree(range)) break
+      const most = found === undefined ? limit : 2 * enoughOf(limit)
+      // What stands under several headings of the first level may be several pages of a document.
+      const isSeveral = depth === 0 && chunks[first]?.headingPath[0] !== chunks[last]?.headingPath[0]
+      if (measure(range) > most || !isFree(range) || (found !== undefined && isSeveral)) break
       found = { ...range, depth, last }
       if (measure(range) >= enoughOf(limit)) break
     }
@@ -261,7 +264,7 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: Passa
   const whole = joinRuns(needed, clipRun(dropTail(region, core, focus, countWords), open))
   const target = Math.min(room.target * CHARS_PER_TOKEN, left)
   const chunk = sizeOf(region, whole) <= most ? whole : fill(region, needed, whole, target)
-  const run = fill(region, chunk, open, target)
+  const run = withoutLead(region, fill(region, chunk, open, target), focus)
   return { run, under: findUnder(region, run, focus) }
 }
 
@@ -337,6 +340,13 @@ function fill(region: Region, run: Run, within: Run, limit: number): Run {
     else if (!isEnough && fits(first, below)) last = below
     else return { first, last }
   }
+}
+
+/** A run without what it ends with that only leads to blocks after it, such as the name of a definition that is not shown. */
+function withoutLead({ blocks }: Region, { first, last }: Run, focus: number): Run {
+  let end = last
+  if (last < blocks.length - 1) while (end > focus && blocks[end]?.leadsOn === true) end--
+  return { first, last: end }
 }
 
 /** The block that ends what begins at a block: those that lead on take the next one with them. */

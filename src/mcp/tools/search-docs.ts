@@ -27,9 +27,6 @@ const MOST_NAMED = 10
 /** Characters of a question that are repeated where nothing was found for it. */
 const MOST_REPEATED = 200
 
-/** Where a passage is, as far as clients are told before they ask. */
-const PLACE = { title: z.string(), url: z.string(), source: z.string(), chunk: z.string(), score: z.number() }
-
 /** Loaded with the first search, and kept: each import goes through the loader again. */
 let search: typeof SearchLibrary | undefined
 
@@ -80,8 +77,9 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
   }),
   output: z.looseObject({
     query: z.string(),
-    passages: z.array(z.looseObject({ ...PLACE, startLine: z.number(), endLine: z.number() })),
-    more: z.array(z.looseObject(PLACE)),
+    // What every list of tools carries is short; the other fields are as in the answers of the HTTP API.
+    passages: z.array(z.looseObject({ url: z.string(), chunk: z.string(), score: z.number() })),
+    more: z.array(z.looseObject({ url: z.string() })),
     cursor: orNull(z.string()),
     notices: z.array(z.string()),
   }),
