@@ -251,7 +251,7 @@ function createDraftAnswer(
     own: readonly Draft[],
   ): boolean => {
     for (const draft of own) {
-      if (draft.part !== part || !isSamePath(draft.hits[0]?.chunk.headingPath, hit.chunk.headingPath)) continue
+      if (draft.part !== part || !areNested(draft.hits[0]?.chunk.headingPath ?? [], hit.chunk.headingPath)) continue
       const { most } = sizesFor(drafts.indexOf(draft), budget, left)
       const joined = join(part, draft.grown, grown, most)
       const added = (joined?.tokens ?? 0) - draft.grown.tokens
@@ -558,8 +558,10 @@ function keyOf({ sourceId, chunk }: Pick<GroupedHit, 'sourceId' | 'chunk'>): str
   return `${sourceId} ${chunk.path}`
 }
 
-function isSamePath(a: readonly string[] | undefined, b: readonly string[]): boolean {
-  return a !== undefined && a.length === b.length && a.every((heading, i) => heading === b[i])
+/** Whether two heading paths are the same, or one of them is a section of the other. */
+function areNested(a: readonly string[], b: readonly string[]): boolean {
+  const [outer, inner] = a.length <= b.length ? [a, b] : [b, a]
+  return outer.every((heading, i) => heading === inner[i])
 }
 
 function isBetween(place: number, first: number, last: number): boolean {
