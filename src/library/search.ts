@@ -37,7 +37,7 @@ export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'>
   readonly version?: string
   /** Most pages in the answer, those only mentioned included. @default 10 */
   readonly limit?: number
-  /** About how many model tokens the passages may take. @default 3000 */
+  /** About how many model tokens the whole answer may take as text, with citations and mentions. @default 2000 */
   readonly tokens?: number
   /** Hits below this share of the best score are left out, from 0 to 1. @default 0 */
   readonly minScore?: number
@@ -139,7 +139,7 @@ export interface PageMention {
   readonly title: string
   readonly url: string
   readonly headingPath: readonly string[]
-  /** One line of it that shows why it is here. */
+  /** Some words of it that show why it is here; empty where there was no room for them. */
   readonly line: string
   readonly chunk: string
   readonly score: number
@@ -163,6 +163,7 @@ export interface SearchAnswer {
   readonly passages: readonly Passage[]
   /** The pages that come after them, up to the limit. */
   readonly more: readonly PageMention[]
+  /** About how many model tokens all of it takes as text. */
   readonly tokens: number
   /** Asks for what comes next; null at the end. */
   readonly cursor: string | null

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
+import { answerRecord } from '../../library/answer-record.ts'
 import { findChunk } from '../../library/operations/find-chunk.ts'
 import { DEFAULT_GROUPS } from '../../library/operations/list-duplicates.ts'
+import { DEFAULT_LIMIT, DEFAULT_TOKENS } from '../../library/operations/search-library.ts'
 import { DUPLICATES, FUSIONS, type SearchInput } from '../../library/search.ts'
 import { labelOf } from '../../library/source.ts'
 import {
@@ -53,8 +55,8 @@ export const searchRoutes: readonly Route[] = [
       query: textField('Same as q.'),
       source: textsField('Ids, names, name@version or start URLs; all sources without it.'),
       version: textField('Exact version, range, latest, or * for all.', 200),
-      limit: limitField(10, 100),
-      tokens: limitField(3000, 100_000),
+      limit: limitField(DEFAULT_LIMIT, 100),
+      tokens: limitField(DEFAULT_TOKENS, 100_000),
       path: textField('A glob on the path of the page, or the beginning of that path.'),
       kind: wordField(KINDS, 'Only text of this kind.'),
       heading: textField('Part of the heading path, as slugs.'),
@@ -92,15 +94,9 @@ export const searchRoutes: readonly Route[] = [
       }
       const input: SearchInput = { ...given(rest), query, ...given({ sources: source }) }
       return withLibrary(ports, async () => {
-        const { capped, ...answer } = await ports.search(input, request.signal)
+        const answer = await ports.search(input, request.signal)
         metrics.noteSearch(performance.now() - began)
-        return reply({
-          ...answer,
-          capped: capped.map(({ source, cap }) => ({ source: labelOf(source), cap })),
-          passages: answer.passages.map(({ checkedAt, changedAt, ...rest }) => {
-            return { ...rest, checkedAt: isoOf(checkedAt), changedAt: isoOf(changedAt) }
-          }),
-        })
+        return reply(answerRecord(answer))
       })
     },
   }),

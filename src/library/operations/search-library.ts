@@ -25,8 +25,8 @@ import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 /** Most pages of an answer where nothing else was said. */
 export const DEFAULT_LIMIT = 10
 
-/** About how many model tokens the passages of an answer take where nothing else was said. */
-export const DEFAULT_TOKENS = 3000
+/** About how many model tokens an answer takes where nothing else was said. */
+export const DEFAULT_TOKENS = 2000
 
 /** Most that can be asked for. */
 const MOST_LIMIT = 100
