@@ -48,6 +48,9 @@ function answerOf(change: Partial<SearchAnswer>): SearchAnswer {
   return {
     query: 'wait',
     engines: ['words'],
+    relevance: 'strong',
+    uncovered: [],
+    elsewhere: [],
     notices: [],
     capped: [],
     searched: ['guide@2'],

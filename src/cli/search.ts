@@ -10,6 +10,7 @@ import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operati
 import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
 import { labelOf } from '../library/source.ts'
 import type { Store } from '../library/store.ts'
+import { describeDoubt } from '../library/words.ts'
 import { withFlags, writeAnswer, writeHits, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
 import { createHint, createHintFor, nameOf, withLibrary, writeEmpty } from './library.ts'
 import { withOldNames } from './old-names.ts'
@@ -114,7 +115,9 @@ async function answerFromLibrary(
       const { answerColors: colors, hasLinks, columns } = terminal
       const screen = { colors, hasLinks, columns }
       const writeFull = () => (terminal.isRead ? writeAnswer(answer, screen, clock.now()) : writeMarkdownAnswer(answer))
-      terminal.answer(isFull(flags) ? writeFull() : writeHits(answer, screen), withOldNames(answerRecord(answer)))
+      const doubt = describeDoubt(answer)
+      const text = isFull(flags) ? writeFull() : writeHits(answer, screen)
+      terminal.answer(doubt === undefined ? text : `${doubt}\n\n${text}`, withOldNames(answerRecord(answer)))
     }
     // After the answer, which may be longer than the screen.
     if (terminal.isRead && !isEmpty) terminal.note('')

@@ -14,8 +14,12 @@ import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 /** A hit with the score that counts. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'score' | 'terms' | 'linkShare' | 'coverage' | 'missing'>,
+    Pick<StoreMatch, 'score' | 'terms' | 'linkShare'>,
     Partial<Pick<StoreMatch, 'page'>> {
+  /** Words of the question that it lacks; null for one that was found by its meaning alone. */
+  readonly missing: StoreMatch['missing'] | null
+  /** Cosine of its meaning with the question's; null where it took no part. */
+  readonly similarity: number | null
   /** Where the score comes from, where that was asked for. */
   readonly explanation?: HitExplanation
 }
@@ -152,8 +156,8 @@ async function readRanked(store: Store, matches: readonly StoreMatch[], explain:
   const hits = await readHits(store, matches)
   return hits.map((hit) => {
     const { score: wordScore, linkShare, explain: words } = hit
-    const score = penalizeLinks(wordScore, linkShare)
-    return explain ? { ...hit, score, explanation: explainWords(wordScore, linkShare, words) } : { ...hit, score }
+    const ranked = { ...hit, score: penalizeLinks(wordScore, linkShare), similarity: null }
+    return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words) } : ranked
   })
 }
 
@@ -218,7 +222,7 @@ async function addNearest(
     if (stored === undefined) continue
     const linkShare = linkShareOf(stored.chunk.content)
     const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
-    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare, coverage: 0, missing: [] })
+    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare, missing: null, similarity })
   }
   return { candidates: [...hits, ...found], missing }
 }
@@ -236,9 +240,10 @@ async function fuseHits(
   const fused = fuse(candidates)
   const ranked = hits.map((hit, i): RankedHit => {
     const { score, fusion: how } = fused[i] ?? { score: hit.score, fusion: 'words alone' }
+    const similarity = similarities[i] ?? null
     const { explanation } = hit
-    if (explanation === undefined) return { ...hit, score }
-    return { ...hit, score, explanation: { ...explanation, similarity: similarities[i] ?? null, fusion: how } }
+    if (explanation === undefined) return { ...hit, score, similarity }
+    return { ...hit, score, similarity, explanation: { ...explanation, similarity, fusion: how } }
   })
   return { ranked, fuse }
 }

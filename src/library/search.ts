@@ -1,4 +1,5 @@
 import type { Kind } from '../core/model.ts'
+import type { Relevance } from '../core/retrieval/relevance.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { Source } from './source.ts'
 import type { ChunkFilter } from './store.ts'
@@ -151,6 +152,12 @@ export interface PageMention {
 export interface SearchAnswer {
   readonly query: string
   readonly engines: readonly Engine[]
+  /** How well the answer fits the question. */
+  readonly relevance: Relevance
+  /** Informative words of the question that nothing found has. */
+  readonly uncovered: readonly string[]
+  /** Where the answer is weak: names of sources that were not searched and have those words. */
+  readonly elsewhere: readonly string[]
   /** What a reader must know about the answer: vectors that are missing, a model or service that cannot be used. */
   readonly notices: readonly string[]
   /** Of the sources that were named those of which a cap left out pages. */

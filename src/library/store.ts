@@ -119,8 +119,6 @@ export interface StoreMatch {
   readonly terms: readonly string[]
   /** Which share of it is text of links, from 0 to 1. */
   readonly linkShare: number
-  /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
-  readonly coverage: number
   /** The words of the query that it lacks. */
   readonly missing: readonly MissingWord[]
   readonly explain?: Explanation

@@ -1,4 +1,5 @@
-import type { PageMention, Passage, SimilarPage } from './search.ts'
+import { writeList } from '../core/text/list.ts'
+import type { PageMention, Passage, SearchAnswer, SimilarPage } from './search.ts'
 
 /** `2026-02-20T10:30:00Z` */
 export function writeTime(ms: number): string {
@@ -94,3 +95,17 @@ export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passag
 }
 
 const MOST_SIMILAR = 10
+
+/** Says of an answer that it may not be one: `Weak match: nothing found mentions "pgbouncer".`; undefined where it is strong. */
+export function describeDoubt({
+  relevance,
+  uncovered,
+}: Pick<SearchAnswer, 'relevance' | 'uncovered'>): string | undefined {
+  if (relevance === 'strong') return undefined
+  const what = relevance === 'weak' ? 'Weak match' : 'Probably not here'
+  const why =
+    uncovered.length === 0
+      ? 'nothing found is close to the question'
+      : `nothing found mentions ${writeList(uncovered.map(quote), 'or')}`
+  return `${what}: ${why}.`
+}

@@ -154,6 +154,9 @@ describe('the rules', () => {
     const rest = {
       query: 'q',
       engines: ['words' as const],
+      relevance: 'strong' as const,
+      uncovered: [],
+      elsewhere: [],
       notices: [],
       capped: [],
       searched: [],

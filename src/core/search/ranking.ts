@@ -90,8 +90,6 @@ export interface RankedDocument {
   readonly pairs: number
   /** Its terms that stand for a word of the query, word by word, those the query uses first. */
   readonly terms: readonly number[]
-  /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
-  readonly coverage: number
   /** The words that it lacks, in the order of the query. */
   readonly missing: readonly MissingWord[]
 }
@@ -358,11 +356,10 @@ function describeMatch(
   { words, postings }: RankedQuery,
   rarities: Float64Array,
   document: number,
-): Pick<RankedDocument, 'terms' | 'coverage' | 'missing'> {
+): Pick<RankedDocument, 'terms' | 'missing'> {
   const terms = new Set<number>()
   const missing: MissingWord[] = []
   const all = sumMass(words, rarities)
-  let covered = 0
   words.forEach(({ word, exact, variants, weight }, i) => {
     const share = all === 0 ? 0 : (weight * (rarities[i] ?? 0)) / all
     let isHeld = false
@@ -371,10 +368,9 @@ function describeMatch(
       terms.add(term)
       isHeld = true
     }
-    if (isHeld) covered += share
-    else missing.push({ word, share })
+    if (!isHeld) missing.push({ word, share })
   })
-  return { terms: [...terms], coverage: all === 0 ? 1 : covered, missing }
+  return { terms: [...terms], missing }
 }
 
 /** Occurrences of some terms in a document, by field. */

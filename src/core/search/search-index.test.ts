@@ -206,13 +206,14 @@ describe('ranking', () => {
     expect(hit?.key).toBe('rare')
   })
 
-  test('tells how much of a query a document covers, by the rarity of its words', () => {
+  test('tells which words a document lacks, and how much of the query they are by their rarity', () => {
     const index = createIndex({ a: 'common rare', b: 'common', c: 'common' })
     const [first, second] = index.search('common rare unheard')
     expect(first).toMatchObject({ key: 'a', missing: [{ word: 'unheard' }] })
     expect(second).toMatchObject({ key: 'b', missing: [{ word: 'rare' }, { word: 'unheard' }] })
-    expect(first?.coverage).toBeGreaterThan(second?.coverage ?? 1)
-    expect(second?.coverage).toBeLessThan(1 / 3)
+    const [rare, unheard] = second?.missing ?? []
+    expect(unheard?.share).toBeGreaterThan(rare?.share ?? 1)
+    expect((rare?.share ?? 0) + (unheard?.share ?? 0)).toBeGreaterThan(0.8)
   })
 })
 

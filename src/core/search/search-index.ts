@@ -49,7 +49,7 @@ export interface Completion {
 }
 
 /** One document that matches a query. */
-export interface SearchHit extends Pick<RankedDocument, 'score' | 'coverage' | 'missing'> {
+export interface SearchHit extends Pick<RankedDocument, 'score' | 'missing'> {
   readonly key: string
   /** The terms of the document that matched, in the order of the query: what a snippet should show. */
   readonly terms: readonly string[]
@@ -220,8 +220,8 @@ export class SearchIndex {
     const ranked = ranking.rank(asked, limit, accept)
     const nameOf = (id: number): string => this.#vocabulary.term(id)
     const explained = explain ? explainAll(ranking, asked, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms, coverage, missing }, i) => {
-      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf), coverage, missing }
+    return ranked.map(({ document, score, terms, missing }, i) => {
+      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf), missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })

@@ -26,7 +26,7 @@ export interface SegmentSearchOptions {
 }
 
 /** A document that matches a query. */
-export interface SegmentHit extends Pick<RankedDocument, 'score' | 'coverage' | 'missing'> {
+export interface SegmentHit extends Pick<RankedDocument, 'score' | 'missing'> {
   readonly document: SegmentDocument
   /** The terms of the document that matched, in the order of the query. */
   readonly terms: readonly string[]
@@ -114,8 +114,8 @@ export class SegmentSearch {
     const ranked = this.#ranking.rank(asked, limit, accept && ((document) => accept(this.#documentAt(document))))
     const nameOf = (term: number): string => terms[term] ?? ''
     const explained = explain ? explainAll(this.#ranking, asked, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms: matched, coverage, missing }, i) => {
-      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf), coverage, missing }
+    return ranked.map(({ document, score, terms: matched, missing }, i) => {
+      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf), missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })

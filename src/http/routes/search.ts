@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
+import { MAX_QUESTION_CHARS } from '../../core/retrieval/question.ts'
+import { RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { answerRecord } from '../../library/answer-record.ts'
 import { findChunk } from '../../library/operations/find-chunk.ts'
 import { DEFAULT_GROUPS } from '../../library/operations/list-duplicates.ts'
@@ -51,8 +53,8 @@ export const searchRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'The passages that answer a question best, as an agent sees them.',
     query: z.object({
-      q: textField('What to look for.'),
-      query: textField('Same as q.'),
+      q: textField('What to look for.', MAX_QUESTION_CHARS),
+      query: textField('Same as q.', MAX_QUESTION_CHARS),
       source: textsField('Ids, names, name@version or start URLs; all sources without it.'),
       version: textField('Exact version, range, latest, or * for all.', 200),
       limit: limitField(DEFAULT_LIMIT, 100),
@@ -77,6 +79,7 @@ export const searchRoutes: readonly Route[] = [
         what: 'Passages within the budget, and further pages with one line each.',
         schema: z.looseObject({
           query: z.string(),
+          relevance: z.enum(RELEVANCES),
           engines: z.array(z.string()),
           notices: z.array(z.string()),
           passages: z.array(passage),

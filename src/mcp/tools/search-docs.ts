@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { KINDS } from '../../core/model.ts'
 import type { ContentType } from '../../core/retrieval/content-type.ts'
+import { RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { clipText } from '../../core/text/lines.ts'
+import { writeList } from '../../core/text/list.ts'
 import type { Library } from '../../library/library.ts'
 import type { searchLibrary as SearchLibrary } from '../../library/operations/search-library.ts'
 import {
@@ -14,7 +16,15 @@ import {
   type WideningFilter,
 } from '../../library/search.ts'
 import { labelOf } from '../../library/source.ts'
-import { oneLine, quote, shortenChunk, writeCitation, writeMention, writeTime } from '../../library/words.ts'
+import {
+  describeDoubt,
+  oneLine,
+  quote,
+  shortenChunk,
+  writeCitation,
+  writeMention,
+  writeTime,
+} from '../../library/words.ts'
 import { clamp, given, listOf, pick, said, usage } from '../arguments.ts'
 import { flag, number, orNull, rare, text, texts, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -37,7 +47,7 @@ export const searchDocs: Tool = createTool({
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
-    query: z.string().max(2000).describe('Question or names.'),
+    query: z.string().describe('Question or names.'),
     source: texts('Name, name@version, id or URL; several with commas.'),
     library: unlisted(texts()),
     version: text('Exact, range (5.x), latest, or * for all.'),
@@ -58,6 +68,7 @@ export const searchDocs: Tool = createTool({
   }),
   output: z.looseObject({
     query: z.string(),
+    relevance: z.enum(RELEVANCES),
     // What every list of tools carries is short; the other fields are as in the answers of the HTTP API.
     passages: z.array(z.looseObject({ url: z.string(), chunk: z.string(), score: z.number() })),
     more: z.array(z.looseObject({ url: z.string() })),
@@ -94,7 +105,7 @@ export const searchDocs: Tool = createTool({
     const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
     const notices = [...answer.notices, ...(isReadOnly ? [] : adviseMore(answer)), ...unrendered]
     const shown = { ...answer, notices }
-    return { content: writeAnswer(shown, filters), structured: answerRecord(shown) }
+    return { content: writeAnswer(shown, filters, isReadOnly), structured: answerRecord(shown) }
   },
 })
 
@@ -141,9 +152,9 @@ function contentTypeOf(word: 'PROSE' | 'CODE' | 'MIXED' | undefined): ContentTyp
 }
 
 /** Each passage as two blocks: ours with the citation, then the text alone. */
-function writeAnswer(answer: SearchAnswer, filters: readonly Filter[]): string[] {
+function writeAnswer(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
   const { passages, more, cursor } = answer
-  const head = writeHead(answer, filters)
+  const head = writeHead(answer, filters, isReadOnly)
   const blocks = head.length === 0 ? [] : [head.join('\n')]
   for (const [i, passage] of passages.entries()) {
     const cut = passage.isCut ? ' — only its beginning, the rest is in read_page' : ''
@@ -158,14 +169,24 @@ function writeAnswer(answer: SearchAnswer, filters: readonly Filter[]): string[]
 }
 
 /** What must be known before the passages: notices, and that there are none. */
-function writeHead(answer: SearchAnswer, filters: readonly Filter[]): string[] {
+function writeHead(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
   const { query, passages, more, searched, searchedCount, notices } = answer
   const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
-  if (passages.length + more.length > 0) return notes
+  if (passages.length + more.length > 0) return [...writeDoubt(answer, isReadOnly), ...notes]
   const where =
     searched.length === 0 ? 'the library' : writeSome(searched.map(oneLine), searchedCount - searched.length)
   const asked = JSON.stringify(clipText(query, MOST_REPEATED))
   return [`Nothing found for ${asked} in ${where}.`, ...notes, ...writeWider(answer, filters)]
+}
+
+/** Says that an answer may not be one, and what to try. */
+function writeDoubt(answer: SearchAnswer, isReadOnly: boolean): string[] {
+  const doubt = describeDoubt(answer)
+  if (doubt === undefined) return []
+  const { elsewhere } = answer
+  const other = elsewhere.length === 0 ? [] : [`source ${writeList(elsewhere.map(oneLine))}`]
+  const tries = ['other words', ...other, ...(isReadOnly ? [] : ['add_source with the site that has it'])]
+  return [`${doubt} Try ${writeList(tries, 'or')}.`]
 }
 
 /** What was asked, what there would be without each part of that, and what there is at all. */
@@ -200,10 +221,13 @@ function writeSome(texts: readonly string[], besides: number): string {
 
 /** Where each text is and how well it fits: the texts themselves are in the blocks for reading. */
 function answerRecord(answer: SearchAnswer) {
-  const { query, notices, cursor, passages, more, widen, available } = answer
+  const { query, relevance, uncovered, elsewhere, notices, cursor, passages, more, widen, available } = answer
   const isVain = passages.length + more.length === 0
   return {
     query,
+    relevance,
+    ...(uncovered.length > 0 && { uncovered: [...uncovered] }),
+    ...(elsewhere.length > 0 && { elsewhere: [...elsewhere] }),
     passages: passages.map(({ startLine, endLine, isCut, checkedAt, changedAt, explain, ...place }) => ({
       ...placeRecord(place),
       startLine,
