@@ -1,6 +1,11 @@
+/** Finds the token of a piece. */
+export interface PieceTable {
+  get(piece: string): number | undefined
+}
+
 /** The pieces of words that a BERT model knows. */
 export interface WordPieceVocabulary {
-  readonly pieces: ReadonlyMap<string, number>
+  readonly pieces: PieceTable
   readonly unknown: number
   /** Stands before every text. */
   readonly start: number
@@ -26,23 +31,8 @@ export function parseWordPiece(json: string): WordPieceVocabulary {
   return createVocabulary(pieces, model.unk_token, model.max_input_chars_per_word)
 }
 
-/** Reads a `vocab.txt`, which has a piece on each line; throws a plain `Error` that says what is wrong with it. */
-export function parseVocabulary(text: string): WordPieceVocabulary {
-  return createVocabulary(
-    new Map(
-      text
-        .trimEnd()
-        .split('\n')
-        .map((piece, id) => [piece, id]),
-    ),
-  )
-}
-
-function createVocabulary(
-  pieces: ReadonlyMap<string, number>,
-  unknown = '[UNK]',
-  maxWordChars = 100,
-): WordPieceVocabulary {
+/** Completes a table of pieces; throws a plain `Error` where it has not even the marks. */
+export function createVocabulary(pieces: PieceTable, unknown = '[UNK]', maxWordChars = 100): WordPieceVocabulary {
   const idOf = (piece: string): number => {
     const id = pieces.get(piece)
     if (typeof id !== 'number') throw new Error(`its vocabulary has no ${piece}`)
