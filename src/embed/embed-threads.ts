@@ -37,7 +37,7 @@ interface Thread {
 const WORKER = new URL(import.meta.url.replace(/embed-threads(\.\w+)$/, 'embed-worker$1'))
 
 /** Left to itself, the nursery of each thread grows to more than the model takes. */
-const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 }
+const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1 }
 
 /** Threads with an engine each. A thread starts when there is more to do than the others can take, and keeps no process running. */
 export class EmbedThreads {
