@@ -59,17 +59,31 @@ const CONTINUATION = '##'
 /** So many characters of a text are looked at for each token it may have; the rest is cut off unseen. */
 export const CHARS_PER_TOKEN = 40
 
+/** A token of English text has about five characters, with its space. */
+const USUAL_CHARS_PER_TOKEN = 8
+
 /**
  * The tokens of a text between those that stand around it, at most `limit` in all. Names of special tokens in a text are words
  * like others: what is embedded is data.
  */
 export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limit: number): number[] {
-  const tokens = [vocabulary.start]
-  for (const word of splitWords(text.slice(0, limit * CHARS_PER_TOKEN))) {
-    if (tokens.length >= limit - 1) break
+  const whole = text.slice(0, limit * CHARS_PER_TOKEN)
+  // Most long texts have all their tokens in their first characters, up to a space that ends a word.
+  const usual = limit * USUAL_CHARS_PER_TOKEN
+  const few = whole.slice(0, whole.length > usual ? Math.max(0, whole.lastIndexOf(' ', usual)) : 0)
+  const tokens = cutWords(few, vocabulary, limit - 2)
+  const enough = tokens.length < limit - 2 ? cutWords(whole, vocabulary, limit - 2) : tokens
+  return [vocabulary.start, ...enough.slice(0, limit - 2), vocabulary.end]
+}
+
+/** At least `wanted` tokens, or all there are. */
+function cutWords(text: string, vocabulary: WordPieceVocabulary, wanted: number): number[] {
+  const tokens: number[] = []
+  for (const word of splitWords(text)) {
+    if (tokens.length >= wanted) break
     tokens.push(...cutWord(word, vocabulary))
   }
-  return [...tokens.slice(0, limit - 1), vocabulary.end]
+  return tokens
 }
 
 /** Nothing, the mark of what could not be read, and all that has no form: controls, formats, half characters, unassigned and private ones. */
