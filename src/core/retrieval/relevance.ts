@@ -34,18 +34,18 @@ const MIN_SIMILARITY = 0.3
 const MAX_NAMES_SHARE = 0.15
 
 /** The same for all words, where neither names nor meanings tell. */
-const MAX_WORDS_SHARE = 0.6
+const MAX_WORDS_SHARE = 0.75
 
 /**
  * Judges the best hits of a question. What tells most is a name that none of them has: a question about "pgbouncer" that only finds pages
  * about connections is not answered by them. Ordinary words prove little, because questions are asked in other words than the page's.
  */
-export function judgeRelevance(hits: readonly JudgedHit[], isOrdinaryWord: (word: string) => boolean): Judgement {
+export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
   const best = hits.slice(0, MAX_JUDGED)
   const [candidates] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
   if (candidates === undefined) return { relevance: best.some(isNear) ? 'weak' : 'none', uncovered: [] }
   const uncovered = candidates.filter(({ word }) => !best.some((hit) => holds(hit, word)))
-  const names = uncovered.filter(({ word }) => NAME.test(word) && !isOrdinaryWord(word))
+  const names = uncovered.filter(({ word }) => NAME.test(word) && !isOrdinary(word, ordinaryWords))
   const similarities = best.flatMap(({ similarity }) => similarity ?? [])
   const isFar = similarities.length > 0 && Math.max(...similarities) < MIN_SIMILARITY
   const isDoubtful = sumShares(names) > MAX_NAMES_SHARE || sumShares(uncovered) > MAX_WORDS_SHARE
@@ -54,6 +54,24 @@ export function judgeRelevance(hits: readonly JudgedHit[], isOrdinaryWord: (word
 
 /** A word that can be a name: letters, and at most two digits at the end. Numbers and file names differ from question to question. */
 const NAME = /^\p{L}[\p{L}]*\d{0,2}$/u
+
+/** Endings of English words, and what stands there without them: `deleting` is `delete`, `retries` is `retry`. */
+const ENDINGS: readonly (readonly [ending: RegExp, instead: readonly string[]])[] = [
+  [/i(?:es|ed|er|ers|est)$/, ['y']],
+  [/(?:e?s|e?d|e?r|e?rs|e?st|ing|able|ably)$/, ['', 'e']],
+  [/(?:s|ly|ness|ment)$/, ['']],
+  [/(.)\1(?:ed|er|ers|ing)$/, ['$1']],
+]
+
+const PREFIX = /^(?:un|re|non|pre|dis|mis)(?=\p{L}{3})/u
+
+/** Whether a word, or what it is made of, is an ordinary English one. */
+function isOrdinary(word: string, words: ReadonlySet<string>): boolean {
+  return [word, word.replace(PREFIX, '')].some((base) => {
+    const bases = ENDINGS.flatMap(([ending, instead]) => instead.map((end) => base.replace(ending, end)))
+    return words.has(base) || bases.some((one) => one.length > 2 && words.has(one))
+  })
+}
 
 /** Words that make up less than this share of a question are not worth telling. */
 const MIN_TOLD_SHARE = 0.05

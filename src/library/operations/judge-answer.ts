@@ -10,8 +10,7 @@ export async function judgeAnswer({ readOrdinaryWords }: Library, hits: readonly
     missing,
     similarity,
   }))
-  const ordinary = (await readOrdinaryWords?.()) ?? NO_WORDS
-  return judgeRelevance(judged, (word) => ordinary.has(word))
+  return judgeRelevance(judged, (await readOrdinaryWords?.()) ?? NO_WORDS)
 }
 
 const NO_WORDS: ReadonlySet<string> = new Set()
