@@ -430,11 +430,10 @@ function tokensOf(line: string): number {
  * mentions has at least one: the next answer goes on after it.
  */
 function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: Origins): FittedMentions {
-  const pages = hits.map((hit) => createMention(hit, origins))
   const more: PageMention[] = []
   let tokens = 0
-  for (const page of pages) {
-    const bare = { ...page, line: '' }
+  for (const hit of hits) {
+    const bare = createMention(hit, origins)
     const added = tokensOf(writeMention(bare))
     const isNeeded = isAlone && more.length === 0
     if (tokens + added > room && !isNeeded) break
@@ -442,7 +441,9 @@ function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean
     more.push(bare)
   }
   for (const [i, bare] of more.entries()) {
-    const page = pages[i] ?? bare
+    const hit = hits[i]
+    if (hit === undefined || tokens >= room) break
+    const page = { ...bare, line: writeLine(hit) }
     const added = tokensOf(writeMention(page)) - tokensOf(writeMention(bare))
     if (tokens + added > room) break
     tokens += added
@@ -535,11 +536,14 @@ function similarOf({ similar }: GroupedHit): { readonly similar?: readonly Simil
 
 /** A page is mentioned without the anchor of a section: to know it the page would have to be read. */
 function createMention(hit: GroupedHit, origins: Origins): PageMention {
-  const { url, chunk, terms, score } = hit
-  // The headings stand before the line.
+  const { url, chunk, score } = hit
+  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line: '', score, ...similarOf(hit) }
+}
+
+/** One line of a hit that shows why it is there; the headings stand before it. */
+function writeLine({ chunk, terms }: GroupedHit): string {
   const text = chunk.kind === 'markdown' ? writePlain(chunk.content.replace(HEADING_LINES, '')) : chunk.content
-  const line = writeSnippet(text, terms, { chars: LINE_CHARS, visitTokens: textAnalyzer.visitTokens })
-  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line, score, ...similarOf(hit) }
+  return writeSnippet(text, terms, { chars: LINE_CHARS, visitTokens: textAnalyzer.visitTokens })
 }
 
 const HEADING_LINES = /^#{1,6} .*$/gm

@@ -9,7 +9,7 @@ export type Relevance = (typeof RELEVANCES)[number]
 
 /** A hit, as far as judging goes. */
 export interface JudgedHit {
-  /** Title, headings and text. */
+  /** Title, headings and text; needed only where `missing` is null. */
   readonly text: string
   /** Words of the question that it lacks; null for one that was found by its meaning alone. */
   readonly missing: readonly MissingWord[] | null
@@ -25,7 +25,7 @@ export interface Judgement {
 }
 
 /** So many of the best hits are looked at. */
-const MAX_JUDGED = 5
+export const MAX_JUDGED = 5
 
 /** Below this cosine nothing found is about the question. */
 const MIN_SIMILARITY = 0.3

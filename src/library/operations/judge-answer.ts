@@ -1,12 +1,13 @@
-import { type Judgement, judgeRelevance } from '../../core/retrieval/relevance.ts'
+import { type Judgement, judgeRelevance, MAX_JUDGED } from '../../core/retrieval/relevance.ts'
 import type { Library } from '../library.ts'
 import type { RankedHit } from '../ranked-hits.ts'
 import { labelOf, type Source } from '../source.ts'
 
 /** How well hits fit a question, the best first. */
 export async function judgeAnswer({ readOrdinaryWords }: Library, hits: readonly RankedHit[]): Promise<Judgement> {
-  const judged = hits.map(({ title, chunk, missing, similarity }) => ({
-    text: [title, ...chunk.headingPath, chunk.content].join('\n'),
+  const judged = hits.slice(0, MAX_JUDGED).map(({ title, chunk, missing, similarity }) => ({
+    // The text of a chunk is read when it is asked for.
+    text: missing === null ? [title, ...chunk.headingPath, chunk.content].join('\n') : '',
     missing,
     similarity,
   }))
