@@ -112,7 +112,32 @@ test('the structured answer cites the passages without their text, and tells tim
   })
   expect(Object.keys(cited ?? {})).toEqual([...keys, 'startLine', 'endLine'])
   expect(Object.keys(told ?? {})).toEqual([...keys, 'startLine', 'endLine', 'explain', 'checkedAt', 'changedAt'])
-  expect(Object.keys(plain.structuredContent ?? {})).toEqual(['query', 'passages', 'more', 'cursor', 'notices'])
+  expect(Object.keys(plain.structuredContent ?? {})).toEqual([
+    'query',
+    'relevance',
+    'passages',
+    'more',
+    'cursor',
+    'notices',
+  ])
+})
+
+test('an answer that lacks what was asked for says so first, and what to try', async () => {
+  const { content, structuredContent } = await guide.call('search_docs', { query: 'pgbouncer kiln', library: 'guide' })
+  expect(structuredContent).toMatchObject({ relevance: 'weak', uncovered: ['pgbouncer'] })
+  expect(content[0]).toMatchObject({
+    text: expect.stringMatching(/^Weak match: nothing found mentions "pgbouncer"\. Try other words or add_source/),
+  })
+  const fitting = await guide.call('search_docs', { query: 'npm install kiln', library: 'guide' })
+  expect(fitting.structuredContent).toMatchObject({ relevance: 'strong' })
+  expect(fitting.structuredContent).not.toHaveProperty('uncovered')
+})
+
+test('a question of 20,000 characters is answered', async () => {
+  const query = `kiln ${'and so on '.repeat(1999)}`.slice(0, 20_000)
+  const { content } = await guide.call('search_docs', { query })
+  expect(content[0]).toMatchObject({ text: expect.stringContaining('guide/') })
+})
 })
 
 test.each([100, 300, 1000])(

@@ -134,7 +134,7 @@ describe('parameters of two names', () => {
 const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ['search_docs', { query: '  ' }, /query is empty/],
   ['search_docs', {}, /\(USAGE\): query is missing – /],
-  ['search_docs', { query: 'a'.repeat(3000) }, /query: Too big/],
+  ['search_docs', { query: 'a '.repeat(10_001) }, /expected a question of at most 20000 characters, got 20001/],
   ['search_docs', { query: 'kiln', minScore: 2 }, /minScore: Too big/],
   ['search_docs', { query: 'kiln', contentType: 'TEXT' }, /contentType: .*"PROSE"\|"CODE"\|"MIXED"/],
   ['search_docs', { query: 'kiln', max_results: 3 }, /there is no "max_results", did you mean maxResults\? – /],

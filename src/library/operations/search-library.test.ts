@@ -522,7 +522,16 @@ describe('meanings', () => {
       withMeanings(meaningOf(lower, 13_441), async () => embedder()),
       { ...input, fusion: 'words' },
     )
-    expect(byWords).toEqual(plain)
+    // The cursor names what was asked, fusion included.
+    expect({ ...byWords, cursor: null }).toEqual({ ...plain, cursor: null })
+  })
+
+  test('are judged with the words: none where the nearest is far away', async () => {
+    await read(PAGES)
+    const query = 'what does the lighthouse installer do while a retry waits'
+    const far = withMeanings(meaningOf('a page that is not there', 13_441), async () => embedder())
+    expect(await searchLibrary(far, { query })).toMatchObject({ relevance: 'none' })
+    expect(await searchLibrary(library, { query })).toMatchObject({ relevance: 'strong' })
   })
 
   test('find what no word does, within the filters', async () => {
