@@ -138,7 +138,6 @@ test('a question of 20,000 characters is answered', async () => {
   const { content } = await guide.call('search_docs', { query })
   expect(content[0]).toMatchObject({ text: expect.stringContaining('guide/') })
 })
-})
 
 test.each([100, 300, 1000])(
   'an answer of %i tokens is at most four characters a token and a citation long',
