@@ -214,6 +214,8 @@ describe('a score', () => {
     words: { parts: [wait, field], pairs: 0.0625 },
     wordScore: 0.5,
     linkShare: 0.25,
+    definition: 0,
+    prior: 1,
     support: 0.02,
     similarity: 0.81,
     fusion: '0.70 × words 0.41 + 0.30 × meaning 0.81',

@@ -256,7 +256,7 @@ export function writeAge(at: number, now: number): string {
 
 /** Where a score comes from, as aligned lines. */
 function writeScore(score: number, explanation: HitExplanation): string[] {
-  const { words, wordScore, linkShare, support, similarity, fusion, reranker } = explanation
+  const { words, wordScore, linkShare, definition, prior, support, similarity, fusion, reranker } = explanation
   const parts = (words?.parts ?? []).map((part) => ({
     score: part.score,
     what: part.word,
@@ -274,6 +274,8 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
       : `${figure(wordScore)}  words:`,
     ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
     ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text stands in links, for which its words count less`]),
+    ...(definition === 0 ? [] : [`${figure(definition)}  the text defines the name`]),
+    ...(prior === 1 ? [] : [`${percent(prior)}  of the score counts: a changelog, an index or the like`]),
     ...(support === 0 ? [] : [`${figure(support)}  the next best hits of the same page`]),
   ].map(printableLine)
 }

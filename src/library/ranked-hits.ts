@@ -1,4 +1,6 @@
+import { definesName, nameAsked } from '../core/retrieval/definitions.ts'
 import { linkShareOf } from '../core/retrieval/link-share.ts'
+import { createPagePrior } from '../core/retrieval/page-prior.ts'
 import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates } from '../core/search/fusion.ts'
 import { writeNumber } from '../core/text/count.ts'
@@ -71,6 +73,12 @@ const PART = 100
  */
 const MIN_SIMILARITY = 0.3
 
+/** What a text earns that defines the very name a question consists of, as a share of the most its words could score. */
+const DEFINITION_BONUS = 0.15
+
+/** So many of the best hits are looked at for what they define. */
+const MAX_DEFINING = 50
+
 /** How long those nearest in meaning may be waited for: a service may have to find them. */
 const NEAREST_MS = 1000
 
@@ -90,7 +98,7 @@ export async function rankHits(
   const found = await library.store.search({ query, limit: (part + 1) * PART, filter, explain })
   const matches = found.slice(part * PART)
   const missing = await describeIndex(library)
-  const read = await readRanked(library.store, matches, explain)
+  const read = await readRanked(library.store, matches, asked)
   const byWords = read.filter((hit) => known.found?.has(nameOf(hit)) !== true)
   const ranked = await addMeanings(library, asked, part, byWords, known, signal)
   const { hits, isReranked, notices } =
@@ -126,17 +134,17 @@ async function addMeanings(
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
   const { meaning, ...words } = basis
-  if (meaning === undefined) return { hits: supportAll(hits), basis }
+  if (meaning === undefined) return { hits: weighPages(hits, asked.query), basis }
   try {
     const { candidates, missing } =
       part === 0 ? await addNearest(library, meaning, asked, hits, signal) : { candidates: hits, missing: [] }
     const { ranked, fuse } = await fuseHits(asked, meaning, candidates)
     const notices = [...words.notices, ...missing]
     const found = words.found ?? new Set(candidates.slice(hits.length).map(nameOf))
-    return { hits: supportAll(ranked), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
+    return { hits: weighPages(ranked, asked.query), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
   } catch (error) {
     signal?.throwIfAborted()
-    return { hits: supportAll(hits), basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
+    return { hits: weighPages(hits, asked.query), basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
   }
 }
 
@@ -152,21 +160,35 @@ async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSig
   return found === undefined ? { isReranked: false, notices: [] } : { ...found, isReranked: false }
 }
 
-async function readRanked(store: Store, matches: readonly StoreMatch[], explain: boolean): Promise<RankedHit[]> {
+async function readRanked(
+  store: Store,
+  matches: readonly StoreMatch[],
+  { query, explain }: RankedQuery,
+): Promise<RankedHit[]> {
   const hits = await readHits(store, matches)
-  return hits.map((hit) => {
+  const name = nameAsked(query)
+  return hits.map((hit, i) => {
     const { score: wordScore, linkShare, explain: words } = hit
-    const ranked = { ...hit, score: penalizeLinks(wordScore, linkShare), similarity: null }
-    return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words) } : ranked
+    const isDefinition = name !== undefined && i < MAX_DEFINING && definesName(hit.chunk, name)
+    const definition = isDefinition ? DEFINITION_BONUS : 0
+    const ranked = { ...hit, score: penalizeLinks(wordScore, linkShare) + definition, similarity: null }
+    return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words, definition) } : ranked
   })
 }
 
 /** Where a score by words comes from. */
-function explainWords(wordScore: number, linkShare: number, words: StoreMatch['explain']): HitExplanation {
+function explainWords(
+  wordScore: number,
+  linkShare: number,
+  words: StoreMatch['explain'],
+  definition = 0,
+): HitExplanation {
   return {
     words: words ?? null,
     wordScore,
     linkShare,
+    definition,
+    prior: 1,
     support: 0,
     similarity: null,
     fusion: 'words alone',
@@ -174,15 +196,20 @@ function explainWords(wordScore: number, linkShare: number, words: StoreMatch['e
   }
 }
 
-/** Hits with what others on their pages add, best first. */
-function supportAll(hits: readonly RankedHit[]): RankedHit[] {
-  const supports = supportHits(hits.map(({ score, sourceId, chunk }) => ({ score, page: `${sourceId} ${chunk.path}` })))
-  const supported = hits.map((hit, i): RankedHit => {
+/** Hits weighed by what their pages are and by other hits on them, best first. */
+function weighPages(hits: readonly RankedHit[], query: string): RankedHit[] {
+  const priorOf = createPagePrior(query)
+  const weighed = hits.map((hit) => {
+    const prior = priorOf(hit.url)
+    return { hit, prior, score: hit.score * prior, page: `${hit.sourceId} ${hit.chunk.path}` }
+  })
+  const supports = supportHits(weighed)
+  const ranked = weighed.map(({ hit, prior, score }, i): RankedHit => {
     const support = supports[i] ?? 0
     const { explanation } = hit
-    return { ...hit, score: hit.score + support, ...(explanation && { explanation: { ...explanation, support } }) }
+    return { ...hit, score: score + support, ...(explanation && { explanation: { ...explanation, prior, support } }) }
   })
-  return sortByScore(supported)
+  return sortByScore(ranked)
 }
 
 /** What tells chunks apart. */

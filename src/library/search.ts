@@ -113,6 +113,10 @@ export interface HitExplanation {
   readonly wordScore: number
   /** Share of the text that stands in links, from 0 to 1: lists of links count less. */
   readonly linkShare: number
+  /** What was added because the text defines the very name that was asked for. */
+  readonly definition: number
+  /** What the score was multiplied by for what the page is: changelogs, indexes and their like count less. */
+  readonly prior: number
   /** What the next best hits of the same page added, three at most. */
   readonly support: number
   /** Cosine of the meanings; null where it took no part. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findDefinitions, symbolsOf } from './definitions.ts'
+import { definesName, findDefinitions, nameAsked, symbolsOf } from './definitions.ts'
 
 describe('a definition', () => {
   const stated: Record<string, [line: string, name: string]> = {
@@ -56,4 +56,31 @@ describe('symbols', () => {
     expect(symbolsOf({ kind: 'markdown', symbol: null, content: '`x`\n\n**Note**' })).toEqual(['x'])
     expect(symbolsOf({ kind: 'text', symbol: null, content: '`x`' })).toEqual([])
   })
+})
+
+describe('nameAsked', () => {
+  test.each([
+    ['csv.DictReader', 'csv.dictreader'],
+    [' fork() ', 'fork'],
+    ['--max-pages', '--max-pages'],
+    ['PGUSER', 'pguser'],
+  ])('reads %j as a name', (question, name) => {
+    expect(nameAsked(question)).toBe(name)
+  })
+
+  test.each(['how to fork', 'a', 'why?', ''])('reads %j as no name', (question) => {
+    expect(nameAsked(question)).toBeUndefined()
+  })
+})
+
+test('a chunk defines a name whole or behind what qualifies it, and no part of a name', () => {
+  const chunk = {
+    symbol: null,
+    kind: 'markdown' as const,
+    content: '`class csv.DictReader(f, fieldnames=None)`\n\nReads rows.',
+  }
+  expect(definesName(chunk, 'csv.dictreader')).toBe(true)
+  expect(definesName(chunk, 'dictreader')).toBe(true)
+  expect(definesName(chunk, 'reader')).toBe(false)
+  expect(definesName(chunk, 'csv')).toBe(false)
 })

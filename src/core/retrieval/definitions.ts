@@ -80,3 +80,19 @@ export function symbolsOf({ symbol, kind, content }: Pick<Chunk, 'symbol' | 'kin
   if (kind !== 'markdown' && kind !== 'html') return []
   return findDefinitions(content).flatMap(({ name, isCode }) => (isCode ? [name] : []))
 }
+
+/** The name that a question asks for, where it is nothing but a name: `csv.DictReader`, `fork()`, `--max-pages`. */
+export function nameAsked(question: string): string | undefined {
+  const name = question.trim().replace(/\(\)$/, '').toLowerCase()
+  return /^[^\s,;!?]{2,100}$/.test(name) ? name : undefined
+}
+
+/** Whether a chunk defines a name, whole or behind the names that qualify it: `DictReader` is defined by `csv.DictReader`. */
+export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, name: string): boolean {
+  return symbolsOf(chunk).some((symbol) => {
+    const defined = symbol.toLowerCase()
+    return (
+      defined === name || (defined.endsWith(name) && /[.:#/]/.test(defined.charAt(defined.length - name.length - 1)))
+    )
+  })
+}

@@ -1,0 +1,25 @@
+/** What the score of a page that lists or records things is multiplied by, beside guides and references. */
+const RECORD_PRIOR = 0.8
+
+/** Parts of paths that name such pages: changelogs, release notes, indexes, glossaries, blogs, lists of people, lock files. */
+const RECORD_PART =
+  /^(?:changelog|changes|history|news|whats-?new|release[-_]?notes?|releases|release-\d[\w.-]*|relnotes|glossary|genindex[\w-]*|bookindex|index-all|api-index[\w-]*|index-files|ix\d+|blog|posts|acknowledge?ments|contributors|authors|package-lock|pnpm-lock|[\w-]+\.lock)$/i
+
+/** Words of a question that asks for such a page. */
+const RECORD_WORD =
+  /\b(?:changes?|changed|changelog|new|releases?|released|versions?|since|history|deprecat\w*|removed|upgrad\w*|glossary|index|blog|lock ?file)\b/i
+
+/** What the score of a page is multiplied by for what its address says it is: 1 for most. */
+export type PagePrior = (url: string) => number
+
+/** The priors of pages for a question. Changelogs and their like count in full where it asks for them. */
+export function createPagePrior(question: string): PagePrior {
+  if (RECORD_WORD.test(question)) return () => 1
+  return (url) => {
+    const [path = ''] = url.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '').split(/[?#]/, 1)
+    const isRecord = path
+      .split('/')
+      .some((part) => RECORD_PART.test(part.replace(/\.(?:x?html?|md|mdx|rst|txt|json|yaml)$/i, '')))
+    return isRecord ? RECORD_PRIOR : 1
+  }
+}
