@@ -1,8 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { MAX_TOKENS, MODEL_DIMENSIONS, MODEL_FILES, MODEL_NAME } from '../core/embedding/model.ts'
-import { sha256 } from '../core/hash.ts'
-import { TEXT_RECIPE } from '../library/embedded-text.ts'
-import type { Embedder, VectorSpace } from '../library/vectors.ts'
+import { BUILT_IN_SPACE } from '../core/embedding/space.ts'
+import type { Embedder } from '../library/vectors.ts'
 import { EmbedThreads } from './embed-threads.ts'
 
 /** How the built-in model is run. */
@@ -11,13 +9,6 @@ export interface BuiltInEmbedderOptions {
   readonly threads?: number
   /** The folder with the model and its kernel. @default where the build puts them */
   readonly folder?: URL
-}
-
-/** The space of the vectors of the built-in model. Everything that decides what a text becomes is in its fingerprint. */
-export const BUILT_IN_SPACE: VectorSpace = {
-  model: MODEL_NAME,
-  fingerprint: sha256([...Object.values(MODEL_FILES), `mean of at most ${MAX_TOKENS} tokens`, TEXT_RECIPE].join('\n')),
-  dimensions: MODEL_DIMENSIONS,
 }
 
 /** Texts of one question to a thread: enough to fill passes with short texts, and few enough to share a batch out evenly. */
@@ -32,7 +23,7 @@ const QUERY_IDLE_MS = 1_800_000
 /** Opens the model that comes with the program. Nothing is read and no thread is started before the first text. */
 export function openBuiltInEmbedder({
   threads = availableParallelism(),
-  folder = new URL('../model/', import.meta.url),
+  folder = new URL('../web/local/model/', import.meta.url),
 }: BuiltInEmbedderOptions = {}): Embedder {
   const count = Math.max(1, Math.floor(threads))
   const batches = new EmbedThreads({ folder, count, isBackground: true, idleMs: IDLE_MS })

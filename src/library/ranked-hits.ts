@@ -1,6 +1,6 @@
 import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
-import { createFusion, type FuseCandidates } from '../core/search/fusion.ts'
+import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../core/search/fusion.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { readHits } from './hits.ts'
 import type { Library } from './library.ts'
@@ -58,12 +58,6 @@ export interface RankedQuery {
 
 /** So many hits by words, and so many nearest in meaning, are ranked together; later hits by words follow in parts of the same size. */
 const PART = 100
-
-/**
- * A text less near than this has nothing to do with a question, and is no answer by its meaning alone. In the documentation of Python the
- * nearest chunk of a question about it had 0.44 and more, that of a question about something else 0.29 and less.
- */
-const MIN_SIMILARITY = 0.3
 
 /** How long those nearest in meaning may be waited for: a service may have to find them. */
 const NEAREST_MS = 1000
