@@ -40,8 +40,13 @@ const PDF_LIBRARY = join(root, 'node_modules/pdfjs-dist')
 const PDF_FILES = { 'pdf.worker.mjs': 'legacy/build/pdf.worker.min.mjs', LICENSE: 'LICENSE' }
 const PDF_FOLDERS = ['cmaps', 'standard_fonts']
 
-/** Files of model/ that go with the program. They lie beside the local page, like the grammars, and the program reads them there. */
-const MODEL_FILES = ['weights.bin', 'model.json', 'vocab.txt', 'NOTICE']
+/** Name → file of model/ that goes with the program. They lie beside the local page, like the grammars, and the program reads them there. */
+const MODEL_FILES = {
+  'weights.bin': 'weights.bin',
+  'model.json': 'model.json',
+  'vocab.txt': 'vocab.txt',
+  'model.LICENSE': 'NOTICE',
+}
 
 /** Builds of the kernel, and the features of WebAssembly that each needs. */
 const KERNELS = { relaxed: ['simd', 'relaxed-simd'], plain: ['simd'] }
@@ -87,10 +92,11 @@ async function bundleEntries() {
 /** Gives the names of the files in `folder` then. */
 async function placeModel(folder) {
   fs.mkdirSync(folder, { recursive: true })
-  for (const name of MODEL_FILES) copyIfChanged(join(root, 'model', name), join(folder, name))
+  for (const [name, source] of Object.entries(MODEL_FILES))
+    copyIfChanged(join(root, 'model', source), join(folder, name))
   const kernels = Object.entries(KERNELS).map(([name, features]) => [`kernel-${name}.wasm`, features])
   for (const [name, features] of kernels) writeIfChanged(join(folder, name), await compileKernel(features))
-  return [...MODEL_FILES, ...kernels.map(([name]) => name)]
+  return [...Object.keys(MODEL_FILES), ...kernels.map(([name]) => name)]
 }
 
 /** Gives the bytes of a module that brings no memory of its own. */
@@ -126,7 +132,7 @@ async function bundlePages() {
     const page = await bundlePage(build, 'local', false)
     const grammars = copyGrammars(join(local, 'grammars')).map((name) => `grammars/${name}`)
     const model = (await placeModel(join(local, 'model'))).map((name) => `model/${name}`)
-    const isOffline = (path) => !path.endsWith('.LICENSE') && !path.endsWith('/NOTICE')
+    const isOffline = (path) => !path.endsWith('.LICENSE')
     await bundleServiceWorker(build, local, {
       page: describeFiles(local, page),
       grammars: describeFiles(local, grammars.filter(isOffline)),
