@@ -1,6 +1,9 @@
-// What embedding by a service costs beyond the service's own time, for each chunk.
+// How fast the built-in model embeds (embed-engine.mjs), and what embedding by a service costs beyond the service's own time.
 //
-//   npm run bench embed [--chunks 2048] [--dimensions 768] [--batch 32] [--delay 50]
+//   npm run bench embed [--rounds 9] [--prototype model/prototype] [--onnx folder]
+//                       [--chunks 2048] [--dimensions 768] [--batch 32] [--delay 50]
+//
+// --prototype names the folder with the first kernel and forward pass of the model, --onnx one that `pharos embed install` made.
 //
 // The service is a process of its own that answers as OpenAI and TEI do, with the same vectors always: at once, and after a time for
 // each batch. Overhead is the time of all minus what the service had to wait and to answer, as it measures it, divided by the batches
@@ -14,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { measureEngine } from './embed-engine.mjs'
 import { cpuSeconds, option, printTable } from './measure.mjs'
 
 const chunks = Number(option('chunks') ?? 2048)
@@ -26,7 +30,10 @@ const MODEL = 'bench'
 let libraries = 0
 
 if (process.argv[2] === '--service') serve()
-else await measureAll()
+else {
+  await measureEngine()
+  await measureAll()
+}
 
 /** Answers requests for vectors, and says on request how long it took. */
 function serve() {

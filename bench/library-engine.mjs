@@ -1,7 +1,7 @@
 // A whole library as an engine that ranks documents: each becomes a page, written and searched as the product does it.
 // Also a module for other yardsticks, which give `[{ id, title, text }]` and ask `search(query, k)` for ids:
 //
-//   MODEL_FOLDER=<folder> FUSION=convex|rrf|words LIBRARY=<address> node <yardstick> --module bench/library-engine.mjs
+//   MODEL_FOLDER=<folder> FUSION=convex|words LIBRARY=<address> node <yardstick> --module bench/library-engine.mjs
 //
 // With the folder of an embedding model (`pharos embed install`) the documents are embedded first. The library is a file of its own
 // unless an empty database is named, such as postgres://user@host/database.

@@ -104,7 +104,8 @@ async function compileKernel(features) {
   const { default: asc } = await import('assemblyscript/asc')
   const written = new Map()
   const enabled = features.flatMap((feature) => ['--enable', feature])
-  const memory = ['--importMemory', '--noExportMemory', '--initialMemory', '1']
+  // Limits of the memory that it may be given, in pages of 64 KiB.
+  const memory = ['--importMemory', '--noExportMemory', '--initialMemory', '1', '--maximumMemory', '4096']
   const { error, stderr } = await asc.main(
     ['kernel.ts', '--outFile', 'kernel.wasm', '-O3', '--runtime', 'stub', '--noAssert', ...enabled, ...memory],
     {

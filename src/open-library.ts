@@ -11,6 +11,7 @@ import type { GitAccess } from './core/url/repository-url.ts'
 import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
+import { createOrdinaryWords } from './embed/ordinary-words.ts'
 import { parseAllowance } from './fetch/addresses.ts'
 import { createClock, systemClock } from './fetch/clock.ts'
 import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
@@ -180,6 +181,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     planMemory: store.planMemory,
     holdings: store.holdings,
     openPlaces: createPlaces(store.gazetteer),
+    readOrdinaryWords: createOrdinaryWords(),
     openEmbedder: services.openEmbedder ?? embedders.open,
     wantsVectors: services.openEmbedder !== undefined,
     openReranker: services.openReranker,

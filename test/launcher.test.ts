@@ -55,6 +55,7 @@ beforeEach(() => {
   for (const file of ['pharos', 'scripts/setup.mjs']) fs.copyFileSync(join(repository, file), join(checkout, file))
   write('scripts/build.mjs', BUILD)
   write('scripts/bundle-program.mjs', '')
+  write('model/kernel/kernel.ts', '')
   write('src/cli/main.ts', PROGRAM)
   write('web/main.tsx', '')
   write('package-lock.json', '{ "packages": { "": {}, "node_modules/a": { "version": "1.0.0" } } }')
@@ -146,6 +147,7 @@ describe('a later start', () => {
     'src/cli/main.ts',
     'web/main.tsx',
     'scripts/build.mjs',
+    'model/kernel/kernel.ts',
     'package.json',
     'tsconfig.base.json',
     // More of the same kinds.

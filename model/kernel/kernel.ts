@@ -3,5 +3,5 @@
  * give the same bytes. It owns no memory: src/core/embedding/engine.ts says where everything is, and checks what goes in.
  */
 export { attend } from './attention'
-export { addProduct, product } from './product'
+export { dotProduct, hasDot, product } from './product'
 export { activate, expand, normalize, pool, quantize, writeGelu } from './rows'

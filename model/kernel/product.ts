@@ -9,11 +9,58 @@
 /** Sixteen-bit ones. V8 would build a constant anew at each use; it keeps a loaded value in a register. */
 const ONES = memory.data<i16>([1, 1, 1, 1, 1, 1, 1, 1], 16)
 const LOW_BYTES = memory.data<i16>([255, 255, 255, 255, 255, 255, 255, 255], 16)
+/** Four bytes of 127, and four of 255. */
+const PROBE = memory.data<i32>([0x7f7f7f7f, -1], 16)
 
 /**
- * out[i][j] = (activations[i] · weights[j] − offsets[j]) × rowScales[i] × scales[j] + biases[j], plus what is there if `adds`.
+ * Whether the machine multiplies and adds four bytes at once (VNNI of newer x64, SDOT of arm64), which is then the fastest way. Older x64
+ * does it in steps, of which one saturates if a byte is larger than those of activations: that is how it is known.
+ */
+export function hasDot(): bool {
+  if (!ASC_FEATURE_RELAXED_SIMD) return false
+  const weights = v128.load32_splat(PROBE)
+  const bytes = v128.load32_splat(PROBE, 4)
+  const sum = i32x4.relaxed_dot_i8x16_i7x16_add_s(weights, bytes, i32x4.splat(0))
+  return i32x4.extract_lane(sum, 0) != 2 * i16.MAX_VALUE
+}
+
+/**
+ * out[i][j] = (activations[i] · weights[j] + offsets[j]) × rowScales[i] × scales[j] + biases[j], plus what is there if `adds`.
  * Rows come in pairs: one more is computed where their number is odd.
  */
+export function product(
+  activations: usize,
+  rowScales: usize,
+  rows: i32,
+  inputs: i32,
+  outputs: i32,
+  weights: usize,
+  scales: usize,
+  biases: usize,
+  offsets: usize,
+  out: usize,
+  adds: bool,
+): void {
+  multiply(activations, rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out, adds, false)
+}
+
+/** The same by the instruction that {@link hasDot} tells of. A function of its own: V8 makes slower code of both in one. */
+export function dotProduct(
+  activations: usize,
+  rowScales: usize,
+  rows: i32,
+  inputs: i32,
+  outputs: i32,
+  weights: usize,
+  scales: usize,
+  biases: usize,
+  offsets: usize,
+  out: usize,
+  adds: bool,
+): void {
+  multiply(activations, rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out, adds, true)
+}
+
 @inline
 function multiply(
   activations: usize,
@@ -27,8 +74,10 @@ function multiply(
   offsets: usize,
   out: usize,
   adds: bool,
+  dot: bool,
 ): void {
   const ones = v128.load(ONES)
+  const mask = v128.load(LOW_BYTES)
   const stride = <usize>outputs << 2
   for (let j: usize = 0; j < stride; j += 64) {
     const panel = weights + (j >> 2) * <usize>inputs
@@ -50,58 +99,68 @@ function multiply(
         const y = v128.load32_splat(q)
         if (ASC_FEATURE_RELAXED_SIMD) {
           let v = v128.load(w)
-          s0 = addProducts(v, x, s0, ones)
-          t0 = addProducts(v, y, t0, ones)
+          s0 = addProducts(s0, v, x, ones, dot)
+          t0 = addProducts(t0, v, y, ones, dot)
           v = v128.load(w, 16)
-          s1 = addProducts(v, x, s1, ones)
-          t1 = addProducts(v, y, t1, ones)
+          s1 = addProducts(s1, v, x, ones, dot)
+          t1 = addProducts(t1, v, y, ones, dot)
           v = v128.load(w, 32)
-          s2 = addProducts(v, x, s2, ones)
-          t2 = addProducts(v, y, t2, ones)
+          s2 = addProducts(s2, v, x, ones, dot)
+          t2 = addProducts(t2, v, y, ones, dot)
           v = v128.load(w, 48)
-          s3 = addProducts(v, x, s3, ones)
-          t3 = addProducts(v, y, t3, ones)
+          s3 = addProducts(s3, v, x, ones, dot)
+          t3 = addProducts(t3, v, y, ones, dot)
         } else {
-          const mask = v128.load(LOW_BYTES)
-          const xe = v128.and(x, mask)
-          const xo = i16x8.shr_u(x, 8)
-          const ye = v128.and(y, mask)
-          const yo = i16x8.shr_u(y, 8)
+          const xEven = v128.and(x, mask)
+          const xOdd = i16x8.shr_u(x, 8)
+          const yEven = v128.and(y, mask)
+          const yOdd = i16x8.shr_u(y, 8)
           let v = v128.load(w)
-          let e = i16x8.shr_s(i16x8.shl(v, 8), 8)
-          let o = i16x8.shr_s(v, 8)
-          s0 = i32x4.add(s0, i32x4.add(i32x4.dot_i16x8_s(e, xe), i32x4.dot_i16x8_s(o, xo)))
-          t0 = i32x4.add(t0, i32x4.add(i32x4.dot_i16x8_s(e, ye), i32x4.dot_i16x8_s(o, yo)))
+          let even = i16x8.shr_s(i16x8.shl(v, 8), 8)
+          let odd = i16x8.shr_s(v, 8)
+          s0 = addHalves(s0, even, odd, xEven, xOdd)
+          t0 = addHalves(t0, even, odd, yEven, yOdd)
           v = v128.load(w, 16)
-          e = i16x8.shr_s(i16x8.shl(v, 8), 8)
-          o = i16x8.shr_s(v, 8)
-          s1 = i32x4.add(s1, i32x4.add(i32x4.dot_i16x8_s(e, xe), i32x4.dot_i16x8_s(o, xo)))
-          t1 = i32x4.add(t1, i32x4.add(i32x4.dot_i16x8_s(e, ye), i32x4.dot_i16x8_s(o, yo)))
+          even = i16x8.shr_s(i16x8.shl(v, 8), 8)
+          odd = i16x8.shr_s(v, 8)
+          s1 = addHalves(s1, even, odd, xEven, xOdd)
+          t1 = addHalves(t1, even, odd, yEven, yOdd)
           v = v128.load(w, 32)
-          e = i16x8.shr_s(i16x8.shl(v, 8), 8)
-          o = i16x8.shr_s(v, 8)
-          s2 = i32x4.add(s2, i32x4.add(i32x4.dot_i16x8_s(e, xe), i32x4.dot_i16x8_s(o, xo)))
-          t2 = i32x4.add(t2, i32x4.add(i32x4.dot_i16x8_s(e, ye), i32x4.dot_i16x8_s(o, yo)))
+          even = i16x8.shr_s(i16x8.shl(v, 8), 8)
+          odd = i16x8.shr_s(v, 8)
+          s2 = addHalves(s2, even, odd, xEven, xOdd)
+          t2 = addHalves(t2, even, odd, yEven, yOdd)
           v = v128.load(w, 48)
-          e = i16x8.shr_s(i16x8.shl(v, 8), 8)
-          o = i16x8.shr_s(v, 8)
-          s3 = i32x4.add(s3, i32x4.add(i32x4.dot_i16x8_s(e, xe), i32x4.dot_i16x8_s(o, xo)))
-          t3 = i32x4.add(t3, i32x4.add(i32x4.dot_i16x8_s(e, ye), i32x4.dot_i16x8_s(o, yo)))
+          even = i16x8.shr_s(i16x8.shl(v, 8), 8)
+          odd = i16x8.shr_s(v, 8)
+          s3 = addHalves(s3, even, odd, xEven, xOdd)
+          t3 = addHalves(t3, even, odd, yEven, yOdd)
         }
         p += 4
         q += 4
         w += 64
       }
-      const a = out + <usize>i * stride + j
-      const b = a + stride
+      const at = out + <usize>i * stride + j
       const f = v128.load32_splat(rowScales + (<usize>i << 2))
       const g = v128.load32_splat(rowScales + (<usize>i << 2), 4)
-      const m = scales + j
-      const n = biases + j
-      store4(a, s0, s1, s2, s3, f, m, n, adds)
-      store4(b, t0, t1, t2, t3, g, m, n, adds)
+      store4(at, s0, s1, s2, s3, f, scales + j, biases + j, adds)
+      store4(at + stride, t0, t1, t2, t3, g, scales + j, biases + j, adds)
     }
   }
+}
+
+/** Pairs of products fit in 16 bits: 2 × 128 × 127 < 32,768. So no instruction saturates, and every machine gives the same sums. */
+@inline
+function addProducts(sum: v128, weights: v128, activations: v128, ones: v128, dot: bool): v128 {
+  return dot
+    ? i32x4.relaxed_dot_i8x16_i7x16_add_s(weights, activations, sum)
+    : i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations), ones))
+}
+
+/** Bytes at even and at odd places, as 16 bits each. */
+@inline
+function addHalves(sum: v128, even: v128, odd: v128, xEven: v128, xOdd: v128): v128 {
+  return i32x4.add(sum, i32x4.add(i32x4.dot_i16x8_s(even, xEven), i32x4.dot_i16x8_s(odd, xOdd)))
 }
 
 @inline
@@ -120,40 +179,4 @@ function store4(at: usize, s0: v128, s1: v128, s2: v128, s3: v128, f: v128, m: u
   v128.store(at, v1, 16)
   v128.store(at, v2, 32)
   v128.store(at, v3, 48)
-}
-
-/** Pairs of products fit in 16 bits: 2 × 128 × 127 < 32,768. So no instruction saturates, and every machine gives the same sums. */
-@inline
-function addProducts(weights: v128, activations: v128, sum: v128, ones: v128): v128 {
-  return i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations), ones))
-}
-
-export function product(
-  activations: usize,
-  rowScales: usize,
-  rows: i32,
-  inputs: i32,
-  outputs: i32,
-  weights: usize,
-  scales: usize,
-  biases: usize,
-  offsets: usize,
-  out: usize,
-): void {
-  multiply(activations, rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out, false)
-}
-
-export function addProduct(
-  activations: usize,
-  rowScales: usize,
-  rows: i32,
-  inputs: i32,
-  outputs: i32,
-  weights: usize,
-  scales: usize,
-  biases: usize,
-  offsets: usize,
-  out: usize,
-): void {
-  multiply(activations, rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out, true)
 }

@@ -1,8 +1,9 @@
 import { createColors } from 'picocolors'
 import { describe, expect, test } from 'vitest'
+import { answerRecord } from '../library/answer-record.ts'
 import type { PageMention, Passage, SearchAnswer, Widening } from '../library/search.ts'
-import { answerRecord } from './hit-record.ts'
-import { withFlags, writeAge, writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
+import { withFlags, writeAge, writeAnswer, writeHits, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
+import { withOldNames } from './old-names.ts'
 import type { Screen } from './text-lines.ts'
 
 const NOW = Date.UTC(2026, 1, 20, 10, 30)
@@ -47,6 +48,9 @@ function answerOf(change: Partial<SearchAnswer>): SearchAnswer {
   return {
     query: 'wait',
     engines: ['words'],
+    relevance: 'strong',
+    uncovered: [],
+    elsewhere: [],
     notices: [],
     capped: [],
     searched: ['guide@2'],
@@ -126,6 +130,44 @@ describe('an answer on a screen', () => {
   })
 })
 
+describe('an answer in a few lines a page', () => {
+  test('has place, address and the lines that match, and a page once', () => {
+    const text =
+      '## Retry\n\nFirst of all.\n\nWait for it.\n\n```sh\n# wait here\n```\n\n| wait | now |\n| --- | --- |\n'
+    const again = { ...PASSAGE, url: 'https://docs.example/guide#again', text: 'Wait again.\n', score: 4 }
+    expect(writeHits(answerOf({ passages: [{ ...PASSAGE, text }, again] }), PLAIN)).toBe(
+      [
+        '1  Guide > Retry',
+        '   https://docs.example/guide#retry  guide@2/0123456789ab',
+        '   Wait for it.',
+        '   # wait here',
+        '   wait now',
+        '',
+        '2  Limits',
+        '   https://docs.example/limits  guide@2/dddddddddddd',
+        '   Do not wait longer.',
+      ].join('\n'),
+    )
+  })
+
+  test('cuts a long line around what matched, in three lines of the screen at most', () => {
+    const words = (word: string) => Array.from({ length: 80 }, (_, i) => `${word}${i}`).join(' ')
+    const text = `${words('before')} wait ${words('after')}\n`
+    const [, , ...lines] = writeHits(answerOf({ passages: [{ ...PASSAGE, text }], more: [] }), PLAIN).split('\n')
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines.length).toBeLessThanOrEqual(3)
+    expect(lines.join(' ')).toMatch(/^ {3}….* wait .*…$/)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  test('marks what matched, and lets no text pass for a line of its own', () => {
+    const colors = createColors(true)
+    const text = '2  Fake wait\x1b[2J\n'
+    const written = writeHits(answerOf({ passages: [{ ...PASSAGE, text }], more: [] }), { ...PLAIN, colors })
+    expect(written).toContain(`\n   2 Fake ${colors.bold(colors.yellow('wait'))}\u{fffd}[2J`)
+  })
+})
+
 describe('an answer in a pipe', () => {
   test('is Markdown with each passage fenced', () => {
     expect(writeMarkdownAnswer(answerOf({}))).toBe(
@@ -166,89 +208,88 @@ describe('an answer in a pipe', () => {
 })
 
 describe('a score', () => {
-  const part = { word: 'wait', field: 'body', terms: ['wait', 'waits'], frequency: 2.5, documents: 1200, score: 8 }
+  const wait = { word: 'wait', fields: { head: 1, body: 3 }, terms: ['wait', 'waits'], documents: 1200, score: 0.375 }
+  const field = { word: 'field', fields: { body: 1 }, terms: ['field'], documents: 1, score: 0.0625 }
   const explain = {
-    words: { parts: [part, { ...part, field: 'head', frequency: 1, documents: 1, score: 4.25 }], pairs: 0.25 },
-    wordScore: 12.5,
+    words: { parts: [wait, field], pairs: 0.0625 },
+    wordScore: 0.5,
     linkShare: 0.25,
-    support: 2,
+    support: 0.02,
     similarity: 0.81,
-    fusion: '0.7 of the words, 0.3 of the meaning',
+    fusion: '0.70 × words 0.41 + 0.30 × meaning 0.81',
     reranker: null,
   }
+  const scored = { ...PASSAGE, score: 0.5518, explain }
 
   test('is said to be found by meaning where none of its words were asked for', () => {
     const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, support: 0 }
-    const tell = (one: typeof byMeaning) =>
-      writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain: one }], more: [] }), PLAIN, NOW)
-    expect(tell(byMeaning)).toContain('0.0000  words: none; found by meaning')
-    expect(writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain }], more: [] }), PLAIN, NOW)).not.toContain(
-      'found by',
-    )
+    const tell = (passage: Passage) => writeAnswer(answerOf({ passages: [passage], more: [] }), PLAIN, NOW)
+    expect(tell({ ...scored, explain: byMeaning })).toContain('0.0000  words: not among the best; found by meaning')
+    expect(tell(scored)).not.toContain('found by')
   })
 
-  test('is explained in columns', () => {
-    const text = writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain }], more: [] }), PLAIN, NOW)
+  test('is explained in columns, each word with its occurrences by field', () => {
+    const text = writeAnswer(answerOf({ passages: [scored], more: [] }), PLAIN, NOW)
     expect(text.split('\n').slice(-8)).toEqual([
-      '   score 12.5000: 0.7 of the words, 0.3 of the meaning',
+      '   score 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81',
       '      0.8100  meaning: cosine with the question',
-      '     12.5000  words:',
-      '      8.0000    wait in body        wait, waits; 2.5 times here, in 1,200 chunks in all',
-      '      4.2500    wait in head        wait, waits; once here, in 1 chunk in all',
-      '      0.2500    neighbouring words',
+      '      0.5000  words:',
+      '      0.3750    wait                wait, waits; 1 in head, 3 in body; 1,200 chunks in all',
+      '      0.0625    field               field; 1 in body; 1 chunk in all',
+      '      0.0625    neighbouring words',
       '       25.0%  of the text stands in links, for which its words count less',
-      '      2.0000  the next best hit of the same page',
+      '      0.0200  the next best hits of the same page',
     ])
   })
 
   test('of a hit that a reranker judged says what became of its place', () => {
     const linesOf = (place: number) => {
       const reranker = { score: 0.93, place, placeBefore: 7 }
-      const answer = answerOf({ passages: [{ ...PASSAGE, explain: { ...explain, reranker } }], more: [] })
+      const answer = answerOf({ passages: [{ ...scored, explain: { ...explain, reranker } }], more: [] })
       return [writeAnswer(answer, PLAIN, NOW).split('\n').at(-8), answerRecord(answer)['passages']]
     }
     expect(linesOf(2)).toMatchObject([
       '      0.9300  reranker: place 2 instead of 7, and its score',
-      [{ explain: { reranker: { score: 0.93, place: 2, place_before: 7 } } }],
+      [{ explain: { reranker: { score: 0.93, place: 2, placeBefore: 7 } } }],
     ])
     expect(linesOf(7)[0]).toBe('      0.9300  reranker: place 7, as before')
   })
 
   test('is the same in a pipe and as JSON', () => {
-    const answer = answerOf({ passages: [{ ...PASSAGE, explain }] })
-    expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 12.5000: 0.7 of the words, 0.3 of the meaning\n')
+    const answer = answerOf({ passages: [scored] })
+    expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81\n')
     expect(answerRecord(answer)['passages']).toMatchObject([
-      { explain: { word_score: 12.5, link_share: 0.25, support: 2, similarity: 0.81, words: { pairs: 0.25 } } },
+      {
+        explain: {
+          wordScore: 0.5,
+          linkShare: 0.25,
+          support: 0.02,
+          similarity: 0.81,
+          words: { parts: [{ word: 'wait', fields: { head: 1, body: 3 } }, { word: 'field' }], pairs: 0.0625 },
+        },
+      },
     ])
   })
 })
 
-test('an answer as JSON has every field of it, times as text', () => {
-  const [passage] = answerRecord(answerOf({}))['passages'] as Record<string, unknown>[]
-  expect(passage).toEqual({
-    source: 'guide@2',
-    source_id: '5f0c',
-    version: '2',
-    title: 'Guide',
-    url: 'https://docs.example/guide#retry',
-    heading_path: ['Guide', 'Retry'],
-    chunk: `guide@2/${ID}`,
-    score: 12.5,
-    kind: 'markdown',
-    start_line: 5,
-    end_line: 9,
-    text: '## Retry\n\nWait for Retry-After.\n',
-    tokens: 9,
-    is_cut: false,
-    chunk_ids: [ID],
-    terms: ['wait'],
-    checked_at: '2026-02-20T08:30:00.000Z',
-    changed_at: '2026-02-11T10:30:00.000Z',
+describe('an answer as JSON', () => {
+  test('has every field of it, times as text', () => {
+    const { passages, ...answer } = answerRecord(answerOf({}))
+    expect(passages).toEqual([
+      { ...PASSAGE, checkedAt: '2026-02-20T08:30:00.000Z', changedAt: '2026-02-11T10:30:00.000Z' },
+    ])
+    const { passages: _, ...given } = answerOf({})
+    expect(answer).toEqual(given)
   })
-  const widening = { filter: 'contentType', value: 'code', pages: 3, instead: [] } as const
-  expect(answerRecord(answerOf({ passages: [], widen: [widening] }))['widen']).toEqual([
-    { filter: 'content_type', value: 'code', pages: 3, instead: [] },
-  ])
+
+  test('can be read by the old names too', () => {
+    expect(withOldNames({ headingPath: ['A'], hits: [{ isCut: false, score: 1 }], cursor: null })).toEqual({
+      headingPath: ['A'],
+      heading_path: ['A'],
+      hits: [{ isCut: false, is_cut: false, score: 1 }],
+      cursor: null,
+    })
+  })
 })
 
 test.each([

@@ -1,4 +1,6 @@
 import type { Kind } from '../core/model.ts'
+import { writePlain } from '../core/retrieval/plain-text.ts'
+import { findMatches, writeSnippet } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
 import { tokenize } from '../core/text/tokenize.ts'
 import type {
@@ -10,17 +12,97 @@ import type {
   Widening,
   WideningFilter,
 } from '../library/search.ts'
-import { writeSimilar } from '../library/words.ts'
+import { listHeadings, shortenChunk, writeSimilar } from '../library/words.ts'
 import { countOf, printable, printableLine, writeLink } from './terminal.ts'
-import { type Screen, writeTextLines } from './text-lines.ts'
+import { MAX_COLUMNS, type Screen, writeTextLines } from './text-lines.ts'
 
 const INDENT = '   '
 
-/** An answer for a person at a screen. */
+/** Lines of the text of a hit. */
+const HIT_LINES = 3
+
+/** The pages of an answer in a few lines each: where they are, and the lines that match best. */
+export function writeHits({ query, passages, more }: SearchAnswer, screen: Screen): string {
+  const pages = new Map<string, [Passage | PageMention, ...Passage[]]>()
+  for (const hit of [...passages, ...more]) {
+    const key = `${hit.sourceId} ${hit.url.replace(/#.*/s, '')}`
+    const known = pages.get(key)
+    if (known === undefined) pages.set(key, [hit])
+    else if ('text' in hit) known.push(hit)
+  }
+  const terms = termsOf({ query, passages })
+  const width = Math.min(screen.columns, MAX_COLUMNS) - INDENT.length
+  const hits = [...pages.values()].map(([best, ...others], i) => [
+    ...writePlace(i + 1, best, screen),
+    ...pickLines([best, ...others], terms, width).flatMap((line) => writeTextLines(line, terms, screen, INDENT)),
+  ])
+  return hits.map((lines) => lines.join('\n')).join('\n\n')
+}
+
+/** The lines of a page that show most of the words, in their order; the best one as long as the others leave room. */
+function pickLines(hits: readonly (Passage | PageMention)[], terms: readonly string[], width: number): string[] {
+  const lines = hits.flatMap((hit) => ('text' in hit ? writePlainLines(hit) : [hit.line]))
+  const wanted = new Set(terms)
+  const rated = lines
+    .map((line, place) => ({ line, place, rate: countMatches(line, wanted) }))
+    .sort((a, b) => b.rate - a.rate || a.place - b.place)
+  // What was found by its meaning or its headings alone shows how it begins.
+  const shown = rated.filter(({ line, rate }, i) => line !== '' && (rate > 0 || i === 0)).slice(0, HIT_LINES)
+  return shown
+    .map(({ line, place }, i) => {
+      const rows = i === 0 ? HIT_LINES - shown.length + 1 : 1
+      // Cuts fall between words and leave room for the signs of omission.
+      const chars = rows * width - 2 - (rows - 1) * WRAP_SLACK
+      const snippet = writeSnippet(line, terms, { chars, visitTokens: textAnalyzer.visitTokens })
+      // A comment of code is no heading.
+      return { place, line: snippet.replace(/^#/, '\\#') }
+    })
+    .sort((a, b) => a.place - b.place)
+    .map(({ line }) => line)
+}
+
+/** What a line that is wrapped loses at its end, about. */
+const WRAP_SLACK = 8
+
+/** The lines of a passage as they are read, without headings, which stand above them. */
+function writePlainLines({ text, kind }: Passage): string[] {
+  let isCode = kind !== 'markdown'
+  const lines = text.split('\n').flatMap((line) => {
+    const isFence = kind === 'markdown' && FENCE.test(line)
+    if (isFence) isCode = !isCode
+    if (isFence || (!isCode && HEADING.test(line))) return []
+    return [(isCode ? line : writePlain(line)).trim()]
+  })
+  return lines.filter((line) => line !== '')
+}
+
+const FENCE = /^\s*(?:`{3}|~{3})/
+const HEADING = /^#{1,6} /
+
+function countMatches(line: string, terms: ReadonlySet<string>): number {
+  return new Set(findMatches(line, terms, textAnalyzer.visitTokens).map(({ term }) => term)).size
+}
+
+/** Of a page that is only mentioned nothing says which of its words matched: those of the question, in any form that did. */
+function termsOf({ query, passages }: Pick<SearchAnswer, 'query' | 'passages'>): string[] {
+  return [...passages.flatMap((passage) => passage.terms), ...wordsOf(query)]
+}
+
+/** Heading, address and name of a hit without its text. */
+function writePlace(rank: number, hit: Passage | PageMention, screen: Screen): string[] {
+  const { colors } = screen
+  return [
+    writeHeading(rank, hit, screen),
+    `${INDENT}${writeAddress(hit.url, screen)}  ${colors.dim(printableLine(shortenChunk(hit.chunk)))}`,
+    ...similarOf(hit).map((line) => `${INDENT}${colors.dim(line)}`),
+  ]
+}
+
+/** An answer with the text of its passages, for a person at a screen. */
 export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Screen, now: number): string {
   const { colors } = screen
   const shown = passages.map((passage, i) => {
-    const facts = [shortName(passage.chunk), linesOf(passage), ...agesOf(passage, now), ...cutOf(passage)].join(', ')
+    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...agesOf(passage, now), ...cutOf(passage)].join(', ')
     return [
       writeHeading(i + 1, passage, screen),
       `${INDENT}${writeAddress(passage.url, screen)}`,
@@ -33,13 +115,10 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
         : ['', ...writeScore(passage.score, passage.explain).map((line) => `${INDENT}${colors.dim(line)}`)]),
     ].join('\n')
   })
-  // Of a page that is only mentioned nothing says which of its words matched: those of the question, in any form that did.
-  const terms = [...passages.flatMap((passage) => passage.terms), ...wordsOf(query)]
+  const terms = termsOf({ query, passages })
   const further = more.map((page, i) => {
     return [
-      writeHeading(passages.length + i + 1, page, screen),
-      `${INDENT}${writeAddress(page.url, screen)}  ${colors.dim(printableLine(shortName(page.chunk)))}`,
-      ...similarOf(page).map((line) => `${INDENT}${colors.dim(line)}`),
+      ...writePlace(passages.length + i + 1, page, screen),
       ...(page.line === '' ? [] : writeTextLines(page.line.replace(/\s+/g, ' '), terms, screen, INDENT)),
     ].join('\n')
   })
@@ -68,7 +147,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
   const shown = passages.map((passage, i) => {
     const text = printable(passage.text.trimEnd())
     const fence = fenceFor(text)
-    const facts = [shortName(passage.chunk), linesOf(passage), ...datesOf(passage), ...cutOf(passage)].join(', ')
+    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...datesOf(passage), ...cutOf(passage)].join(', ')
     const score =
       passage.explain === undefined ? [] : ['', '```text', ...writeScore(passage.score, passage.explain), '```']
     return [
@@ -89,7 +168,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
     return [
       `${passages.length + i + 1}. ${printableLine(placeOf(page))}`,
       `   <${printableLine(page.url)}>`,
-      `   ${printableLine(`chunk ${shortName(page.chunk)}`)}`,
+      `   ${printableLine(`chunk ${shortenChunk(page.chunk)}`)}`,
       ...similarOf(page).map((similar) => `   ${similar}`),
       ...line,
     ].join('\n')
@@ -123,17 +202,8 @@ function fenceFor(text: string): string {
   return '`'.repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 2) + 1)
 }
 
-/** The headings of a hit, below the title of its page unless the first of them says the same, as it mostly does. */
-function placeOf({ title, headingPath }: Pick<Passage, 'title' | 'headingPath'>): string {
-  const [first = ''] = headingPath
-  const isTitled = title === '' || (first !== '' && title.startsWith(first))
-  return (isTitled ? headingPath : [title, ...headingPath]).join(' > ')
-}
-
-/** Enough of its id to find it again. */
-function shortName(chunk: string): string {
-  const slash = chunk.lastIndexOf('/')
-  return chunk.slice(0, slash + 1 + 12)
+function placeOf(hit: Pick<Passage, 'title' | 'headingPath'>): string {
+  return listHeadings(hit).join(' > ')
 }
 
 function linesOf({ startLine, endLine }: Pick<Passage, 'startLine' | 'endLine'>): string {
@@ -199,10 +269,12 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
     `score ${score.toFixed(4)}: ${fusion}`,
     ...(reranker === null ? [] : [`${figure(reranker.score)}  reranker: ${writeMove(reranker)}`]),
     ...(similarity === null ? [] : [`${figure(similarity)}  meaning: cosine with the question`]),
-    isByMeaning(explanation) ? `${figure(wordScore)}  words: none; found by meaning` : `${figure(wordScore)}  words:`,
+    isByMeaning(explanation)
+      ? `${figure(wordScore)}  words: not among the best; found by meaning`
+      : `${figure(wordScore)}  words:`,
     ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
     ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text stands in links, for which its words count less`]),
-    ...(support === 0 ? [] : [`${figure(support)}  the next best hit of the same page`]),
+    ...(support === 0 ? [] : [`${figure(support)}  the next best hits of the same page`]),
   ].map(printableLine)
 }
 

@@ -5,13 +5,15 @@ import { KINDS } from '../core/model.ts'
 import type { PackHit } from '../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../core/retrieval/content-type.ts'
 import { writeList } from '../core/text/list.ts'
+import { answerRecord } from '../library/answer-record.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
 import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
 import { labelOf } from '../library/source.ts'
 import type { Store } from '../library/store.ts'
-import { answerRecord } from './hit-record.ts'
-import { withFlags, writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
+import { describeDoubt } from '../library/words.ts'
+import { withFlags, writeAnswer, writeHits, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
 import { createHint, createHintFor, nameOf, withLibrary, writeEmpty } from './library.ts'
+import { withOldNames } from './old-names.ts'
 import { configOf, languageTag, oneOf, repeat, share, someText, wholeNumber } from './options.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
@@ -22,7 +24,8 @@ import { type Colors, countOf, printableLine, type Streams, Terminal } from './t
 type AskedFlags = Omit<SearchInput, 'query' | 'sources' | 'limit'>
 
 interface SearchFlags extends PackedFlags, AskedFlags {
-  readonly limit: number
+  readonly limit?: number
+  readonly full?: boolean
   readonly source?: readonly string[]
   readonly pathPrefix?: string
 }
@@ -35,11 +38,15 @@ export function addSearch(program: Command, streams: Streams): void {
     .argument('<words...>', 'what to look for')
     .option(
       '-n, --limit <count>',
-      'most pages in the answer, or hits of a pack',
+      `most pages in the answer, or hits of a pack (default: ${SHORT_LIMIT}, with --full and --json ${DEFAULT_LIMIT})`,
       wholeNumber('--limit', 1),
-      DEFAULT_LIMIT,
     )
-    .option('--tokens <count>', `how much text may be shown (default: ${DEFAULT_TOKENS})`, wholeNumber('--tokens', 1))
+    .option('--full', 'show the passages, not only the lines that match')
+    .option(
+      '--tokens <count>',
+      `most text of --full and --json (default: ${DEFAULT_TOKENS})`,
+      wholeNumber('--tokens', 1),
+    )
     .option('--source <source>', 'only this source of the library; repeatable', repeatText)
     .option('--version <version>', 'exact, range, latest, or * for all versions', someText('--version'))
     .option('--path <path>', 'glob or beginning of a path; of a pack one file', someText('--path'))
@@ -69,7 +76,7 @@ export function addSearch(program: Command, streams: Streams): void {
       oneOf('--fusion', FUSIONS),
     )
     .option('--cursor <cursor>', 'go on where an answer ended')
-    .option('--explain', 'show where each score comes from')
+    .option('--explain', 'show the passages, and where each score comes from')
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "open a file" --source python --version 3 --path "library/**"\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
@@ -106,10 +113,11 @@ async function answerFromLibrary(
     const isEmpty = answer.passages.length + answer.more.length === 0
     if (!isEmpty || terminal.isJson) {
       const { answerColors: colors, hasLinks, columns } = terminal
-      const text = terminal.isRead
-        ? writeAnswer(answer, { colors, hasLinks, columns }, clock.now())
-        : writeMarkdownAnswer(answer)
-      terminal.answer(text, answerRecord(answer))
+      const screen = { colors, hasLinks, columns }
+      const writeFull = () => (terminal.isRead ? writeAnswer(answer, screen, clock.now()) : writeMarkdownAnswer(answer))
+      const doubt = describeDoubt(answer)
+      const text = isFull(flags) ? writeFull() : writeHits(answer, screen)
+      terminal.answer(doubt === undefined ? text : `${doubt}\n\n${text}`, withOldNames(answerRecord(answer)))
     }
     // After the answer, which may be longer than the screen.
     if (terminal.isRead && !isEmpty) terminal.note('')
@@ -118,7 +126,7 @@ async function answerFromLibrary(
       const more = takeMoreWith(cap, labelOf(source), await createHintFor(config, source))
       terminal.note(`${terminal.noteColors.dim(`more of ${nameOf(source)}:`)} ${more}`)
     }
-    if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer)))
+    if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer, flags)))
     else if (flags.cursor !== undefined) terminal.note('nothing more')
     else if (answer.searchedCount > 0) terminal.note(writeNothing(answer.widen))
     else {
@@ -163,18 +171,34 @@ function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
   const given: Partial<AskedFlags> = Object.fromEntries(
     ASKED.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]),
   )
-  return { limit: flags.limit, ...given, ...(flags.source === undefined ? {} : { sources: flags.source }) }
+  return { limit: limitOf(flags), ...given, ...(flags.source === undefined ? {} : { sources: flags.source }) }
+}
+
+/** Hits that are shown in a few lines each where nothing else was said. */
+const SHORT_LIMIT = 5
+
+/** Whether passages are shown, rather than the lines that match. */
+function isFull({ full, explain }: SearchFlags): boolean {
+  return full === true || explain === true
+}
+
+function limitOf(flags: SearchFlags): number {
+  return flags.limit ?? (isFull(flags) || flags.json === true ? DEFAULT_LIMIT : SHORT_LIMIT)
 }
 
 /** How an answer came about, in a line. */
-function describeAnswer({ engines, searched, searchedCount, passages, more, tokens }: SearchAnswer): string {
-  const parts = [
+function describeAnswer(answer: SearchAnswer, flags: SearchFlags): string {
+  const { engines, searched, searchedCount, passages, more, tokens } = answer
+  const shown = [
     ...(passages.length === 0 ? [] : [`${countOf(passages.length, 'passage')}, about ${countOf(tokens, 'token')}`]),
     ...(more.length === 0 ? [] : [`${countOf(more.length, 'further page')}`]),
+  ]
+  const parts = [
+    ...(isFull(flags) ? shown : []),
     `by ${writeList(engines.map((engine) => ENGINE_WORDS[engine]))}`,
     `in ${searched.length === 0 || searchedCount > 5 ? countOf(searchedCount, 'source') : searched.join(', ')}`,
   ]
-  return printableLine(parts.join(', '))
+  return printableLine(`${parts.join(', ')}${isFull(flags) ? '' : '; --full shows the passages'}`)
 }
 
 /** The command that shows what comes after an answer. */
@@ -185,7 +209,7 @@ function writeNext(
   flags: SearchFlags,
   cursor: string,
 ): string {
-  const names = ['source', 'limit', ...ASKED.filter((name) => name !== 'cursor')] as const
+  const names = ['source', 'limit', 'full', ...ASKED.filter((name) => name !== 'cursor')] as const
   const options = names
     .filter((name) => command.getOptionValueSource(name) === 'cli')
     .flatMap((name) =>
@@ -206,6 +230,7 @@ const LIBRARY_ONLY = [
   'contentType',
   'language',
   'duplicates',
+  'full',
   'tokens',
   'minScore',
   'fusion',
@@ -223,7 +248,7 @@ async function answerFromPack(
   const { meaning, notices } = await packed.search.findMeaning(query, embedQuestion)
   for (const notice of notices) terminal.note(printableLine(notice))
   const hits = packed.search.search(query, {
-    limit: flags.limit,
+    limit: limitOf(flags),
     meaning,
     path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
     pathPrefix: flags.pathPrefix,
@@ -236,7 +261,8 @@ async function answerFromPack(
   if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
   if (hits.length === 0 && !terminal.isJson) return
   const text = hits.map((hit) => writeHit(hit, terminal.answerColors)).join('\n\n')
-  terminal.answer(text, { query, hits: hits.map(hitRecord), ...(notices.length === 0 ? {} : { notices }) })
+  const told = notices.length === 0 ? {} : { notices }
+  terminal.answer(text, withOldNames({ query, hits: hits.map(hitRecord), ...told }))
 }
 
 function writeHit(hit: PackHit, colors: Colors): string {
@@ -280,16 +306,11 @@ function writeWords(explain: PackHit['explain'], colors: Colors): string[] {
 }
 
 function hitRecord(hit: PackHit): Record<string, unknown> {
+  const { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath, explain, meaning } = hit
+  const record = { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath }
   return {
-    chunk_id: hit.chunkId,
-    chunk_ref: hit.chunkRef,
-    score: hit.score,
-    path: hit.path,
-    start_line: hit.startLine,
-    end_line: hit.endLine,
-    snippet: hit.snippet,
-    heading_path: hit.headingPath,
-    ...(hit.explain === undefined ? {} : { explain: hit.explain }),
-    ...(hit.meaning === undefined ? {} : { meaning: hit.meaning }),
+    ...record,
+    ...(explain === undefined ? {} : { explain }),
+    ...(meaning === undefined ? {} : { meaning }),
   }
 }

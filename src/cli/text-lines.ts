@@ -24,7 +24,7 @@ interface MarkedLine {
 const FENCE = /^\s*(?:> ?)*(`{3,}|~{3,})/
 
 /** Longer lines are hard to read, however wide the screen is. */
-const MAX_COLUMNS = 100
+export const MAX_COLUMNS = 100
 
 /**
  * Markdown as it is read on a screen: prose wrapped, words that matched marked, links shown by their text alone. Every line

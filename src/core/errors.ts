@@ -123,7 +123,7 @@ export const ERRORS = {
   CHUNK_UNKNOWN: {
     message: 'no chunk {chunk} in {library}',
     advice:
-      'a chunk is named by <source>/<id>, its id, or the first twelve characters of it; search again, as its page may have changed',
+      'a chunk is named by <source>/<id>, its id, or at least the first twelve characters of it, where only one chunk of a source begins so; search again, as its page may have changed',
     httpStatus: 404,
     exitCode: 3,
   },

@@ -261,11 +261,11 @@ export interface Section {
   readonly marks?: readonly SectionMark[]
 }
 
-/** Where a place with a fragment of its own begins, such as a page of a document. */
+/** Where a place with a fragment of its own begins, such as a page of a document or a definition. */
 export interface SectionMark {
   /** From 1. */
   readonly line: number
-  /** `page=12`. */
+  /** `page=12`, `csv.DictReader`; empty where such a place ends, and only the section is left. */
   readonly anchor: string
 }
 

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { BUILT_IN_FOLDER, listOddTexts, readReference } from '../../test/embed/built-in-model.ts'
 import { openBuiltInEmbedder } from './built-in-embedder.ts'
 import { EmbedThreads } from './embed-threads.ts'
+import { loadBuiltInModel } from './load-built-in-model.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pharos-built-in-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -103,11 +104,9 @@ describe('threads', () => {
     })
     parentPort.postMessage({ type: 'ready' })`,
   )
+  const model = loadBuiltInModel(BUILT_IN_FOLDER, 2)
   const open = (idleMs = 60_000): EmbedThreads =>
-    new EmbedThreads({
-      ...{ folder: BUILT_IN_FOLDER, count: 1, isBackground: false, idleMs },
-      program: pathToFileURL(program),
-    })
+    new EmbedThreads({ load: () => model, count: 1, idleMs, program: pathToFileURL(program) })
 
   test('a thread that dies rejects its job alone, and is replaced', async () => {
     const threads = open()

@@ -1,39 +1,58 @@
 import { availableParallelism } from 'node:os'
+import { createEngine, type EmbeddingEngine, type LoadedModel } from '../core/embedding/engine.ts'
 import { BUILT_IN_SPACE } from '../core/embedding/space.ts'
+import { PharosError } from '../core/errors.ts'
 import type { Embedder } from '../library/vectors.ts'
 import { EmbedThreads } from './embed-threads.ts'
+import { loadBuiltInModel } from './load-built-in-model.ts'
 
 /** How the built-in model is run. */
 export interface BuiltInEmbedderOptions {
-  /** Threads that embed batches; questions have one more. @default one for each processor */
+  /** Threads that embed batches. @default one for each processor */
   readonly threads?: number
   /** The folder with the model and its kernel. @default where the build puts them */
   readonly folder?: URL
 }
 
-/** Texts of one question to a thread: enough to fill passes with short texts, and few enough to share a batch out evenly. */
+/** Texts of one job of a thread: enough to fill passes with short texts, and few enough to share a batch out evenly. */
 const JOB_TEXTS = 8
-/** Texts of one batch for each thread. */
+/** Jobs of one batch for each thread. */
 const BATCH_JOBS = 4
-/** A thread that embeds batches ends when it had nothing to do for this long. */
+/** A thread ends when it had nothing to do for this long. */
 const IDLE_MS = 30_000
-/** A question should not wait for the model to be loaded again, so its thread stays longer. */
-const QUERY_IDLE_MS = 1_800_000
 
-/** Opens the model that comes with the program. Nothing is read and no thread is started before the first text. */
+/**
+ * Opens the model that comes with the program. Nothing is read and no thread is started before the first text. Batches are embedded in
+ * threads, questions at once on the thread that asks: that takes a few milliseconds, and no batch is ever before them. All use the same
+ * memory.
+ */
 export function openBuiltInEmbedder({
   threads = availableParallelism(),
   folder = new URL('../web/local/model/', import.meta.url),
 }: BuiltInEmbedderOptions = {}): Embedder {
   const count = Math.max(1, Math.floor(threads))
-  const batches = new EmbedThreads({ folder, count, isBackground: true, idleMs: IDLE_MS })
-  const questions = new EmbedThreads({ folder, count: 1, isBackground: false, idleMs: QUERY_IDLE_MS })
+  let loading: Promise<LoadedModel> | undefined
+  let questions: EmbeddingEngine | undefined
+  const load = (): Promise<LoadedModel> => {
+    loading ??= loadBuiltInModel(folder, count + 1).catch((error: unknown) => {
+      // The next text tries again.
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+  const batches = new EmbedThreads({ load, count, idleMs: IDLE_MS })
+  let isClosed = false
   return {
     space: BUILT_IN_SPACE,
     batchSize: count * BATCH_JOBS * JOB_TEXTS,
     async embed(texts, signal, use) {
+      if (isClosed) throw new PharosError('MODEL_UNUSABLE', { problem: 'it was closed' })
       signal?.throwIfAborted()
-      if (use === 'query') return questions.embed(texts, signal)
+      if (use === 'query') {
+        questions ??= createEngine(await load())
+        return questions.embed(texts)
+      }
       // Texts of like length fill passes, and the longest first leave no thread with a long job at the end.
       const order = [...texts.keys()].sort((a, b) => (texts[b]?.length ?? 0) - (texts[a]?.length ?? 0))
       const parts: number[][] = []
@@ -41,17 +60,18 @@ export function openBuiltInEmbedder({
       const vectors = new Array<Float32Array>(texts.length)
       await Promise.all(
         parts.map(async (part) => {
-          const found = await batches.embed(
-            part.map((i) => texts[i] ?? ''),
-            signal,
-          )
+          const given = part.map((i) => texts[i] ?? '')
+          const found = await batches.embed(given, signal)
           for (const [at, i] of part.entries()) vectors[i] = found[at] ?? new Float32Array()
         }),
       )
       return vectors
     },
     async close() {
-      await Promise.all([batches.close(), questions.close()])
+      isClosed = true
+      questions = undefined
+      loading = undefined
+      await batches.close()
     },
   }
 }

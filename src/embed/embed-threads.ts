@@ -1,4 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
+import type { LoadedModel } from '../core/embedding/engine.ts'
 import { MAX_TOKENS, MODEL_DIMENSIONS } from '../core/embedding/model.ts'
 import { CHARS_PER_TOKEN } from '../core/embedding/word-piece.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
@@ -6,12 +7,10 @@ import type { EmbedAnswer, EmbedQuestion, EmbedWorkerData } from './embed-worker
 
 /** How texts are shared out to threads. */
 export interface EmbedThreadsOptions {
-  /** The folder with the model and its kernel. */
-  readonly folder: URL
+  /** Gives the model, loaded for all threads and for one more engine, which is the first. */
+  readonly load: () => Promise<LoadedModel>
   /** Threads at most. */
   readonly count: number
-  /** Whether other threads come first. */
-  readonly isBackground: boolean
   /** A thread ends when it had nothing to do for this long. */
   readonly idleMs: number
   /** What a thread runs. @default embed-worker.ts */
@@ -26,7 +25,10 @@ interface Job {
 
 interface Thread {
   readonly worker: Worker
+  readonly engine: number
   isReady: boolean
+  /** Nothing more is given to it; its engine is free when it has ended. */
+  isEnding: boolean
   job: Job | undefined
   timer: NodeJS.Timeout | undefined
 }
@@ -35,13 +37,14 @@ interface Thread {
 const WORKER = new URL(import.meta.url.replace(/embed-threads(\.\w+)$/, 'embed-worker$1'))
 
 /** Left to itself, the nursery of each thread grows to more than the model takes. */
-const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 }
+const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1 }
 
 /** Threads with an engine each. A thread starts when there is more to do than the others can take, and keeps no process running. */
 export class EmbedThreads {
   readonly #options: EmbedThreadsOptions
   readonly #threads = new Set<Thread>()
   readonly #jobs: Job[] = []
+  #model: LoadedModel | undefined
   #isClosed = false
 
   constructor(options: EmbedThreadsOptions) {
@@ -49,7 +52,9 @@ export class EmbedThreads {
   }
 
   /** Embeds texts one after the other in one thread. Texts that no thread has begun with are given up when the signal says so. */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+  async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+    if (this.#isClosed) throw unusable('it was closed')
+    const model = await this.#options.load()
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw unusable('it was closed')
       signal?.throwIfAborted()
@@ -71,6 +76,7 @@ export class EmbedThreads {
         resolve: settle(resolve),
         reject: settle(reject),
       }
+      this.#model = model
       this.#jobs.push(job)
       this.#next()
     })
@@ -80,6 +86,7 @@ export class EmbedThreads {
     this.#isClosed = true
     const threads = [...this.#threads]
     const jobs = [...threads.flatMap(({ job }) => job ?? []), ...this.#jobs.splice(0)]
+    // A thread that is ending already is waited for all the same.
     const ended = threads.map((thread) => this.#end(thread))
     for (const { reject } of jobs) reject(unusable('it was closed'))
     await Promise.all(ended)
@@ -88,7 +95,7 @@ export class EmbedThreads {
   /** Gives jobs to threads that have none. */
   #next(): void {
     for (const thread of this.#threads) {
-      if (thread.job !== undefined || this.#jobs.length === 0) continue
+      if (thread.isEnding || thread.job !== undefined || this.#jobs.length === 0) continue
       this.#give(thread)
     }
     while (this.#jobs.length > 0 && this.#threads.size < this.#options.count) this.#give(this.#start())
@@ -106,10 +113,15 @@ export class EmbedThreads {
   }
 
   #start(): Thread {
-    const { folder, isBackground, program = WORKER } = this.#options
-    const workerData: EmbedWorkerData = { folder: folder.href, isBackground }
+    const { program = WORKER } = this.#options
+    const model = this.#model
+    if (model === undefined) throw unusable('it was not loaded')
+    const taken = new Set([...this.#threads].map(({ engine }) => engine))
+    let engine = 1
+    while (taken.has(engine)) engine++
+    const workerData: EmbedWorkerData = { model, engine }
     const worker = new Worker(program, { workerData, execArgv: [], resourceLimits: RESOURCES })
-    const thread: Thread = { worker, isReady: false, job: undefined, timer: undefined }
+    const thread: Thread = { worker, engine, isReady: false, isEnding: false, job: undefined, timer: undefined }
     this.#threads.add(thread)
     worker.on('message', (answer: EmbedAnswer) => this.#take(thread, answer))
     worker.on('error', (error) => this.#fail(thread, messageOf(error)))
@@ -118,7 +130,7 @@ export class EmbedThreads {
   }
 
   #take(thread: Thread, answer: EmbedAnswer): void {
-    if (!this.#threads.has(thread)) return
+    if (thread.isEnding) return
     if (answer.type === 'failed' && !thread.isReady) {
       this.#fail(thread, answer.problem)
       return
@@ -143,17 +155,18 @@ export class EmbedThreads {
 
   /** A thread that broke takes its job with it. One that never came to work would do so with every job, so all of them are given up. */
   #fail(thread: Thread, problem: string): void {
-    if (!this.#threads.has(thread)) return
+    if (thread.isEnding) return
     const jobs = [...(thread.job === undefined ? [] : [thread.job]), ...(thread.isReady ? [] : this.#jobs.splice(0))]
     void this.#end(thread)
     for (const { reject } of jobs) reject(unusable(problem))
-    this.#next()
   }
 
   async #end(thread: Thread): Promise<void> {
     clearTimeout(thread.timer)
-    this.#threads.delete(thread)
+    thread.isEnding = true
     await thread.worker.terminate()
+    this.#threads.delete(thread)
+    this.#next()
   }
 }
 

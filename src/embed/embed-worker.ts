@@ -1,19 +1,16 @@
 /*
- * A thread that embeds: one engine, asked for a few texts at a time.
+ * A thread that embeds: one engine of a model that other threads use too, asked for a few texts at a time.
  */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createEngine, type EmbeddingEngine } from '../core/embedding/engine.ts'
-import { messageOf, PharosError } from '../core/errors.ts'
+import { createEngine, type LoadedModel } from '../core/embedding/engine.ts'
+import { messageOf } from '../core/errors.ts'
 
 /** What a thread is started with. */
 export interface EmbedWorkerData {
-  /** URL of the folder with the model and its kernel. */
-  readonly folder: string
-  /** Whether other threads come first. */
-  readonly isBackground: boolean
+  readonly model: LoadedModel
+  /** Which of the engines of the model it runs. */
+  readonly engine: number
 }
 
 /** What it is asked. */
@@ -28,18 +25,7 @@ export type EmbedAnswer =
   | { readonly type: 'vectors'; readonly vectors: Float32Array<ArrayBuffer> }
   | { readonly type: 'failed'; readonly problem: string }
 
-const { folder, isBackground } = workerData as EmbedWorkerData
-
-function load(): EmbeddingEngine {
-  const read = (name: string): Uint8Array<ArrayBuffer> => readFileSync(new URL(name, folder))
-  return createEngine(
-    { 'weights.bin': read('weights.bin'), 'model.json': read('model.json'), 'vocab.txt': read('vocab.txt') },
-    { relaxed: read('kernel-relaxed.wasm'), plain: read('kernel-plain.wasm') },
-    { sha256: (data) => createHash('sha256').update(data).digest('hex') },
-  )
-}
-
-/** On Linux this is the priority of the thread; elsewhere it would be that of the whole process. */
+/** Whatever else the program does comes first. On Linux this is the priority of the thread; elsewhere it would be that of the process. */
 function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 }
@@ -55,22 +41,14 @@ function answer(message: EmbedAnswer): void {
   parentPort?.postMessage(message, message.type === 'vectors' ? [message.vectors.buffer] : [])
 }
 
-function answerFailure(error: unknown): void {
-  const problem = error instanceof PharosError ? String(error.details['problem']) : messageOf(error)
-  answer({ type: 'failed', problem })
-}
-
-try {
-  if (isBackground) lowerPriority()
-  const engine = load()
-  parentPort?.on('message', ({ texts }: EmbedQuestion) => {
-    try {
-      answer({ type: 'vectors', vectors: join(engine.embed(texts)) })
-    } catch (error) {
-      answerFailure(error)
-    }
-  })
-  answer({ type: 'ready' })
-} catch (error) {
-  answerFailure(error)
-}
+lowerPriority()
+const { model, engine: index } = workerData as EmbedWorkerData
+const engine = createEngine(model, index)
+parentPort?.on('message', ({ texts }: EmbedQuestion) => {
+  try {
+    answer({ type: 'vectors', vectors: join(engine.embed(texts)) })
+  } catch (error) {
+    answer({ type: 'failed', problem: messageOf(error) })
+  }
+})
+answer({ type: 'ready' })

@@ -1,9 +1,6 @@
-import { kindOf } from '../core/chunk/kind.ts'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { type FolderTree, IGNORE_FILES, type TreeEntry as ListedEntry, walkTree } from '../core/folder/walk-tree.ts'
-import { withHeadingAnchors } from '../core/markdown/heading-anchors.ts'
 import { baseName } from '../core/text/path.ts'
-import type { PageRecord } from '../crawl/ledger.ts'
 import type { FileReading, KnownFile, OpenTree, TreeEntry, TreeFile } from '../library/tree.ts'
 import type { ArchiveContent } from './archive-content.ts'
 import { MemberError, refuse } from './archive-members.ts'
@@ -21,8 +18,6 @@ export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'place' | '
   readonly maxFileBytes: number
   /** What all of it can be told unchanged by; null where nothing is known. */
   readonly stamp: string | null
-  /** Whether whoever shows its files gives anchors to headings of Markdown. @default false */
-  readonly hasHeadingAnchors?: boolean
   /** What is read of it, and what is not. */
   readonly walk: (content: ArchiveContent, signal: AbortSignal) => AsyncIterable<TreeEntry>
   readonly close: () => Promise<void>
@@ -60,12 +55,12 @@ async function readFile(tree: ContentTree, file: TreeFile, known: KnownFile, see
   }
   const page = { ...file, url: addressOf(file.path), profile }
   const recalled = await recallPart(page, seen.find(file.path, AS_OPENED), known, pages)
-  if (recalled !== undefined) return withHeadings(tree, file, recalled)
+  if (recalled !== undefined) return recalled
   try {
     const bytes = await content.read(file.path)
     const now = { version: nodeSha256(bytes), stamp }
     seen.note(file.path, { stamp: AS_OPENED, known: now })
-    return withHeadings(tree, file, await readBytes({ ...page, bytes }, now, known, pages))
+    return await readBytes({ ...page, bytes }, now, known, pages)
   } catch (error) {
     if (!(error instanceof MemberError)) throw error
     if (error.reason === 'unreadable') return { type: 'failed', reason: error.reason, detail: error.message }
@@ -86,19 +81,6 @@ async function readBytes(
   if (now.version === known.version) return { type: 'unchanged', ...now, bytes, detail: null }
   const read = await pages.read({ ...file, version: now.version })
   return read.type === 'failed' || read.type === 'missing' ? read : readingOf(read, now, bytes)
-}
-
-function withHeadings(
-  { hasHeadingAnchors = false }: ContentTree,
-  { path }: TreeFile,
-  reading: FileReading,
-): FileReading {
-  if (reading.type !== 'page' || !hasHeadingAnchors || kindOf(path) !== 'markdown') return reading
-  return { ...reading, record: withAnchors(reading.record) }
-}
-
-function withAnchors(record: PageRecord): PageRecord {
-  return { ...record, page: { ...record.page, sections: withHeadingAnchors(record.page.sections) } }
 }
 
 /** Archives and packings that are not opened inside of another. */

@@ -70,7 +70,6 @@ export async function openRepository(
         profile,
         maxFileBytes: options.maxFileBytes,
         stamp: null,
-        hasHeadingAnchors: true,
         walk: (all, stop) => walkContent(all, stop, COMMIT_IGNORE_FILES),
         close: content.close,
       })

@@ -2,6 +2,7 @@ import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { extractPage } from '../core/extract/extract-page.ts'
 import { pharosDocument } from '../core/extract/generators/pharos-document.ts'
 import { escapeHtml } from '../core/html/escape.ts'
+import { withHeadingAnchors } from '../core/markdown/heading-anchors.ts'
 import type { Extraction, Sha256, Snapshot } from '../core/model.ts'
 import type { DocumentReading, PageReading } from '../crawl/ports.ts'
 import { recordPage } from '../crawl/read-page.ts'
@@ -24,7 +25,9 @@ export async function readDocument(
   const links = format.form === 'binary' ? 'dropped' : relativeLinks
   const read = (document: TextDocument, name: string): PageReading => {
     const extraction = extractDocument(document, { url, relativeLinks: links, isFile: true }, sha256)
-    return extraction.type === 'page' ? recordPage(extraction, name, sha256, profile) : { extraction, record: null }
+    if (extraction.type === 'no-page') return { extraction, record: null }
+    const isWritten = format.form === 'markup' && document.body.form === 'markdown'
+    return recordPage(isWritten ? withAnchors(extraction) : extraction, name, sha256, profile)
   }
   if (converted.type === 'document') return { type: 'page', ...read(converted, key) }
   return {
@@ -32,6 +35,14 @@ export async function readDocument(
     detail: converted.detail,
     parts: converted.parts.map((part) => ({ name: part.name, ...read(part, `${key}#${part.name}`) })),
   }
+}
+
+type PageExtraction = Extract<Extraction, { type: 'page' }>
+
+/** A page of Markdown with components, whose headings are shown as those of Markdown are. */
+function withAnchors(extraction: PageExtraction): PageExtraction {
+  const { page } = extraction
+  return { ...extraction, page: { ...page, sections: withHeadingAnchors(page.sections) } }
 }
 
 /** The page of a document, or of a part of one, with what is known of where it comes from. */

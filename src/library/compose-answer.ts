@@ -1,5 +1,6 @@
-import { citedUrl } from '../core/retrieval/anchored-url.ts'
+import { citedUrl, withAnchor } from '../core/retrieval/anchored-url.ts'
 import { type ComparableText, createComparable, isNearDuplicate, saysSame } from '../core/retrieval/near-duplicates.ts'
+import { anchorAt } from '../core/retrieval/page-layout.ts'
 import {
   createGrower,
   type GrownPassage,
@@ -12,12 +13,14 @@ import {
 import { writePlain } from '../core/retrieval/plain-text.ts'
 import { writeSnippet } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
+import { CHARS_PER_TOKEN } from '../core/text/estimate.ts'
 import type { GroupedHit } from './group-hits.ts'
 import type { Origins } from './origins.ts'
 import type { PageMention, Passage, SimilarPage } from './search.ts'
 import { withShownLinks } from './shown-links.ts'
 import { labelOf } from './source.ts'
 import type { PageExcerpt, Store } from './store.ts'
+import { writeCitation, writeMention } from './words.ts'
 
 /** What an answer is made of. */
 export interface AnswerParts {
@@ -30,7 +33,7 @@ export interface AnswerParts {
 export interface AnswerRoom {
   /** Pages. */
   readonly limit: number
-  /** Model tokens of the passages. */
+  /** Model tokens of the whole text: passages, their citations and mentions. */
   readonly tokens: number
 }
 
@@ -55,15 +58,32 @@ const MOST_PER_PAGE = 3
 /** A text with more links than this is a list of them: worth a mention, as long as there is anything else to show. */
 const LIST_OF_LINKS = 0.75
 
-/** With less than this share left, no further passage is begun. */
+/** With less than this share of an answer left, no further passage is begun. */
 const LEAST_SHARE = 1 / 25
 
-/** After so many hits that did not fit what is left, no others are tried. */
-const MOST_MISSES = 3
+/** A hit with less than this share of the best score adds little: its page is mentioned. */
+const WEAK_SHARE = 0.6
 
 /** What a passage of its kind may grow to, as shares of an answer, and within which tokens. */
-const FIRST = { share: 1 / 4, least: 240, most: 1500 }
-const FURTHER = { share: 1 / 7, least: 150, most: 800 }
+const FIRST = { share: 1 / 2, least: 240, most: 3000, stretch: 1.2 }
+const FURTHER = { share: 1 / 6, least: 150, most: 800, stretch: 1.6 }
+
+/** Passages of an answer: so many, or one for each share of this many tokens. */
+const LEAST_PASSAGES = 4
+const PASSAGE_TOKENS = 500
+
+/** Tokens of text that the best passage may take, however small the answer. */
+const LEAST_TEXT = 60
+
+/** About what the mention of a page takes, and how much of an answer passages leave to mentions at most. */
+const MENTION_TOKENS = 45
+const MENTION_SHARE = 1 / 4
+
+/** Characters between the blocks of an answer, and the number of each. */
+const BLOCK_CHARS = 8
+
+/** Characters of the line that shows why a page is mentioned. */
+const LINE_CHARS = 120
 
 /** A page that hits stand in. */
 interface OpenPage {
@@ -153,7 +173,8 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
       return true
     },
     async compose({ limit, tokens }) {
-      const answer = createDraftAnswer({ limit, tokens }, origins, showsRepeats ? undefined : earlier)
+      const room = { limit, tokens, pages: new Set([...queue, ...repeats].map(keyOf)).size }
+      const answer = createDraftAnswer(room, origins, showsRepeats ? undefined : earlier)
       const texts = queue.filter(({ linkShare }) => linkShare < LIST_OF_LINKS)
       const shown = new Set<GroupedHit>()
       for (const hit of texts.length > 0 ? texts : queue) {
@@ -167,13 +188,13 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
       repeats = [...repeats, ...answer.listRepeats()].filter((hit) => !named.has(keyOf(hit)))
       for (const hit of repeats) if (!answer.isFull(hit)) answer.mention(hit)
       const drafts = answer.listDrafts()
-      const mentions = answer.listMentions()
-      for (const hit of [...drafts.flatMap(({ hits }) => hits), ...mentions]) named.add(keyOf(hit))
+      const passages = drafts.map((draft) => createPassage(draft, origins)).sort((a, b) => b.score - a.score)
+      const spent = passages.reduce((sum, passage) => sum + passage.tokens + tokensOf(writeCitation(passage)), 0)
+      const mentions = fitMentions(answer.listMentions(), tokens - spent, drafts.length === 0, origins)
+      for (const hit of [...drafts.flatMap(({ hits }) => hits), ...mentions.hits]) named.add(keyOf(hit))
       repeats = repeats.filter((hit) => !named.has(keyOf(hit)))
       for (const { hits, said } of drafts) earlier.push({ sourceId: hits[0]?.sourceId ?? '', said })
-      const passages = drafts.map((draft) => createPassage(draft, origins)).sort((a, b) => b.score - a.score)
-      const more = mentions.map((hit) => createMention(hit, origins))
-      return { passages, more, tokens: passages.reduce((sum, passage) => sum + passage.tokens, 0) }
+      return { passages, more: mentions.more, tokens: spent + mentions.tokens }
     },
   }
 }
@@ -193,9 +214,12 @@ interface DraftAnswer {
   listRepeats(): readonly GroupedHit[]
 }
 
-/** `earlier` is what was said before; without it, nothing that is said again is left out. */
+/**
+ * `earlier` is what was said before; without it, nothing that is said again is left out. `pages` is how many pages matched: passages
+ * leave room to mention those that are not shown.
+ */
 function createDraftAnswer(
-  { limit, tokens: budget }: AnswerRoom,
+  { limit, tokens: budget, pages: count }: AnswerRoom & { readonly pages: number },
   origins: Origins,
   earlier: readonly Said[] | undefined,
 ): DraftAnswer {
@@ -203,8 +227,12 @@ function createDraftAnswer(
   const pages = new Map<string, { readonly first: GroupedHit; readonly drafts: Draft[] }>()
   const drafts: Draft[] = []
   const repeats: GroupedHit[] = []
-  let left = budget
-  let misses = 0
+  const forMentions = Math.min(budget * MENTION_SHARE, (Math.min(limit, count) - 1) * MENTION_TOKENS)
+  let left = budget - (forMentions < MENTION_TOKENS ? 0 : Math.ceil(forMentions))
+  const maxPassages = Math.max(LEAST_PASSAGES, Math.round(budget / PASSAGE_TOKENS))
+  let best = 0
+  /** Whether a page had to be left to a mention: no page that ranks below it gets a passage, so that pages stay in their order. */
+  let isClosed = false
 
   const pageOf = (hit: GroupedHit) => {
     const key = keyOf(hit)
@@ -223,7 +251,7 @@ function createDraftAnswer(
     own: readonly Draft[],
   ): boolean => {
     for (const draft of own) {
-      if (draft.part !== part || !isSamePath(draft.hits[0]?.chunk.headingPath, hit.chunk.headingPath)) continue
+      if (draft.part !== part || !areNested(draft.hits[0]?.chunk.headingPath ?? [], hit.chunk.headingPath)) continue
       const { most } = sizesFor(drafts.indexOf(draft), budget, left)
       const joined = join(part, draft.grown, grown, most)
       const added = (joined?.tokens ?? 0) - draft.grown.tokens
@@ -286,26 +314,35 @@ function createDraftAnswer(
     mention: (hit) => void pageOf(hit),
     async take(hit, open) {
       const known = pages.get(keyOf(hit))
-      const isFilled = left < budget * LEAST_SHARE || misses >= MOST_MISSES
-      if (isFilled || (known?.drafts.length ?? 0) >= MOST_PER_PAGE) return false
+      const own = known?.drafts ?? []
+      const isFilled = left < budget * LEAST_SHARE || drafts.length >= maxPassages || hit.score < best * WEAK_SHARE
+      if (isFilled || own.length >= MOST_PER_PAGE || (isClosed && own.length === 0)) {
+        isClosed ||= own.length === 0
+        return false
+      }
       const opened = await open()
       if (opened === null) return true
-      const { chunk } = hit
-      const grown = grow(opened, hit, sizesFor(drafts.length, budget, left))
+      const cited = citedTokens(hit, opened, origins)
+      // Where there is hardly room for a citation, the best passage shows some text all the same.
+      const forText = Math.max(left - cited, drafts.length === 0 ? Math.min(left, LEAST_TEXT) : 0)
+      const room = sizesFor(drafts.length, budget, forText)
+      const grown = grow(opened, hit, room)
       if (grown === 'shown') {
-        known?.drafts.find((draft) => overlaps(draft.grown, chunk))?.hits.push(hit)
+        own.find((draft) => overlaps(draft.grown, hit.chunk))?.hits.push(hit)
         return true
       }
       if (grown === 'too-large') {
         pageOf(hit)
-        if (left < budget) misses++
         // What does not even fit an empty answer is never shown: it is mentioned, and the next answer goes on after it.
-        return left === budget
+        if (drafts.length === 0) return true
+        isClosed ||= own.length === 0
+        return false
       }
-      if (joinNeighbour(hit, grown, opened, known?.drafts ?? [])) return true
+      if (joinNeighbour(hit, grown, opened, own)) return true
       const said = createComparable(grown.text)
       if (meetsDuplicate(hit, grown, opened, said)) return true
-      left -= grown.tokens
+      left -= grown.tokens + cited
+      best = Math.max(best, hit.score)
       const draft = { ...opened, grown, hits: [hit], said }
       drafts.push(draft)
       pageOf(hit).drafts.push(draft)
@@ -369,9 +406,57 @@ function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, m
 
 /** How large the next passage may become: the first one shows more. */
 function sizesFor(passages: number, budget: number, left: number): PassageRoom {
-  const { share, least, most } = passages === 0 ? FIRST : FURTHER
+  const { share, least, most, stretch } = passages === 0 ? FIRST : FURTHER
   const target = Math.min(most, Math.max(least, Math.round(budget * share)))
-  return { target, most: Math.round(target * 1.6), left, budget }
+  return { target, most: Math.round(target * stretch), left, budget: passages === 0 ? left : budget }
+}
+
+/** About how many tokens the citation of a hit takes. */
+function citedTokens(hit: GroupedHit, { part }: OpenHit, origins: Origins): number {
+  const { chunk, similar } = hit
+  const { headingPath, startLine, endLine } = chunk
+  const url = withAnchor(hit.url, spanAt(part.excerpt, hit, startLine)?.anchor ?? null)
+  const citation = { ...placeOf(hit, origins), url, headingPath, startLine, endLine, similar }
+  return tokensOf(writeCitation(citation))
+}
+
+/** Tokens of a line of an answer, with its number and what parts it from the next. */
+function tokensOf(line: string): number {
+  return Math.ceil((line.length + BLOCK_CHARS) / CHARS_PER_TOKEN)
+}
+
+/**
+ * The mentions that there is room for, best first; they show why they are there as long as there is more. An answer of nothing but
+ * mentions has at least one: the next answer goes on after it.
+ */
+function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: Origins): FittedMentions {
+  const more: PageMention[] = []
+  let tokens = 0
+  for (const hit of hits) {
+    const bare = createMention(hit, origins)
+    const added = tokensOf(writeMention(bare))
+    const isNeeded = isAlone && more.length === 0
+    if (tokens + added > room && !isNeeded) break
+    tokens += added
+    more.push(bare)
+  }
+  for (const [i, bare] of more.entries()) {
+    const hit = hits[i]
+    if (hit === undefined || tokens >= room) break
+    const page = { ...bare, line: writeLine(hit) }
+    const added = tokensOf(writeMention(page)) - tokensOf(writeMention(bare))
+    if (tokens + added > room) break
+    tokens += added
+    more[i] = page
+  }
+  return { hits: hits.slice(0, more.length), more, tokens }
+}
+
+/** The hits that are mentioned, and how. */
+interface FittedMentions {
+  readonly hits: readonly GroupedHit[]
+  readonly more: readonly PageMention[]
+  readonly tokens: number
 }
 
 /** Of chunks with the same text the one of the newest version, and those on pages that are no other version of the same. */
@@ -403,17 +488,20 @@ function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage 
   const { chunk, score, explanation } = best
   const { startLine, endLine, text, tokens, isCut, under } = grown
   const { excerpt } = part
+  // A passage that grew upwards begins under another heading than its hit.
+  const span = spanAt(excerpt, best, startLine)
+  const headingPath = span?.headingPath ?? chunk.headingPath
   return {
     ...placeOf(best, origins),
     url: citedUrl({
       source: origins.sourceOf(best.sourceId)?.url ?? '',
       url: best.url,
-      anchor: excerpt.spans[chunk.chunkIndex - excerpt.first]?.anchor ?? null,
+      anchor: span === undefined ? null : anchorAt(span, startLine),
       isAsFile: chunk.kind !== 'markdown',
       startLine,
       endLine,
     }),
-    headingPath: under === null ? chunk.headingPath : [...chunk.headingPath, under],
+    headingPath: under === null ? headingPath : [...headingPath, under],
     kind: chunk.kind,
     startLine,
     endLine,
@@ -430,6 +518,17 @@ function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage 
   }
 }
 
+/** The chunk that a passage begins in: that of its hit, or one before it. */
+function spanAt(
+  { spans, first }: PageExcerpt,
+  { chunk }: GroupedHit,
+  line: number,
+): PageExcerpt['spans'][number] | undefined {
+  const own = spans[chunk.chunkIndex - first]
+  if (own !== undefined && own.startLine <= line) return own
+  return spans.findLast(({ startLine }) => startLine <= line)
+}
+
 /** The pages that are not shown because this one is, where there are any. */
 function similarOf({ similar }: GroupedHit): { readonly similar?: readonly SimilarPage[] } {
   return similar.length === 0 ? {} : { similar: [...similar] }
@@ -437,11 +536,17 @@ function similarOf({ similar }: GroupedHit): { readonly similar?: readonly Simil
 
 /** A page is mentioned without the anchor of a section: to know it the page would have to be read. */
 function createMention(hit: GroupedHit, origins: Origins): PageMention {
-  const { url, chunk, terms, score } = hit
-  const text = chunk.kind === 'markdown' ? writePlain(chunk.content) : chunk.content
-  const line = writeSnippet(text, terms, { chars: 160, visitTokens: textAnalyzer.visitTokens })
-  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line, score, ...similarOf(hit) }
+  const { url, chunk, score } = hit
+  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line: '', score, ...similarOf(hit) }
 }
+
+/** One line of a hit that shows why it is there; the headings stand before it. */
+function writeLine({ chunk, terms }: GroupedHit): string {
+  const text = chunk.kind === 'markdown' ? writePlain(chunk.content.replace(HEADING_LINES, '')) : chunk.content
+  return writeSnippet(text, terms, { chars: LINE_CHARS, visitTokens: textAnalyzer.visitTokens })
+}
+
+const HEADING_LINES = /^#{1,6} .*$/gm
 
 /** What every part of an answer says of where it comes from. */
 function placeOf(
@@ -457,8 +562,10 @@ function keyOf({ sourceId, chunk }: Pick<GroupedHit, 'sourceId' | 'chunk'>): str
   return `${sourceId} ${chunk.path}`
 }
 
-function isSamePath(a: readonly string[] | undefined, b: readonly string[]): boolean {
-  return a !== undefined && a.length === b.length && a.every((heading, i) => heading === b[i])
+/** Whether two heading paths are the same, or one of them is a section of the other. */
+function areNested(a: readonly string[], b: readonly string[]): boolean {
+  const [outer, inner] = a.length <= b.length ? [a, b] : [b, a]
+  return outer.every((heading, i) => heading === inner[i])
 }
 
 function isBetween(place: number, first: number, last: number): boolean {

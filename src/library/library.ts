@@ -56,6 +56,8 @@ export interface Library {
   readonly planMemory?: PlanMemory
   /** Finds places by the names of the gazetteer as it is now; opened when it is first needed. */
   readonly openPlaces?: () => Promise<PlaceMatcher>
+  /** Ordinary English words, which tell a name in a question from other words. Without them every word may be a name. */
+  readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
   /** Opens the embedder that is installed or configured, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
   /** Whether its owner configured a service that makes vectors: while there are none, search says so. */

@@ -14,8 +14,12 @@ import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 /** A hit with the score that counts. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'score' | 'terms' | 'linkShare' | 'coverage' | 'missing'>,
+    Pick<StoreMatch, 'score' | 'terms' | 'linkShare'>,
     Partial<Pick<StoreMatch, 'page'>> {
+  /** Words of the question that it lacks; null for one that was found by its meaning alone. */
+  readonly missing: StoreMatch['missing'] | null
+  /** Cosine of its meaning with the question's; null where it took no part. */
+  readonly similarity: number | null
   /** Where the score comes from, where that was asked for. */
   readonly explanation?: HitExplanation
 }
@@ -35,6 +39,8 @@ export interface RankedHits {
 export interface RankBasis {
   /** What it means; undefined where words answer alone. */
   readonly meaning?: FusedMeaning
+  /** Chunks that the first part found by meaning alone: later parts leave them out. */
+  readonly found?: ReadonlySet<string>
   /** Whether a reranker judged the first part. */
   readonly isReranked: boolean
   readonly notices: readonly string[]
@@ -78,7 +84,8 @@ export async function rankHits(
   const found = await library.store.search({ query, limit: (part + 1) * PART, filter, explain })
   const matches = found.slice(part * PART)
   const missing = await describeIndex(library)
-  const byWords = await readRanked(library.store, matches, explain)
+  const read = await readRanked(library.store, matches, explain)
+  const byWords = read.filter((hit) => known.found?.has(nameOf(hit)) !== true)
   const ranked = await addMeanings(library, asked, part, byWords, known, signal)
   const { hits, isReranked, notices } =
     part === 0 && isAsked(asked, 'reranker')
@@ -119,7 +126,8 @@ async function addMeanings(
       part === 0 ? await addNearest(library, meaning, asked, hits, signal) : { candidates: hits, missing: [] }
     const { ranked, fuse } = await fuseHits(asked, meaning, candidates)
     const notices = [...words.notices, ...missing]
-    return { hits: supportAll(ranked), basis: { ...words, meaning: { ...meaning, fuse }, notices } }
+    const found = words.found ?? new Set(candidates.slice(hits.length).map(nameOf))
+    return { hits: supportAll(ranked), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
   } catch (error) {
     signal?.throwIfAborted()
     return { hits: supportAll(hits), basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
@@ -142,8 +150,8 @@ async function readRanked(store: Store, matches: readonly StoreMatch[], explain:
   const hits = await readHits(store, matches)
   return hits.map((hit) => {
     const { score: wordScore, linkShare, explain: words } = hit
-    const score = penalizeLinks(wordScore, linkShare)
-    return explain ? { ...hit, score, explanation: explainWords(wordScore, linkShare, words) } : { ...hit, score }
+    const ranked = { ...hit, score: penalizeLinks(wordScore, linkShare), similarity: null }
+    return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words) } : ranked
   })
 }
 
@@ -171,6 +179,11 @@ function supportAll(hits: readonly RankedHit[]): RankedHit[] {
   return sortByScore(supported)
 }
 
+/** What tells chunks apart. */
+function nameOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
+  return `${sourceId}/${chunk.id}`
+}
+
 /** Sorting is stable: equal scores stay in the order they came in. */
 function sortByScore<T extends { readonly score: number }>(ranked: readonly T[]): T[] {
   return ranked.toSorted((a, b) => b.score - a.score)
@@ -184,7 +197,7 @@ async function addNearest(
   hits: readonly RankedHit[],
   signal?: AbortSignal,
 ): Promise<{ readonly candidates: readonly RankedHit[]; readonly missing: readonly string[] }> {
-  const known = new Set(hits.map(({ sourceId, chunk }) => `${sourceId}/${chunk.id}`))
+  const known = new Set(hits.map(nameOf))
   const found: RankedHit[] = []
   let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
   try {
@@ -203,7 +216,7 @@ async function addNearest(
     if (stored === undefined) continue
     const linkShare = linkShareOf(stored.chunk.content)
     const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
-    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare, coverage: 0, missing: [] })
+    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare, missing: null, similarity })
   }
   return { candidates: [...hits, ...found], missing }
 }
@@ -221,9 +234,10 @@ async function fuseHits(
   const fused = fuse(candidates)
   const ranked = hits.map((hit, i): RankedHit => {
     const { score, fusion: how } = fused[i] ?? { score: hit.score, fusion: 'words alone' }
+    const similarity = similarities[i] ?? null
     const { explanation } = hit
-    if (explanation === undefined) return { ...hit, score }
-    return { ...hit, score, explanation: { ...explanation, similarity: similarities[i] ?? null, fusion: how } }
+    if (explanation === undefined) return { ...hit, score, similarity }
+    return { ...hit, score, similarity, explanation: { ...explanation, similarity, fusion: how } }
   })
   return { ranked, fuse }
 }

@@ -1,4 +1,5 @@
 import type { Kind } from '../core/model.ts'
+import type { Relevance } from '../core/retrieval/relevance.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { Source } from './source.ts'
 import type { ChunkFilter } from './store.ts'
@@ -37,7 +38,7 @@ export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'>
   readonly version?: string
   /** Most pages in the answer, those only mentioned included. @default 10 */
   readonly limit?: number
-  /** About how many model tokens the passages may take. @default 3000 */
+  /** About how many model tokens the whole answer may take as text, with citations and mentions. @default 2000 */
   readonly tokens?: number
   /** Hits below this share of the best score are left out, from 0 to 1. @default 0 */
   readonly minScore?: number
@@ -112,7 +113,7 @@ export interface HitExplanation {
   readonly wordScore: number
   /** Share of the text that stands in links, from 0 to 1: lists of links count less. */
   readonly linkShare: number
-  /** What the next best hit of the same page added. */
+  /** What the next best hits of the same page added, three at most. */
   readonly support: number
   /** Cosine of the meanings; null where it took no part. */
   readonly similarity: number | null
@@ -139,7 +140,7 @@ export interface PageMention {
   readonly title: string
   readonly url: string
   readonly headingPath: readonly string[]
-  /** One line of it that shows why it is here. */
+  /** Some words of it that show why it is here; empty where there was no room for them. */
   readonly line: string
   readonly chunk: string
   readonly score: number
@@ -151,6 +152,12 @@ export interface PageMention {
 export interface SearchAnswer {
   readonly query: string
   readonly engines: readonly Engine[]
+  /** How well the answer fits the question. */
+  readonly relevance: Relevance
+  /** Informative words of the question that nothing found has. */
+  readonly uncovered: readonly string[]
+  /** Where the answer is weak: names of sources that were not searched and have those words. */
+  readonly elsewhere: readonly string[]
   /** What a reader must know about the answer: vectors that are missing, a model or service that cannot be used. */
   readonly notices: readonly string[]
   /** Of the sources that were named those of which a cap left out pages. */
@@ -163,6 +170,7 @@ export interface SearchAnswer {
   readonly passages: readonly Passage[]
   /** The pages that come after them, up to the limit. */
   readonly more: readonly PageMention[]
+  /** About how many model tokens all of it takes as text. */
   readonly tokens: number
   /** Asks for what comes next; null at the end. */
   readonly cursor: string | null

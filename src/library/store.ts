@@ -4,6 +4,7 @@ import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
 import type { Likeness } from '../core/retrieval/likeness.ts'
 import type { LayoutSpan } from '../core/retrieval/page-layout.ts'
 import type { Explanation } from '../core/search/explain.ts'
+import type { MissingWord } from '../core/search/ranking.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
@@ -118,10 +119,8 @@ export interface StoreMatch {
   readonly terms: readonly string[]
   /** Which share of it is text of links, from 0 to 1. */
   readonly linkShare: number
-  /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
-  readonly coverage: number
   /** The words of the query that it lacks. */
-  readonly missing: readonly string[]
+  readonly missing: readonly MissingWord[]
   readonly explain?: Explanation
 }
 

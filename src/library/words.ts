@@ -1,4 +1,5 @@
-import type { Passage, SimilarPage } from './search.ts'
+import { writeList } from '../core/text/list.ts'
+import type { PageMention, Passage, SearchAnswer, SimilarPage } from './search.ts'
 
 /** `2026-02-20T10:30:00Z` */
 export function writeTime(ms: number): string {
@@ -33,29 +34,53 @@ export interface Citation {
   readonly endLine: number
   /** Name of the source, with its version where it has one. */
   readonly source: string
-  readonly checkedAt: number
-  readonly changedAt: number
   /** As `get_chunk` takes it; null where the text is no chunk. */
   readonly chunk: string | null
+  readonly version?: string | null
+  /** The pages that its page stands for. */
+  readonly similar?: readonly SimilarPage[]
 }
 
 /**
- * `"Title" — https://… — "Guide" > "Install" — lines 3-9 — guide@2.0 — checked … — changed … — chunk guide@2.0/12ab…`: stands in a
- * block of its own before the text, which is left as it is.
+ * `"Guide" > "Install" — https://… (chunk guide@2.0/12ab34cd56ef, lines 3-9)`: stands in a block of its own before the text, which is
+ * left as it is.
  */
-export function writeCitation(citation: Citation): string {
-  const { title, url, headingPath, startLine, endLine, source, checkedAt, changedAt, chunk } = citation
-  return [
-    quote(title),
-    oneLine(url),
-    ...(headingPath.length === 0 ? [] : [writeHeadings(headingPath)]),
-    `lines ${startLine}-${endLine}`,
-    oneLine(source),
-    `checked ${writeTime(checkedAt)}`,
-    `changed ${writeTime(changedAt)}`,
-    ...(chunk === null ? [] : [`chunk ${oneLine(chunk)}`]),
-  ].join(' — ')
+export function writeCitation({ startLine, endLine, ...place }: Citation): string {
+  const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`
+  return `${writeAddress(place)} (${writeName(place)}, ${lines})${writeAlso(place)}`
 }
+
+/** The line for a page that is only mentioned, with its matching words where they are given. */
+export function writeMention(page: Omit<PageMention, 'sourceId' | 'score'>): string {
+  const words = page.line === '' ? '' : ` — ${quote(page.line)}`
+  return `${writeAddress(page)} (${writeName(page)})${writeAlso(page)}${words}`
+}
+
+function writeAlso({ similar = [], source, version = null }: Pick<Citation, 'similar' | 'source' | 'version'>): string {
+  return similar.length === 0 ? '' : ` — ${writeSimilar(similar, { source, version })}`
+}
+
+function writeAddress({ title, url, headingPath }: Pick<Citation, 'title' | 'url' | 'headingPath'>): string {
+  return `${listHeadings({ title, headingPath }).map(quote).join(' > ')} — ${oneLine(url)}`
+}
+
+function writeName({ source, chunk }: Pick<Citation, 'source' | 'chunk'>): string {
+  return chunk === null ? oneLine(source) : `chunk ${oneLine(shortenChunk(chunk))}`
+}
+
+/** The headings above a text, below the title of its page unless the first of them says the same, as it mostly does. */
+export function listHeadings({ title, headingPath }: Pick<Citation, 'title' | 'headingPath'>): readonly string[] {
+  const [first = ''] = headingPath
+  const isTitled = headingPath.length > 0 && (title === '' || (first !== '' && title.startsWith(first)))
+  return isTitled ? headingPath : [title, ...headingPath]
+}
+
+/** The name of a chunk with as much of its id as it takes to find it again: `guide@2.0/12ab34cd56ef` */
+export function shortenChunk(chunk: string): string {
+  return chunk.slice(0, chunk.lastIndexOf('/') + 1 + SHORT_ID_CHARS)
+}
+
+const SHORT_ID_CHARS = 12
 
 /** What a page stands for, in a line, each by what it differs in: `also: v1.0, de, fr, mirror` */
 export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passage, 'source' | 'version'>): string {
@@ -71,7 +96,16 @@ export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passag
 
 const MOST_SIMILAR = 10
 
-/** `"Guide" > "Install"` */
-export function writeHeadings(headingPath: readonly string[]): string {
-  return headingPath.map(quote).join(' > ')
+/** Says of an answer that it may not be one: `Weak match: nothing found mentions "pgbouncer".`; undefined where it is strong. */
+export function describeDoubt({
+  relevance,
+  uncovered,
+}: Pick<SearchAnswer, 'relevance' | 'uncovered'>): string | undefined {
+  if (relevance === 'strong') return undefined
+  const what = relevance === 'weak' ? 'Weak match' : 'Probably not here'
+  const why =
+    uncovered.length === 0
+      ? 'nothing found is close to the question'
+      : `nothing found mentions ${writeList(uncovered.map(quote), 'or')}`
+  return `${what}: ${why}.`
 }

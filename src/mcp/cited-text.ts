@@ -40,10 +40,12 @@ export interface CitedText extends Citation {
   readonly tokens: number
   readonly version: string | null
   readonly chunk: string
+  readonly checkedAt: number
+  readonly changedAt: number
 }
 
 /** It, for programs. */
-export interface CitedRecord extends Omit<CitedText, 'headingPath' | 'checkedAt' | 'changedAt'> {
+export interface CitedRecord extends Omit<CitedText, 'headingPath' | 'checkedAt' | 'changedAt' | 'similar'> {
   readonly headingPath: string[]
   readonly checkedAt: string
   readonly changedAt: string

@@ -5,7 +5,7 @@ import { KINDS } from '../core/model.ts'
 import type { Pack } from '../core/pack/pack.ts'
 import type { PackHit, PackSearch } from '../core/pack/search-pack.ts'
 import { countOf } from '../core/text/count.ts'
-import { oneLine, quote, writeHeadings } from '../library/words.ts'
+import { oneLine, quote, writeCitation } from '../library/words.ts'
 import { clamp, said, usage } from './arguments.ts'
 import { number, text, textOf } from './schemas.ts'
 import type { Mcp } from './server.ts'
@@ -148,12 +148,8 @@ function chunkRecord({ chunkRef, path, startLine, endLine, headingPath }: Place,
   return { ref: chunkRef, path, startLine, endLine, headingPath: [...headingPath], text: content }
 }
 
-/** `docs/retry.md — "Guide" > "Retries" — lines 3-9 — chunk c000a` */
+/** `"Guide" > "Retries" — docs/retry.md (chunk c000a, lines 3-9)` */
 function writePlace({ ref, path, startLine, endLine, headingPath }: ReturnType<typeof chunkRecord>): string {
-  return [
-    oneLine(path),
-    ...(headingPath.length === 0 ? [] : [writeHeadings(headingPath)]),
-    `lines ${startLine}-${endLine}`,
-    `chunk ${ref}`,
-  ].join(' — ')
+  const title = headingPath[0] ?? path
+  return writeCitation({ title, url: path, headingPath, startLine, endLine, source: '', chunk: ref })
 }

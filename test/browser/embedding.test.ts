@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { createEngine } from '../../src/core/embedding/engine.ts'
+import { createEngine, loadModel } from '../../src/core/embedding/engine.ts'
 import { bundleForBrowser } from '../bundle.ts'
 import { listOddTexts, readKernelFiles, readModelFiles, readReference } from '../embed/built-in-model.ts'
 import { openChromium } from './chromium.ts'
@@ -11,13 +11,13 @@ const ORIGIN = 'https://docs.example/'
 
 /** A worker that embeds what it is sent, with either build of the kernel. */
 const WORKER = `
-import { createEngine } from './engine.js'
+import { createEngine, loadModel } from './engine.js'
 const read = async (name) => new Uint8Array(await (await fetch('./' + name)).arrayBuffer())
 onmessage = async ({ data: { texts, build } }) => {
   const files = {}
   for (const name of ['weights.bin', 'model.json', 'vocab.txt']) files[name] = await read(name)
   const kernel = await read(build)
-  const engine = createEngine(files, { relaxed: kernel, plain: kernel })
+  const engine = createEngine(await loadModel(files, { relaxed: kernel, plain: kernel }))
   postMessage(engine.embed(texts).map((vector) => [...new Uint8Array(vector.buffer)]))
 }`
 
@@ -43,7 +43,7 @@ test('a worker of Chromium gives the bytes that Node gives', async () => {
     })
     await page.goto(ORIGIN)
     const texts = [...readReference().map(({ text }) => text), ...listOddTexts()]
-    const engine = createEngine(readModelFiles(), { relaxed, plain })
+    const engine = createEngine(await loadModel(readModelFiles(), { relaxed, plain }))
     const inNode = engine.embed(texts).map(({ buffer }) => [...new Uint8Array(buffer)])
     for (const build of ['relaxed', 'plain']) {
       const inChromium = await page.evaluate(`new Promise((resolve, reject) => {

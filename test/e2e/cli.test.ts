@@ -189,7 +189,10 @@ describe('search', () => {
     const { query, hits } = (await json('search retry --pack docs.zip')) as { query: string; hits: object[] }
     expect(query).toBe('retry')
     expect(hits.map((hit) => Object.keys(hit))).toEqual([
-      ['chunk_id', 'chunk_ref', 'score', 'path', 'start_line', 'end_line', 'snippet', 'heading_path'],
+      [
+        ...['chunkId', 'chunkRef', 'score', 'path', 'startLine', 'endLine', 'snippet', 'headingPath'],
+        ...['chunk_id', 'chunk_ref', 'start_line', 'end_line', 'heading_path'],
+      ],
     ])
   })
 

@@ -97,7 +97,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
     expect(tools.map(({ name }) => name)).toEqual(['search_docs', 'get_chunk'])
     const found = await client.callTool({ name: 'search_docs', arguments: { query: QUESTION } })
     expect(found.structuredContent).toMatchObject({ engines: ['words', 'vectors'], passages: [{ path: 'cars.md' }] })
-    expect(textOf(found, 1)).toBe('[1] cars.md — "Workshop" — lines 1-3 — chunk c0002')
+    expect(textOf(found, 1)).toBe('[1] "Workshop" — cars.md (chunk c0002, lines 1-3)')
     const chunk = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c0002' } })
     expect(textOf(chunk, 1)).toContain('Mechanics fix broken engines')
     const none = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c9999' } })

@@ -92,14 +92,31 @@ interface Answer {
 }
 
 describe('search in a pipe', () => {
+  test('shows five pages with the lines that match', async () => {
+    const { code, stdout, stderr } = await start('search', 'firing it gets hot')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^by words, in 1 source; --full shows the passages\nnext: pharos search /),
+    })
+    const hits = stdout.trimEnd().split('\n\n')
+    expect(hits).toHaveLength(5)
+    for (const [i, hit] of hits.entries()) {
+      expect(hit).toMatch(
+        new RegExp(
+          `^${i + 1}  About \\w+\\n   http\\S+/docs/\\w+(?:#top)?  guide@2/[0-9a-f]{12}\\n(?:   .*(?:\\n|$)){1,3}$`,
+        ),
+      )
+    }
+  })
+
   test('answers in Markdown, and each passage is had again by its name', async () => {
-    const { code, stdout, stderr } = await start('search', 'retry after', '--limit', '1')
+    const { code, stdout, stderr } = await start('search', 'retry after', '--limit', '1', '--full')
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(/^1 passage, about \d+ tokens, by words/),
     })
     expect(stdout).toMatch(
-      /^## 1\. Retry > Retry-After\n\n<http:\/\/127\.0\.0\.1:\d+\/docs\/retry#after>\nchunk guide@2\/[0-9a-f]{12}, lines \d+-\d+, checked \d{4}-\d\d-\d\d, changed /,
+      /^## 1\. Retry\n\n<http:\/\/127\.0\.0\.1:\d+\/docs\/retry#top>\nchunk guide@2\/[0-9a-f]{12}, lines \d+-\d+, checked \d{4}-\d\d-\d\d, changed /,
     )
     expect(stdout).toMatch(/\n````markdown\n(?:.*\n)*````\n$/)
     const [, name = ''] = /^chunk (\S+),/m.exec(stdout) ?? []
@@ -125,19 +142,22 @@ describe('search in a pipe', () => {
       'engines',
       'notices',
       'searched',
-      'searched_count',
-      'passages',
+      'searchedCount',
       'more',
       'tokens',
       'cursor',
       'widen',
+      'passages',
+      'capped',
+      'searched_count',
     ])
     expect(answer.passages[0]).toMatchObject({
       source: 'guide@2',
-      url: `${site.origin}/docs/retry#after`,
-      heading_path: ['Retry', 'Retry-After'],
+      url: `${site.origin}/docs/retry#top`,
+      headingPath: ['Retry'],
+      heading_path: ['Retry'],
       terms: expect.arrayContaining(['retry']),
-      explain: { word_score: expect.any(Number), similarity: null },
+      explain: { wordScore: expect.any(Number), word_score: expect.any(Number), similarity: null },
     })
   })
 
@@ -183,7 +203,7 @@ describe('search in a pipe', () => {
   })
 
   test('lets no page pass for its own words', async () => {
-    const { stdout } = await pharos('search', 'hostile')
+    const { stdout } = await pharos('search', 'hostile', '--full')
     expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u)
     const [, fence = ''] = /^(`{4,})markdown$/m.exec(stdout) ?? []
     const quoted = stdout.split('\n')
@@ -195,10 +215,10 @@ describe('search in a pipe', () => {
 describe('search in a terminal', () => {
   test('marks what matched, has links that can be clicked where it can follow them, and explains scores in columns', async () => {
     const [colored, plain] = await Promise.all([
-      seen('search retry after --limit 1'),
+      seen('search retry after --limit 1 --full'),
       seen('search retry after --limit 1 --explain', { NO_COLOR: '1', FORCE_HYPERLINK: '1' }),
     ])
-    const url = `${site.origin}/docs/retry#after`
+    const url = `${site.origin}/docs/retry#top`
     expect(colored).toContain('\x1b[1m\x1b[33mRetry\x1b[39m\x1b[22m')
     expect(colored).toContain(`\n   \x1b[36m${url}\x1b[39m\n   \x1b[2mguide@2/`)
     expect(colored).toMatch(/, lines \d+-\d+, checked and changed just now/)
@@ -207,7 +227,7 @@ describe('search in a terminal', () => {
     expect(plain).toContain(`\x1b]8;;${site.origin}/docs/\x1b\\the field\x1b]8;;\x1b\\`)
     expect(plain).not.toContain('\x1b[')
     expect(plain).toMatch(/\n {3}score \d+\.\d{4}: .+\n(?: {3} +\d+\.\d{4} {2}.*\n)+/)
-    expect(plain).toMatch(/\n {3} +\d+\.\d{4} {4}retry in body +retry.*; .* here, in \d+ chunks? in all\n/)
+    expect(plain).toMatch(/\n {3} +\d\.\d{4} {4}retry +retry.*; (?:\d+ in \w+, )*\d+ in body; \d+ chunks? in all\n/)
   })
 })
 
@@ -298,9 +318,7 @@ describe('the size of the library', () => {
     )
     expect(await json('stats')).toMatchObject({ vectors: { ...space, embedded: 1 } })
     const { code, stdout, stderr } = await pharos('search', 'retry after', '--limit', '1')
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^## 1\. Retry/) })
-    expect(stderr).toMatch(
-      /^the library has vectors of small, which is not installed or configured; .*\n1 passage, .*, by words, /,
-    )
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^1 {2}Retry/) })
+    expect(stderr).toMatch(/^the library has vectors of small, which is not installed or configured; .*\nby words, /)
   })
 })

@@ -84,13 +84,53 @@ describe('hits by words and meanings', () => {
     const { hits } = await rank(library, ask('lamp', { explain: true }))
     const [first] = hits
     expect(first?.explanation).toMatchObject({
+      words: { parts: [{ word: 'lamp', fields: { body: 1 }, terms: ['lamp'], documents: 1 }], pairs: 0 },
       similarity: expect.closeTo(1, 2),
-      fusion: '0.70 × words 1.00 + 0.30 × meaning 1.00',
+      support: 0,
+      fusion: '0.70 × words 0.33 + 0.30 × meaning 1.00',
     })
-    expect(first?.explanation?.words?.parts.length).toBeGreaterThan(0)
-    expect(first?.score).toBeCloseTo(1, 5)
-    const byRanks = await rank(library, ask('lamp', { explain: true, fusion: 'rrf' }))
-    expect(byRanks.hits[0]?.explanation?.fusion).toBe('rank 1 by words, 1 by meaning')
+    const { wordScore = 0, words } = first?.explanation ?? {}
+    expect(words?.parts[0]?.score).toBeCloseTo(wordScore, 10)
+    expect(first?.score).toBeCloseTo(0.7 * wordScore + 0.3, 5)
+  })
+
+  test('include the nearest in meaning however many hits the words have', async () => {
+    const { store, library } = await stage()
+    for (let i = 0; i < 12; i++) await writePage(store, 'docs', `/fitting-${i}`, `Notes on fitting number ${i}.`)
+    const query = 'fitting a boat'
+    const byWords = pathsOf(await rank(library, ask(query, { fusion: 'words' })))
+    expect(byWords).toHaveLength(12)
+    expect(byWords).not.toContain('/harbour')
+    const { hits } = await rank(library, ask(query, { explain: true }))
+    expect(hits).toHaveLength(13)
+    const near = hits.find(({ url }) => new URL(url).pathname === '/harbour')
+    expect(near?.score).toBeCloseTo(0.3, 5)
+    expect(near?.explanation).toMatchObject({
+      words: null,
+      wordScore: 0,
+      fusion: '0.70 × words 0.00 + 0.30 × meaning 1.00',
+    })
+  })
+
+  test('let the next three hits of a page support its best one by their fused scores', async () => {
+    const { store, library } = await stage()
+    const texts = Array.from({ length: 5 }, (_, i) => `Rain${' and wind'.repeat(i)}.`)
+    const chunkIds = await writePage(store, 'docs', '/rain', texts.join('\n---\n'))
+    const vector = embedTopics('rain')
+    await store.vectors.write(
+      SPACE,
+      chunkIds.map((chunkId) => ({ sourceId: 'docs', chunkId, vector })),
+    )
+    const { hits } = await rank(library, ask('rain', { explain: true }))
+    const ofPage = hits.filter(({ url }) => new URL(url).pathname === '/rain')
+    expect(ofPage).toHaveLength(5)
+    const [best, second, third, fourth, fifth] = ofPage
+    const next = [second, third, fourth].reduce((sum, hit) => sum + (hit?.score ?? 0), 0)
+    const { wordScore = 0, similarity, support } = best?.explanation ?? {}
+    expect(similarity).toBeCloseTo(1, 2)
+    expect(support).toBeCloseTo(0.1 * next, 10)
+    expect(best?.score).toBeCloseTo(0.7 * wordScore + 0.3 + 0.1 * next, 5)
+    expect([second, third, fourth, fifth].map((hit) => hit?.explanation?.support)).toEqual([0, 0, 0, 0])
   })
 
   test('say how much is embedded, and rank what is not by its words', async () => {

@@ -4,6 +4,7 @@ import { estimateTokens } from '../../src/core/text/estimate.ts'
 import { splitLines } from '../../src/core/text/lines.ts'
 import type { Passage, SearchAnswer } from '../../src/library/search.ts'
 import type { PageText } from '../../src/library/store.ts'
+import { writeCitation, writeMention } from '../../src/library/words.ts'
 
 /** A stored page as a parser of Markdown sees it. */
 export interface ReadPage {
@@ -30,9 +31,16 @@ function leavesOf(lines: readonly string[]): Block[] {
 export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passage: Passage) => ReadPage): string[] {
   const problems: string[] = []
   const { passages, more } = answer
-  const sum = passages.reduce((tokens, { text }) => tokens + estimateTokens(text), 0)
-  if (sum > budget) problems.push(`takes ${sum} tokens of ${budget}`)
-  if (sum !== answer.tokens) problems.push(`says that ${sum} tokens are ${answer.tokens}`)
+  const cited = passages.map((passage) => `[1] ${writeCitation(passage)}\n\n`)
+  const blocks = [
+    ...cited,
+    ...passages.map(({ text }) => `${text}\n\n`),
+    ...more.map((page) => `[1] ${writeMention(page)}\n`),
+  ]
+  const size = estimateTokens(blocks.join(''))
+  const most = budget + estimateTokens(cited[0] ?? '')
+  if (size > most) problems.push(`takes ${size} tokens of ${most}`)
+  if (Math.abs(size - answer.tokens) > 4 * blocks.length) problems.push(`says that ${size} tokens are ${answer.tokens}`)
   for (const passage of passages) {
     const place = `${passage.url} ${passage.startLine}-${passage.endLine}`
     for (const problem of checkPassage(passage, pageOf(passage), budget)) problems.push(`${place} ${problem}`)
@@ -41,7 +49,7 @@ export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passa
   const shown = new Set(passages.map(({ sourceId, url }) => `${sourceId} ${url.replace(/#.*/, '')}`))
   for (const { sourceId, url, line } of more) {
     if (shown.has(`${sourceId} ${url}`)) problems.push(`${url} is mentioned and shown`)
-    if (line === '' || line.includes('\n')) problems.push(`${url} is mentioned by no line`)
+    if (line.includes('\n')) problems.push(`${url} is mentioned by several lines`)
   }
   return problems
 }

@@ -67,7 +67,7 @@ describe('a repository in a library', () => {
     await crawl()
     const cite = async (query: string) => (await searchLibrary(library, { query })).passages[0]?.url
     const start = `${repository.url}@${commit}!/`
-    expect(await cite('whale oil dusk')).toBe(`${start}docs/guide.md#fill`)
+    expect(await cite('whale oil dusk')).toBe(`${start}docs/guide.md#guide`)
     expect(await cite('strikes a match')).toBe(`${start}src/lamp.py#L1-L6`)
     const page = await findPage(library, { url: `${start}src/lamp.py#L4` })
     const last = page.chunks.at(-1)

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { listOddTexts, readKernelFiles, readModelFiles, readReference } from '../../../test/embed/built-in-model.ts'
 import { createRandom } from '../../../test/seeded.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, loadModel } from './engine.ts'
 import { MAX_TOKENS } from './model.ts'
-import { parseVocabulary, tokenizeText } from './word-piece.ts'
+import { openPieces } from './packed-pieces.ts'
+import { createVocabulary, tokenizeText } from './word-piece.ts'
 
 const files = readModelFiles()
 const kernels = readKernelFiles()
-const engine = createEngine(files, kernels)
-const plain = createEngine(files, { ...kernels, relaxed: new Uint8Array() })
+const model = await loadModel(files, kernels)
+const engine = createEngine(model)
+const plainModel = await loadModel(files, { ...kernels, relaxed: new Uint8Array() })
+const plain = createEngine(plainModel)
 const reference = readReference()
 const RANDOM_INPUTS = process.env['TEST_LONG'] === undefined ? 300 : 10_000
 
@@ -19,7 +22,7 @@ const bytesOf = (vectors: readonly Float32Array[]): string[] =>
 const lengthOf = (vector: Float32Array): number => Math.hypot(...vector)
 
 describe('reference texts', () => {
-  const vocabulary = parseVocabulary(new TextDecoder().decode(files['vocab.txt']))
+  const vocabulary = createVocabulary(openPieces(model.plan.pieces, model.memory.buffer))
 
   test.each(reference)('$text has the published tokens and vector', ({ text, ids, vector }) => {
     expect(tokenizeText(text, vocabulary, MAX_TOKENS)).toEqual(ids)
@@ -37,7 +40,7 @@ describe('reference texts', () => {
 })
 
 test('plain and relaxed SIMD give identical bytes', () => {
-  expect([engine.kernel, plain.kernel]).toEqual(['relaxed', 'plain'])
+  expect([model.kernel, plainModel.kernel]).toEqual(['relaxed', 'plain'])
   const texts = [...reference.map(({ text }) => text), ...listOddTexts()]
   expect(bytesOf(plain.embed(texts))).toEqual(bytesOf(engine.embed(texts)))
 })
@@ -52,7 +55,7 @@ test.each(listOddTexts().map((text) => [JSON.stringify(text.slice(0, 40)), text]
 
 test('random tokens and texts have vectors of length 1, the same from both builds, and take no more memory', () => {
   const next = createRandom(7)
-  const { memoryBytes } = engine
+  const { byteLength } = model.memory.buffer
   for (let i = 0; i < RANDOM_INPUTS; i++) {
     const tokens = Array.from({ length: 1 + Math.floor(next() * (i % 8 === 0 ? MAX_TOKENS : 24)) }, () =>
       Math.floor(next() * 30_522),
@@ -63,8 +66,10 @@ test('random tokens and texts have vectors of length 1, the same from both build
     if (i % 10 === 0)
       expect(bytesOf([...plain.embedTokens([tokens]), ...plain.embed([text])])).toEqual(bytesOf(vectors))
   }
-  expect(engine.memoryBytes).toBe(memoryBytes)
-})
+  expect(model.memory.buffer.byteLength).toBe(byteLength)
+  expect(() => model.memory.grow(1)).toThrow(RangeError)
+  // The long form takes minutes on a busy machine.
+}, 1_200_000)
 
 test('a batch of more tokens than one pass holds comes back in order', () => {
   const texts = Array.from({ length: 40 }, (_, i) => `${i} ${'harbour '.repeat((i * 7) % 90)}`)
@@ -83,25 +88,35 @@ test.each<[string, number[]]>([
   expect(() => engine.embedTokens([[101, 102], tokens])).toThrow(RangeError)
 })
 
+test('engines of one model share its memory, and give the same bytes', async () => {
+  const shared = await loadModel(files, kernels, { engines: 2 })
+  expect(shared.memory.buffer).toBeInstanceOf(SharedArrayBuffer)
+  const texts = reference.map(({ text }) => text)
+  for (const i of [0, 1, 0]) expect(bytesOf(createEngine(shared, i).embed(texts))).toEqual(bytesOf(engine.embed(texts)))
+  expect(() => createEngine(shared, 2)).toThrow(RangeError)
+})
+
 describe('files', () => {
-  test.each(['weights.bin', 'model.json', 'vocab.txt'] as const)('a damaged %s is refused', (name) => {
+  test.each(['weights.bin', 'model.json', 'vocab.txt'] as const)('a damaged %s is refused', async (name) => {
     const damaged = new Uint8Array(files[name])
     damaged[100] = (damaged[100] ?? 0) ^ 1
-    expect(() => createEngine({ ...files, [name]: damaged }, kernels)).toThrow(
-      expect.objectContaining({ code: 'MODEL_UNUSABLE', message: expect.stringContaining(`${name} is damaged`) }),
-    )
+    await expect(loadModel({ ...files, [name]: damaged }, kernels)).rejects.toMatchObject({
+      code: 'MODEL_UNUSABLE',
+      message: expect.stringContaining(`${name} is damaged`),
+    })
   })
 
-  test('weights at an odd place in their buffer are read', () => {
+  test('weights at an odd place in their buffer are read', async () => {
     const shifted = new Uint8Array(files['weights.bin'].length + 1)
     shifted.set(files['weights.bin'], 1)
-    const other = createEngine({ ...files, 'weights.bin': shifted.subarray(1) }, kernels)
-    expect(bytesOf(other.embed(['harbour']))).toEqual(bytesOf(engine.embed(['harbour'])))
+    const other = await loadModel({ ...files, 'weights.bin': shifted.subarray(1) }, kernels)
+    expect(bytesOf(createEngine(other).embed(['harbour']))).toEqual(bytesOf(engine.embed(['harbour'])))
   })
 
-  test('a runtime that takes neither kernel is told', () => {
-    expect(() => createEngine(files, { relaxed: new Uint8Array(), plain: new Uint8Array() })).toThrow(
-      expect.objectContaining({ code: 'MODEL_UNUSABLE', message: expect.stringContaining('no SIMD') }),
-    )
+  test('a runtime that takes neither kernel is told', async () => {
+    await expect(loadModel(files, { relaxed: new Uint8Array(), plain: new Uint8Array() })).rejects.toMatchObject({
+      code: 'MODEL_UNUSABLE',
+      message: expect.stringContaining('no SIMD'),
+    })
   })
 })

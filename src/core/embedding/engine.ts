@@ -1,7 +1,7 @@
 import { PharosError } from '../errors.ts'
-import type { Sha256 } from '../model.ts'
-import { type EmbeddingModel, MAX_TOKENS, MODEL_DIMENSIONS, type ModelFiles, parseModel } from './model.ts'
-import { tokenizeText } from './word-piece.ts'
+import { type Digest, type EmbeddingModel, MAX_TOKENS, MODEL_DIMENSIONS, type ModelFiles, readModel } from './model.ts'
+import { openPieces, type PackedPieces, planPieces } from './packed-pieces.ts'
+import { createVocabulary, tokenizeText, type WordPieceVocabulary } from './word-piece.ts'
 
 /** The kernel in its two builds, as bytes of WebAssembly. */
 export interface KernelFiles {
@@ -17,16 +17,23 @@ export interface EmbeddingEngine {
   embed(texts: readonly string[]): Float32Array[]
   /** The same for tokens; throws a `RangeError` for tokens that the model does not have. */
   embedTokens(texts: readonly (readonly number[])[]): Float32Array[]
-  /** Which build of the kernel it runs. */
-  readonly kernel: keyof KernelFiles
-  /** Bytes of memory the kernel works in. They are allocated once. */
-  readonly memoryBytes: number
 }
 
-/** What every engine needs of its model and of its host. */
-export interface EngineOptions {
+/** How a model is loaded. */
+export interface LoadOptions {
   /** A faster SHA-256 than the one that runs everywhere. */
-  readonly sha256?: Sha256
+  readonly digest?: Digest
+  /** Engines that may work at the same time, each in a thread of its own. @default 1 */
+  readonly engines?: number
+}
+
+/** A model in memory. It can be sent to other threads, which then use the same memory, if it was loaded for several engines. */
+export interface LoadedModel {
+  /** Which build of the kernel the runtime takes. */
+  readonly kernel: keyof KernelFiles
+  readonly module: WebAssembly.Module
+  readonly memory: WebAssembly.Memory
+  readonly plan: Plan
 }
 
 /** What the kernel exports. Pointers are byte offsets in its memory. */
@@ -37,7 +44,8 @@ interface Kernel {
   writeGelu(table: number): void
   normalize(x: number, rows: number, width: number, gains: number, biases: number, bytes: number, scales: number): void
   product: Product
-  addProduct: Product
+  dotProduct: Product
+  hasDot(): number
   attend(x: number, rows: number, heads: number, out: number, scratch: number): void
   pool(x: number, rows: number, width: number, out: number): void
 }
@@ -53,6 +61,7 @@ type Product = (
   biases: number,
   offsets: number,
   out: number,
+  adds: boolean,
 ) => void
 
 /** Where a matrix is in the memory of the kernel. */
@@ -79,6 +88,38 @@ interface Norm {
   readonly biases: number
 }
 
+/** Where everything is in the memory of the kernel. */
+interface Plan {
+  readonly pieces: PackedPieces
+  readonly tokenCount: number
+  readonly tokenRows: number
+  readonly tokenScales: number
+  readonly positions: number
+  readonly gelu: number
+  readonly projection: Matrix
+  readonly inputNorm: Norm
+  readonly layers: readonly Layer[]
+  /** One for each engine. */
+  readonly workspaces: readonly Workspace[]
+}
+
+/** Where an engine keeps what it works on. */
+interface Workspace {
+  /** Token rows as they are kept, and their scales. */
+  readonly tokens: number
+  readonly tokenScales: number
+  /** Rows of the state of each token. */
+  readonly state: number
+  /** What a product is given: bytes, and a scale for each row. */
+  readonly activations: number
+  readonly rowScales: number
+  /** Results that are wider than the state. */
+  readonly wide: number
+  readonly attended: number
+  readonly scratch: number
+  readonly vector: number
+}
+
 const WIDTH = MODEL_DIMENSIONS
 const TOKEN_WIDTH = 128
 const INNER_WIDTH = 1536
@@ -96,87 +137,77 @@ const FIRST_FREE = 8192
 const MAX_ROWS = MAX_TOKENS
 
 /**
- * Checks the model, copies it into memory of its own and answers an engine. Throws `MODEL_UNUSABLE` for files that are not those of the
- * model, and where the host has no SIMD.
+ * Checks the model and copies it into memory that does not grow. Rejects with `MODEL_UNUSABLE` for files that are not those of the model,
+ * and where the host has no SIMD.
  */
-export function createEngine(files: ModelFiles, kernels: KernelFiles, { sha256 }: EngineOptions = {}): EmbeddingEngine {
-  const model = parseModel(files, sha256)
-  const build = (['relaxed', 'plain'] as const).find((name) => WebAssembly.validate(kernels[name]))
-  if (build === undefined) {
+export async function loadModel(
+  files: ModelFiles,
+  kernels: KernelFiles,
+  { digest, engines = 1 }: LoadOptions = {},
+): Promise<LoadedModel> {
+  const model = await readModel(files, digest)
+  const kernel = (['relaxed', 'plain'] as const).find((name) => WebAssembly.validate(kernels[name]))
+  if (kernel === undefined) {
     throw new PharosError('MODEL_UNUSABLE', {
       problem: 'this runtime has no SIMD in WebAssembly, or the kernel is damaged',
     })
   }
-  return new Engine(model, build, new WebAssembly.Module(kernels[build]))
+  const isShared = engines > 1
+  const module = await WebAssembly.compile(isShared ? withSharedMemory(kernels[kernel]) : kernels[kernel])
+  const { plan, bytes, write } = planModel(model, engines)
+  const pages = Math.ceil(bytes / PAGE_BYTES)
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: isShared })
+  write(memory.buffer)
+  instantiate(module, memory).writeGelu(plan.gelu)
+  return { kernel, module, memory, plan }
+}
+
+/** Opens one of the engines of a model; no two threads may open the same. */
+export function createEngine(model: LoadedModel, index = 0): EmbeddingEngine {
+  const workspace = model.plan.workspaces[index]
+  if (workspace === undefined) throw new RangeError(`the model was loaded for ${model.plan.workspaces.length} engines`)
+  return new Engine(model, workspace)
+}
+
+/** How a module says that it imports a memory with limits; the bit says whether threads share it. */
+const MEMORY_IMPORT = new TextEncoder().encode('\u0003env\u0006memory')
+const SHARED_BIT = 2
+
+function withSharedMemory(kernel: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(kernel)
+  const at = bytes.findIndex((_, i) => MEMORY_IMPORT.every((byte, j) => bytes[i + j] === byte))
+  const flags = at + MEMORY_IMPORT.length + 1
+  bytes[flags] = (bytes[flags] ?? 0) | SHARED_BIT
+  return bytes
+}
+
+function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Kernel {
+  // The build compiles what is imported here.
+  return new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Kernel
 }
 
 class Engine implements EmbeddingEngine {
-  readonly kernel: keyof KernelFiles
-  readonly memoryBytes: number
-  readonly #model: EmbeddingModel
+  readonly #plan: Plan
+  readonly #space: Workspace
   readonly #kernel: Kernel
-  readonly #layers: readonly Layer[]
-  readonly #projection: Matrix
-  readonly #inputNorm: Norm
-  readonly #positions: Float32Array
+  /** Whichever product the machine does faster; both give the same numbers. */
+  readonly #product: Product
+  readonly #vocabulary: WordPieceVocabulary
   readonly #bytes: Int8Array
   readonly #floats: Float32Array
-  /** Token rows as they are kept, and their scales. */
-  readonly #tokens: number
-  readonly #tokenScales: number
-  /** Rows of the state of each token. */
-  readonly #state: number
-  /** What a product is given: bytes, and a scale for each row. */
-  readonly #activations: number
-  readonly #rowScales: number
-  /** Results that are wider than the state. */
-  readonly #wide: number
-  readonly #attended: number
-  readonly #scratch: number
-  readonly #vector: number
-  readonly #gelu: number
 
-  constructor(model: EmbeddingModel, build: keyof KernelFiles, module: WebAssembly.Module) {
-    this.kernel = build
-    this.#model = model
-    const layout = new Layout()
-    const { matrix, norm, write } = planWeights(model, layout)
-    this.#projection = matrix('proj')
-    this.#inputNorm = norm('eln')
-    this.#layers = Array.from({ length: model.layerCount }, (_, i) => ({
-      queriesKeysValues: matrix(`${i}.q`, `${i}.k`, `${i}.v`),
-      attended: matrix(`${i}.o`),
-      widened: matrix(`${i}.i`),
-      narrowed: matrix(`${i}.d`),
-      attentionNorm: norm(`${i}.aln`),
-      outputNorm: norm(`${i}.oln`),
-    }))
-    this.#positions = model.floats('pos')
-    this.#tokens = layout.take(MAX_ROWS * TOKEN_WIDTH)
-    this.#tokenScales = layout.take(MAX_ROWS * 4)
-    this.#state = layout.take(MAX_ROWS * WIDTH * 4)
-    this.#activations = layout.take(MAX_ROWS * INNER_WIDTH)
-    this.#rowScales = layout.take(MAX_ROWS * 4)
-    this.#wide = layout.take(MAX_ROWS * INNER_WIDTH * 4)
-    this.#attended = layout.take(MAX_ROWS * WIDTH * 4)
-    this.#scratch = layout.take((2 * 32 + 2) * MAX_ROWS * 4)
-    this.#vector = layout.take(WIDTH * 4)
-    this.#gelu = layout.take(GELU_BYTES)
-
-    const pages = Math.ceil(layout.end / PAGE_BYTES)
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
-    this.memoryBytes = memory.buffer.byteLength
+  constructor({ module, memory, plan }: LoadedModel, workspace: Workspace) {
+    this.#plan = plan
+    this.#space = workspace
     this.#bytes = new Int8Array(memory.buffer)
     this.#floats = new Float32Array(memory.buffer)
-    write(memory.buffer)
-    const { exports } = new WebAssembly.Instance(module, { env: { memory } })
-    // The build compiles what is imported here.
-    this.#kernel = exports as unknown as Kernel
-    this.#kernel.writeGelu(this.#gelu)
+    this.#vocabulary = createVocabulary(openPieces(plan.pieces, memory.buffer))
+    this.#kernel = instantiate(module, memory)
+    this.#product = this.#kernel.hasDot() === 1 ? this.#kernel.dotProduct : this.#kernel.product
   }
 
   embed(texts: readonly string[]): Float32Array[] {
-    return this.embedTokens(texts.map((text) => tokenizeText(text, this.#model.vocabulary, MAX_TOKENS)))
+    return this.embedTokens(texts.map((text) => tokenizeText(text, this.#vocabulary, MAX_TOKENS)))
   }
 
   embedTokens(texts: readonly (readonly number[])[]): Float32Array[] {
@@ -199,7 +230,7 @@ class Engine implements EmbeddingEngine {
     if (tokens.length === 0 || tokens.length > MAX_TOKENS) {
       throw new RangeError(`a text has 1 to ${MAX_TOKENS} tokens, not ${tokens.length}`)
     }
-    const { tokenCount } = this.#model
+    const { tokenCount } = this.#plan
     const unknown = tokens.find((token) => !Number.isInteger(token) || token < 0 || token >= tokenCount)
     if (unknown !== undefined) throw new RangeError(`token ${unknown} is not one of the ${tokenCount} of the model`)
   }
@@ -207,124 +238,155 @@ class Engine implements EmbeddingEngine {
   /** One pass over texts whose tokens are `rows` in all. */
   #run(texts: readonly (readonly number[])[], rows: number): Float32Array[] {
     const kernel = this.#kernel
+    const { projection, inputNorm, layers, gelu } = this.#plan
+    const { tokens, tokenScales, state, activations, rowScales, wide, attended, scratch, vector } = this.#space
     this.#placeTokens(texts)
-    kernel.expand(this.#tokens, this.#tokenScales, rows, TOKEN_WIDTH, this.#wide)
-    kernel.quantize(this.#wide, rows, TOKEN_WIDTH, this.#activations, this.#rowScales)
-    this.#multiply(kernel.addProduct, this.#projection, rows, this.#state)
-    this.#normalize(this.#inputNorm, rows)
-    for (const layer of this.#layers) {
-      this.#multiply(kernel.product, layer.queriesKeysValues, rows, this.#wide)
+    kernel.expand(tokens, tokenScales, rows, TOKEN_WIDTH, wide)
+    kernel.quantize(wide, rows, TOKEN_WIDTH, activations, rowScales)
+    this.#multiply(projection, rows, state, true)
+    this.#normalize(inputNorm, rows)
+    for (const layer of layers) {
+      this.#multiply(layer.queriesKeysValues, rows, wide, false)
       let row = 0
       for (const { length } of texts) {
-        const input = this.#wide + row * 3 * WIDTH * 4
-        kernel.attend(input, length, HEADS, this.#attended + row * WIDTH * 4, this.#scratch)
+        kernel.attend(wide + row * 3 * WIDTH * 4, length, HEADS, attended + row * WIDTH * 4, scratch)
         row += length
       }
-      kernel.quantize(this.#attended, rows, WIDTH, this.#activations, this.#rowScales)
-      this.#multiply(kernel.addProduct, layer.attended, rows, this.#state)
+      kernel.quantize(attended, rows, WIDTH, activations, rowScales)
+      this.#multiply(layer.attended, rows, state, true)
       this.#normalize(layer.attentionNorm, rows)
-      this.#multiply(kernel.product, layer.widened, rows, this.#wide)
-      kernel.activate(this.#wide, rows, INNER_WIDTH, this.#activations, this.#rowScales, this.#gelu)
-      this.#multiply(kernel.addProduct, layer.narrowed, rows, this.#state)
+      this.#multiply(layer.widened, rows, wide, false)
+      kernel.activate(wide, rows, INNER_WIDTH, activations, rowScales, gelu)
+      this.#multiply(layer.narrowed, rows, state, true)
       this.#normalize(layer.outputNorm, rows)
     }
     let row = 0
     return texts.map(({ length }) => {
-      kernel.pool(this.#state + row * WIDTH * 4, length, WIDTH, this.#vector)
+      kernel.pool(state + row * WIDTH * 4, length, WIDTH, vector)
       row += length
-      return this.#floats.slice(this.#vector / 4, this.#vector / 4 + WIDTH)
+      // A copy in memory that is never shared.
+      return new Float32Array(this.#floats.subarray(vector / 4, vector / 4 + WIDTH))
     })
   }
 
   /** Puts the rows of tokens, and of their positions, where the kernel takes them from. */
   #placeTokens(texts: readonly (readonly number[])[]): void {
-    const { tokenRows, tokenScales } = this.#model
+    const { tokenRows, tokenScales, positions } = this.#plan
+    const space = this.#space
     let row = 0
     for (const tokens of texts) {
-      const positions = this.#positions.subarray(0, tokens.length * WIDTH)
-      this.#floats.set(positions, this.#state / 4 + row * WIDTH)
+      const from = positions / 4
+      this.#floats.copyWithin(space.state / 4 + row * WIDTH, from, from + tokens.length * WIDTH)
       for (const token of tokens) {
-        const values = tokenRows.subarray(token * TOKEN_WIDTH, (token + 1) * TOKEN_WIDTH)
-        this.#bytes.set(values, this.#tokens + row * TOKEN_WIDTH)
-        this.#floats[this.#tokenScales / 4 + row] = tokenScales[token] ?? 0
+        const at = tokenRows + token * TOKEN_WIDTH
+        this.#bytes.copyWithin(space.tokens + row * TOKEN_WIDTH, at, at + TOKEN_WIDTH)
+        this.#floats[space.tokenScales / 4 + row] = this.#floats[tokenScales / 4 + token] ?? 0
         row++
       }
     }
   }
 
-  #multiply(product: Product, matrix: Matrix, rows: number, out: number): void {
+  /** Multiplies the activations by a matrix; `adds` to what is at `out`, or replaces it. */
+  #multiply(matrix: Matrix, rows: number, out: number, adds: boolean): void {
     const { inputs, outputs, weights, scales, biases, offsets } = matrix
-    product(this.#activations, this.#rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out)
+    const { activations, rowScales } = this.#space
+    this.#product(activations, rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out, adds)
   }
 
   #normalize({ gains, biases }: Norm, rows: number): void {
-    this.#kernel.normalize(this.#state, rows, WIDTH, gains, biases, this.#activations, this.#rowScales)
+    const { state, activations, rowScales } = this.#space
+    this.#kernel.normalize(state, rows, WIDTH, gains, biases, activations, rowScales)
   }
 }
 
-/** Gives out memory from the first free byte on. */
-class Layout {
-  end: number = FIRST_FREE
-
-  take(bytes: number): number {
-    const at = this.end
-    this.end += Math.ceil(bytes / 64) * 64
+/** Says where everything goes, and gives what writes the model there. */
+function planModel(model: EmbeddingModel, engines: number) {
+  let end = FIRST_FREE
+  const writers: ((buffer: ArrayBufferLike) => void)[] = []
+  const take = (bytes: number): number => {
+    const at = end
+    end += Math.ceil(bytes / 64) * 64
     return at
   }
-}
-
-/** Says where the weights go, and writes them once there is memory. */
-function planWeights(model: EmbeddingModel, layout: Layout) {
-  const writers: ((buffer: ArrayBuffer) => void)[] = []
-  const place = (values: Float32Array | Int32Array): number => {
-    const at = layout.take(values.byteLength)
-    const view = new Int32Array(values.buffer, values.byteOffset, values.length)
-    writers.push((buffer) => new Int32Array(buffer).set(view, at / 4))
-    return at
-  }
-  const join = (names: readonly string[]): Float32Array => {
-    const parts = names.map((name) => model.floats(name))
-    const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0))
-    let at = 0
-    for (const part of parts) {
-      joined.set(part, at)
-      at += part.length
+  /** Several become one. */
+  const place = (...parts: readonly (Float32Array | Int32Array | Int8Array)[]): number => {
+    const first = take(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
+    let at = first
+    for (const { buffer, byteOffset, byteLength } of parts) {
+      const to = at
+      writers.push((memory) => new Uint8Array(memory).set(new Uint8Array(buffer, byteOffset, byteLength), to))
+      at += byteLength
     }
-    return joined
+    return first
   }
-  return {
-    /** Several matrices of the same inputs become one. */
-    matrix(...names: readonly string[]): Matrix {
-      const parts = names.map((name) => model.matrix(name))
-      const inputs = parts[0]?.inputs ?? 0
-      const outputs = parts.reduce((sum, part) => sum + part.outputs, 0)
-      const weights = layout.take(inputs * outputs)
-      const offsets = new Int32Array(outputs)
-      let done = 0
-      for (const { outputs: count, weights: rows } of parts) {
-        const first = done
-        for (let j = 0; j < count; j++) {
-          let sum = 0
-          for (let i = j * inputs; i < (j + 1) * inputs; i++) sum += rows[i] ?? 0
-          offsets[first + j] = -ZERO_POINT * sum
-        }
-        writers.push((buffer) => packPanels(rows, inputs, count, new Int32Array(buffer, weights + first * inputs)))
-        done += count
-      }
-      return {
-        ...{ inputs, outputs, weights, offsets: place(offsets) },
-        scales: place(join(names.map((name) => `${name}.s`))),
-        biases: place(join(names.map((name) => `${name}.b`))),
-      }
-    },
-    norm: (name: string): Norm => ({
-      gains: place(model.floats(`${name}.g`)),
-      biases: place(model.floats(`${name}.b`)),
-    }),
-    write(buffer: ArrayBuffer): void {
-      for (const writer of writers) writer(buffer)
-    },
+  const matrix = (...names: readonly string[]): Matrix => {
+    const parts = names.map((name) => model.matrix(name))
+    const inputs = parts[0]?.inputs ?? 0
+    const outputs = parts.reduce((sum, part) => sum + part.outputs, 0)
+    const weights = take(inputs * outputs)
+    let first = 0
+    for (const part of parts) {
+      const at = weights + first * inputs
+      writers.push((memory) => packPanels(part.weights, inputs, part.outputs, new Int32Array(memory, at)))
+      first += part.outputs
+    }
+    return {
+      ...{ inputs, outputs, weights },
+      offsets: place(...parts.map((part) => offsetsOf(part.weights, inputs))),
+      scales: place(...names.map((name) => model.floats(`${name}.s`))),
+      biases: place(...names.map((name) => model.floats(`${name}.b`))),
+    }
   }
+  const norm = (name: string): Norm => ({
+    gains: place(model.floats(`${name}.g`)),
+    biases: place(model.floats(`${name}.b`)),
+  })
+  const pieces = planPieces(model.pieces, take)
+  writers.push(pieces.write)
+  const plan: Plan = {
+    ...{ pieces: pieces.packed, tokenCount: model.tokenCount },
+    tokenRows: place(model.tokenRows),
+    tokenScales: place(model.tokenScales),
+    positions: place(model.floats('pos')),
+    gelu: take(GELU_BYTES),
+    projection: matrix('proj'),
+    inputNorm: norm('eln'),
+    layers: Array.from({ length: model.layerCount }, (_, i) => ({
+      queriesKeysValues: matrix(`${i}.q`, `${i}.k`, `${i}.v`),
+      attended: matrix(`${i}.o`),
+      widened: matrix(`${i}.i`),
+      narrowed: matrix(`${i}.d`),
+      attentionNorm: norm(`${i}.aln`),
+      outputNorm: norm(`${i}.oln`),
+    })),
+    workspaces: Array.from({ length: engines }, () => ({
+      tokens: take(MAX_ROWS * TOKEN_WIDTH),
+      tokenScales: take(MAX_ROWS * 4),
+      state: take(MAX_ROWS * WIDTH * 4),
+      activations: take(MAX_ROWS * INNER_WIDTH),
+      rowScales: take(MAX_ROWS * 4),
+      wide: take(MAX_ROWS * INNER_WIDTH * 4),
+      attended: take(MAX_ROWS * WIDTH * 4),
+      // Keys, values and two rows of weights.
+      scratch: take((32 + 32 + 2) * MAX_ROWS * 4),
+      vector: take(WIDTH * 4),
+    })),
+  }
+  const write = (memory: ArrayBufferLike): void => {
+    for (const writer of writers) writer(memory)
+  }
+  return { plan, bytes: end, write }
+}
+
+/** What takes the zero point of activations out of each product again. */
+function offsetsOf(rows: Int8Array, inputs: number): Int32Array {
+  const offsets = new Int32Array(rows.length / inputs)
+  for (let j = 0, at = 0; j < offsets.length; j++) {
+    let sum = 0
+    for (const end = at + inputs; at < end; at++) sum += rows[at] ?? 0
+    offsets[j] = -ZERO_POINT * sum
+  }
+  return offsets
 }
 
 /** Rows of weights in the order in which the kernel reads them: for each 16 outputs, four inputs of each at a time. */

@@ -1,7 +1,5 @@
 import { PharosError } from '../errors.ts'
-import { sha256 as ownSha256 } from '../hash.ts'
-import type { Sha256 } from '../model.ts'
-import { parseVocabulary, type WordPieceVocabulary } from './word-piece.ts'
+import { sha256 } from '../hash.ts'
 
 /** Name of the model, for people. */
 export const MODEL_NAME = 'pharos-embed-1'
@@ -24,7 +22,8 @@ export type ModelFiles = Readonly<Record<keyof typeof MODEL_FILES, Uint8Array>>
 
 /** A model that was checked. */
 export interface EmbeddingModel {
-  readonly vocabulary: WordPieceVocabulary
+  /** The pieces of words, in the order of their tokens. */
+  readonly pieces: readonly string[]
   readonly tokenCount: number
   readonly layerCount: number
   /** A row for each token, and the scale of each row. */
@@ -41,10 +40,13 @@ interface Tensor {
   readonly shape: readonly number[]
 }
 
-/** Checks the files of the model; throws `MODEL_UNUSABLE` for any that is not the one this program was made for. */
-export function parseModel(files: ModelFiles, sha256: Sha256 = ownSha256): EmbeddingModel {
+/** Gives the SHA-256 of bytes in hexadecimal digits. */
+export type Digest = (data: Uint8Array) => string | Promise<string>
+
+/** Checks the files of the model; rejects with `MODEL_UNUSABLE` for any that is not the one this program was made for. */
+export async function readModel(files: ModelFiles, digest: Digest = sha256): Promise<EmbeddingModel> {
   for (const [name, expected] of Object.entries(MODEL_FILES)) {
-    const found = sha256(files[name as keyof ModelFiles])
+    const found = await digest(files[name as keyof ModelFiles])
     if (found !== expected) {
       throw new PharosError('MODEL_UNUSABLE', {
         problem: `${name} is damaged (SHA-256 ${found}, expected ${expected})`,
@@ -74,12 +76,11 @@ export function parseModel(files: ModelFiles, sha256: Sha256 = ownSha256): Embed
     return new Float32Array(buffer, byteOffset + offset, length / 4)
   }
   return {
-    vocabulary: parseVocabulary(decode('vocab.txt')),
+    pieces: decode('vocab.txt').trimEnd().split('\n'),
     tokenCount: find('emb.w').shape[0] ?? 0,
     layerCount: layers,
-    // Copies: the other weights need not be kept when an engine has them.
-    tokenRows: bytes('emb.w').slice(),
-    tokenScales: floats('emb.s').slice(),
+    tokenRows: bytes('emb.w'),
+    tokenScales: floats('emb.s'),
     floats,
     matrix(name) {
       const [outputs = 0, inputs = 0] = find(`${name}.w`).shape

@@ -54,6 +54,18 @@ test('a long text is cut at the limit, its end mark included', () => {
   expect(tokens.at(-1)).toBe('[SEP]')
 })
 
+test.each([
+  ['short words', 'a b c '.repeat(300)],
+  ['long words', `${'x'.repeat(90)} ${'unaffable '.repeat(50)}`],
+  ['spaces before its words', `${' '.repeat(300)}${'a b '.repeat(60)}`],
+  ['no space', 'a.b-'.repeat(200)],
+])('a long text of %s has the tokens that its beginning has', (_what, text) => {
+  const whole = piecesOf(text, 100)
+  const part = piecesOf(text, 32)
+  expect(part).toHaveLength(32)
+  expect(part.slice(0, -1)).toEqual(whole.slice(0, 31))
+})
+
 test('a tokenizer of another kind is refused', () => {
   expect(() => parseWordPiece(fileOf({ model: { type: 'BPE' } }))).toThrow('not WordPiece')
   expect(() => parseWordPiece(fileOf({ normalizer: { type: 'BertNormalizer', lowercase: false } }))).toThrow(

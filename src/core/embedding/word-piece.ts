@@ -1,6 +1,11 @@
+/** Finds the token of a piece. */
+export interface PieceTable {
+  get(piece: string): number | undefined
+}
+
 /** The pieces of words that a BERT model knows. */
 export interface WordPieceVocabulary {
-  readonly pieces: ReadonlyMap<string, number>
+  readonly pieces: PieceTable
   readonly unknown: number
   /** Stands before every text. */
   readonly start: number
@@ -26,23 +31,8 @@ export function parseWordPiece(json: string): WordPieceVocabulary {
   return createVocabulary(pieces, model.unk_token, model.max_input_chars_per_word)
 }
 
-/** Reads a `vocab.txt`, which has a piece on each line; throws a plain `Error` that says what is wrong with it. */
-export function parseVocabulary(text: string): WordPieceVocabulary {
-  return createVocabulary(
-    new Map(
-      text
-        .trimEnd()
-        .split('\n')
-        .map((piece, id) => [piece, id]),
-    ),
-  )
-}
-
-function createVocabulary(
-  pieces: ReadonlyMap<string, number>,
-  unknown = '[UNK]',
-  maxWordChars = 100,
-): WordPieceVocabulary {
+/** Completes a table of pieces; throws a plain `Error` where it has not even the marks. */
+export function createVocabulary(pieces: PieceTable, unknown = '[UNK]', maxWordChars = 100): WordPieceVocabulary {
   const idOf = (piece: string): number => {
     const id = pieces.get(piece)
     if (typeof id !== 'number') throw new Error(`its vocabulary has no ${piece}`)
@@ -69,17 +59,31 @@ const CONTINUATION = '##'
 /** So many characters of a text are looked at for each token it may have; the rest is cut off unseen. */
 export const CHARS_PER_TOKEN = 40
 
+/** A token of English text has about five characters, with its space. */
+const USUAL_CHARS_PER_TOKEN = 8
+
 /**
  * The tokens of a text between those that stand around it, at most `limit` in all. Names of special tokens in a text are words
  * like others: what is embedded is data.
  */
 export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limit: number): number[] {
-  const tokens = [vocabulary.start]
-  for (const word of splitWords(text.slice(0, limit * CHARS_PER_TOKEN))) {
-    if (tokens.length >= limit - 1) break
+  const whole = text.slice(0, limit * CHARS_PER_TOKEN)
+  // Most long texts have all their tokens in their first characters, up to a space that ends a word.
+  const usual = limit * USUAL_CHARS_PER_TOKEN
+  const few = whole.slice(0, whole.length > usual ? Math.max(0, whole.lastIndexOf(' ', usual)) : 0)
+  const tokens = cutWords(few, vocabulary, limit - 2)
+  const enough = tokens.length < limit - 2 ? cutWords(whole, vocabulary, limit - 2) : tokens
+  return [vocabulary.start, ...enough.slice(0, limit - 2), vocabulary.end]
+}
+
+/** At least `wanted` tokens, or all there are. */
+function cutWords(text: string, vocabulary: WordPieceVocabulary, wanted: number): number[] {
+  const tokens: number[] = []
+  for (const word of splitWords(text)) {
+    if (tokens.length >= wanted) break
     tokens.push(...cutWord(word, vocabulary))
   }
-  return [...tokens.slice(0, limit - 1), vocabulary.end]
+  return tokens
 }
 
 /** Nothing, the mark of what could not be read, and all that has no form: controls, formats, half characters, unassigned and private ones. */

@@ -39,7 +39,11 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
     case 'html':
       return extractHtml(snapshot, options)
     case 'text':
-      return extractText(snapshot, { isMarkdown: medium.isMarkdown, sha256: options.sha256 })
+      return extractText(snapshot, {
+        isMarkdown: medium.isMarkdown,
+        isWritten: options.generator === undefined,
+        sha256: options.sha256,
+      })
     case 'other':
       return { type: 'no-page', reason: 'not_text', detail: medium.name, target: null, links: [], removals: [] }
   }

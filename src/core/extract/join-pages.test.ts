@@ -2,10 +2,12 @@ import { expect, test } from 'vitest'
 import type { Page } from '../model.ts'
 import { findAnchor } from '../retrieval/anchored-url.ts'
 import { extractPage } from './extract-page.ts'
+import { pharosDocument } from './generators/pharos-document.ts'
 import { joinPages } from './join-pages.ts'
 
 function extract(body: string, type: string): Page {
-  const extraction = extractPage({ url: 'https://docs.example/a', body, headers: { 'content-type': type } })
+  const snapshot = { url: 'https://docs.example/a', body, headers: { 'content-type': type } }
+  const extraction = extractPage(snapshot, { generator: pharosDocument })
   if (extraction.type !== 'page') throw new Error(extraction.detail)
   return extraction.page
 }

@@ -7,7 +7,7 @@ import { extractText } from './text-page.ts'
 const URL = 'https://example.com/docs/tides.md'
 
 function read(body: string, isMarkdown = true, headers: Readonly<Record<string, string>> = {}): Page {
-  const extraction = extractText({ url: URL, body, headers }, { isMarkdown })
+  const extraction = extractText({ url: URL, body, headers }, { isMarkdown, isWritten: true })
   if (extraction.type !== 'page') throw new Error(extraction.detail)
   return extraction.page
 }
@@ -29,12 +29,17 @@ test('a Markdown file is a page', () => {
     robots: { index: false, follow: true },
     generator: null,
     markdown,
-    sections: [{ title: 'Heading', level: 1, anchor: null, startLine: 1, endLine: 3, children: [] }],
+    sections: [{ title: 'Heading', level: 1, anchor: 'heading', startLine: 1, endLine: 3, children: [] }],
     links: [{ url: 'https://example.com/docs/times.md', text: 'six', rel: [], isContent: true }],
     wordCount: 7,
     contentHash: sha256(markdown),
     hiddenChars: 0,
   })
+})
+
+test('headings of a document that was converted to Markdown have no anchors', () => {
+  const extraction = extractText({ url: URL, body: '# A\n\ntext\n' }, { isMarkdown: true, isWritten: false })
+  expect(extraction).toMatchObject({ type: 'page', page: { sections: [{ title: 'A', anchor: null }] } })
 })
 
 describe('the title', () => {
@@ -51,13 +56,13 @@ test('sections end before the next heading, without blank lines', () => {
   const { sections } = read('# A\n\ntext\n## B\nb\n\n\n### C\nc\n\n## D\n```\n# no heading\n```\n')
   expect(sections).toEqual([
     {
-      ...{ title: 'A', level: 1, anchor: null, startLine: 1, endLine: 14 },
+      ...{ title: 'A', level: 1, anchor: 'a', startLine: 1, endLine: 14 },
       children: [
         {
-          ...{ title: 'B', level: 2, anchor: null, startLine: 4, endLine: 9 },
-          children: [{ title: 'C', level: 3, anchor: null, startLine: 8, endLine: 9, children: [] }],
+          ...{ title: 'B', level: 2, anchor: 'b', startLine: 4, endLine: 9 },
+          children: [{ title: 'C', level: 3, anchor: 'c', startLine: 8, endLine: 9, children: [] }],
         },
-        { title: 'D', level: 2, anchor: null, startLine: 11, endLine: 14, children: [] },
+        { title: 'D', level: 2, anchor: 'd', startLine: 11, endLine: 14, children: [] },
       ],
     },
   ])
@@ -83,11 +88,17 @@ test('plain text has no sections, but addresses', () => {
 })
 
 test.each(['', ' \n\t\n', '---\ntitle: A\n---\n\n'])('%j is empty', (body) => {
-  expect(extractText({ url: URL, body }, { isMarkdown: true })).toMatchObject({ type: 'no-page', reason: 'empty' })
+  expect(extractText({ url: URL, body }, { isMarkdown: true, isWritten: true })).toMatchObject({
+    type: 'no-page',
+    reason: 'empty',
+  })
 })
 
 test.each(['404: Not Found\n', 'Page not found'])('%j is a missing page', (body) => {
-  expect(extractText({ url: URL, body }, { isMarkdown: false })).toMatchObject({ type: 'no-page', reason: 'soft_404' })
+  expect(extractText({ url: URL, body }, { isMarkdown: false, isWritten: true })).toMatchObject({
+    type: 'no-page',
+    reason: 'soft_404',
+  })
 })
 
 describe('Markdown of somebody else', () => {
@@ -152,7 +163,9 @@ describe('Markdown of somebody else', () => {
     const times = process.env['TEST_LONG'] === undefined ? 40_000 : 100_000
     const ms = cpuMsOf(() => {
       for (const part of parts) {
-        expect(extractText({ url: URL, body: part.repeat(times) }, { isMarkdown: true }).type).toBeTypeOf('string')
+        expect(
+          extractText({ url: URL, body: part.repeat(times) }, { isMarkdown: true, isWritten: true }).type,
+        ).toBeTypeOf('string')
       }
     })
     expect(ms).toBeLessThan(times / 5)
@@ -177,7 +190,7 @@ test('the fields of the answer may give another address', () => {
 
 describe('what is known beside a text', () => {
   const extract = (body: string, known: KnownFacts) => {
-    const extraction = extractText({ url: URL, body, known }, { isMarkdown: true })
+    const extraction = extractText({ url: URL, body, known }, { isMarkdown: true, isWritten: true })
     if (extraction.type !== 'page') throw new Error(extraction.reason)
     return extraction.page
   }
@@ -213,7 +226,7 @@ One ![a *plan*](${data}) and ![](<${data}> "x") two.
 
 [p]: ${data}
 `
-  const extraction = extractText({ url: 'https://ex.org/a.md', body }, { isMarkdown: true })
+  const extraction = extractText({ url: 'https://ex.org/a.md', body }, { isMarkdown: true, isWritten: true })
   expect(extraction.type === 'page' && extraction.page.markdown).toBe(
     '# T\n\nOne a *plan* and  two.\n\na lamp and three\n\n![by name][p] and `![code](data:x)`\n',
   )

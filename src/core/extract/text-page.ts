@@ -1,6 +1,7 @@
 import MarkdownIt from 'markdown-it'
 import { parseHtml } from '../html/parse-html.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
+import { withHeadingAnchors } from '../markdown/heading-anchors.ts'
 import type { Extraction, Link, NoPageReason, Section, Sha256, Snapshot } from '../model.ts'
 import { clipText, isBlank, splitLines } from '../text/lines.ts'
 import { decodePlain } from './decode-html.ts'
@@ -24,6 +25,8 @@ import { createSections } from './write/sections.ts'
 export interface TextOptions {
   /** Whether its headings and links are those of Markdown. */
   readonly isMarkdown: boolean
+  /** Whether people wrote it so, and what shows it gives anchors to headings; a document that was converted has its own. */
+  readonly isWritten: boolean
   readonly sha256?: Sha256 | undefined
 }
 
@@ -34,7 +37,7 @@ const SHORT_LINE = 100
  * Makes a page of an answer that is Markdown or plain text already. Markdown stays as its author wrote it, without front
  * matter and without what nobody would see, and with its raw HTML escaped.
  */
-export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOptions): Extraction {
+export function extractText(snapshot: Snapshot, { isMarkdown, isWritten, sha256 }: TextOptions): Extraction {
   const { url, body, headers = {}, known = {} } = snapshot
   const { fields, lines } = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
   const source = trimLines(lines)
@@ -45,7 +48,8 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
   const { text, shown, hiddenChars } = isMarkdown ? readMarkdown(source) : readPlain(source)
   if (text.length === 0) return noPage('empty', 'no text')
   const markdown = `${text.join('\n')}\n`
-  const sections = isMarkdown ? readSections(text) : []
+  const headings = isMarkdown ? readSections(text) : []
+  const sections = isWritten ? withHeadingAnchors(headings) : headings
   const heading = sections.find((section) => section.level === 1) ?? sections[0]
   const links = readLinkHeader(headers['link'] ?? '')
   const field = (name: string, most: number) => cleanLine(fields.get(name) ?? '', most)

@@ -1,6 +1,6 @@
 import type { Section } from '../model.ts'
 
-/** Sections with the anchors that sites which show repositories give to headings of Markdown. */
+/** Sections with the anchors that sites which show Markdown give to its headings. */
 export function withHeadingAnchors(sections: readonly Section[]): Section[] {
   const used = new Map<string, number>()
   const name = (section: Section): Section => {

@@ -46,6 +46,21 @@ test('the last place before a line that has a fragment of its own, before the se
   ])
 })
 
+test('the section again where a place in it ends', () => {
+  const marked: Section = {
+    ...section('top', 1, 20),
+    marks: [
+      { line: 4, anchor: 'csv.reader' },
+      { line: 9, anchor: '' },
+    ],
+  }
+  expect([1, 4, 8, 9].map((line) => findAnchor([marked], line))).toEqual(['top', 'csv.reader', 'csv.reader', 'top'])
+})
+
+test('an address that leads to a place already stays as it is', () => {
+  expect(withAnchor('https://docs.example/api#listLamps', 'parameters')).toBe('https://docs.example/api#listLamps')
+})
+
 test('lines of a file of a repository that is kept as it stands, where no section has an anchor', () => {
   const source = 'git+https://github.com/o/lamp'
   const url = `https://github.com/o/lamp/blob/${'0'.repeat(40)}/src/lamp.py`

@@ -20,10 +20,10 @@ export function citedUrl({ source, url, anchor, isAsFile, startLine, endLine }: 
   return writeLinesUrl(source, url, startLine, endLine) ?? url
 }
 
-/** An address with the anchor of a section, if that has one. */
+/** An address with the anchor of a section, if that has one and the address leads to no other place. */
 export function withAnchor(url: string, anchor: string | null): string {
   const parsed = anchor === null ? null : URL.parse(url)
-  if (anchor === null || parsed === null) return url
+  if (anchor === null || parsed === null || parsed.hash !== '') return url
   parsed.hash = anchor
   return parsed.href
 }
@@ -32,6 +32,6 @@ export function withAnchor(url: string, anchor: string | null): string {
 export function findAnchor(sections: readonly Section[], line: number): string | null {
   const around = sections.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
   if (around === undefined) return null
-  const place = around.marks?.findLast((mark) => mark.line <= line)
-  return findAnchor(around.children, line) ?? place?.anchor ?? around.anchor
+  const place = around.marks?.findLast((mark) => mark.line <= line)?.anchor ?? ''
+  return findAnchor(around.children, line) ?? (place === '' ? around.anchor : place)
 }

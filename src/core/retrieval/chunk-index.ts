@@ -1,5 +1,6 @@
 import { readDocumentTable, type SegmentDocument } from '../search/document-table.ts'
 import type { Explanation } from '../search/explain.ts'
+import type { MissingWord } from '../search/ranking.ts'
 import {
   type EncodedSegment,
   mergeSegments,
@@ -70,10 +71,8 @@ export interface ChunkMatch {
   readonly terms: readonly string[]
   /** Which share of it is text of links, from 0 to 1. */
   readonly linkShare: number
-  /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
-  readonly coverage: number
   /** The words of the query that it lacks. */
-  readonly missing: readonly string[]
+  readonly missing: readonly MissingWord[]
   readonly explain?: Explanation
 }
 

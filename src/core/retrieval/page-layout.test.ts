@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chunkPage } from '../chunk/chunk-page.ts'
 import { splitLines } from '../text/lines.ts'
-import { listSpans, planExcerpt, readLayout, writeLayout } from './page-layout.ts'
+import { anchorAt, listSpans, planExcerpt, readLayout, writeLayout } from './page-layout.ts'
 
 const SIZES = { targetChars: 200, maxChars: 400 }
 
@@ -42,6 +42,22 @@ describe('a layout', () => {
     expect(listSpans(layout, 0, 1)).toEqual([
       { startLine: 1, endLine: 4, offset: 0, headingPath: ['One'], anchor: 'one', isOpen: false },
       { startLine: 5, endLine: 7, offset: 14, headingPath: ['One', 'Two'], anchor: 'one', isOpen: false },
+    ])
+  })
+
+  test('leads to the definition that a line of a chunk stands in', () => {
+    const markdown = '# One\n\n`first()`\n\nText.\n\n`second()`\n\nText.\n\nThe end.'
+    const marks = [
+      { line: 3, anchor: 'first' },
+      { line: 7, anchor: 'second' },
+      { line: 11, anchor: '' },
+    ]
+    const sections = [{ title: 'One', level: 1, anchor: 'one', startLine: 1, endLine: 11, children: [], marks }]
+    const chunks = chunkPage({ markdown }, 'page')
+    const [span] = listSpans(readLayout(writeLayout({ markdown, sections }, chunks)), 0, 0)
+    expect(span).toMatchObject({ startLine: 1, endLine: 11, anchor: 'one' })
+    expect([1, 3, 6, 7, 9, 11].map((line) => span && anchorAt(span, line))).toEqual([
+      ...['one', 'first', 'first', 'second', 'second', 'one'],
     ])
   })
 

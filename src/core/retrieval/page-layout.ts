@@ -1,4 +1,4 @@
-import type { Chunk, Section } from '../model.ts'
+import type { Chunk, Section, SectionMark } from '../model.ts'
 import { findAnchor } from './anchored-url.ts'
 import { createLineStarts } from './line-starts.ts'
 
@@ -11,8 +11,10 @@ export interface LayoutSpan {
   /** Bytes of the page, as UTF-8, before its first line. */
   readonly offset: number
   readonly headingPath: readonly string[]
-  /** Fragment of the section it stands in. */
+  /** Fragment of the section or definition that it begins in. */
   readonly anchor: string | null
+  /** Places inside of it that have fragments of their own; left out where there are none. */
+  readonly marks?: readonly SectionMark[]
   /** Whether it may begin inside a block: a fence that was cut, or a line without a blank one before it. */
   readonly isOpen: boolean
 }
@@ -28,6 +30,8 @@ export interface PageLayout {
   readonly anchors: readonly (string | null)[]
   /** In the order of the page. */
   readonly spans: readonly WrittenSpan[]
+  /** Line and fragment of the places inside of chunks that have one; left out where there are none. */
+  readonly marks?: readonly (readonly [number, string])[]
 }
 
 /** First line, last line, offset, path, anchor, and 1 for one that may begin inside a block. */
@@ -53,8 +57,23 @@ export function writeLayout(
     return [startLine, endLine, offset, paths.add(headingPath), anchors.add(findAnchor(sections, startLine)), +isOpen]
   })
   const bytes = offset + utf8Length(markdown, at, markdown.length)
+  const starts = new Set(spans.map(([startLine]) => startLine))
+  const marks = listMarks(sections)
+    .filter(({ line }) => !starts.has(line))
+    .map(({ line }) => [line, findAnchor(sections, line) ?? ''] as const)
   const written: PageLayout = { bytes, paths: paths.list, anchors: anchors.list, spans }
-  return JSON.stringify(written)
+  return JSON.stringify(marks.length === 0 ? written : { ...written, marks })
+}
+
+/** The places of all sections, in the order of the page. */
+function listMarks(sections: readonly Section[]): SectionMark[] {
+  return sections.flatMap(({ marks = [], children }) => [...marks, ...listMarks(children)])
+}
+
+/** The fragment that leads to a line of a chunk. */
+export function anchorAt({ anchor, marks = [] }: LayoutSpan, line: number): string | null {
+  const place = marks.findLast((mark) => mark.line <= line)
+  return place === undefined ? anchor : place.anchor === '' ? null : place.anchor
 }
 
 /**
@@ -75,15 +94,20 @@ export function readLayout(text: string): PageLayout {
 }
 
 /** The chunks of a layout from one place to another, the last one included. */
-export function listSpans({ paths, anchors, spans }: PageLayout, first: number, last: number): LayoutSpan[] {
-  return spans.slice(first, last + 1).map(([startLine, endLine, offset, path, anchor, isOpen]) => ({
-    startLine,
-    endLine,
-    offset,
-    headingPath: paths[path] ?? [],
-    anchor: anchors[anchor] ?? null,
-    isOpen: isOpen === 1,
-  }))
+export function listSpans(layout: PageLayout, first: number, last: number): LayoutSpan[] {
+  const { paths, anchors, spans, marks = [] } = layout
+  return spans.slice(first, last + 1).map(([startLine, endLine, offset, path, anchor, isOpen]) => {
+    const inside = marks.filter(([line]) => line > startLine && line <= endLine)
+    return {
+      startLine,
+      endLine,
+      offset,
+      headingPath: paths[path] ?? [],
+      anchor: anchors[anchor] ?? null,
+      isOpen: isOpen === 1,
+      ...(inside.length === 0 ? {} : { marks: inside.map(([line, name]) => ({ line, anchor: name })) }),
+    }
+  })
 }
 
 /** Chunks of a page by their places, the last one included. */

@@ -64,6 +64,30 @@ describe('a hit grows', () => {
     expect(text).toContain('about39')
   })
 
+  test('from the definition that is meant on, where others stand before it in the chunk', () => {
+    const markdown = `# API\n\n\`first(a)\`\n\nSays little.\n\nThere are these classes:\n\n\`needle(b)\`\n\nIt shines.\n\n\`third(c)\`\n\n${words('else', 60)}\n`
+    const { text } = shown(growAt(markdown, 'needle(b', { target: 20, most: 32 }))
+    expect(text.startsWith('`needle(b)`\n\nIt shines.')).toBe(true)
+  })
+
+  test('to the end of its definition, and not on to the next one once that is enough', () => {
+    const markdown = `# API\n\n\`needle(a)\`\n\n${words('about', 120)}\n\n\`other(c)\`\n\n${words('else', 60)}\n\n${words('tail', 900)}\n`
+    const { text } = shown(growAt(markdown, 'needle(a', { target: 600, most: 700 }))
+    expect(text).toMatch(/^# API\n\n`needle\(a\)`\n\nabout0 .* about119$/)
+  })
+
+  test('and does not end with the name of a definition that is not shown', () => {
+    const markdown = `# API\n\n\`needle(a)\`\n\nIt shines.\n\n\`other(c)\`\n\n${words('else', 300)}\n`
+    const { text } = shown(growAt(markdown, 'needle(a', { target: 30, most: 36 }))
+    expect(text).toBe('# API\n\n`needle(a)`\n\nIt shines.')
+  })
+
+  test('to the sections beside its own where that is only a few words', () => {
+    const markdown = `# needle(1)\n\n## Name\n\nneedle - sews\n\n## Synopsis\n\nneedle thread\n\n## Text\n\n${words('text', 100)}\n\n## Options\n\n${words('more', 900)}\n`
+    const { text } = shown(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))
+    expect(text).toMatch(/^## Name\n.*\n## Synopsis\n.*\n## Text\n\ntext0 .* text99$/s)
+  })
+
   test('from a description back to its signature', () => {
     const markdown = `# API\n\n${words('before', 60)}\n\n\`call(a, b)\`\n\n${words('about', 30)}\n\nThe needle.\n\n${words('tail', 90)}\n`
     const { text, under } = shown(growAt(markdown, 'The needle.'))

@@ -78,10 +78,26 @@ interface Region {
   readonly lengths: Uint32Array
 }
 
+/** A section that fits, with the number of its headings and the place of its last chunk. */
+interface FoundSection extends LineRange {
+  readonly depth: number
+  readonly last: number
+}
+
+/** Whether lines of a page were not shown yet. */
+type IsFree = (range: LineRange) => boolean
+
 /** Neighbouring blocks of a region by their places, the last one included. */
 interface Run {
   readonly first: number
   readonly last: number
+}
+
+/** A whole definition or section of this many characters can be understood without what stands around it. */
+const ENOUGH_CHARS = 600
+
+function enoughOf(limit: number): number {
+  return Math.min(ENOUGH_CHARS, limit / 2)
 }
 
 /** Chunks on each side of a hit that are looked at where a section is long. */
@@ -141,29 +157,34 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     return region
   }
 
-  /** The largest section around a chunk that fits, with all the sections in it; undefined when none does. */
-  const findSection = (place: number, limit: number, isFree: (range: LineRange) => boolean): LineRange | undefined => {
-    let found: LineRange | undefined
+  /** The section around a chunk with all the sections in it, or a short one around that; undefined when it does not fit. */
+  const findSection = (place: number, limit: number, isFree: IsFree): FoundSection | undefined => {
+    let found: FoundSection | undefined
     for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
       const { first, last } = findRun(chunks, place, depth, false)
       const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
-      if (measure(range) > limit || !isFree(range)) break
-      found = range
+      const most = found === undefined ? limit : 2 * enoughOf(limit)
+      // What stands under several headings of the first level may be several pages of a document.
+      const isSeveral = depth === 0 && chunks[first]?.headingPath[0] !== chunks[last]?.headingPath[0]
+      if (measure(range) > most || !isFree(range) || (found !== undefined && isSeveral)) break
+      found = { ...range, depth, last }
+      if (measure(range) >= enoughOf(limit)) break
     }
     return found
   }
 
-  /** A range that ends with its section, with the sections below that fit as well. */
-  const takeInBelow = (
+  /** A section, or its end, with the sections after it that stand below the same headings down to a depth, up to a size. */
+  const takeInNext = (
     range: LineRange,
-    region: Region,
+    { last, depth }: Pick<FoundSection, 'last' | 'depth'>,
     limit: number,
-    isFree: (range: LineRange) => boolean,
+    enough: number,
+    isFree: IsFree,
   ): LineRange => {
-    const path = chunks[region.first]?.headingPath ?? []
+    const path = chunks[last]?.headingPath ?? []
     let grown = range
-    for (let next = region.last + 1; next < chunks.length; ) {
-      if (!startsWith(chunks[next]?.headingPath ?? [], path, path.length)) break
+    for (let next = last + 1; next < chunks.length && measure(grown) < enough; ) {
+      if (!startsWith(chunks[next]?.headingPath ?? [], path, depth)) break
       const run = findRun(chunks, next, chunks[next]?.headingPath.length ?? 0, true)
       const { endLine } = withoutBlankEnd(startOf, markdown, spanOf(chunks, next, run.last))
       const wider = { startLine: range.startLine, endLine }
@@ -179,7 +200,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
       const { place } = hit
       const span = chunks[place]
       if (span === undefined) return 'shown'
-      const isFree = (range: LineRange) => !taken.some((other) => overlaps(other, range))
+      const isFree: IsFree = (range) => !taken.some((other) => overlaps(other, range))
       const region = regionOf(place, hit.isMarkdown)
       const grown = growRun(region, span, hit, room, isFree)
       if (grown === 'shown' || grown === 'too-large') return grown
@@ -187,10 +208,15 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
       const limit = Math.min(room.target, room.left) * CHARS_PER_TOKEN
       const own = rangeOf(region, grown.run)
       const section = hit.isMarkdown ? findSection(place, limit, isFree) : undefined
-      if (section !== undefined && contains(section, own)) return show(section)
+      if (section !== undefined && contains(section, own)) {
+        // A few words under a heading of their own, such as the name in a manual, say little without the sections beside them.
+        const { last, depth } = section
+        return show(takeInNext(section, { last, depth: Math.max(0, depth - 1) }, limit, enoughOf(limit), isFree))
+      }
       const isWhole = grown.run.last === region.blocks.length - 1 && !isSamePath(chunks, region.last, region.last + 1)
       const isShort = (own.endLine - own.startLine < 2 || sizeOf(region, grown.run) < limit / 2) && hit.isMarkdown
-      const range = isWhole && isShort ? takeInBelow(own, region, limit, isFree) : own
+      const below = { last: region.last, depth: chunks[region.last]?.headingPath.length ?? 0 }
+      const range = isWhole && isShort ? takeInNext(own, below, limit, limit, isFree) : own
       return show(range, false, grown.under)
     },
     join(a, b, most) {
@@ -210,19 +236,14 @@ type GrownRun =
   | 'shown'
   | 'too-large'
 
-function growRun(
-  region: Region,
-  span: PassageSpan,
-  hit: PassageHit,
-  room: PassageRoom,
-  isFree: (range: LineRange) => boolean,
-): GrownRun {
+function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: PassageRoom, isFree: IsFree): GrownRun {
   const { blocks } = region
   const free = (place: number) =>
     place >= 0 && place < blocks.length && isFree(rangeOf(region, { first: place, last: place }))
   const core = blocksOf(region, span)
   const candidates = placesOf(core).filter(free)
-  const focus = findFocus(region, candidates, span, hit.terms)
+  const countWords = createWordCount(region, span, hit.terms)
+  const focus = findFocus(region, candidates, countWords)
   if (focus === undefined) return 'shown'
   const open = { first: focus, last: focus }
   const reach = room.most * CHARS_PER_TOKEN
@@ -240,18 +261,24 @@ function growRun(
   if (sizeOf(region, wanted) > left && room.left < room.budget) return 'too-large'
   const most = Math.min(room.most * CHARS_PER_TOKEN, left)
   const needed = takeInNeeded(region, alone, open, most)
-  const whole = joinRuns(needed, clipRun(dropTail(region, core, focus), open))
+  const whole = joinRuns(needed, clipRun(dropTail(region, core, focus, countWords), open))
   const target = Math.min(room.target * CHARS_PER_TOKEN, left)
   const chunk = sizeOf(region, whole) <= most ? whole : fill(region, needed, whole, target)
-  const run = fill(region, chunk, open, target)
+  const run = withoutLead(region, fill(region, chunk, open, target), focus)
   return { run, under: findUnder(region, run, focus) }
 }
 
-/** Of a chunk that begins with the end of one item or definition and goes on with another, the part that is meant. */
-function dropTail({ blocks }: Region, core: Run, focus: number): Run {
+/**
+ * Of a chunk that begins with the end of one item or definition and goes on with another, the part that is meant; of one with several
+ * definitions, from the one that is meant on, unless those before have about as many of the words.
+ */
+function dropTail({ blocks }: Region, core: Run, focus: number, countWords: (place: number) => number): Run {
   const isOwn = (place: number) =>
     rootOf(blocks, place) >= core.first || rootOf(blocks, place) === rootOf(blocks, focus)
   const first = placesOf({ first: core.first, last: focus }).find(isOwn) ?? focus
+  const signature = findSignature(blocks, focus) ?? -1
+  const isMeant = placesOf({ first, last: signature - 1 }).every((place) => countWords(place) * 2 < countWords(focus))
+  if (signature > first && isMeant) return { first: signature, last: core.last }
   if (blocks[first]?.leadsOn === true) return { first, last: core.last }
   const next = placesOf({ first, last: focus }).find((place) => blocks[place]?.isSignature === true)
   return { first: next ?? first, last: core.last }
@@ -268,8 +295,15 @@ function takeInNeeded(region: Region, run: Run, open: Run, most: number): Run {
   if (fits(opener, last)) first = opener
   const signature = findSignature(blocks, first)
   if (signature !== undefined && fits(signature, last)) first = signature
-  while (blocks[first - 1]?.leadsOn === true && fits(first - 1, last)) first--
+  while (isLedTo(blocks, first) && fits(first - 1, last)) first--
   return { first, last }
+}
+
+/** Whether a block says little without the one before it. A definition does without the sentence that announces a list of them. */
+function isLedTo(blocks: readonly PassageBlock[], place: number): boolean {
+  const before = blocks[place - 1]
+  if (before?.leadsOn !== true) return false
+  return blocks[place]?.isSignature !== true || before.isSignature || before.type === 'heading'
 }
 
 /** The nearest signature at or above a block that no heading parts from it. */
@@ -290,7 +324,7 @@ function rootOf(blocks: readonly PassageBlock[], from: number): number {
 
 /**
  * Takes in neighbours as long as they fit: first back to what opens the text, then onwards. Where another definition begins there
- * is enough once the text has some size.
+ * is enough once the text has some size: the next one answers another question.
  */
 function fill(region: Region, run: Run, within: Run, limit: number): Run {
   const { blocks } = region
@@ -301,11 +335,18 @@ function fill(region: Region, run: Run, within: Run, limit: number): Run {
     const opens = blocks[first]?.type === 'heading' || blocks[first]?.isSignature === true
     const above = rootOf(blocks, first - 1)
     const below = endOfLead(blocks, last + 1)
-    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) * 2 >= limit
+    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) >= enoughOf(limit)
     if (!opens && fits(above, last)) first = above
     else if (!isEnough && fits(first, below)) last = below
     else return { first, last }
   }
+}
+
+/** A run without what it ends with that only leads to blocks after it, such as the name of a definition that is not shown. */
+function withoutLead({ blocks }: Region, { first, last }: Run, focus: number): Run {
+  let end = last
+  if (last < blocks.length - 1) while (end > focus && blocks[end]?.leadsOn === true) end--
+  return { first, last: end }
 }
 
 /** The block that ends what begins at a block: those that lead on take the next one with them. */
@@ -323,28 +364,38 @@ function findUnder(region: Region, run: Run, focus: number): string | null {
   return definition?.signature.includes('(') === true ? definition.signature : null
 }
 
-/** The block with most of the words that were asked for in the lines of the chunk; one that states a name counts double. */
+/** The block with most of the words that were asked for; one that states a name counts double. */
 function findFocus(
-  region: Region,
+  { blocks }: Region,
   candidates: readonly number[],
-  { startLine, endLine }: LineRange,
-  terms: readonly string[],
+  countWords: (place: number) => number,
 ): number | undefined {
   if (candidates.length < 2) return candidates[0]
-  const from = startLine - 1 - region.offset
-  const to = endLine - region.offset
   let best: number | undefined
   let most = -1
   for (const place of candidates) {
-    const { start = 0, end = 0, isSignature = false } = region.blocks[place] ?? {}
-    const text = region.lines.slice(Math.max(start, from), Math.min(end, to)).join('\n').toLowerCase()
-    const found = terms.filter((term) => text.includes(term)).length * (isSignature ? 2 : 1)
+    const found = countWords(place) * (blocks[place]?.isSignature === true ? 2 : 1)
     if (found > most) {
       best = place
       most = found
     }
   }
   return best
+}
+
+/** Counts the words that were asked for in the lines of a chunk that a block has. */
+function createWordCount(
+  { lines, blocks, offset }: Region,
+  { startLine, endLine }: LineRange,
+  terms: readonly string[],
+): (place: number) => number {
+  const from = startLine - 1 - offset
+  const to = endLine - offset
+  return (place) => {
+    const { start = 0, end = 0 } = blocks[place] ?? {}
+    const text = lines.slice(Math.max(start, from), Math.min(end, to)).join('\n').toLowerCase()
+    return terms.filter((term) => text.includes(term)).length
+  }
 }
 
 function cutPassage(

@@ -6,122 +6,132 @@ const of = (wordScore: number, similarity: number | null): FusionCandidate => ({
 const scoresOf = (...args: Parameters<typeof fuseScores>): number[] => fuseScores(...args).map(({ score }) => score)
 
 describe('the weighted sum', () => {
-  test('adds the share of the best word score and the place of the cosine between the least and the greatest', () => {
-    const candidates = [of(10, 0.2), of(5, 0.6), of(2, 0.4)]
-    const [first, second, third] = fuseScores('how to open a file', candidates)
+  test('adds 0.7 of the word score and 0.3 of the cosine for a question', () => {
+    const [first, second, third] = fuseScores('how to open a file', [of(0.9, 0.2), of(0.4, 0.6), of(0.1, 0.5)])
     expect([first?.score, second?.score, third?.score]).toEqual([
-      expect.closeTo(0.7, 10),
-      expect.closeTo(0.7 * 0.5 + 0.3, 10),
-      expect.closeTo(0.7 * 0.2 + 0.3 * 0.5, 10),
+      expect.closeTo(0.69, 10),
+      expect.closeTo(0.46, 10),
+      expect.closeTo(0.22, 10),
     ])
-    expect(second?.fusion).toBe('0.70 × words 0.50 + 0.30 × meaning 1.00')
+    expect(second?.fusion).toBe('0.70 × words 0.40 + 0.30 × meaning 0.60')
   })
 
-  test('is told by its weight, and follows it', () => {
-    const candidates = [of(10, 0), of(9, 1)]
-    expect(scoresOf('a question', candidates, { meaningShare: 0 })).toEqual([1, 0.9])
-    expect(scoresOf('a question', candidates, { meaningShare: 1 })).toEqual([0, 1])
+  test('adds only 0.1 of the cosine for a query that names something', () => {
+    const [fused] = fuseScores('os.path.join', [of(0.4, 0.6)])
+    expect(fused?.score).toBeCloseTo(0.42, 10)
+    expect(fused?.fusion).toBe('0.90 × words 0.40 + 0.10 × meaning 0.60')
   })
 
-  test('ranks what was found by its meaning alone by that', () => {
-    const [word, near, far] = scoresOf('a question', [of(3, 0.1), of(0, 0.9), of(0, 0.5)])
-    expect(near).toBeGreaterThan(far ?? 0)
-    expect(word).toBeGreaterThan(near ?? 0)
+  test('follows the share of the meaning that the caller sets', () => {
+    const candidates = [of(0.8, 0.1), of(0.7, 0.9)]
+    expect(scoresOf('a question', candidates, { meaningShare: 0 })).toEqual([0.8, 0.7])
+    expect(scoresOf('a question', candidates, { meaningShare: 1 })).toEqual([0.1, 0.9])
   })
 
-  test('takes equal cosines for equal', () => {
-    expect(scoresOf('a question', [of(4, 0.5), of(2, 0.5)])).toEqual([1, expect.closeTo(0.65, 10)])
+  test('gives a candidate the same score whatever else is found', () => {
+    const [alone] = scoresOf('a question', [of(0.2, 0.4)])
+    const [, among] = scoresOf('a question', [of(1, 0.9), of(0.2, 0.4), of(0.1, 0.1)])
+    expect(among).toBe(alone)
+  })
+
+  test('ranks a near meaning without words above weak words and below strong ones', () => {
+    const [strong, near, weak, far] = scoresOf('a question', [of(0.5, 0.1), of(0, 0.9), of(0.2, 0.1), of(0, 0.5)])
+    expect([strong, near, weak, far]).toEqual([
+      expect.closeTo(0.38, 10),
+      expect.closeTo(0.27, 10),
+      expect.closeTo(0.17, 10),
+      expect.closeTo(0.15, 10),
+    ])
+  })
+
+  test('counts a negative cosine as 0', () => {
+    const [opposite, unrelated] = scoresOf('a question', [of(0.5, -0.8), of(0.5, 0)])
+    expect(opposite).toBe(unrelated)
   })
 })
 
 describe('a candidate without a vector', () => {
-  test('is taken to mean what its words promise', () => {
-    // Among those with a vector, the better the words the nearer the meaning: on a line.
-    const candidates = [of(10, 0.9), of(6, null), of(2, 0.1), of(6, 0.5)]
+  test('is given the cosine that candidates with such words have', () => {
+    // The cosines of those with a vector lie on a line: the better the words, the nearer the meaning.
+    const candidates = [of(0.9, 0.9), of(0.5, null), of(0.1, 0.1), of(0.5, 0.5)]
     const [, unknown, , known] = fuseScores('a question', candidates)
     expect(unknown?.score).toBeCloseTo(known?.score ?? 0, 10)
     expect(unknown?.fusion).toContain('it has no vector')
     expect(known?.fusion).not.toContain('it has no vector')
   })
 
-  test('is ranked neither up nor down for it, on the whole', () => {
-    // Meanings that have nothing to do with words: whether a vector is there must not show in the mean score.
+  test('is never given a cosine below 0 or above 1', () => {
+    // A steep line: −0.7 where there are no words, 2.9 where they match best.
+    const steep = [of(0.2, 0.1), of(0.4, 0.9)]
+    const [, , low, high] = scoresOf('a question', [...steep, of(0, null), of(0.9, null)])
+    expect([low, high]).toEqual([0, expect.closeTo(0.7 * 0.9 + 0.3, 10)])
+  })
+
+  test('ranks neither up nor down on average', () => {
+    // Cosines are independent of words here, so whether a candidate has a vector must not show in the mean score.
     const random = (seed: number) => ((Math.imul(seed, 2654435761) >>> 0) % 1000) / 1000
-    const all = Array.from({ length: 200 }, (_, i) => of(200 - i, random(i + 1)))
+    const all = Array.from({ length: 200 }, (_, i) => of((200 - i) / 200, random(i + 1)))
     const half = all.map((one, i) => (i % 2 === 0 ? one : of(one.wordScore, null)))
     const fused = scoresOf('a question', half)
     const meanOf = (rest: number) => fused.filter((_, i) => i % 2 === rest).reduce((sum, one) => sum + one, 0) / 100
-    expect(Math.abs(meanOf(0) - meanOf(1))).toBeLessThan(0.02)
+    expect(Math.abs(meanOf(0) - meanOf(1))).toBeLessThan(0.01)
   })
 
-  test('changes nothing where nobody has one', () => {
-    expect(fuseScores('a question', [of(7, null), of(3, null)])).toEqual([
-      { score: 7, fusion: 'words alone' },
-      { score: 3, fusion: 'words alone' },
+  test('keeps its word score when no candidate has a vector', () => {
+    expect(fuseScores('a question', [of(0.7, null), of(0.3, null)])).toEqual([
+      { score: 0.7, fusion: 'words alone' },
+      { score: 0.3, fusion: 'words alone' },
     ])
   })
 })
 
-describe('reciprocal ranks', () => {
-  test('add up, whatever the scores are', () => {
-    const scores = scoresOf('a question', [of(100, 0.1), of(2, 0.9), of(1, 0.5)], { method: 'rrf' })
-    expect(scores).toEqual([1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62])
+describe('candidates that come after the first ones', () => {
+  const first = [of(0.9, 0.2), of(0.7, 0.6), of(0.4, 0.4)]
+
+  test('get the scores that they would have among the first ones', () => {
+    const later = [of(0.2, 0.2), of(0.3, 0.9), of(0.1, null), of(0.4, 0.4)]
+    const fused = createFusion('a question', first)(later)
+    expect(fused.slice(0, 2).map(({ score }) => score)).toEqual([expect.closeTo(0.2, 10), expect.closeTo(0.48, 10)])
+    expect(fused[2]).toEqual(fuseScores('a question', [...first, of(0.1, null)])[3])
+    expect(fused[3]).toEqual(fuseScores('a question', first)[2])
   })
 
-  test('count the rank by words twice where there is no vector, and none where there are no words', () => {
-    const scores = scoresOf('a question', [of(9, 0.1), of(5, null), of(0, 0.8)], { method: 'rrf' })
-    expect(scores).toEqual([1 / 61 + 1 / 62, 2 / 62, 1 / 61])
-  })
-
-  test('are the same for equal scores', () => {
-    const [a, b] = scoresOf('a question', [of(5, 0.5), of(5, 0.5)], { method: 'rrf' })
-    expect(a).toBe(b)
-  })
-})
-
-describe('candidates that come after others', () => {
-  const first = [of(10, 0.2), of(8, 0.6), of(4, 0.4)]
-
-  test('are measured by the first ones', () => {
+  test('do not change the cosine that is expected without a vector', () => {
     const fuse = createFusion('a question', first)
-    const [lower, nearest, unknown, same] = fuse([of(2, 0.2), of(3, 0.9), of(1, null), of(4, 0.4)], 3)
-    expect(lower?.score).toBeCloseTo(0.7 * 0.2, 10)
-    expect(nearest?.score).toBeCloseTo(0.7 * 0.3 + 0.3, 10)
-    expect(unknown?.score).toBeLessThan(0.7 * 0.1 + 0.3)
-    expect(same?.score).toBe(fuse(first, 0)[2]?.score)
-    // Without any vector among them, too.
-    expect(fuse([of(1, null)], 6)[0]?.score).toBe(unknown?.score)
+    const [alone] = fuse([of(0.1, null)])
+    const [among] = fuse([of(0.1, null), of(0.1, 1), of(0.2, 1)])
+    expect(alone?.fusion).toContain('it has no vector')
+    expect(among).toEqual(alone)
   })
 
-  test('have the ranks after theirs', () => {
-    const fuse = createFusion('a question', first, { method: 'rrf' })
-    expect(fuse([of(3, 0.9)], 3)).toEqual([{ score: 2 / 64, fusion: 'rank 4 by words, 4 by meaning' }])
-  })
-
-  test('go by words alone where those did', () => {
-    const fuse = createFusion('a question', [of(7, null)])
-    expect(fuse([of(3, 0.5)], 1)).toEqual([{ score: 3, fusion: 'words alone' }])
+  test('keep their word scores when none of the first ones has a vector', () => {
+    const fuse = createFusion('a question', [of(0.7, null)])
+    expect(fuse([of(0.3, 0.5)])).toEqual([{ score: 0.3, fusion: 'words alone' }])
   })
 })
 
-test('words alone are what they are, whatever is known of meanings', () => {
-  expect(scoresOf('a question', [of(7, 0.1), of(3, 0.9)], { method: 'words' })).toEqual([7, 3])
+test('the method "words" keeps word scores whatever the cosines are', () => {
+  expect(scoresOf('a question', [of(0.7, 0.1), of(0.3, 0.9)], { method: 'words' })).toEqual([0.7, 0.3])
 })
 
-test('scores are finite and within bounds, whatever comes in', () => {
+test('a meaning adds between 0 and its share to the words of any candidate', () => {
   const candidate = fc.record({
-    wordScore: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    // A quoted phrase can score more than 1.
+    wordScore: fc.double({ min: 0, max: 3, noNaN: true }),
     similarity: fc.option(fc.double({ min: -1, max: 1, noNaN: true })),
   })
   fc.assert(
     fc.property(fc.array(candidate, { minLength: 1, maxLength: 30 }), (candidates) => {
       fc.pre(candidates.some(({ similarity }) => similarity !== null))
-      for (const score of scoresOf('a question', candidates)) expect(score >= 0 && score <= 1 + 1e-9).toBe(true)
+      scoresOf('a question', candidates).forEach((score, i) => {
+        const added = score - 0.7 * (candidates[i]?.wordScore ?? 0)
+        expect(added >= -1e-9 && added <= 0.3 + 1e-9).toBe(true)
+      })
     }),
   )
 })
 
-describe('a query that names something', () => {
+describe('the share of the meaning', () => {
   const NAMES = [
     'os.path.join',
     'max_pages',
@@ -162,12 +172,12 @@ describe('a query that names something', () => {
     'well-known text format',
   ]
 
-  test.each(NAMES)('%s', (name) => {
+  test.each(NAMES)('is 0.1 for a query that names something: %s', (name) => {
     expect(isIdentifierLike(name)).toBe(true)
-    expect(meaningShareFor(name)).toBeLessThan(0.3)
+    expect(meaningShareFor(name)).toBe(0.1)
   })
 
-  test.each(QUESTIONS)('is told from: %s', (question) => {
+  test.each(QUESTIONS)('is 0.3 for a question or a topic: %s', (question) => {
     expect(isIdentifierLike(question)).toBe(false)
     expect(meaningShareFor(question)).toBe(0.3)
   })

@@ -82,7 +82,10 @@ export function createFusion(
   if (method === 'words' || known.length === 0) {
     return (candidates) => candidates.map(({ wordScore }) => ({ score: wordScore, fusion: 'words alone' }))
   }
-  const expected = expectSimilarity(known)
+  // Those found by their meaning alone are near by choice, and tell nothing about hits by words.
+  const expected = expectSimilarity(
+    known.some(({ wordScore }) => wordScore > 0) ? known.filter(({ wordScore }) => wordScore > 0) : known,
+  )
   return (candidates) =>
     candidates.map(({ wordScore, similarity }) => {
       const meaning = Math.max(0, similarity ?? expected(wordScore))

@@ -56,6 +56,8 @@ export interface RankedQuery {
   readonly words: readonly QueryWord[]
   /** How many documents can be found: how rare a word is, is measured among these. */
   readonly count: number
+  /** Their average length, which long documents are held back by. */
+  readonly averageLength: number
   readonly postings: WeightedPostings
   readonly findPairs: PairFinder
   /** Occurrences of a term in a document, by field. */
@@ -70,11 +72,8 @@ export type PairFinder = (documents: readonly number[], words: readonly QueryWor
 
 /** The documents that are ranked. */
 export interface RankedCollection {
-  /** Tokens by document and field: `lengths[document * fieldCount + field]`. All 0 for a number without a document. */
-  readonly lengths: Uint32Array
-  readonly fieldCount: number
-  /** How many documents there are. */
-  readonly count: number
+  /** By document, the tokens of all fields, counted by the weights of the fields as occurrences are. */
+  readonly lengths: Float64Array
   /** By document, what decides between equal scores; without it the number does. */
   readonly order?: Order
 }
@@ -91,10 +90,15 @@ export interface RankedDocument {
   readonly pairs: number
   /** Its terms that stand for a word of the query, word by word, those the query uses first. */
   readonly terms: readonly number[]
-  /** Share of the query's words that it holds, each counted by its weight and rarity, from 0 to 1. */
-  readonly coverage: number
   /** The words that it lacks, in the order of the query. */
-  readonly missing: readonly string[]
+  readonly missing: readonly MissingWord[]
+}
+
+/** A word of a query that a document lacks. */
+export interface MissingWord {
+  readonly word: string
+  /** How much of the query it is, by its weight and rarity, from 0 to 1. */
+  readonly share: number
 }
 
 /** What one word adds to the score of a document. */
@@ -126,8 +130,9 @@ const PHRASE_BONUS = 1
 export class Ranking {
   readonly #collection: RankedCollection
   readonly #constants: Required<RankingOptions>
-  /** By document, what length does to a score: `k1 · (1 − b + b · length / average)`. */
-  readonly #norms: Float64Array
+  /** What the length of a document does to a score is `#normBase + #normSlope · length`, by the average length of the query. */
+  #normBase = 0
+  #normSlope = 0
   // Scratch space of one search by document, zero between searches.
   readonly #scores: Float64Array
   readonly #touched: Uint32Array
@@ -136,11 +141,10 @@ export class Ranking {
   readonly #frequencies: Float64Array
   readonly #exactFrequencies: Float64Array
 
-  constructor(collection: RankedCollection, weights: readonly number[], constants: Required<RankingOptions>) {
-    const length = collection.lengths.length / collection.fieldCount
+  constructor(collection: RankedCollection, constants: Required<RankingOptions>) {
+    const { length } = collection.lengths
     this.#collection = collection
     this.#constants = constants
-    this.#norms = createNorms(collection, weights, constants)
     this.#scores = new Float64Array(length)
     this.#touched = new Uint32Array(length)
     this.#matched = new Uint32Array(length)
@@ -150,7 +154,7 @@ export class Ranking {
 
   /** The best documents for a query, best first; equal scores in the order of the collection. */
   rank(asked: RankedQuery, limit: number, accept?: (document: number) => boolean): RankedDocument[] {
-    const query = this.#withoutCommonWords(asked)
+    const query = this.#prepare(asked)
     const { words, postings } = query
     const rarities = new Float64Array(words.length)
     let count = 0
@@ -177,7 +181,7 @@ export class Ranking {
 
   /** What each word adds to the scores of some documents, document by document, word by word. */
   explain(asked: RankedQuery, documents: readonly number[]): Contribution[][] {
-    const query = this.#withoutCommonWords(asked)
+    const query = this.#prepare(asked)
     const { words } = query
     const contributions = documents.map((): Contribution[] => [])
     const rarities = new Float64Array(words.length)
@@ -198,13 +202,15 @@ export class Ranking {
 
   /** The most that the words of a query can score, neighbours apart. */
   #mostOf(words: readonly QueryWord[], rarities: Float64Array): number {
-    const mass = words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
-    return mass === 0 ? 1 : mass * (1 + this.#constants.exactBonus)
+    return (sumMass(words, rarities) || 1) * (1 + this.#constants.exactBonus)
   }
 
-  /** Of a long query, the words that tell most: the rarest, and those it repeats. */
-  #withoutCommonWords(query: RankedQuery): RankedQuery {
-    const { words, postings } = query
+  /** Sets the norms for a query and returns it, a long one with the words that tell most: the rarest, and those it repeats. */
+  #prepare(query: RankedQuery): RankedQuery {
+    const { words, postings, averageLength } = query
+    const { k1, b } = this.#constants
+    this.#normBase = k1 * (1 - b)
+    this.#normSlope = averageLength === 0 ? 0 : (k1 * b) / averageLength
     if (words.length <= MAX_WORDS) return query
     const masses = words.map((word, i) => {
       const matches = this.#gather(postings, word)
@@ -260,10 +266,14 @@ export class Ranking {
   /** What the gathered frequencies of a document come to. */
   #saturate(document: number): number {
     const { exactBonus } = this.#constants
-    const norm = this.#norms[document] ?? 0
+    const norm = this.#normOf(document)
     const frequency = this.#frequencies[document] ?? 0
     const exact = this.#exactFrequencies[document] ?? 0
     return frequency / (frequency + norm) + (exactBonus * exact) / (exact + norm)
+  }
+
+  #normOf(document: number): number {
+    return this.#normBase + this.#normSlope * (this.#collection.lengths[document] ?? 0)
   }
 
   #forget(matches: number): void {
@@ -284,7 +294,7 @@ export class Ranking {
     const found = isOn ? findPairs(best.slice(0, RERANKED), words) : new Float64Array(0)
     const ranked = best.map((document, rank) => {
       const closeness = found.subarray(rank * words.length, (rank + 1) * words.length)
-      const pairs = this.#sumPairs(words, closeness, rarities, this.#norms[document] ?? 0)
+      const pairs = this.#sumPairs(words, closeness, rarities, this.#normOf(document))
       return { document, score: (this.#scores[document] ?? 0) + pairs, pairs }
     })
     return ranked.sort((a, b) => b.score - a.score || this.#compare(a.document, b.document))
@@ -308,6 +318,11 @@ export class Ranking {
     const { order } = this.#collection
     return (order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)) || a - b
   }
+}
+
+/** How much the words of a query tell together. */
+function sumMass(words: readonly QueryWord[], rarities: Float64Array): number {
+  return words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
 }
 
 /** How much a word tells that so many of all documents match. */
@@ -341,24 +356,21 @@ function describeMatch(
   { words, postings }: RankedQuery,
   rarities: Float64Array,
   document: number,
-): Pick<RankedDocument, 'terms' | 'coverage' | 'missing'> {
+): Pick<RankedDocument, 'terms' | 'missing'> {
   const terms = new Set<number>()
-  const missing: string[] = []
-  let covered = 0
-  let all = 0
+  const missing: MissingWord[] = []
+  const all = sumMass(words, rarities)
   words.forEach(({ word, exact, variants, weight }, i) => {
-    const mass = weight * (rarities[i] ?? 0)
-    all += mass
+    const share = all === 0 ? 0 : (weight * (rarities[i] ?? 0)) / all
     let isHeld = false
     for (const term of [...exact, ...variants]) {
       if (!hasPosting(postings, term, document)) continue
       terms.add(term)
       isHeld = true
     }
-    if (isHeld) covered += mass
-    else missing.push(word)
+    if (!isHeld) missing.push({ word, share })
   })
-  return { terms: [...terms], coverage: all === 0 ? 1 : covered / all, missing }
+  return { terms: [...terms], missing }
 }
 
 /** Occurrences of some terms in a document, by field. */
@@ -399,36 +411,29 @@ export function findPosting(
 
 /** How many documents have a field, and how many tokens it holds in all of them. */
 export function sumLengths(
-  documents: Pick<RankedCollection, 'lengths' | 'fieldCount'>,
+  lengths: Uint32Array,
+  fieldCount: number,
   field: number,
 ): { documents: number; tokens: number } {
   let count = 0
   let tokens = 0
-  for (let i = field; i < documents.lengths.length; i += documents.fieldCount) {
-    const length = documents.lengths[i] ?? 0
+  for (let i = field; i < lengths.length; i += fieldCount) {
+    const length = lengths[i] ?? 0
     if (length > 0) count++
     tokens += length
   }
   return { documents: count, tokens }
 }
 
-/** Length norms of documents, the tokens of each field counted by its weight, as occurrences are. */
-function createNorms(
-  { lengths, fieldCount, count }: RankedCollection,
-  weights: readonly number[],
-  { k1, b }: Required<RankingOptions>,
-): Float64Array {
-  const norms = new Float64Array(lengths.length / fieldCount)
-  let sum = 0
-  for (let document = 0; document < norms.length; document++) {
-    let length = 0
-    for (let field = 0; field < fieldCount; field++) {
-      length += (weights[field] ?? 0) * (lengths[document * fieldCount + field] ?? 0)
+/** By document, the tokens of all fields counted by the weights of the fields. `lengths` has them by document and field. */
+export function weighLengths(lengths: Uint32Array, weights: readonly number[]): Float64Array {
+  const weighted = new Float64Array(lengths.length / weights.length)
+  for (let document = 0; document < weighted.length; document++) {
+    let sum = 0
+    for (let field = 0; field < weights.length; field++) {
+      sum += (weights[field] ?? 0) * (lengths[document * weights.length + field] ?? 0)
     }
-    norms[document] = length
-    sum += length
+    weighted[document] = sum
   }
-  const average = sum === 0 ? 1 : sum / count
-  for (let i = 0; i < norms.length; i++) norms[i] = k1 * (1 - b + (b * (norms[i] ?? 0)) / average)
-  return norms
+  return weighted
 }

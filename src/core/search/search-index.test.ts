@@ -152,12 +152,34 @@ describe('ranking', () => {
     expect(index.search('connections connection', { explain: true })[0]?.explain?.parts).toHaveLength(1)
   })
 
-  test('counts a word that the query repeats more than once, and less with every repetition', () => {
-    const index = createIndex({ a: 'one connection', b: 'two other' })
-    const scoreOf = (times: number) => index.search('connection '.repeat(times))[0]?.score ?? 0
-    expect(scoreOf(2) / scoreOf(1)).toBeCloseTo(1.6, 10)
-    expect(scoreOf(3) / scoreOf(1)).toBeCloseTo(2, 10)
-    expect(scoreOf(500) / scoreOf(1)).toBeLessThan(4)
+  test('counts a word that the query repeats more than another, and less with every repetition', () => {
+    const index = createIndex({ a: 'one proxy', b: 'two connection' })
+    const search = (times: number) => index.search(`proxy ${'connection '.repeat(times)}`)
+    const ratioOf = (times: number) => {
+      const scores = new Map(search(times).map(({ key, score }) => [key, score]))
+      return (scores.get('b') ?? 0) / (scores.get('a') ?? 0)
+    }
+    expect(search(1).map(({ key }) => key)).toEqual(['a', 'b'])
+    expect(search(2).map(({ key }) => key)).toEqual(['b', 'a'])
+    expect([1, 2, 3].map(ratioOf)).toEqual([1, expect.closeTo(1.6, 10), expect.closeTo(2, 10)])
+    expect(ratioOf(500)).toBeGreaterThan(3.9)
+    expect(ratioOf(500)).toBeLessThan(4)
+  })
+
+  test('scores a share of the most that the words of a query can score, whatever the query', () => {
+    const index = createIndex({
+      all: 'proxy header proxy header proxy header '.repeat(50),
+      half: 'proxy '.repeat(300),
+      other: 'something else',
+    })
+    const scoreOf = (query: string, wanted: string) => index.search(query).find(({ key }) => key === wanted)?.score ?? 0
+    expect(scoreOf('header', 'all')).toBeGreaterThan(0.95)
+    expect(scoreOf('header', 'all')).toBeLessThan(1)
+    // Repeating the only word of a query raises what it scores and the most that it can score alike.
+    expect(scoreOf('header header header', 'all')).toBe(scoreOf('header', 'all'))
+    // A word that no document has is missing from every one of them.
+    expect(scoreOf('header unheard', 'all')).toBeLessThan(0.5)
+    expect(scoreOf('proxy header', 'half')).toBeLessThan(0.5)
   })
 
   test('adds occurrences in all fields before they saturate', () => {
@@ -184,13 +206,14 @@ describe('ranking', () => {
     expect(hit?.key).toBe('rare')
   })
 
-  test('tells how much of a query a document covers, by the rarity of its words', () => {
+  test('tells which words a document lacks, and how much of the query they are by their rarity', () => {
     const index = createIndex({ a: 'common rare', b: 'common', c: 'common' })
     const [first, second] = index.search('common rare unheard')
-    expect(first).toMatchObject({ key: 'a', missing: ['unheard'] })
-    expect(second).toMatchObject({ key: 'b', missing: ['rare', 'unheard'] })
-    expect(first?.coverage).toBeGreaterThan(second?.coverage ?? 1)
-    expect(second?.coverage).toBeLessThan(1 / 3)
+    expect(first).toMatchObject({ key: 'a', missing: [{ word: 'unheard' }] })
+    expect(second).toMatchObject({ key: 'b', missing: [{ word: 'rare' }, { word: 'unheard' }] })
+    const [rare, unheard] = second?.missing ?? []
+    expect(unheard?.share).toBeGreaterThan(rare?.share ?? 1)
+    expect((rare?.share ?? 0) + (unheard?.share ?? 0)).toBeGreaterThan(0.8)
   })
 })
 

@@ -12,6 +12,7 @@ import {
   Ranking,
   type RankingOptions,
   sumLengths,
+  weighLengths,
 } from './ranking.ts'
 import { StemGroups } from './stem-groups.ts'
 import { finish, type Steps, sortInSteps } from './steps.ts'
@@ -48,7 +49,7 @@ export interface Completion {
 }
 
 /** One document that matches a query. */
-export interface SearchHit extends Pick<RankedDocument, 'score' | 'coverage' | 'missing'> {
+export interface SearchHit extends Pick<RankedDocument, 'score' | 'missing'> {
   readonly key: string
   /** The terms of the document that matched, in the order of the query: what a snippet should show. */
   readonly terms: readonly string[]
@@ -94,6 +95,7 @@ interface Snapshot {
   readonly postings: readonly Postings[]
   readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
+  readonly averageLength: number
   /** Numbers of all terms in their order, once somebody asked for them. */
   termOrder: Uint32Array | undefined
 }
@@ -205,15 +207,21 @@ export class SearchIndex {
   /** The documents that match a query best, best first; equal scores in the order of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
-    const { keys, ranking, postings, findPairs } = finish(this.#take())
+    const { keys, ranking, averageLength, postings, findPairs } = finish(this.#take())
     const words = this.#parseQuery(query, completes)
-    const asked = { words, count: keys.length, findPairs, ...weighPostings(postings, this.#weights, words) }
+    const asked = {
+      words,
+      count: keys.length,
+      averageLength,
+      findPairs,
+      ...weighPostings(postings, this.#weights, words),
+    }
     const accept = filter && ((document: number) => filter(keys[document] ?? ''))
     const ranked = ranking.rank(asked, limit, accept)
     const nameOf = (id: number): string => this.#vocabulary.term(id)
     const explained = explain ? explainAll(ranking, asked, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms, coverage, missing }, i) => {
-      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf), coverage, missing }
+    return ranked.map(({ document, score, terms, missing }, i) => {
+      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf), missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
@@ -288,7 +296,9 @@ export class SearchIndex {
     for (let id = 0; id < this.#vocabulary.size; id++) {
       if (postings.some(({ offsets }) => (offsets[id + 1] ?? 0) > (offsets[id] ?? 0))) terms++
     }
-    const fields = this.#fields.map((field, f) => [field, sumLengths(documents, f)] as const)
+    const fields = this.#fields.map(
+      (field, f) => [field, sumLengths(documents.lengths, documents.fieldCount, f)] as const,
+    )
     const count = postings.reduce((sum, { documents: { length } }) => sum + length, 0)
     return { documents: this.size, terms, postings: count, fields: Object.fromEntries(fields) }
   }
@@ -405,12 +415,13 @@ export class SearchIndex {
     const documents = { tokens: this.#tokens.buffer, starts, lengths, fieldCount }
     const termCount = this.#vocabulary.size
     const postings = yield* buildPostings(documents, termCount)
-    const collection = { lengths, fieldCount, count: keys.length, ...(order && { order }) }
-    const ranking = new Ranking(collection, this.#weights, this.#ranking)
+    const weighted = weighLengths(lengths, this.#weights)
+    const averageLength = weighted.reduce((sum, length) => sum + length, 0) / Math.max(1, keys.length)
+    const ranking = new Ranking({ lengths: weighted, ...(order && { order }) }, this.#ranking)
     const findPairs = createTokenPairs(documents, termCount)
     // Between two steps a document may have come or gone.
     if (changes !== this.#changes) return yield* this.#take()
-    this.#snapshot = { keys, documents, ranking, findPairs, postings, termOrder: undefined }
+    this.#snapshot = { keys, documents, ranking, averageLength, findPairs, postings, termOrder: undefined }
     return this.#snapshot
   }
 

@@ -122,8 +122,7 @@ describe('a search over segments', () => {
           const within = living.filter(([{ source }]) => source === 2)
           const part = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
           for (const [document, fields] of within) part.add(keyOf(document), fields)
-          const rarities = (hits: readonly { readonly coverage: number }[]) =>
-            hits.map(({ coverage }) => coverage).sort((a, b) => a - b)
+          const rarities = (hits: readonly { readonly score: number }[]) => hits.map(({ score }) => score)
           expect(rarities(search.search(query, 40, { sources: new Set([2]) }))).toEqual(
             rarities(part.search(query, { limit: 40 })),
           )

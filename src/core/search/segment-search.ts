@@ -11,6 +11,7 @@ import {
   Ranking,
   type RankingOptions,
   type WeightedPostings,
+  weighLengths,
 } from './ranking.ts'
 import type { SegmentView } from './segment.ts'
 import { encodeText, findEntry, type StemEntry } from './term-blocks.ts'
@@ -25,7 +26,7 @@ export interface SegmentSearchOptions {
 }
 
 /** A document that matches a query. */
-export interface SegmentHit extends Pick<RankedDocument, 'score' | 'coverage' | 'missing'> {
+export interface SegmentHit extends Pick<RankedDocument, 'score' | 'missing'> {
   readonly document: SegmentDocument
   /** The terms of the document that matched, in the order of the query. */
   readonly terms: readonly string[]
@@ -47,8 +48,9 @@ interface Scope {
   readonly key: string
   /** 1 for a document that is left out; undefined where none is. */
   readonly hidden: Uint8Array | undefined
-  /** How many are left. */
+  /** How many are left, and how long they are on average. */
   readonly count: number
+  readonly averageLength: number
 }
 
 /**
@@ -62,10 +64,11 @@ export class SegmentSearch {
   /** The number of each segment's first document among all. */
   readonly #bases: readonly number[]
   readonly #dead: Uint8Array | undefined
-  readonly #size: number
   #scope: Scope | undefined
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
+  /** By document; 0 for a dead one. */
+  readonly #lengths: Float64Array
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #hasVariants: boolean
@@ -96,12 +99,12 @@ export class SegmentSearch {
       return from
     })
     this.#dead = dead
-    this.#size = size
     this.count = count
     const constants = { ...DEFAULT_RANKING, ...ranking }
     this.#hasVariants = constants.matchesVariants
     this.#weights = Object.values(fields)
-    this.#ranking = new Ranking({ lengths, fieldCount, count, order }, this.#weights, constants)
+    this.#lengths = weighLengths(lengths, this.#weights)
+    this.#ranking = new Ranking({ lengths: this.#lengths, order }, constants)
   }
 
   /** The documents that match a query best and are accepted, best first. */
@@ -111,30 +114,36 @@ export class SegmentSearch {
     const ranked = this.#ranking.rank(asked, limit, accept && ((document) => accept(this.#documentAt(document))))
     const nameOf = (term: number): string => terms[term] ?? ''
     const explained = explain ? explainAll(this.#ranking, asked, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms: matched, coverage, missing }, i) => {
-      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf), coverage, missing }
+    return ranked.map(({ document, score, terms: matched, missing }, i) => {
+      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf), missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
   }
 
-  /** The living documents of some sources. The last answer is kept: questions mostly ask the same sources. */
+  /** The living documents of some sources. The last scope is kept: questions mostly ask the same sources. */
   #scopeOf(sources: ReadonlySet<number> | undefined): Scope {
-    if (sources === undefined) return { key: '', hidden: this.#dead, count: this.count }
-    const key = [...sources].sort((a, b) => a - b).join(' ')
-    if (this.#scope?.key === key) return this.#scope
-    const hidden = new Uint8Array(this.#size)
+    const key = sources === undefined ? 'all' : [...sources].sort((a, b) => a - b).join(' ')
+    if (this.#scope?.key !== key) this.#scope = { key, ...this.#measure(sources) }
+    return this.#scope
+  }
+
+  #measure(sources: ReadonlySet<number> | undefined): Omit<Scope, 'key'> {
+    const hidden = sources === undefined ? this.#dead : new Uint8Array(this.#lengths.length)
     let count = 0
+    let sum = 0
     this.#views.forEach(({ segment: { table }, dead }, segment) => {
       const base = this.#bases[segment] ?? 0
       for (let i = 0; i < table.count; i++) {
-        const isHidden = dead?.[i] === 1 || !sources.has(table.sources[i] ?? 0)
-        if (isHidden) hidden[base + i] = 1
-        else count++
+        if (dead?.[i] !== 1 && sources?.has(table.sources[i] ?? 0) !== false) {
+          count++
+          sum += this.#lengths[base + i] ?? 0
+        } else if (hidden !== undefined) {
+          hidden[base + i] = 1
+        }
       }
     })
-    this.#scope = { key, hidden, count }
-    return this.#scope
+    return { hidden, count, averageLength: count === 0 ? 0 : sum / count }
   }
 
   #documentAt(document: number): SegmentDocument {
@@ -156,13 +165,17 @@ export class SegmentSearch {
   }
 
   /** Looks the words of a query up in all segments. */
-  #look(parsed: readonly ParsedWord[], { hidden, count }: Scope): RankedQuery & { readonly terms: readonly string[] } {
+  #look(
+    parsed: readonly ParsedWord[],
+    { hidden, count, averageLength }: Scope,
+  ): RankedQuery & { readonly terms: readonly string[] } {
     const found = new FoundTerms(this.#views)
     const words = parsed.map((word) => this.#lookWord(word, found))
     return {
       words,
       terms: found.names,
       count,
+      averageLength,
       postings: this.#readPostings(found.parts, hidden),
       frequenciesOf: (term, document) => this.#readFrequencies(found.parts[term] ?? [], document),
       findPairs: (documents, asked) => this.#findPairs(documents, asked, found.parts),

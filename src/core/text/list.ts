@@ -1,5 +1,5 @@
 /** Words one after the other: `a`, `a and b`, `a, b and c`. */
-export function writeList(words: readonly string[]): string {
+export function writeList(words: readonly string[], joiner: 'and' | 'or' = 'and'): string {
   const last = words.at(-1) ?? ''
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${joiner} ${last}`
 }

@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
+import { MAX_QUESTION_CHARS } from '../../core/retrieval/question.ts'
+import { RELEVANCES } from '../../core/retrieval/relevance.ts'
+import { answerRecord } from '../../library/answer-record.ts'
 import { findChunk } from '../../library/operations/find-chunk.ts'
 import { DEFAULT_GROUPS } from '../../library/operations/list-duplicates.ts'
+import { DEFAULT_LIMIT, DEFAULT_TOKENS } from '../../library/operations/search-library.ts'
 import { DUPLICATES, FUSIONS, type SearchInput } from '../../library/search.ts'
 import { labelOf } from '../../library/source.ts'
 import {
@@ -49,12 +53,12 @@ export const searchRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'The passages that answer a question best, as an agent sees them.',
     query: z.object({
-      q: textField('What to look for.'),
-      query: textField('Same as q.'),
+      q: textField('What to look for.', MAX_QUESTION_CHARS),
+      query: textField('Same as q.', MAX_QUESTION_CHARS),
       source: textsField('Ids, names, name@version or start URLs; all sources without it.'),
       version: textField('Exact version, range, latest, or * for all.', 200),
-      limit: limitField(10, 100),
-      tokens: limitField(3000, 100_000),
+      limit: limitField(DEFAULT_LIMIT, 100),
+      tokens: limitField(DEFAULT_TOKENS, 100_000),
       path: textField('A glob on the path of the page, or the beginning of that path.'),
       kind: wordField(KINDS, 'Only text of this kind.'),
       heading: textField('Part of the heading path, as slugs.'),
@@ -75,6 +79,7 @@ export const searchRoutes: readonly Route[] = [
         what: 'Passages within the budget, and further pages with one line each.',
         schema: z.looseObject({
           query: z.string(),
+          relevance: z.enum(RELEVANCES),
           engines: z.array(z.string()),
           notices: z.array(z.string()),
           passages: z.array(passage),
@@ -92,15 +97,9 @@ export const searchRoutes: readonly Route[] = [
       }
       const input: SearchInput = { ...given(rest), query, ...given({ sources: source }) }
       return withLibrary(ports, async () => {
-        const { capped, ...answer } = await ports.search(input, request.signal)
+        const answer = await ports.search(input, request.signal)
         metrics.noteSearch(performance.now() - began)
-        return reply({
-          ...answer,
-          capped: capped.map(({ source, cap }) => ({ source: labelOf(source), cap })),
-          passages: answer.passages.map(({ checkedAt, changedAt, ...rest }) => {
-            return { ...rest, checkedAt: isoOf(checkedAt), changedAt: isoOf(changedAt) }
-          }),
-        })
+        return reply(answerRecord(answer))
       })
     },
   }),

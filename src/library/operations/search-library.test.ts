@@ -100,8 +100,9 @@ describe('an answer', () => {
       source: 'guide@1.2',
       version: '1.2',
       title: 'Retries',
-      url: `${site.origin}/retry#Waiting`,
-      headingPath: ['Retries', 'Waiting'],
+      // It grew to the whole page, which begins above the heading of what was found.
+      url: `${site.origin}/retry`,
+      headingPath: ['Retries'],
       kind: 'markdown',
       isCut: false,
     })
@@ -115,7 +116,7 @@ describe('an answer', () => {
     const found = await findChunk(library, first?.chunk ?? '')
     expect(found.chunk.content).toContain('beam of the lighthouse')
     expect(answer).toMatchObject({ engines: ['words'], notices: [], searched: [], searchedCount: 1, widen: [] })
-    expect(answer.tokens).toBe(answer.passages.reduce((sum, { tokens }) => sum + tokens, 0))
+    expect(answer.tokens).toBeGreaterThan(answer.passages.reduce((sum, { tokens }) => sum + tokens, 0))
   })
 
   test('is best first, and explains its scores when asked', async () => {
@@ -137,17 +138,50 @@ describe('an answer', () => {
       ]),
     )
     await crawl({ '/': page('Start', {}, Object.keys(many)), ...many })
-    const answer = await searchLibrary(library, { query: 'lighthouse', tokens: 500, limit: 6 })
-    expect(answer.tokens).toBeLessThanOrEqual(500)
+    const answer = await searchLibrary(library, { query: 'lighthouse', tokens: 700, limit: 6 })
+    expect(answer.tokens).toBeLessThanOrEqual(700)
     expect(answer.passages.length).toBeGreaterThan(1)
     const pages = [...answer.passages, ...answer.more].map(({ url }) => url.replace(/#.*/, ''))
     expect(new Set(pages).size).toBe(6)
     expect(answer.more.length).toBe(6 - answer.passages.length)
+    expect(answer.more[0]?.line).toContain('The lighthouse.')
     for (const { line, title, score } of answer.more) {
-      expect(line).toContain('The lighthouse.')
       expect(line).not.toContain('\n')
       expect(title).toMatch(/^Page \d$/)
       expect(score).toBeGreaterThan(0)
+    }
+  })
+
+  test('shows the whole section of the best page before it adds others, and mentions what is far weaker', async () => {
+    const section = Array.from({ length: 5 }, (_, i) => `<p>The lighthouse beam. ${words(`s${i}x`, 40)}</p>`).join('')
+    const others = Object.fromEntries(
+      Array.from({ length: 4 }, (_, i) => [
+        `/p${i}`,
+        page(`Page ${i}`, { Part: `<p>A beam of wood. ${words(`p${i}x`, 120)}</p>` }),
+      ]),
+    )
+    const best = page('Lighthouse beam', { Beam: section })
+    await crawl({ '/': page('Start', {}, ['/best', ...Object.keys(others)]), '/best': best, ...others })
+    const { passages, more } = await searchLibrary(library, { query: 'lighthouse beam' })
+    expect(passages.map(({ title }) => title)).toEqual(['Lighthouse beam'])
+    for (const i of [0, 1, 2, 3, 4]) expect(passages[0]?.text).toContain(`s${i}x39`)
+    expect(more).toHaveLength(4)
+  })
+
+  test('shows no page before one that ranks above it', async () => {
+    const row = (i: number) => `<tr><td>lighthouse</td><td>${words(`r${i}`, 8)}</td></tr>`
+    const table = `<table><tr><th>a</th><th>b</th></tr>${Array.from({ length: 60 }, (_, i) => row(i)).join('')}</table>`
+    const many = Object.fromEntries(
+      Array.from({ length: 6 }, (_, i) => [
+        `/p${i}`,
+        page(`Page ${i}`, { Lighthouse: i % 2 === 0 ? table : `<p>The lighthouse. ${words(`p${i}x`, 60)}</p>` }),
+      ]),
+    )
+    await crawl({ '/': page('Start', {}, Object.keys(many)), ...many })
+    for (const tokens of [400, 1000, 2000]) {
+      const { passages, more } = await searchLibrary(library, { query: 'lighthouse', tokens })
+      const scores = [...passages, ...more].map(({ score }) => score)
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a))
     }
   })
 
@@ -425,7 +459,7 @@ test('what is cancelled stops', async () => {
 describe('meanings', () => {
   const space: VectorSpace = { model: 'tiny', fingerprint: 'f1', dimensions: 2 }
 
-  /** Vectors that find one title nearest, whatever is asked. */
+  /** Vectors that find the page of one title nearest for every query. */
   function meaningOf(title: string, embedded: number): VectorIndex {
     const similarityOf = async (sourceId: string, chunkId: string) => {
       const stored = await library.store.readChunk(sourceId, chunkId)
@@ -444,11 +478,13 @@ describe('meanings', () => {
       compare: (_, chunks) => Promise.all(chunks.map(({ sourceId, chunkId }) => similarityOf(sourceId, chunkId))),
       nearest: async (_, limit, filter) => {
         const hits = await searchHits(library.store, {
-          query: 'things thing1',
+          query: title,
           limit,
           ...(filter === undefined ? {} : { filter }),
         })
-        return hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id, similarity: 0.8 }))
+        return hits
+          .filter((hit) => hit.title === title)
+          .map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id, similarity: 0.9 }))
       },
       readLibraryId: async () => 'one',
       markCopied: async () => undefined,
@@ -474,14 +510,19 @@ describe('meanings', () => {
     await read(PAGES)
     const input = { query: 'what does the lighthouse installer do while a retry waits', explain: true }
     const plain = await searchLibrary(library, input)
-    const lower = plain.passages.at(-1)?.title ?? ''
+    const lower = plain.more.at(-1)?.title ?? ''
     expect(lower).not.toBe(plain.passages[0]?.title)
     const fused = await searchLibrary(
       withMeanings(meaningOf(lower, 13_441), async () => embedder()),
-      { ...input, fusion: 'rrf' },
+      input,
     )
     expect(fused).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
-    expect(fused.passages.find(({ title }) => title === lower)?.explain?.similarity).toBeCloseTo(0.9)
+    expect(fused.passages[0]).toMatchObject({ title: lower, explain: { similarity: 0.9 } })
+    const byWords = await searchLibrary(
+      withMeanings(meaningOf(lower, 13_441), async () => embedder()),
+      { ...input, fusion: 'words' },
+    )
+    expect(byWords).toEqual(plain)
   })
 
   test('find what no word does, within the filters', async () => {
@@ -509,6 +550,8 @@ describe('meanings', () => {
     }
     const shown = answers.flatMap(({ passages }) => passages)
     expect(shown.length).toBe(150)
+    // By words 140 pages come before it, and the first answer has 100.
+    expect(answers[0]?.passages.map(({ title }) => title)).toContain('Page 140')
     // Without the one that meanings brought up, the order is that of the words from the first answer to the last.
     const others = shown.filter(({ title }) => title !== 'Page 140').map(({ score }) => score)
     expect(others).toEqual(others.toSorted((a, b) => b - a))
@@ -559,7 +602,9 @@ describe('meanings', () => {
     const vectors = meaningOf('Other', 1204)
     const notices = async (open: Library['openEmbedder']) => {
       const { engines, notices: said, passages } = await searchLibrary(withMeanings(vectors, open), { query: 'beam' })
-      expect(passages[0]?.title).toBe('Retries')
+      // Only "Retries" has the word; "Other" is nearest in meaning, and no answer by words.
+      const titles = passages.map(({ title }) => title)
+      expect(titles).toEqual(engines.includes('vectors') ? ['Other', 'Retries'] : ['Retries'])
       return [engines.join('+'), ...said]
     }
     const alone = '; answered by words alone'

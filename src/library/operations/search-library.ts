@@ -1,4 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
+import { MAX_QUESTION_CHARS, reduceQuestion } from '../../core/retrieval/question.ts'
+import type { Judgement, Relevance } from '../../core/retrieval/relevance.ts'
 import { shortCode } from '../../core/text/language-code.ts'
 import { writeList } from '../../core/text/list.ts'
 import { type AnswerParts, createComposer } from '../compose-answer.ts'
@@ -20,17 +22,21 @@ import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
 import { labelOf } from '../source.ts'
 import type { ChunkFilter } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
+import { findElsewhere, judgeAnswer } from './judge-answer.ts'
 import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 
 /** Most pages of an answer where nothing else was said. */
 export const DEFAULT_LIMIT = 10
 
-/** About how many model tokens the passages of an answer take where nothing else was said. */
-export const DEFAULT_TOKENS = 3000
+/** About how many model tokens an answer takes where nothing else was said. */
+export const DEFAULT_TOKENS = 2000
 
 /** Most that can be asked for. */
 const MOST_LIMIT = 100
 const MOST_TOKENS = 100_000
+
+/** Share of its budget that an answer may fill: passages that fit badly are not worth their tokens. */
+const BUDGET_SHARES: Readonly<Record<Relevance, number>> = { strong: 1, weak: 0.5, none: 0.25 }
 
 /** Sources that are named as those that were searched. */
 const MOST_NAMED = 10
@@ -58,7 +64,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const given = withoutChoice(input)
   const conditions = await withoutRegion(library, given, within)
   const filter = { ...filterOf(conditions), ...within }
-  const asked = { query, filter, fusion, explain: input.explain ?? false, engines }
+  const asked = { query: reduceQuestion(query), filter, fusion, explain: input.explain ?? false, engines }
   const origins = createOrigins(sources, incomplete)
   const groups = createHitGroups(library.store, origins, input)
   const composer = createComposer(library.store, origins, input.duplicates === 'show')
@@ -66,6 +72,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   let least = 0
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
   let answer: AnswerParts = { passages: [], more: [], tokens: 0 }
+  let judgement: Judgement = { relevance: 'none', uncovered: [] }
   for (let made = 0; made <= number; made++) {
     let filling = FILLING_PARTS
     while (
@@ -75,7 +82,10 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     ) {
       signal?.throwIfAborted()
       last = await rankHits(library, asked, parts++, signal, last.basis)
-      if (parts === 1) least = minScore * (last.hits[0]?.score ?? 0)
+      if (parts === 1) {
+        least = minScore * (last.hits[0]?.score ?? 0)
+        judgement = await judgeAnswer(library, last.hits)
+      }
       composer.add(
         await groups.add(
           last.hits.filter(({ score }) => score >= least),
@@ -83,13 +93,16 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
         ),
       )
     }
-    answer = await composer.compose({ limit, tokens })
+    answer = await composer.compose({ limit, tokens: Math.ceil(tokens * BUDGET_SHARES[judgement.relevance]) })
   }
   const isEmpty = number === 0 && answer.passages.length + answer.more.length === 0
   const isLast = !composer.hasHits && !composer.hasRepeats && (!last.hasMore || parts >= MOST_PARTS)
   return {
     query,
     engines: last.engines,
+    ...judgement,
+    elsewhere:
+      judgement.relevance === 'strong' || isAll ? [] : await findElsewhere(library, judgement.uncovered, sources),
     notices: [
       ...describeLanguage(given, conditions),
       ...notices,
@@ -154,6 +167,11 @@ function describeChange(before: readonly Engine[] = [], now: readonly Engine[]):
 
 function checkInput({ query, limit, tokens, minScore, fusion, duplicates }: SearchInput): void {
   if (query.trim() === '') throw refuse('expected words to look for, got none')
+  if (query.length > MAX_QUESTION_CHARS) {
+    throw refuse(
+      `expected a question of at most ${MAX_QUESTION_CHARS} characters, got ${query.length}: leave out what it can be asked without`,
+    )
+  }
   checkNumber('limit', limit, 1, MOST_LIMIT)
   checkNumber('tokens', tokens, 1, MOST_TOKENS)
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {

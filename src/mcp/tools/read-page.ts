@@ -35,7 +35,7 @@ export const readPage: Tool = createTool({
     const { text, place } = cutPart(page.markdown, args)
     const { title, url, language, checkedAt, changedAt } = page
     const source = labelOf(page.source)
-    const citation = { title, url, headingPath: [], ...place, source, checkedAt, changedAt, chunk: null }
+    const citation = { title, url, headingPath: [], ...place, source, chunk: null }
     return {
       content: [`${writeCitation(citation)}${writeNext(place)}`, text],
       structured: {

@@ -1,22 +1,31 @@
 import { z } from 'zod'
 import { KINDS } from '../../core/model.ts'
 import type { ContentType } from '../../core/retrieval/content-type.ts'
+import { RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { clipText } from '../../core/text/lines.ts'
 import { writeList } from '../../core/text/list.ts'
 import type { Library } from '../../library/library.ts'
 import type { searchLibrary as SearchLibrary } from '../../library/operations/search-library.ts'
 import {
   DUPLICATES,
   LANGUAGE_CHOICES,
+  type PageMention,
   type SearchAnswer,
   type SearchInput,
-  type SimilarPage,
   type WideningFilter,
 } from '../../library/search.ts'
 import { labelOf } from '../../library/source.ts'
-import { oneLine, quote, writeCitation, writeHeadings, writeSimilar } from '../../library/words.ts'
+import {
+  describeDoubt,
+  oneLine,
+  quote,
+  shortenChunk,
+  writeCitation,
+  writeMention,
+  writeTime,
+} from '../../library/words.ts'
 import { clamp, given, listOf, pick, said, usage } from '../arguments.ts'
-import { CITED, citedRecord } from '../cited-text.ts'
 import { flag, number, orNull, rare, text, texts, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 import { listUnrendered } from '../unrendered.ts'
@@ -25,19 +34,8 @@ const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
 const TOKENS = { least: 100, most: 50_000 } as const
 /** So many sources or versions are named in one line. */
 const MOST_NAMED = 10
-
-/** The pages that one stands for, where there are any. */
-const SIMILAR = z
-  .array(
-    z.object({
-      url: z.string(),
-      source: z.string(),
-      version: orNull(z.string()),
-      language: orNull(z.string()),
-      isTranslation: z.boolean().optional(),
-    }),
-  )
-  .optional()
+/** Characters of a question that are repeated where nothing was found for it. */
+const MOST_REPEATED = 200
 
 /** Loaded with the first search, and kept: each import goes through the loader again. */
 let search: typeof SearchLibrary | undefined
@@ -49,7 +47,7 @@ export const searchDocs: Tool = createTool({
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
-    query: z.string().max(2000).describe('Question or names.'),
+    query: z.string().describe('Question or names.'),
     source: texts('Name, name@version, id or URL; several with commas.'),
     library: unlisted(texts()),
     version: text('Exact, range (5.x), latest, or * for all.'),
@@ -68,47 +66,14 @@ export const searchDocs: Tool = createTool({
     cursor: text('From the last answer.'),
     explain: rare(flag('Adds how each score came about.')),
   }),
-  output: z.object({
+  output: z.looseObject({
     query: z.string(),
-    engines: z.array(z.string()),
-    notices: z.array(z.string()),
-    searched: z.array(z.string()),
-    tokens: z.number(),
+    relevance: z.enum(RELEVANCES),
+    // What every list of tools carries is short; the other fields are as in the answers of the HTTP API.
+    passages: z.array(z.looseObject({ url: z.string(), chunk: z.string(), score: z.number() })),
+    more: z.array(z.looseObject({ url: z.string() })),
     cursor: orNull(z.string()),
-    passages: z.array(
-      z.object({
-        ...CITED,
-        kind: z.string(),
-        isCut: z.boolean(),
-        score: z.number(),
-        similar: SIMILAR,
-        explain: z.record(z.string(), z.unknown()).optional(),
-      }),
-    ),
-    more: z.array(
-      z.object({
-        title: z.string(),
-        url: z.string(),
-        headingPath: z.array(z.string()),
-        line: z.string(),
-        source: z.string(),
-        version: orNull(z.string()),
-        chunk: z.string(),
-        score: z.number(),
-        similar: SIMILAR,
-      }),
-    ),
-    filters: z.record(z.string(), z.string()),
-    widen: z.array(
-      z.object({ filter: z.string(), value: z.string(), pages: z.number(), instead: z.array(z.string()) }),
-    ),
-    available: z
-      .object({
-        names: z.array(z.string()),
-        versions: z.array(z.object({ name: z.string(), versions: z.array(z.string()), more: z.number() })),
-        more: z.number(),
-      })
-      .optional(),
+    notices: z.array(z.string()),
   }),
   async run(args, { library, signal, isReadOnly }) {
     const query = args.query.trim()
@@ -140,7 +105,7 @@ export const searchDocs: Tool = createTool({
     const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
     const notices = [...answer.notices, ...(isReadOnly ? [] : adviseMore(answer)), ...unrendered]
     const shown = { ...answer, notices }
-    return { content: writeAnswer(shown, filters), structured: answerRecord(shown, filters) }
+    return { content: writeAnswer(shown, filters, isReadOnly), structured: answerRecord(shown) }
   },
 })
 
@@ -187,44 +152,41 @@ function contentTypeOf(word: 'PROSE' | 'CODE' | 'MIXED' | undefined): ContentTyp
 }
 
 /** Each passage as two blocks: ours with the citation, then the text alone. */
-function writeAnswer(answer: SearchAnswer, filters: readonly Filter[]): string[] {
+function writeAnswer(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
   const { passages, more, cursor } = answer
-  const blocks = [writeHead(answer, filters)]
+  const head = writeHead(answer, filters, isReadOnly)
+  const blocks = head.length === 0 ? [] : [head.join('\n')]
   for (const [i, passage] of passages.entries()) {
     const cut = passage.isCut ? ' — only its beginning, the rest is in read_page' : ''
-    blocks.push(`[${i + 1}] ${writeCitation(passage)}${alsoOf(passage)}${cut}`, passage.text)
+    blocks.push(`[${i + 1}] ${writeCitation(passage)}${cut}`, passage.text)
   }
   if (more.length > 0) {
-    const lines = more.map((page, i) => {
-      const { title, url, headingPath, line, source, chunk } = page
-      const place = headingPath.length === 0 ? '' : ` — ${writeHeadings(headingPath)}`
-      const number = passages.length + i + 1
-      return `[${number}] ${quote(title)} — ${oneLine(url)}${place} — ${oneLine(source)} — chunk ${oneLine(chunk)}${alsoOf(page)} — ${quote(line)}`
-    })
+    const lines = more.map((page, i) => `[${passages.length + i + 1}] ${writeMention(page)}`)
     blocks.push(['More pages that match:', ...lines].join('\n'))
   }
   if (cursor !== null) blocks.push(`cursor: ${cursor}`)
   return blocks
 }
 
-/** What a page stands for. */
-function alsoOf({
-  similar = [],
-  ...shown
-}: Pick<SearchAnswer['more'][number], 'similar' | 'source' | 'version'>): string {
-  return similar.length === 0 ? '' : ` — ${writeSimilar(similar, shown)}`
-}
-
-function writeHead(answer: SearchAnswer, filters: readonly Filter[]): string {
-  const { query, passages, more, engines, searched, searchedCount, notices, tokens } = answer
-  const isVain = passages.length + more.length === 0
+/** What must be known before the passages: notices, and that there are none. */
+function writeHead(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
+  const { query, passages, more, searched, searchedCount, notices } = answer
+  const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
+  if (passages.length + more.length > 0) return [...writeDoubt(answer, isReadOnly), ...notes]
   const where =
     searched.length === 0 ? 'the library' : writeSome(searched.map(oneLine), searchedCount - searched.length)
-  const found = isVain
-    ? `Nothing found for ${JSON.stringify(query)} in ${where}.`
-    : `${countOf(passages.length, 'passage')} for ${JSON.stringify(query)} in ${where}, by ${writeList(engines)}, about ${countOf(tokens, 'token')}.`
-  const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
-  return [found, ...notes, ...(isVain ? writeWider(answer, filters) : [])].join('\n')
+  const asked = JSON.stringify(clipText(query, MOST_REPEATED))
+  return [`Nothing found for ${asked} in ${where}.`, ...notes, ...writeWider(answer, filters)]
+}
+
+/** Says that an answer may not be one, and what to try. */
+function writeDoubt(answer: SearchAnswer, isReadOnly: boolean): string[] {
+  const doubt = describeDoubt(answer)
+  if (doubt === undefined) return []
+  const { elsewhere } = answer
+  const other = elsewhere.length === 0 ? [] : [`source ${writeList(elsewhere.map(oneLine))}`]
+  const tries = ['other words', ...other, ...(isReadOnly ? [] : ['add_source with the site that has it'])]
+  return [`${doubt} Try ${writeList(tries, 'or')}.`]
 }
 
 /** What was asked, what there would be without each part of that, and what there is at all. */
@@ -257,46 +219,31 @@ function writeSome(texts: readonly string[], besides: number): string {
   return `${texts.slice(0, MOST_NAMED).join(', ')}${rest === 0 ? '' : ` and ${writeNumber(rest)} more`}`
 }
 
-function similarRecord(similar: readonly SimilarPage[] | undefined): { readonly similar?: SimilarPage[] } {
-  return similar === undefined ? {} : { similar: [...similar] }
-}
-
-function answerRecord(answer: SearchAnswer, filters: readonly Filter[]) {
-  const { query, engines, notices, searched, tokens, cursor, passages, more, widen, available } = answer
+/** Where each text is and how well it fits: the texts themselves are in the blocks for reading. */
+function answerRecord(answer: SearchAnswer) {
+  const { query, relevance, uncovered, elsewhere, notices, cursor, passages, more, widen, available } = answer
+  const isVain = passages.length + more.length === 0
   return {
     query,
-    engines: [...engines],
-    notices: [...notices],
-    searched: [...searched],
-    tokens,
+    relevance,
+    ...(uncovered.length > 0 && { uncovered: [...uncovered] }),
+    ...(elsewhere.length > 0 && { elsewhere: [...elsewhere] }),
+    passages: passages.map(({ startLine, endLine, isCut, checkedAt, changedAt, explain, ...place }) => ({
+      ...placeRecord(place),
+      startLine,
+      endLine,
+      ...(isCut ? { isCut } : {}),
+      ...(explain && { explain: { ...explain }, checkedAt: writeTime(checkedAt), changedAt: writeTime(changedAt) }),
+    })),
+    more: more.map(placeRecord),
     cursor,
-    passages: passages.map((passage) => ({
-      ...citedRecord(passage),
-      kind: passage.kind,
-      isCut: passage.isCut,
-      score: passage.score,
-      ...similarRecord(passage.similar),
-      ...(passage.explain === undefined ? {} : { explain: { ...passage.explain } }),
-    })),
-    more: more.map(({ title, url, headingPath, line, source, version, chunk, score, similar }) => {
-      const found = { title, url, headingPath: [...headingPath], line, source, version, chunk, score }
-      return { ...found, ...similarRecord(similar) }
-    }),
-    filters: Object.fromEntries(filters.map(({ name, value }) => [name, value])),
-    widen: widen.map(({ filter, value, pages, instead }) => ({
-      filter: parameterOf(filter),
-      value,
-      pages,
-      instead: [...instead],
-    })),
-    ...(available === undefined
-      ? {}
-      : {
-          available: {
-            names: [...available.names],
-            versions: available.versions.map((one) => ({ ...one, versions: [...one.versions] })),
-            more: available.more,
-          },
-        }),
+    notices: [...notices],
+    ...(isVain ? { widen: widen.map((one) => ({ ...one, filter: parameterOf(one.filter) })), available } : {}),
   }
+}
+
+function placeRecord(place: Omit<PageMention, 'line'>) {
+  const { title, url, headingPath, source, version, chunk, score, similar } = place
+  const found = { title, url, headingPath: [...headingPath], source, version, chunk: shortenChunk(chunk), score }
+  return similar === undefined ? found : { ...found, similar: [...similar] }
 }

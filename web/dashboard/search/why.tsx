@@ -35,13 +35,13 @@ export function Why({ explain, score }: { readonly explain: PassageExplanation; 
             </tr>
           </thead>
           <tbody>
-            {parts.map(({ word, field, terms, frequency, documents, score: added }) => (
-              <tr key={`${word} ${field}`}>
+            {parts.map(({ word, fields, terms, documents, score: added }) => (
+              <tr key={word}>
                 <td>{word}</td>
                 <td data-label="Found as">{terms.join(', ')}</td>
-                <td data-label="In">{field}</td>
+                <td data-label="In">{Object.keys(fields).join(', ')}</td>
                 <td class="number" data-label="Times">
-                  {frequency.toFixed(1).replace(/\.0$/, '')}
+                  {writeNumber(Object.values(fields).reduce((sum, count) => sum + count, 0))}
                 </td>
                 <td class="number" data-label="Chunks with it">
                   {writeNumber(documents)}

@@ -1,5 +1,5 @@
 import { openGrammars } from '../../../src/core/chunk/code-grammars.ts'
-import { createEngine, type EmbeddingEngine } from '../../../src/core/embedding/engine.ts'
+import { createEngine, type EmbeddingEngine, loadModel } from '../../../src/core/embedding/engine.ts'
 import { sha256 } from '../../../src/core/hash.ts'
 import { Trouble } from '../trouble.ts'
 import { createSession, type Session } from './session.ts'
@@ -41,14 +41,19 @@ async function openEngine(load: (name: string) => Promise<Uint8Array<ArrayBuffer
     load('kernel-relaxed.wasm'),
     load('kernel-plain.wasm'),
   ])
-  // The browser is far faster at the digest of the weights, but answers later, and only on secure addresses.
-  const digest = await crypto.subtle?.digest('SHA-256', weights)
-  const hex = digest === undefined ? undefined : Array.from(new Uint8Array(digest), writeHex).join('')
-  return createEngine(
+  const loaded = await loadModel(
     { 'weights.bin': weights, 'model.json': model, 'vocab.txt': vocabulary },
     { relaxed, plain },
-    { sha256: (data) => (data === weights && hex !== undefined ? hex : sha256(data)) },
+    { digest },
   )
+  return createEngine(loaded)
+}
+
+/** The browser is far faster at this, and leaves others their turn, but does it on secure addresses only. */
+async function digest(data: Uint8Array): Promise<string> {
+  if (crypto.subtle === undefined) return sha256(data)
+  const bytes = await crypto.subtle.digest('SHA-256', data as Uint8Array<ArrayBuffer>)
+  return Array.from(new Uint8Array(bytes), writeHex).join('')
 }
 
 function writeHex(byte: number): string {

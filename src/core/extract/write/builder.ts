@@ -35,6 +35,7 @@ export class BlockBuilder {
   #isLine = false
   /** Places that begin with the next block. */
   #marks: string[] = []
+  #definition = ''
   #card: Card | undefined
   /** Kinds of emphasis that are open; inside of them the same kind is nothing new. */
   #emphasis: string[] = []
@@ -114,6 +115,21 @@ export class BlockBuilder {
   mark(anchor: string): void {
     this.flush()
     this.#marks.push(anchor)
+  }
+
+  /** The fragment of the definition that is being written; empty outside of one. */
+  get definition(): string {
+    return this.#definition
+  }
+
+  /** Begins a definition that a fragment leads to, or goes on with the one around another; empty ends it. */
+  define(anchor: string): void {
+    if (anchor === this.#definition) return
+    this.flush()
+    // Nothing was written of the definition before.
+    if (this.#marks.at(-1) === this.#definition) this.#marks.pop()
+    this.mark(anchor)
+    this.#definition = anchor
   }
 
   /** The blocks in nodes, apart from all others. */

@@ -26,8 +26,33 @@ const writeStrongLine: Write = (builder, element) => {
   builder.flush()
 }
 
+/** A list of definitions. What follows it belongs to what stood around it. */
+const writeDefinitions: Write = (builder, element) => {
+  const { definition } = builder
+  writeBlock(builder, element)
+  builder.define(definition)
+}
+
+/** Longer fragments are none that anybody would cite. */
+const MAX_FRAGMENT = 200
+
+/** Begins a definition where its term, or a link in it, has a fragment. */
+function beginDefinition(builder: BlockBuilder, term: Element): void {
+  const anchor = term.id || fragmentIn(term)
+  if (anchor !== '' && anchor.length <= MAX_FRAGMENT) builder.define(anchor)
+}
+
+function fragmentIn(term: Element): string {
+  for (const element of term.descendants()) {
+    const fragment = element.name === 'a' ? element.id || (element.attribute('name') ?? '') : ''
+    if (fragment !== '') return fragment
+  }
+  return ''
+}
+
 /** A term that is nothing but code stands out already. */
 const writeTerm: Write = (builder, element) => {
+  beginDefinition(builder, element)
   const only = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
   const [first] = only
   const isCode = only.length === 1 && first !== undefined && typeof first !== 'string' && first.name === 'code'
@@ -96,7 +121,9 @@ const writeCodeBlock: Write = (builder, element) => {
 
 const writeSignature: Write = (builder, element) => {
   const text = plainText(element)
-  if (text !== '') builder.push({ type: 'paragraph', text: writeCodeSpan(text) })
+  if (text === '') return
+  beginDefinition(builder, element)
+  builder.push({ type: 'paragraph', text: writeCodeSpan(text) })
 }
 
 const writeCode: Write = (builder, element) => {
@@ -185,7 +212,7 @@ const writeFootnoteRef: Write = (builder, element) => {
 /** How each element is written. The others are only what they contain. */
 export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ...each(
-    `address article aside body center dd details dialog dir div dl fieldset figcaption figure footer form header
+    `address article aside body center dd details dialog dir div fieldset figcaption figure footer form header
     hgroup html legend li main menu nav optgroup p search section tbody td tfoot th thead tr`,
     writeBlock,
   ),
@@ -205,6 +232,7 @@ export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['a', writeLink],
   ['blockquote', writeQuote],
   ['br', (builder) => builder.run.break()],
+  ['dl', writeDefinitions],
   ['dt', writeTerm],
   ['hr', (builder) => builder.push({ type: 'rule' })],
   ['img', writeImage],

@@ -3,6 +3,7 @@ import { cpuMsOf } from '../../../../test/cpu-time.ts'
 import { parseHtml } from '../../html/parse-html.ts'
 import { find } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
+import type { Section } from '../../model.ts'
 import { type Written, writeMarkdown } from './markdown.ts'
 
 function bodyOf(html: string): Element {
@@ -350,6 +351,28 @@ describe('sections', () => {
       },
       { title: 'D', level: 1, anchor: null, startLine: 17, endLine: 17, children: [] },
     ])
+  })
+
+  test('say where definitions with fragments of their own begin and end', () => {
+    const { markdown, sections } = written(
+      `<h1 id="a">A</h1><dl><dt id="one">one</dt><dd>x<dl><dt id="one.in">in</dt><dd>y</dd></dl>z</dd>
+      <dt><a name="two">two</a></dt><dd>x</dd><dt>none</dt><dd>x</dd></dl><p>after</p>
+      <dl><dt id="last">last</dt><dd>x</dd></dl><h2>B</h2><p>b</p>`,
+    )
+    const lines = markdown.split('\n')
+    const shown = (marks: Section['marks']) => marks?.map(({ line, anchor }) => [lines[line - 1], anchor])
+    const [a] = sections
+    expect(shown(a?.marks)).toEqual([
+      ['**one**', 'one'],
+      ['**in**', 'one.in'],
+      ['z', 'one'],
+      ['**two**', 'two'],
+      ['after', ''],
+      ['**last**', 'last'],
+      ['## B', ''],
+    ])
+    expect(a?.children[0]).toMatchObject({ title: 'B', anchor: null })
+    expect(a?.children[0]?.marks).toBeUndefined()
   })
 
   test('do not begin in quotations', () => {

@@ -30,15 +30,18 @@ export function createSections(
     }
   }
   let next = 0
+  const addMark = (section: Draft | undefined, mark: SectionMark | undefined) => {
+    if (section === undefined || mark === undefined) return
+    section.marks ??= []
+    section.marks.push(mark)
+  }
   const markUpTo = (line: number, section: Draft | undefined) => {
-    for (let mark = marks[next]; mark !== undefined && mark.line <= line; mark = marks[++next]) {
-      if (section === undefined) continue
-      section.marks ??= []
-      section.marks.push(mark)
-    }
+    for (let mark = marks[next]; mark !== undefined && mark.line <= line; mark = marks[++next]) addMark(section, mark)
   }
   for (const { title, level, anchor, startLine } of headings) {
     markUpTo(startLine - 1, open.at(-1))
+    // A place that a heading ends has its end in the section before.
+    if (marks[next]?.line === startLine && marks[next]?.anchor === '') addMark(open.at(-1), marks[next++])
     closeFrom(level, startLine - 1)
     const draft: Draft = { title, level, anchor, startLine, endLine: startLine, children: [] }
     const siblings = open.at(-1)?.children ?? roots
@@ -47,7 +50,9 @@ export function createSections(
     markUpTo(startLine, draft)
     // Nothing else leads to it: it stands in the place that began before it.
     const place = marks[next - 1]
-    if (place !== undefined && anchor === null) draft.marks ??= [{ line: startLine, anchor: place.anchor }]
+    if (place !== undefined && place.anchor !== '' && anchor === null) {
+      draft.marks ??= [{ line: startLine, anchor: place.anchor }]
+    }
   }
   markUpTo(lines.length, open.at(-1))
   closeFrom(0, lines.length)

@@ -1,0 +1,250 @@
+// How fast the built-in model embeds, beside its prototype and beside onnxruntime-node with all-MiniLM-L6-v2.
+//
+// Each contender is a process of its own and takes its turn in every round, so that a noisy machine is noisy for all of them. Figures are
+// medians over the rounds.
+import { fork } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { option, printTable, quantile } from './measure.mjs'
+import { readTreeCpuSeconds } from './process-usage.mjs'
+
+const rounds = Number(option('rounds') ?? 9)
+const MODEL = new URL('../dist/web/local/model/', import.meta.url)
+const TOKENS = 128
+const TEXTS = 16
+const QUESTIONS = 300
+const QUESTION_TOKENS = 12
+const MB = 2 ** 20
+
+if (process.argv[2] === '--contender') await compete(JSON.parse(process.argv[3]))
+
+/** Measures all contenders and prints what came out. */
+export async function measureEngine() {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+  const contenders = []
+  try {
+    for (const given of await listContenders(folder)) contenders.push(await start(given))
+    for (let round = 0; round < rounds; round++) {
+      for (const one of contenders) one.rounds.push(await measureRound(one))
+    }
+    report(contenders)
+  } finally {
+    for (const { child } of contenders) child.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function listContenders(folder) {
+  const contenders = [
+    { name: 'pharos, one thread', kind: 'pharos', threads: 1 },
+    { name: 'pharos, two threads', kind: 'pharos', threads: 2 },
+  ]
+  const prototype = option('prototype')
+  if (prototype !== undefined) {
+    const wasm = join(folder, 'prototype.wasm')
+    writeFileSync(wasm, await compilePrototype(join(prototype, 'kernel.ts')))
+    for (const product of ['gemm', 'gemm44']) {
+      contenders.push({
+        name: `prototype (${product})`,
+        kind: 'prototype',
+        prototype: resolve(prototype),
+        wasm,
+        product,
+      })
+    }
+  }
+  const onnx = option('onnx')
+  if (onnx !== undefined) {
+    for (const tokens of [128, 256]) {
+      contenders.push({
+        name: `onnxruntime, all-MiniLM-L6-v2, ${tokens} tokens`,
+        kind: 'onnx',
+        onnx: resolve(onnx),
+        tokens,
+      })
+    }
+  }
+  return contenders
+}
+
+/** As its first line says. */
+async function compilePrototype(path) {
+  const { default: asc } = await import('assemblyscript/asc')
+  const written = new Map()
+  const { error, stderr } = await asc.main(
+    ['kernel.ts', '--outFile', 'kernel.wasm', '-O3', '--runtime', 'stub', '--noAssert', '--initialMemory', '64'].concat(
+      ['--enable', 'simd', '--enable', 'relaxed-simd'],
+    ),
+    {
+      readFile: (name) => (name === 'kernel.ts' ? readFileSync(path, 'utf8') : null),
+      writeFile: (name, content) => written.set(name, content),
+      listFiles: () => null,
+    },
+  )
+  if (error) throw new Error(`the prototype cannot be compiled: ${stderr}`)
+  return written.get('kernel.wasm')
+}
+
+async function start(given) {
+  // As `pharos` starts itself.
+  const execArgv = ['--max-semi-space-size=4', '--heap-growing-percent=80']
+  const child = fork(fileURLToPath(import.meta.url), ['--contender', JSON.stringify(given)], { execArgv })
+  const one = { ...given, child, rounds: [] }
+  Object.assign(one, await ask(one, 'open'))
+  return one
+}
+
+function ask({ child, name }, what) {
+  return new Promise((answer, reject) => {
+    const fail = (code) => reject(new Error(`${name} ended (${code})`))
+    child.once('exit', fail)
+    child.once('message', (message) => {
+      child.off('exit', fail)
+      answer(message)
+    })
+    child.send(what)
+  })
+}
+
+async function measureRound(one) {
+  const before = readTreeCpuSeconds(one.child.pid)
+  const { wall } = await ask(one, 'run')
+  return { rate: TEXTS / wall, cpu: (readTreeCpuSeconds(one.child.pid) - before) / TEXTS }
+}
+
+function report(contenders) {
+  const median = (one, of) => quantile(one.rounds.map(of), 0.5)
+  const rate = (one) => median(one, (round) => round.rate)
+  const cpu = (one) => median(one, (round) => round.cpu)
+  const [single, double] = contenders
+  // By CPU time: a machine that is busy otherwise takes wall time from one contender and not from another.
+  const ratio = (one) =>
+    quantile(
+      one.rounds.map((round, i) => round.cpu / single.rounds[i].cpu),
+      0.5,
+    )
+  printTable(
+    [
+      `${TEXTS} texts of ${TOKENS} tokens, ${rounds} rounds`,
+      'texts/s',
+      'CPU ms/text',
+      'CPU ratio',
+      'question p50 ms',
+      'memory MB',
+    ],
+    contenders.map((one) => [
+      one.name,
+      rate(one).toFixed(1),
+      (1000 * cpu(one)).toFixed(1),
+      ratio(one).toFixed(2),
+      one.question?.toFixed(2) ?? '',
+      one.memory === undefined ? '' : (one.memory / MB).toFixed(1),
+    ]),
+  )
+  const prototypes = contenders.filter(({ kind }) => kind === 'prototype')
+  const best = prototypes.toSorted((a, b) => cpu(a) - cpu(b))[0]
+  const twice = quantile(
+    double.rounds.map((round, i) => round.rate / single.rounds[i].rate),
+    0.5,
+  )
+  const targets = [
+    ...(best === undefined ? [] : [['times the prototype, one thread', '>= 1.5', ratio(best), ratio(best) >= 1.5]]),
+    ['two threads, times one', '>= 1.8', twice, twice >= 1.8],
+    [`question of ${QUESTION_TOKENS} tokens, p50 ms`, '<= 6', single.question, single.question <= 6],
+    ['memory of two threads and questions, MB', '<= 45', double.memory / MB, double.memory / MB <= 45],
+  ]
+  console.log()
+  printTable(
+    ['target', 'wanted', 'measured', 'met'],
+    targets.map(([what, wanted, measured, met]) => [what, wanted, measured.toFixed(2), met ? 'yes' : 'no']),
+  )
+  console.log()
+}
+
+/** What a process of a contender does: opens it, and runs when it is asked to. */
+async function compete(given) {
+  const open = { pharos: openPharos, prototype: openPrototype, onnx: openOnnx }[given.kind]
+  process.on('disconnect', () => process.exit())
+  let run
+  process.on('message', async (what) => {
+    if (what === 'open') {
+      const opened = await open(given)
+      run = opened.run
+      // Until the compiler of WebAssembly is done.
+      for (let i = 0; i < 3; i++) await run()
+      process.send({ memory: opened.memory?.(), question: await opened.ask?.() })
+      return
+    }
+    const began = performance.now()
+    await run()
+    process.send({ wall: (performance.now() - began) / 1000 })
+  })
+}
+
+async function openPharos({ threads }) {
+  const { openBuiltInEmbedder } = await import('../dist/embed/built-in-embedder.js')
+  const texts = writeTexts(TOKENS, TEXTS)
+  const [question] = writeTexts(QUESTION_TOKENS, 1)
+  const before = process.memoryUsage.rss()
+  const embedder = openBuiltInEmbedder({ threads })
+  await embedder.embed([question], undefined, 'query')
+  return {
+    run: () => embedder.embed(texts),
+    memory: () => process.memoryUsage.rss() - before,
+    ask: async () => {
+      const times = []
+      for (let i = 0; i < QUESTIONS; i++) {
+        const began = performance.now()
+        await embedder.embed([question], undefined, 'query')
+        times.push(performance.now() - began)
+      }
+      return quantile(times.slice(QUESTIONS / 3), 0.5)
+    },
+  }
+}
+
+/** It takes tokens, which cost it nothing. */
+async function openPrototype({ prototype, wasm, product }) {
+  const { load } = await import(pathToFileURL(join(prototype, 'forward.mjs')).href)
+  const embed = await load(join(prototype, '..'), wasm, product)
+  const tokens = await listTokens(writeTexts(TOKENS, TEXTS))
+  const [question] = await listTokens(writeTexts(QUESTION_TOKENS, 1))
+  return {
+    run: () => tokens.map((ids) => embed(ids)),
+    ask: () => {
+      const times = Array.from({ length: QUESTIONS }, () => {
+        const began = performance.now()
+        embed(question)
+        return performance.now() - began
+      })
+      return quantile(times.slice(QUESTIONS / 3), 0.5)
+    },
+  }
+}
+
+async function openOnnx({ onnx, tokens }) {
+  const { openOnnxEmbedder } = await import('../dist/embed/onnx-embedder.js')
+  const embedder = await openOnnxEmbedder({ folder: onnx })
+  if (embedder === undefined) throw new Error(`there is no model in ${onnx}`)
+  const texts = writeTexts(tokens, TEXTS)
+  return { run: () => embedder.embed(texts) }
+}
+
+async function listTokens(texts) {
+  const { createVocabulary, tokenizeText } = await import('../dist/core/embedding/word-piece.js')
+  const pieces = readFileSync(new URL('vocab.txt', MODEL), 'utf8').split('\n')
+  const vocabulary = createVocabulary(new Map(pieces.map((piece, token) => [piece, token])))
+  return texts.map((text) => tokenizeText(text, vocabulary, TOKENS))
+}
+
+/** Texts of so many tokens each: words that are in the vocabulary as they are, between the two marks. */
+function writeTexts(tokens, count) {
+  const words = readFileSync(new URL('vocab.txt', MODEL), 'utf8')
+    .split('\n')
+    .filter((piece) => /^[a-z]{3,}$/.test(piece))
+  return Array.from({ length: count }, (_, i) =>
+    Array.from({ length: tokens - 2 }, (_, j) => words[(i * 7919 + j * 104_729) % words.length]).join(' '),
+  )
+}

@@ -1,0 +1,76 @@
+import type { PieceTable } from './word-piece.ts'
+
+/** Where a table of pieces is in a buffer. As a `Map` the same pieces take ten times the memory, in every thread anew. */
+export interface PackedPieces {
+  /** UTF-16 units of all pieces, one after the other. */
+  readonly units: number
+  /** Where each piece begins in them, and where the last ends. */
+  readonly starts: number
+  /** Tokens by the hash of their piece, from 1 on; 0 is free. */
+  readonly slots: number
+  readonly count: number
+}
+
+/** A power of two, and twice as many as there are pieces, so that few are looked at. */
+const SLOTS = 65_536
+
+/** Says where pieces go, and gives what writes them there. */
+export function planPieces(
+  pieces: readonly string[],
+  take: (bytes: number) => number,
+): { readonly packed: PackedPieces; readonly write: (buffer: ArrayBufferLike) => void } {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const packed = {
+    ...{ units: take(length * 2), starts: take((pieces.length + 1) * 4), slots: take(SLOTS * 2) },
+    count: pieces.length,
+  }
+  return { packed, write: (buffer) => writePieces(pieces, packed, buffer) }
+}
+
+function writePieces(pieces: readonly string[], packed: PackedPieces, buffer: ArrayBufferLike): void {
+  const { units, starts, slots } = viewsOf(packed, buffer)
+  let at = 0
+  for (const [token, piece] of pieces.entries()) {
+    starts[token] = at
+    for (let i = 0; i < piece.length; i++) units[at++] = piece.charCodeAt(i)
+    let slot = hashOf(piece)
+    while (slots[slot] !== 0) slot = (slot + 1) % SLOTS
+    slots[slot] = token + 1
+  }
+  starts[pieces.length] = at
+}
+
+/** Opens a table that was written before, maybe by another thread. */
+export function openPieces(packed: PackedPieces, buffer: ArrayBufferLike): PieceTable {
+  const { units, starts, slots } = viewsOf(packed, buffer)
+  const isPiece = (token: number, piece: string): boolean => {
+    const start = starts[token] ?? 0
+    if ((starts[token + 1] ?? 0) - start !== piece.length) return false
+    for (let i = 0; i < piece.length; i++) if (units[start + i] !== piece.charCodeAt(i)) return false
+    return true
+  }
+  return {
+    get(piece) {
+      for (let slot = hashOf(piece); ; slot = (slot + 1) % SLOTS) {
+        const token = (slots[slot] ?? 0) - 1
+        if (token < 0) return undefined
+        if (isPiece(token, piece)) return token
+      }
+    },
+  }
+}
+
+function viewsOf({ units, starts, slots, count }: PackedPieces, buffer: ArrayBufferLike) {
+  return {
+    units: new Uint16Array(buffer, units, (starts - units) / 2),
+    starts: new Uint32Array(buffer, starts, count + 1),
+    slots: new Uint16Array(buffer, slots, SLOTS),
+  }
+}
+
+/** FNV-1a over UTF-16 units, folded to a slot. */
+function hashOf(piece: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < piece.length; i++) hash = Math.imul(hash ^ piece.charCodeAt(i), 0x01000193)
+  return (hash ^ (hash >>> 16)) & (SLOTS - 1)
+}

@@ -1,0 +1,108 @@
+import type { MissingWord } from '../search/ranking.ts'
+import { textAnalyzer } from '../text/analyzer.ts'
+
+/** How well an answer fits its question: it answers, it may only touch it, or it has nothing to do with it. */
+export const RELEVANCES = ['strong', 'weak', 'none'] as const
+
+/** One of {@link RELEVANCES}. */
+export type Relevance = (typeof RELEVANCES)[number]
+
+/** A hit, as far as judging goes. */
+export interface JudgedHit {
+  /** Title, headings and text; needed only where `missing` is null. */
+  readonly text: string
+  /** Words of the question that it lacks; null for one that was found by its meaning alone. */
+  readonly missing: readonly MissingWord[] | null
+  /** Cosine of its meaning with the question's; null where that is not known. */
+  readonly similarity: number | null
+}
+
+/** What an answer is worth. */
+export interface Judgement {
+  readonly relevance: Relevance
+  /** Informative words of the question that none of the best hits has. */
+  readonly uncovered: readonly string[]
+}
+
+/** So many of the best hits are looked at. */
+export const MAX_JUDGED = 5
+
+/** Below this cosine nothing found is about the question. */
+const MIN_SIMILARITY = 0.3
+
+/** An answer is weak where names that it lacks make up more than this share of the question. */
+const MAX_NAMES_SHARE = 0.15
+
+/** The same for all words, where neither names nor meanings tell. */
+const MAX_WORDS_SHARE = 0.75
+
+/**
+ * Judges the best hits of a question. What tells most is a name that none of them has: a question about "pgbouncer" that only finds pages
+ * about connections is not answered by them. Ordinary words prove little, because questions are asked in other words than the page's.
+ */
+export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
+  const best = hits.slice(0, MAX_JUDGED)
+  const [candidates] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
+  if (candidates === undefined) return { relevance: best.some(isNear) ? 'weak' : 'none', uncovered: [] }
+  const uncovered = candidates.filter(({ word }) => !best.some((hit) => holds(hit, word)))
+  const names = uncovered.filter(({ word }) => NAME.test(word) && !isOrdinary(word, ordinaryWords))
+  const similarities = best.flatMap(({ similarity }) => similarity ?? [])
+  const isFar = similarities.length > 0 && Math.max(...similarities) < MIN_SIMILARITY
+  const isDoubtful = sumShares(names) > MAX_NAMES_SHARE || sumShares(uncovered) > MAX_WORDS_SHARE
+  return { relevance: isFar ? 'none' : isDoubtful ? 'weak' : 'strong', uncovered: listInformative(uncovered, names) }
+}
+
+/** A word that can be a name: letters, and at most two digits at the end. Numbers and file names differ from question to question. */
+const NAME = /^\p{L}[\p{L}]*\d{0,2}$/u
+
+/** Endings of English words, and what stands there without them: `deleting` is `delete`, `retries` is `retry`. */
+const ENDINGS: readonly (readonly [ending: RegExp, instead: readonly string[]])[] = [
+  [/i(?:es|ed|er|ers|est)$/, ['y']],
+  [/(?:e?s|e?d|e?r|e?rs|e?st|ing|able|ably)$/, ['', 'e']],
+  [/(?:s|ly|ness|ment)$/, ['']],
+  [/(.)\1(?:ed|er|ers|ing)$/, ['$1']],
+]
+
+const PREFIX = /^(?:un|re|non|pre|dis|mis)(?=\p{L}{3})/u
+
+/** Whether a word, or what it is made of, is an ordinary English one. */
+function isOrdinary(word: string, words: ReadonlySet<string>): boolean {
+  return [word, word.replace(PREFIX, '')].some((base) => {
+    const bases = ENDINGS.flatMap(([ending, instead]) => instead.map((end) => base.replace(ending, end)))
+    return words.has(base) || bases.some((one) => one.length > 2 && words.has(one))
+  })
+}
+
+/** Words that make up less than this share of a question are not worth telling. */
+const MIN_TOLD_SHARE = 0.05
+
+/** At most so many words are told. */
+const MAX_TOLD = 5
+
+/** Of the words that nothing covers, those worth telling: names first, then by their share. */
+function listInformative(uncovered: readonly MissingWord[], names: readonly MissingWord[]): string[] {
+  const isName = (word: MissingWord): number => (names.includes(word) ? 1 : 0)
+  return uncovered
+    .filter(({ share }) => share >= MIN_TOLD_SHARE)
+    .sort((a, b) => isName(b) - isName(a) || b.share - a.share)
+    .slice(0, MAX_TOLD)
+    .map(({ word }) => word)
+}
+
+function isNear({ similarity }: JudgedHit): boolean {
+  return similarity !== null && similarity >= MIN_SIMILARITY
+}
+
+function holds({ text, missing }: JudgedHit, word: string): boolean {
+  if (missing !== null) return !missing.some((one) => one.word === word)
+  const wanted = textAnalyzer.stem(word)
+  let isHeld = false
+  textAnalyzer.visitTokens(text, (source, start, end) => {
+    isHeld ||= textAnalyzer.stem(source.slice(start, end)) === wanted
+  })
+  return isHeld
+}
+
+function sumShares(words: readonly MissingWord[]): number {
+  return words.reduce((sum, { share }) => sum + share, 0)
+}

@@ -1,0 +1,17 @@
+import type { SearchAnswer } from './search.ts'
+import { labelOf } from './source.ts'
+
+/** An answer as JSON: the same on every surface that gives all of it. */
+export function answerRecord({ capped, passages, ...answer }: SearchAnswer): Record<string, unknown> {
+  return {
+    ...answer,
+    passages: passages.map(({ checkedAt, changedAt, ...passage }) => {
+      return { ...passage, checkedAt: writeMoment(checkedAt), changedAt: writeMoment(changedAt) }
+    }),
+    capped: capped.map(({ source, cap }) => ({ source: labelOf(source), cap })),
+  }
+}
+
+function writeMoment(ms: number): string {
+  return new Date(ms).toISOString()
+}

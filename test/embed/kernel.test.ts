@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { createRandom } from '../seeded.ts'
+import { readKernelFiles } from './built-in-model.ts'
+
+/* Products of the kernel beside the same sums in JavaScript. Which of the ways a machine takes depends on its processor, so all are tried. */
+
+interface Products {
+  product(...places: number[]): void
+  dotProduct(...places: number[]): void
+}
+
+/** What is used of the global that the types of Node do not know. */
+interface Assembly {
+  readonly Memory: new (limits: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer }
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown }
+}
+
+const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: Assembly }).WebAssembly
+const { relaxed, plain } = readKernelFiles()
+const ROWS = 5
+const INPUTS = 1536
+const OUTPUTS = 32
+const PLACES = { activations: 65_536, rowScales: 131_072, weights: 196_608, scales: 262_144, biases: 266_240 }
+const OFFSETS = 270_336
+const OUT = 327_680
+
+test.each([
+  ['relaxed SIMD in steps', relaxed, 'product'],
+  ['relaxed SIMD at once', relaxed, 'dotProduct'],
+  ['plain SIMD', plain, 'product'],
+] as const)('%s gives exact products, also of the largest numbers', (_way, bytes, name) => {
+  const memory = new Memory({ initial: 16, maximum: 16 })
+  const kernel = new Instance(new Module(bytes), { env: { memory } }).exports as Products
+  const next = createRandom(3)
+  const weightOf = Array.from({ length: OUTPUTS }, (_, j) =>
+    Array.from({ length: INPUTS }, () => (j < 2 ? [127, -128][j] : undefined) ?? Math.floor(next() * 256) - 128),
+  )
+  const inputOf = Array.from({ length: ROWS }, (_, i) =>
+    Array.from({ length: INPUTS }, () => (i === 0 ? 127 : 1 + Math.floor(next() * 127))),
+  )
+  const bytesOf = new Int8Array(memory.buffer)
+  const floats = new Float32Array(memory.buffer)
+  for (const [i, row] of inputOf.entries()) bytesOf.set(row, PLACES.activations + i * INPUTS)
+  for (const [j, row] of weightOf.entries()) {
+    // As they are packed: panels of 16 outputs, four inputs of each at a time.
+    for (const [k, weight] of row.entries()) {
+      const panel = Math.floor(j / 16) * 16 * INPUTS
+      bytesOf[PLACES.weights + panel + Math.floor(k / 4) * 64 + (j % 16) * 4 + (k % 4)] = weight
+    }
+  }
+  floats.fill(1, PLACES.rowScales / 4, PLACES.rowScales / 4 + ROWS + 1)
+  floats.fill(1, PLACES.scales / 4, PLACES.scales / 4 + OUTPUTS)
+  const { activations, rowScales, weights, scales, biases } = PLACES
+  kernel[name](activations, rowScales, ROWS, INPUTS, OUTPUTS, weights, scales, biases, OFFSETS, OUT, 0)
+  const found = inputOf.map((_, i) => [...floats.subarray(OUT / 4 + i * OUTPUTS, OUT / 4 + (i + 1) * OUTPUTS)])
+  const sums = inputOf.map((row) => weightOf.map((w) => row.reduce((sum, x, k) => sum + x * (w[k] ?? 0), 0)))
+  expect(found).toEqual(sums.map((row) => row.map((sum) => Math.fround(sum))))
+})
