@@ -11,7 +11,7 @@ import { option, printTable, quantile } from './measure.mjs'
 import { readTreeCpuSeconds } from './process-usage.mjs'
 
 const rounds = Number(option('rounds') ?? 9)
-const MODEL = new URL('../dist/model/', import.meta.url)
+const MODEL = new URL('../dist/web/local/model/', import.meta.url)
 const TOKENS = 128
 const TEXTS = 16
 const QUESTIONS = 300

@@ -40,14 +40,19 @@ const PDF_LIBRARY = join(root, 'node_modules/pdfjs-dist')
 const PDF_FILES = { 'pdf.worker.mjs': 'legacy/build/pdf.worker.min.mjs', LICENSE: 'LICENSE' }
 const PDF_FOLDERS = ['cmaps', 'standard_fonts']
 
-/** Files of model/ that go with the program. */
-const MODEL_FILES = ['weights.bin', 'model.json', 'vocab.txt', 'NOTICE']
+/** Name → file of model/ that goes with the program. They lie beside the local page, like the grammars, and the program reads them there. */
+const MODEL_FILES = {
+  'weights.bin': 'weights.bin',
+  'model.json': 'model.json',
+  'vocab.txt': 'vocab.txt',
+  'model.LICENSE': 'NOTICE',
+}
 
 /** Builds of the kernel, and the features of WebAssembly that each needs. */
 const KERNELS = { relaxed: ['simd', 'relaxed-simd'], plain: ['simd'] }
 
 /** Folders of dist/ that are no output of the compiler. */
-const WITHOUT_SOURCE = ['web', 'program', 'pdfjs', 'model']
+const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
 
 fs.mkdirSync(dist, { recursive: true })
 fs.rmSync(stamp, { force: true })
@@ -56,9 +61,7 @@ const unfinished = join(dist, `.built-${process.pid}`)
 const sourceDigest = digestSources(root)
 fs.writeFileSync(unfinished, sourceDigest)
 // None reads what another writes.
-const failed =
-  (await Promise.all([compile(), bundlePages(), placeModel()])).find((status) => status !== 0) ??
-  (await bundleEntries())
+const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0) ?? (await bundleEntries())
 if (failed === undefined) {
   fs.renameSync(unfinished, stamp)
 } else {
@@ -86,19 +89,14 @@ async function bundleEntries() {
   }
 }
 
-async function placeModel() {
-  const folder = join(dist, 'model')
+/** Gives the names of the files in `folder` then. */
+async function placeModel(folder) {
   fs.mkdirSync(folder, { recursive: true })
-  for (const name of MODEL_FILES) copyIfChanged(join(root, 'model', name), join(folder, name))
-  try {
-    for (const [name, features] of Object.entries(KERNELS)) {
-      writeIfChanged(join(folder, `kernel-${name}.wasm`), await compileKernel(features))
-    }
-    return 0
-  } catch (error) {
-    console.error(error.message)
-    return 1
-  }
+  for (const [name, source] of Object.entries(MODEL_FILES))
+    copyIfChanged(join(root, 'model', source), join(folder, name))
+  const kernels = Object.entries(KERNELS).map(([name, features]) => [`kernel-${name}.wasm`, features])
+  for (const [name, features] of kernels) writeIfChanged(join(folder, name), await compileKernel(features))
+  return [...Object.keys(MODEL_FILES), ...kernels.map(([name]) => name)]
 }
 
 /** Gives the bytes of a module that brings no memory of its own. */
@@ -131,15 +129,17 @@ async function bundlePages() {
     await bundlePage(build, 'dashboard', true)
     writeWorldMap(join(dist, 'web/dashboard/world.svg'))
     const local = join(dist, 'web/local')
-    // Programs that run may read its grammars meanwhile, so this folder is not emptied first.
+    // Programs that run may read its grammars and its model meanwhile, so this folder is not emptied first.
     const page = await bundlePage(build, 'local', false)
     const grammars = copyGrammars(join(local, 'grammars')).map((name) => `grammars/${name}`)
+    const model = (await placeModel(join(local, 'model'))).map((name) => `model/${name}`)
     const isOffline = (path) => !path.endsWith('.LICENSE')
     await bundleServiceWorker(build, local, {
       page: describeFiles(local, page),
       grammars: describeFiles(local, grammars.filter(isOffline)),
+      model: describeFiles(local, model.filter(isOffline)),
     })
-    keepOnly(local, [...page, ...grammars, 'service-worker.js'])
+    keepOnly(local, [...page, ...grammars, ...model, 'service-worker.js'])
     return 0
   } catch (error) {
     console.error(error.message)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EffectiveConfig, folderOf } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
@@ -14,6 +14,7 @@ import { staySmall, workInBackground } from './background.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS, openConfigured } from './library.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
+import { openPacked, refuseFlags } from './packed.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
@@ -23,6 +24,7 @@ interface McpFlags extends CommonFlags {
   readonly readOnly?: boolean
   readonly tools?: ToolSet
   readonly exportTo?: string
+  readonly pack?: string
 }
 
 const DEFAULT_PORT = 6280
@@ -36,10 +38,11 @@ export function addMcp(program: Command, streams: Streams): void {
     .option('--port <port>', `port for --http, 0 for any (default: ${DEFAULT_PORT})`, wholeNumber('--port', 0))
     .option('--read-only', 'without the tools that write or fetch')
     .option('--tools <all|ask>', 'which tools to offer: all, or only those needed to ask questions', toolSet)
+    .option('--pack <dir|zip>', 'serve this pack instead of the library, to be searched and read')
     .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ pharos mcp --tools ask\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280',
+      '\nExamples:\n  $ pharos mcp --tools ask\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280\n  $ pharos mcp --pack docs.zip',
     )
   addLibraryOptions(command, [...FETCH_SETTINGS, ...SEARCH_SETTINGS])
   command.action(async (flags: McpFlags) => {
@@ -48,9 +51,12 @@ export function addMcp(program: Command, streams: Streams): void {
     if (flags.port !== undefined && flags.http !== true) {
       throw new PharosError('USAGE', { problem: '--port is for --http' })
     }
+    if (flags.pack !== undefined) {
+      refuseFlags(flags, ['readOnly', 'tools', 'exportTo'], 'is for the library, not for a pack')
+    }
     staySmall()
     await interruptible(async (signal) => {
-      const mcp = await openMcp(config, flags)
+      const mcp = flags.pack === undefined ? await openMcp(config, flags) : await openPackMcp(command, flags.pack)
       try {
         if (flags.http === true) await serveHttp(mcp, flags.port ?? DEFAULT_PORT, terminal, signal)
         else await serveStdio(mcp, signal)
@@ -92,6 +98,20 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
           },
           startBackground: (library, signal) => workInBackground(library, signal, { alarm }),
         }),
+  })
+}
+
+/** Serves a pack, which is opened when the first question comes. */
+async function openPackMcp(command: Command, name: string): Promise<Mcp> {
+  const { createPackMcp } = await import('../mcp/pack-server.ts')
+  const { openQuestionEmbedder } = await import('../embed/embed-pack.ts')
+  const embedder = openQuestionEmbedder()
+  return createPackMcp({
+    version: VERSION,
+    name: basename(resolve(name)),
+    openPack: () => openPacked(command, name),
+    embedQuestion: embedder.embed,
+    close: embedder.close,
   })
 }
 

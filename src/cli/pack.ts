@@ -27,6 +27,7 @@ interface PackFlags extends CommonFlags {
   readonly out?: string
   readonly compact?: boolean
   readonly split?: number
+  readonly vectors?: boolean
 }
 
 /** `pharos pack <folder|source>` */
@@ -38,6 +39,7 @@ export function addPack(program: Command, streams: Streams): void {
     .option('-o, --out <dir|zip>', 'where to write it (default: <folder>.llmx-<id>.zip in the current directory)')
     .option('--compact', 'only llm.md, manifest.llm.tsv, chunks and images')
     .option('--split <tokens>', 'cut the pack into parts of at most this many tokens', wholeNumber('--split', 1))
+    .option('--vectors', 'add what each chunk means, so that the pack is searched by meaning too')
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos pack guide@2.0 --out guide.zip',
@@ -144,7 +146,8 @@ async function writeParts(
   { flags, terminal, signal }: { readonly flags: PackFlags; readonly terminal: Terminal; readonly signal: AbortSignal },
 ): Promise<void> {
   const out = flags.out ?? `${packName(stem, pack)}.zip`
-  const parts = flags.split === undefined ? [pack] : splitByTokens(pack, flags.split)
+  const whole = flags.vectors === true ? await addVectors(pack, terminal, signal) : pack
+  const parts = flags.split === undefined ? [whole] : splitByTokens(whole, flags.split)
   const places = parts.map((part) => (part.part === undefined ? out : partPlace(out, part.part)))
   terminal.live(`writing ${printableLine(out)}`)
   const bytes = await writePacks(
@@ -155,6 +158,16 @@ async function writeParts(
   const stale = listOtherParts(out, places)
   if (stale.length > 0)
     terminal.note(`parts of an earlier pack are still there: ${stale.map(printableLine).join(', ')}`)
+}
+
+/** The pack with the vectors of its chunks by the built-in model. */
+async function addVectors(pack: Pack, terminal: Terminal, signal: AbortSignal): Promise<Pack> {
+  const { embedPack } = await import('../embed/embed-pack.ts')
+  const vectors = await embedPack(pack, {
+    signal,
+    onProgress: (done, total) => terminal.live(`embedding ${done}/${countOf(total, 'chunk')}`),
+  })
+  return { ...pack, vectors }
 }
 
 /** A pack of what is still as it was cut. */

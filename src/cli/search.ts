@@ -245,8 +245,11 @@ async function answerFromPack(
 ): Promise<void> {
   refuseFlags(flags, LIBRARY_ONLY, 'is for the library, not for a pack')
   const packed = await openPacked(command, flags.pack)
+  const { meaning, notices } = await packed.search.findMeaning(query, embedQuestion)
+  for (const notice of notices) terminal.note(printableLine(notice))
   const hits = packed.search.search(query, {
     limit: limitOf(flags),
+    meaning,
     path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
     pathPrefix: flags.pathPrefix,
     kind: flags.kind,
@@ -258,7 +261,8 @@ async function answerFromPack(
   if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
   if (hits.length === 0 && !terminal.isJson) return
   const text = hits.map((hit) => writeHit(hit, terminal.answerColors)).join('\n\n')
-  terminal.answer(text, withOldNames({ query, hits: hits.map(hitRecord) }))
+  const told = notices.length === 0 ? {} : { notices }
+  terminal.answer(text, withOldNames({ query, hits: hits.map(hitRecord), ...told }))
 }
 
 function writeHit(hit: PackHit, colors: Colors): string {
@@ -268,7 +272,29 @@ function writeHit(hit: PackHit, colors: Colors): string {
   return [place, ...headings, printableLine(hit.snippet), ...writeExplanation(hit, colors)].join('\n')
 }
 
-function writeExplanation({ explain }: PackHit, colors: Colors): string[] {
+/** The vector of a question by the built-in model, which is loaded for it alone. */
+async function embedQuestion(query: string): Promise<Float32Array> {
+  const { openQuestionEmbedder } = await import('../embed/embed-pack.ts')
+  const embedder = openQuestionEmbedder()
+  try {
+    return await embedder.embed(query)
+  } finally {
+    await embedder.close()
+  }
+}
+
+function writeExplanation({ explain, meaning }: PackHit, colors: Colors): string[] {
+  return [...writeWords(explain, colors), ...writeMeaning(meaning, colors)]
+}
+
+/** Both halves of a score, and what other hits of the file add. */
+function writeMeaning(meaning: PackHit['meaning'], colors: Colors): string[] {
+  if (meaning === undefined) return []
+  const { fusion, support } = meaning
+  return [colors.dim(`  ${fusion}${support === 0 ? '' : ` + ${support.toFixed(2)} from other hits of the file`}`)]
+}
+
+function writeWords(explain: PackHit['explain'], colors: Colors): string[] {
   if (explain === undefined) return []
   const parts = explain.parts.map(({ word, fields, terms, score, documents }) => {
     const found = printableLine(
@@ -280,7 +306,11 @@ function writeExplanation({ explain }: PackHit, colors: Colors): string[] {
 }
 
 function hitRecord(hit: PackHit): Record<string, unknown> {
-  const { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath, explain } = hit
+  const { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath, explain, meaning } = hit
   const record = { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath }
-  return explain === undefined ? record : { ...record, explain }
+  return {
+    ...record,
+    ...(explain === undefined ? {} : { explain }),
+    ...(meaning === undefined ? {} : { meaning }),
+  }
 }

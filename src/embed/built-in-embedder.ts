@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { createEngine, type EmbeddingEngine, type LoadedModel } from '../core/embedding/engine.ts'
-import { MAX_TOKENS, MODEL_DIMENSIONS, MODEL_FILES, MODEL_NAME } from '../core/embedding/model.ts'
+import { BUILT_IN_SPACE } from '../core/embedding/space.ts'
 import { PharosError } from '../core/errors.ts'
-import { sha256 } from '../core/hash.ts'
-import { TEXT_RECIPE } from '../library/embedded-text.ts'
-import type { Embedder, VectorSpace } from '../library/vectors.ts'
+import type { Embedder } from '../library/vectors.ts'
 import { EmbedThreads } from './embed-threads.ts'
 import { loadBuiltInModel } from './load-built-in-model.ts'
 
@@ -14,13 +12,6 @@ export interface BuiltInEmbedderOptions {
   readonly threads?: number
   /** The folder with the model and its kernel. @default where the build puts them */
   readonly folder?: URL
-}
-
-/** The space of the vectors of the built-in model. Everything that decides what a text becomes is in its fingerprint. */
-export const BUILT_IN_SPACE: VectorSpace = {
-  model: MODEL_NAME,
-  fingerprint: sha256([...Object.values(MODEL_FILES), `mean of at most ${MAX_TOKENS} tokens`, TEXT_RECIPE].join('\n')),
-  dimensions: MODEL_DIMENSIONS,
 }
 
 /** Texts of one job of a thread: enough to fill passes with short texts, and few enough to share a batch out evenly. */
@@ -37,7 +28,7 @@ const IDLE_MS = 30_000
  */
 export function openBuiltInEmbedder({
   threads = availableParallelism(),
-  folder = new URL('../model/', import.meta.url),
+  folder = new URL('../web/local/model/', import.meta.url),
 }: BuiltInEmbedderOptions = {}): Embedder {
   const count = Math.max(1, Math.floor(threads))
   let loading: Promise<LoadedModel> | undefined

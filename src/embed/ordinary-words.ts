@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
  */
 export function createOrdinaryWords(): () => Promise<ReadonlySet<string>> {
   // Beside the sources the model is where it was made, beside the program where the build puts it.
-  const folder = import.meta.url.endsWith('.ts') ? '../../model/' : '../model/'
+  const folder = import.meta.url.endsWith('.ts') ? '../../model/' : '../web/local/model/'
   const file = new URL(`${folder}vocab.txt`, import.meta.url)
   let words: Promise<ReadonlySet<string>> | undefined
   return () => {

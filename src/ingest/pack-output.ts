@@ -17,6 +17,7 @@ import { LEFTOVER } from '../core/folder/walk-tree.ts'
 import type { ChunkedFile, FileMeta, Warning } from '../core/model.ts'
 import { type PackOptions, packEntries, zipPack } from '../core/pack/entries.ts'
 import type { Pack } from '../core/pack/pack.ts'
+import { VECTORS_FILE } from '../core/pack/pack-vectors.ts'
 import { readBeginning, readStable } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
 import { hasPackManifest, isSystemError } from './walk-folder.ts'
@@ -117,11 +118,10 @@ function checkPlace(out: string, name: string): void {
 }
 
 /** Everything a pack has at its top, and what `--split` puts into a folder. */
-const PACK_NAMES = new Set(
-  'llm.md catalog.llm.md outline.md index.json manifest.json manifest.min.json manifest.llm.tsv chunks images'.split(
-    ' ',
-  ),
-)
+const PACK_NAMES = new Set([
+  ...'llm.md catalog.llm.md outline.md index.json manifest.json manifest.min.json manifest.llm.tsv'.split(' '),
+  ...[VECTORS_FILE, 'chunks', 'images'],
+])
 const PART_NAME = /^part-\d+$/
 
 /** Whatever it is called: an empty folder, or one that holds a pack and nothing beside it, would not be missed. */

@@ -2,7 +2,7 @@ import { definesName, nameAsked } from '../core/retrieval/definitions.ts'
 import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { createPagePrior } from '../core/retrieval/page-prior.ts'
 import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
-import { createFusion, type FuseCandidates } from '../core/search/fusion.ts'
+import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../core/search/fusion.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { readHits } from './hits.ts'
 import type { Library } from './library.ts'
@@ -66,12 +66,6 @@ export interface RankedQuery {
 
 /** So many hits by words, and so many nearest in meaning, are ranked together; later hits by words follow in parts of the same size. */
 const PART = 100
-
-/**
- * A text less near than this has nothing to do with a question, and is no answer by its meaning alone. In the documentation of Python the
- * nearest chunk of a question about it had 0.44 and more, that of a question about something else 0.29 and less.
- */
-const MIN_SIMILARITY = 0.3
 
 /** What a text earns that defines the very name a question consists of, as a share of the most its words could score. */
 const DEFINITION_BONUS = 0.15

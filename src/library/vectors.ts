@@ -1,13 +1,7 @@
+import type { VectorSpace } from '../core/embedding/space.ts'
 import type { ChunkFilter, Store } from './store.ts'
 
-/** What vectors were made by. Vectors of different spaces cannot be compared. */
-export interface VectorSpace {
-  /** Name of the model, for people. */
-  readonly model: string
-  /** SHA-256 over the model and everything else that decides what a text becomes. */
-  readonly fingerprint: string
-  readonly dimensions: number
-}
+export type { VectorSpace }
 
 /** What a text is embedded for: some models want to be told. */
 export type EmbedUse = 'text' | 'query'

@@ -24,6 +24,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 const GRAMMARS = 12
+const MODEL = 5
 
 /** Opens the page; `again` opens it once more in the same browser. */
 async function openPage(address: string, again?: Page): Promise<Page> {
@@ -46,7 +47,9 @@ function readKept(page: Page): Promise<Record<string, number>> {
 
 /** Waits until all is kept; the names it is kept under. */
 async function untilKept(page: Page): Promise<string[]> {
-  await expect.poll(async () => Object.values(await readKept(page)), { timeout: 20_000 }).toContain(GRAMMARS)
+  await expect
+    .poll(async () => Object.values(await readKept(page)), { timeout: 30_000 })
+    .toEqual(expect.arrayContaining([GRAMMARS, MODEL]))
   return Object.keys(await readKept(page))
 }
 

@@ -3,7 +3,7 @@ import type { KernelFiles } from '../../src/core/embedding/engine.ts'
 import type { ModelFiles } from '../../src/core/embedding/model.ts'
 
 /** Where the build puts the built-in model and its kernel. */
-export const BUILT_IN_FOLDER = new URL('../../dist/model/', import.meta.url)
+export const BUILT_IN_FOLDER = new URL('../../dist/web/local/model/', import.meta.url)
 
 /** A text with its tokens and its vector, as the model was published with. */
 export interface ReferenceText {

@@ -205,15 +205,19 @@ describe('the page as it is built', () => {
       expect([path, status, headers.get('content-type')]).toEqual([
         path,
         200,
-        expect.not.stringMatching('octet-stream'),
+        path === 'model/weights.bin' ? 'application/octet-stream' : expect.not.stringMatching('octet-stream'),
       ])
     }
   })
 
-  test('holds grammars and their runtime once', () => {
+  test('holds grammars, their runtime and the model once', () => {
     const runtimes = files.filter((path) => path.includes('tree-sitter') && path.endsWith('.wasm'))
     expect(runtimes).toEqual(['grammars/web-tree-sitter.wasm'])
-    expect(files.filter((path) => path.endsWith('.wasm') && !path.startsWith('grammars/'))).toEqual([])
+    expect(files.filter((path) => path.endsWith('.wasm') && !path.startsWith('grammars/')).sort()).toEqual([
+      'model/kernel-plain.wasm',
+      'model/kernel-relaxed.wasm',
+    ])
+    expect(files.filter((path) => path.endsWith('weights.bin'))).toEqual(['model/weights.bin'])
   })
 
   test('says the same policy itself, for hosts that serve plain files', () => {

@@ -180,7 +180,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       ...init,
     })
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    const isJson = text !== '' && response.headers.get('content-type')?.startsWith('application/json') === true
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
   }
   return {

@@ -27,6 +27,15 @@ export interface Running {
   readonly stop: () => void
 }
 
+/** How far the search by meaning is. */
+export interface Meaning {
+  /** `off` where it cannot be had, with the reason where there is one. */
+  readonly state: 'making' | 'whole' | 'off'
+  /** How much of the index can be found by meaning. */
+  readonly percent: number
+  readonly told: Told | null
+}
+
 /** What lies on the desk: one of each at most. */
 export const prepared: Signal<Prepared | null> = signal(null)
 export const opened: Signal<Opened | null> = signal(null)
@@ -36,11 +45,47 @@ export const running: Signal<Running | null> = signal(null)
 export const shelf: Signal<ShelfView | null> = signal(null)
 /** What the last thing that was tried failed with. */
 export const trouble: Signal<Told | null> = signal(null)
+/** How far the search by meaning of what is open is; null while nothing is known of it. */
+export const meaning: Signal<Meaning | null> = signal(null)
 /** What was done, for those who do not see it. */
 export const said: Signal<string> = signal('')
 
 // Whoever goes elsewhere no longer waits for what goes on.
 route.subscribe(() => running.peek()?.stop())
+
+let embedding: { readonly key: string; readonly stop: AbortController } | undefined
+
+// What is open can be searched by words at once, and by meaning little by little.
+opened.subscribe((index) => {
+  const key = index === null ? '' : `${index.kept.id} ${index.kept.indexId} ${index.kept.updatedAt}`
+  if (key === (embedding?.key ?? '')) return
+  embedding?.stop.abort()
+  embedding = { key, stop: new AbortController() }
+  meaning.value = null
+  if (index !== null) void embed(embedding.stop.signal)
+})
+
+async function embed(signal: AbortSignal): Promise<void> {
+  const say = (said: Meaning) => {
+    if (!signal.aborted) meaning.value = said
+  }
+  say({ state: 'making', percent: 0, told: null })
+  try {
+    const { isWhole } = await ask(
+      'embed',
+      {},
+      {
+        signal,
+        onProgress: ({ done, total = 0 }) => {
+          say({ state: 'making', percent: total === 0 ? 0 : Math.floor((100 * done) / total), told: null })
+        },
+      },
+    )
+    say({ state: isWhole ? 'whole' : 'off', percent: isWhole ? 100 : 0, told: null })
+  } catch (error) {
+    say({ state: 'off', percent: 0, told: tell(error) })
+  }
+}
 
 let work: Promise<Work> | undefined
 

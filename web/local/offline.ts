@@ -30,7 +30,7 @@ async function keepFiles(): Promise<boolean> {
   // Where they are refused without a word there is none now.
   const registration = await container.getRegistration('./')
   if (registration === undefined) return false
-  takeInGrammars(container).catch(() => undefined)
+  takeInRest(container).catch(() => undefined)
   return untilAnswered(container, registration)
 }
 
@@ -51,12 +51,15 @@ function untilAnswered(
   })
 }
 
-/** 13 MB, so that folders in any language can be read without a connection. Who saves data gets what is used. */
-async function takeInGrammars(container: ServiceWorkerContainer): Promise<void> {
+/**
+ * 13 MB of grammars and 10 MB of model, so that folders in any language can be read, and searched by meaning, without a connection. Who
+ * saves data gets what is used.
+ */
+async function takeInRest(container: ServiceWorkerContainer): Promise<void> {
   const { active } = await container.ready
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   await untilIdle()
-  if (!savesData()) active?.postMessage('take-in-grammars')
+  if (!savesData()) active?.postMessage('take-in-rest')
 }
 
 function untilIdle(): Promise<void> {

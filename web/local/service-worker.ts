@@ -7,8 +7,8 @@ interface FileSet {
   readonly files: Readonly<Record<string, string>>
 }
 
-/** Written by the build. The grammars are ten times as large as all the rest, and change far less often. */
-declare const OWN_FILES: { readonly page: FileSet; readonly grammars: FileSet }
+/** Written by the build. The grammars and the model are twenty times as large as all the rest, and change far less often. */
+declare const OWN_FILES: { readonly page: FileSet; readonly grammars: FileSet; readonly model: FileSet }
 
 /** What lasts until it is done, as the browser sees it. */
 interface Lasting extends Event {
@@ -42,18 +42,20 @@ const PREFIX = `pharos-local ${folder} `
 const own = OWN_FILES
 const page = createShelf('page', own.page)
 const grammars = createShelf('grammars', own.grammars)
+const model = createShelf('model', own.model)
+const shelves = [page, grammars, model]
 
 // A worker of another build waits until the pages of the one before it are gone, and what those may still ask for is kept as long.
 scope.addEventListener('install', (event) => event.waitUntil(takeInAll(page)))
 scope.addEventListener('activate', (event) => event.waitUntil(begin()))
 scope.addEventListener('message', (event) => {
-  if (event.data === 'take-in-grammars') event.waitUntil(takeInAll(grammars))
+  if (event.data === 'take-in-rest') event.waitUntil(takeInAll(grammars).then(() => takeInAll(model)))
   if (event.data === 'take-over') event.waitUntil(takeOver())
   if (event.data === 'answer-all') event.waitUntil(scope.clients.claim())
 })
 scope.addEventListener('fetch', (event) => {
   const path = pathOf(event.request)
-  const shelf = [page, grammars].find(({ files }) => Object.hasOwn(files, path))
+  const shelf = shelves.find(({ files }) => Object.hasOwn(files, path))
   // Whatever else lies in or beside the folder is none of our business.
   if (shelf !== undefined) event.respondWith(answer(event.request, path, shelf))
 })
@@ -71,7 +73,7 @@ function createShelf(what: string, { digest, files }: FileSet): Shelf {
 /** Removes what was kept for earlier builds; the page that is open already is answered from now on too. */
 async function begin(): Promise<void> {
   const names = await caches.keys()
-  const isOld = (name: string) => name.startsWith(PREFIX) && name !== page.name && name !== grammars.name
+  const isOld = (name: string) => name.startsWith(PREFIX) && shelves.every((shelf) => name !== shelf.name)
   await Promise.all(names.filter(isOld).map((name) => caches.delete(name)))
   await scope.clients.claim()
 }
@@ -92,8 +94,8 @@ async function takeInAll(shelf: Shelf): Promise<void> {
 async function answer(request: Request, path: string, shelf: Shelf): Promise<Response> {
   const found = (await findKept(path, shelf)) ?? (await takeIn(path, shelf).catch(() => undefined))
   if (found !== undefined) return found
-  // A grammar of another build is none of this page's.
-  if (shelf === grammars) return Response.error()
+  // A grammar or model of another build is none of this page's.
+  if (shelf !== page) return Response.error()
   // A page of another build brings all that it needs; an error is told by whoever made it.
   const other = await fetch(request)
   return other.ok ? holdBack(other) : other

@@ -5,6 +5,7 @@ import { writeIndexJson } from './index-json.ts'
 import { writeManifestJson, writeManifestMinJson, writeManifestTsv } from './manifests.ts'
 import type { Pack } from './pack.ts'
 import type { PackIndex } from './pack-index.ts'
+import { VECTORS_FILE } from './pack-vectors.ts'
 import { createTables } from './tables.ts'
 import { writeZip, type ZipEntry } from './zip.ts'
 
@@ -37,6 +38,7 @@ export async function* packEntries(pack: Pack, options: PackOptions): AsyncGener
     yield { name: 'manifest.min.json', content: encodeRows(writeManifestMinJson(pack)) }
   }
   yield { name: 'manifest.llm.tsv', content: encodeRows(writeManifestTsv(pack)) }
+  if (pack.vectors !== undefined) yield { name: VECTORS_FILE, content: pack.vectors.write() }
 
   const tables = createTables(pack)
   const repeats = options.repeats === undefined ? {} : { repeats: options.repeats }
@@ -68,7 +70,7 @@ const utf8 = new TextEncoder()
 
 async function* withMethods(entries: AsyncIterable<PackEntry>): AsyncGenerator<ZipEntry, void, void> {
   for await (const entry of entries) {
-    yield { ...entry, isStored: entry.name.startsWith('images/') }
+    yield { ...entry, isStored: entry.name.startsWith('images/') || entry.name === VECTORS_FILE }
   }
 }
 

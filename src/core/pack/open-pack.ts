@@ -6,6 +6,7 @@ import { type Chunk, type FileMeta, KINDS, type Kind, WARNING_CODES, type Warnin
 import { INDEX_VERSION } from './index-json.ts'
 import { COMPACT_VERSION, TSV_MAGIC } from './manifests.ts'
 import type { Pack } from './pack.ts'
+import { parsePackVectors, VECTORS_FILE } from './pack-vectors.ts'
 
 /** Access to the files of a pack, whether folder or archive. */
 export interface PackReader {
@@ -27,11 +28,16 @@ export function openPack(reader: PackReader): Pack {
     : reader.has('manifest.llm.tsv')
       ? openCompact(reader)
       : undefined
-  if (pack !== undefined) return checkPack(pack, reader.name)
+  if (pack !== undefined) return addVectors(checkPack(pack, reader.name), reader)
   throw new PharosError('PACK_INVALID', {
     path: reader.name,
     problem: 'it has neither index.json nor manifest.llm.tsv',
   })
+}
+
+function addVectors(pack: Pack, reader: PackReader): Pack {
+  if (!reader.has(VECTORS_FILE)) return pack
+  return { ...pack, vectors: parsePackVectors(reader.read(VECTORS_FILE), pack.chunks.length, reader.name) }
 }
 
 /** Where the postings begin. Inside a string the quotes would be escaped, so this is no string's content. */

@@ -72,7 +72,7 @@ function* rankByRef({ chunks, refs }: Pack): Steps<ReadonlyMap<string, number>> 
 }
 
 /** The titles of files: the first line of a web page, which is its `<title>`; elsewhere the first outermost heading. */
-function findTitles(pack: Pack): Map<string, string> {
+export function findTitles(pack: Pack): Map<string, string> {
   const titles = new Map<string, string>()
   for (const { path, kind, headingPath, content } of pack.chunks) {
     const title = kind === 'html' ? content.slice(0, 400).split('\n', 1)[0] : headingPath[0]

@@ -2,6 +2,7 @@ import { imageAssetPath } from '../chunk/image.ts'
 import { sha256 as portableSha256 } from '../hash.ts'
 import type { Chunk, ChunkedFile, FileMeta, Sha256, Warning } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
+import type { PackVectors } from './pack-vectors.ts'
 
 /** A set of chunked files with everything its artefacts are written from. */
 export interface Pack {
@@ -15,6 +16,8 @@ export interface Pack {
   readonly refs: readonly string[]
   /** Sorted by path, then in the order they were met. */
   readonly warnings: readonly Warning[]
+  /** What the chunks mean, where the pack has that. */
+  readonly vectors?: PackVectors
   /** Set when this is one part of a pack that was split. */
   readonly part?: { readonly number: number; readonly of: number }
 }

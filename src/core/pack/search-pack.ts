@@ -1,12 +1,18 @@
+import { BUILT_IN_SPACE } from '../embedding/space.ts'
+import { messageOf } from '../errors.ts'
 import type { Chunk, Hit, Kind } from '../model.ts'
+import { linkShareOf } from '../retrieval/link-share.ts'
+import { penalizeLinks, supportHits } from '../retrieval/weigh-hits.ts'
 import type { Explanation } from '../search/explain.ts'
-import type { Completion, SearchIndex } from '../search/search-index.ts'
+import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../search/fusion.ts'
+import type { Completion, SearchHit, SearchIndex } from '../search/search-index.ts'
 import { writeSnippet } from '../search/snippet.ts'
 import { finish, type Steps } from '../search/steps.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
+import { describeOtherModel, type PackVectors } from './pack-vectors.ts'
 
 /** What a hit must be. Every filter given has to hold. */
 export interface ChunkFilters {
@@ -27,6 +33,8 @@ export interface PackSearchOptions extends ChunkFilters {
   readonly explain?: boolean | undefined
   /** Takes a last word that nothing has for the beginning of others; see {@link PackSearch.complete}. @default false */
   readonly completes?: boolean | undefined
+  /** Vector of the query, of the model that the pack has vectors of; see {@link PackSearch.findMeaning}. @default words alone */
+  readonly meaning?: Float32Array | undefined
 }
 
 /** A hit, with the explanation that was asked for. */
@@ -34,19 +42,52 @@ export interface PackHit extends Hit {
   /** The terms of the chunk that matched, in the order of the query. */
   readonly terms: readonly string[]
   readonly explain?: Explanation
+  /** How words and meaning became the score, where both took part. */
+  readonly meaning?: MeaningExplanation
+}
+
+/** How words and meaning became the score of a hit. */
+export interface MeaningExplanation {
+  /** What its words scored, as a share of the most they could. */
+  readonly wordScore: number
+  /** Cosine with the query; null for a chunk without a vector. */
+  readonly similarity: number | null
+  /** In words: how the two were added. */
+  readonly fusion: string
+  /** What other hits of the same file add. */
+  readonly support: number
+}
+
+/** What could be found out about what a query means. */
+export interface PackMeaning {
+  readonly meaning?: Float32Array
+  /** Why words answer alone although the pack has vectors. */
+  readonly notices: readonly string[]
+}
+
+/** So many hits by words are ranked together with as many that are nearest in meaning; later ones follow in parts of the same size. */
+const PART = 100
+
+/** A hit before its chunk is shown. */
+interface RankedHit extends Pick<SearchHit, 'score' | 'terms' | 'explain'> {
+  readonly position: number
+  readonly meaning?: MeaningExplanation
 }
 
 /** Answers questions about one pack. The index is built at the first search, unless {@link prepare} was gone through. */
 export class PackSearch {
   readonly #pack: Pack
   readonly #index: PackIndex
+  readonly #vectors: PackVectors | undefined
   /** Positions of chunks, once somebody asks for them. */
   #byRef: ReadonlyMap<string, number> | undefined
   #byId: ReadonlyMap<string, number> | undefined
 
-  constructor(pack: Pack, index: PackIndex = new PackIndex(pack)) {
+  /** `vectors` may be added to while questions are answered. */
+  constructor(pack: Pack, index: PackIndex = new PackIndex(pack), vectors: PackVectors | undefined = pack.vectors) {
     this.#pack = pack
     this.#index = index
+    this.#vectors = vectors
   }
 
   /** What the first search does before it can begin, in steps. */
@@ -54,23 +95,42 @@ export class PackSearch {
     yield* this.#index.prepare('search')
   }
 
+  /** Finds out what a query means by the built-in model, where the pack has vectors of it. Never rejects: words can answer alone. */
+  async findMeaning(query: string, embed: (query: string) => Promise<Float32Array>): Promise<PackMeaning> {
+    const vectors = this.#vectors
+    if (vectors === undefined || vectors.embedded === 0) return { notices: [] }
+    const notice = describeOtherModel(vectors, BUILT_IN_SPACE)
+    if (notice !== undefined) return { notices: [notice] }
+    try {
+      return { meaning: await embed(query), notices: [] }
+    } catch (error) {
+      return { notices: [`the model cannot be used: ${messageOf(error)}; answered by words alone`] }
+    }
+  }
+
   /** The chunks that match best, best first; equal scores in the order of refs. */
   search(query: string, options: PackSearchOptions = {}): PackHit[] {
-    const found = this.#opened().search(query, {
-      limit: options.limit ?? 10,
-      filter: this.#filterBy(options),
-      explain: options.explain ?? false,
-      completes: options.completes ?? false,
-    })
-    return found.flatMap(({ key, score, terms, explain }) => {
-      const place = this.#atId(key)
-      return place === undefined ? [] : [createHit(place.chunk, place.ref, score, terms, explain)]
+    const { limit = 10, meaning } = options
+    const vectors = this.#vectors
+    const ranked =
+      meaning === undefined || vectors === undefined
+        ? this.#searchWords(query, options, limit)
+        : this.#searchBoth(query, options, limit, meaning, vectors)
+    return ranked.flatMap((hit) => {
+      const place = this.#at(hit.position)
+      return place === undefined ? [] : [createHit(place.chunk, place.ref, hit)]
     })
   }
 
   /** How many chunks `search` would find without a limit. */
   count(query: string, options: PackSearchOptions = {}): number {
-    return this.#opened().count(query, { filter: this.#filterBy(options), completes: options.completes ?? false })
+    const { meaning } = options
+    const vectors = this.#vectors
+    const filter = this.#filterBy(options)
+    const byWords = this.#opened().count(query, { filter, completes: options.completes ?? false })
+    if (meaning === undefined || vectors === undefined) return byWords
+    const near = this.#findNear(query, options, meaning, vectors)
+    return byWords + near.filter(({ terms }) => terms.length === 0).length
   }
 
   /** What the last word of a query may be the beginning of, where no chunk has it as it stands. */
@@ -81,7 +141,9 @@ export class PackSearch {
   /** All chunks that pass the filters, in the order of refs, as hits of nothing in particular. */
   list(filters: ChunkFilters, limit: number): { readonly hits: PackHit[]; readonly total: number } {
     const found = [...this.#pack.chunks.entries()].filter(([, chunk]) => matchesFilters(chunk, filters))
-    const hits = found.slice(0, limit).map(([i, chunk]) => createHit(chunk, this.#pack.refs[i] ?? '', 0, [], undefined))
+    const hits = found
+      .slice(0, limit)
+      .map(([i, chunk]) => createHit(chunk, this.#pack.refs[i] ?? '', { score: 0, terms: [] }))
     return { hits, total: found.length }
   }
 
@@ -107,6 +169,69 @@ export class PackSearch {
     return sortUnique(this.#chunksOf(path).flatMap((chunk) => chunk.symbol ?? []))
   }
 
+  #searchWords(query: string, options: PackSearchOptions, limit: number, among?: ReadonlySet<string>): RankedHit[] {
+    const isAccepted = this.#filterBy(options)
+    const found = this.#opened().search(query, {
+      limit,
+      filter: among === undefined ? isAccepted : (id) => among.has(id),
+      explain: options.explain ?? false,
+      completes: options.completes ?? false,
+    })
+    return found.flatMap(({ key, ...hit }) => {
+      const position = this.#positionOf(key)
+      return position === undefined ? [] : [{ ...hit, position }]
+    })
+  }
+
+  /** Chunks that are near in meaning, with what their words score: nothing in some. */
+  #findNear(query: string, options: PackSearchOptions, meaning: Float32Array, vectors: PackVectors): RankedHit[] {
+    const isAccepted = (position: number) => matchesFilters(this.#pack.chunks[position], options)
+    const near = vectors.nearest(meaning, PART, MIN_SIMILARITY, isAccepted)
+    const ids = new Set(near.map(({ position }) => this.#pack.chunks[position]?.id ?? ''))
+    const byWords = new Map(this.#searchWords(query, options, PART, ids).map((hit) => [hit.position, hit]))
+    return near.map(({ position }) => byWords.get(position) ?? { position, score: 0, terms: [] })
+  }
+
+  /** Part after part, so that a larger limit only adds hits after those that a smaller one gives. */
+  #searchBoth(
+    query: string,
+    options: PackSearchOptions,
+    limit: number,
+    meaning: Float32Array,
+    vectors: PackVectors,
+  ): RankedHit[] {
+    const near = this.#findNear(query, options, meaning, vectors)
+    const isNear = new Set(near.map(({ position }) => position))
+    const byWords = this.#searchWords(query, options, Math.ceil((limit + PART) / PART) * PART)
+    const ranked: RankedHit[] = []
+    let fuse: FuseCandidates | undefined
+    for (let start = 0; start < byWords.length || start === 0; start += PART) {
+      if (ranked.length >= limit) break
+      const others = byWords.slice(start, start + PART).filter(({ position }) => !isNear.has(position))
+      const hits = start === 0 ? [...others, ...near] : others
+      const candidates = hits.map(({ position, score }) => ({
+        wordScore: penalizeLinks(score, linkShareOf(this.#pack.chunks[position]?.content ?? '')),
+        similarity: vectors.compare(meaning, position),
+      }))
+      fuse ??= createFusion(query, candidates)
+      const fused = fuse(candidates)
+      const pages = hits.map(({ position }, i) => {
+        return { score: fused[i]?.score ?? 0, page: this.#pack.chunks[position]?.path ?? '' }
+      })
+      const supports = supportHits(pages)
+      const part = hits.map((hit, i): RankedHit => {
+        const { wordScore = 0, similarity = null } = candidates[i] ?? {}
+        const { score = 0, fusion = '' } = fused[i] ?? {}
+        const support = supports[i] ?? 0
+        const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, support } } : {}
+        return { ...hit, score: score + support, ...explained }
+      })
+      // Chunks stand in the order of their refs.
+      ranked.push(...part.sort((a, b) => b.score - a.score || a.position - b.position))
+    }
+    return ranked.slice(0, limit)
+  }
+
   #opened(): SearchIndex {
     return finish(this.#index.prepare('search'))
   }
@@ -116,8 +241,12 @@ export class PackSearch {
   }
 
   #atId(id: string): ReturnType<PackSearch['find']> {
+    return this.#at(this.#positionOf(id))
+  }
+
+  #positionOf(id: string): number | undefined {
     this.#byId ??= new Map(this.#pack.chunks.map((chunk, i) => [chunk.id, i]))
-    return this.#at(this.#byId.get(id))
+    return this.#byId.get(id)
   }
 
   #at(position: number | undefined): ReturnType<PackSearch['find']> {
@@ -133,9 +262,7 @@ export class PackSearch {
 function createHit(
   chunk: Chunk,
   ref: string,
-  score: number,
-  terms: readonly string[],
-  explain: Explanation | undefined,
+  { score, terms, explain, meaning }: Pick<RankedHit, 'score' | 'terms' | 'explain' | 'meaning'>,
 ): PackHit {
   return {
     chunkId: chunk.id,
@@ -148,6 +275,7 @@ function createHit(
     headingPath: chunk.headingPath,
     terms,
     ...(explain === undefined ? {} : { explain }),
+    ...(meaning === undefined ? {} : { meaning }),
   }
 }
 

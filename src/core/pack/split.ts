@@ -91,6 +91,7 @@ function selectPart(
     chunks,
     refs: positions.flatMap((position) => pack.refs[position] ?? []),
     warnings: pack.warnings.filter(belongs),
+    ...(pack.vectors === undefined ? {} : { vectors: pack.vectors.select(positions) }),
     part,
   }
 }

@@ -1,3 +1,4 @@
+import { MIN_SIMILARITY } from '../search/fusion.ts'
 import type { MissingWord } from '../search/ranking.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 
@@ -26,9 +27,6 @@ export interface Judgement {
 
 /** So many of the best hits are looked at. */
 export const MAX_JUDGED = 5
-
-/** Below this cosine nothing found is about the question. */
-const MIN_SIMILARITY = 0.3
 
 /** An answer is weak where names that it lacks make up more than this share of the question. */
 const MAX_NAMES_SHARE = 0.15

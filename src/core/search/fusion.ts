@@ -23,6 +23,12 @@ export interface FusionOptions {
   readonly meaningShare?: number
 }
 
+/**
+ * A text less near than this has nothing to do with a question, and is no answer by its meaning alone. In the documentation of Python the
+ * nearest chunk of a question about it had 0.44 and more, that of a question about something else 0.29 and less.
+ */
+export const MIN_SIMILARITY = 0.3
+
 /** Share of the meaning where a query is a question or a topic. */
 const MEANING_SHARE = 0.3
 /** The same where a query names something: then the words know better. */

@@ -2,6 +2,8 @@
 export interface PrivateFiles {
   /** Writes a folder anew, file by file; one that fails, or is stopped, leaves nothing. */
   write(folder: string, files: Iterable<readonly [name: string, content: Blob]>, signal?: AbortSignal): Promise<void>
+  /** Adds a file to a folder, or replaces it there. */
+  add(folder: string, name: string, content: Blob): Promise<void>
   /** A file as it is on the disk. */
   open(folder: string, name: string): Promise<File>
   remove(folder: string): Promise<void>
@@ -44,6 +46,10 @@ export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
         await remove(folder)
         throw error
       }
+    },
+    async add(folder, name, content) {
+      const place = await root.getDirectoryHandle(folder)
+      await writeFile(await place.getFileHandle(name, { create: true }), content)
     },
     async open(folder, name) {
       return (await (await root.getDirectoryHandle(folder)).getFileHandle(name)).getFile()

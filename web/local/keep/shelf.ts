@@ -1,5 +1,6 @@
 import type { Limits } from '../../../src/core/limits.ts'
 import { MOST_CHARS } from '../../../src/core/pack/open-pack.ts'
+import { VECTORS_FILE } from '../../../src/core/pack/pack-vectors.ts'
 import { Trouble } from '../trouble.ts'
 import { type Database, openDatabase } from './database.ts'
 import { newId } from './new-id.ts'
@@ -39,6 +40,8 @@ export interface Content<Index = Blob> {
   readonly stamps: readonly Stamp[]
   /** Bytes of images by their paths in the folder. */
   readonly images: ReadonlyMap<string, Blob>
+  /** What its chunks mean, as packs have it; null where nothing of that is kept. */
+  readonly vectors: Blob | null
 }
 
 /** Path, bytes, the time of the last change in milliseconds, and the SHA-256 of what was read, where something was. */
@@ -47,9 +50,17 @@ export type Stamp = readonly [path: string, size: number, changedAt: number, sha
 interface KeptRecord extends Kept {
   /** Names of images, in the order in which their bytes are kept. */
   readonly images: readonly string[]
-  readonly body:
-    | { readonly at: 'database'; readonly index: Blob; readonly stamps: Blob; readonly images: readonly Blob[] }
-    | { readonly at: 'files'; readonly folder: string }
+  /** Bytes of its vectors; what was kept by an earlier version has none. */
+  readonly vectorBytes?: number
+  readonly body: DatabaseBody | { readonly at: 'files'; readonly folder: string }
+}
+
+interface DatabaseBody {
+  readonly at: 'database'
+  readonly index: Blob
+  readonly stamps: Blob
+  readonly images: readonly Blob[]
+  readonly vectors?: Blob | null
 }
 
 /** The indexes that this browser keeps. */
@@ -61,6 +72,8 @@ export interface Shelf {
    * can be stopped.
    */
   save(kept: Omit<Kept, 'size'>, content: Content<AsyncIterable<Uint8Array>>, signal: AbortSignal): Promise<Kept>
+  /** Keeps vectors beside an index, unless another version of it is kept by now. */
+  keepVectors(id: string, indexId: string, vectors: Blob): Promise<void>
   rename(id: string, name: string): Promise<void>
   remove(id: string): Promise<void>
 }
@@ -88,6 +101,7 @@ export async function openShelf(onClosed: () => void): Promise<Shelf> {
       return { kept: describe(record), content: await readContent(record, files) }
     },
     save: (kept, content, signal) => withLock(() => save(database, files, kept, content, signal), { signal }),
+    keepVectors: (id, indexId, vectors) => withLock(() => keepVectors(database, files, { id, indexId, vectors })),
     rename: (id, name) => withLock(async () => database.put({ ...(await find(database, id)), name })),
     remove: (id) =>
       withLock(async () => {
@@ -118,7 +132,7 @@ function isRecord({ body, images }: KeptRecord): boolean {
   return (body?.at === 'files' || body?.at === 'database') && Array.isArray(images)
 }
 
-function describe({ images: _, body: __, ...kept }: KeptRecord): Kept {
+function describe({ images: _, body: __, vectorBytes: ___, ...kept }: KeptRecord): Kept {
   return kept
 }
 
@@ -142,14 +156,17 @@ async function save(
   const index = await gather(content.index)
   const stamps = new Blob([JSON.stringify(content.stamps)])
   const images = [...content.images.values()]
-  const size = [index, stamps, ...images].reduce((sum, blob) => sum + blob.size, 0)
+  const vectors = content.vectors === null ? [] : [content.vectors]
+  const size = [index, stamps, ...images, ...vectors].reduce((sum, blob) => sum + blob.size, 0)
   // Another tab may have given it another name meanwhile.
-  const record = { ...kept, name: before?.name ?? kept.name, size, images: [...content.images.keys()] }
+  const name = before?.name ?? kept.name
+  const record = { ...kept, name, size, images: [...content.images.keys()], vectorBytes: content.vectors?.size ?? 0 }
   const isInFiles = files !== undefined && size >= LARGE_BYTES
   const folder = `${kept.id}-${newId()}`
   if (isInFiles) {
     const named = images.map((image, i) => [imageName(i), image] as const)
-    await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...named], signal)
+    const meant = vectors.map((blob) => [VECTORS_FILE, blob] as const)
+    await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...meant, ...named], signal)
   }
   // Images that did not change are files of a folder that goes now: a browser that keeps its database in memory would lose them with it.
   const isMovedIn = !isInFiles && before?.body?.at === 'files'
@@ -158,7 +175,9 @@ async function save(
   try {
     await database.put({
       ...record,
-      body: isInFiles ? { at: 'files', folder } : { at: 'database', index, stamps, images: own },
+      body: isInFiles
+        ? { at: 'files', folder }
+        : { at: 'database', index, stamps, images: own, vectors: content.vectors },
     })
   } catch (error) {
     if (isInFiles) await files.remove(folder)
@@ -166,6 +185,23 @@ async function save(
   }
   if (before?.body?.at === 'files') await files?.remove(before.body.folder)
   return describe({ ...record, body: { at: 'files', folder } })
+}
+
+async function keepVectors(
+  database: Database<KeptRecord>,
+  files: PrivateFiles | undefined,
+  { id, indexId, vectors }: { readonly id: string; readonly indexId: string; readonly vectors: Blob },
+): Promise<void> {
+  const record = await database.get(id)
+  if (record === undefined || !isRecord(record) || record.indexId !== indexId) return
+  const { body, size, vectorBytes = 0 } = record
+  if (body.at === 'files') await files?.add(body.folder, VECTORS_FILE, vectors)
+  await database.put({
+    ...record,
+    size: size - vectorBytes + vectors.size,
+    vectorBytes: vectors.size,
+    body: body.at === 'files' ? body : { ...body, vectors },
+  })
 }
 
 async function copyBlob(blob: Blob): Promise<Blob> {
@@ -193,7 +229,10 @@ function imageName(position: number): string {
   return `image-${position}`
 }
 
-async function readContent({ body, images }: KeptRecord, files: PrivateFiles | undefined): Promise<Content> {
+async function readContent(
+  { body, images, vectorBytes = 0 }: KeptRecord,
+  files: PrivateFiles | undefined,
+): Promise<Content> {
   const open = async (name: string): Promise<Blob> => {
     if (body.at === 'database') return name === 'index.json' ? body.index : body.stamps
     if (files !== undefined) return files.open(body.folder, name)
@@ -210,6 +249,7 @@ async function readContent({ body, images }: KeptRecord, files: PrivateFiles | u
     index: await open('index.json'),
     stamps: JSON.parse(await (await open('stamps.json')).text()) as Stamp[],
     images: new Map(await Promise.all(bytes)),
+    vectors: body.at === 'database' ? (body.vectors ?? null) : vectorBytes > 0 ? await open(VECTORS_FILE) : null,
   }
 }
 

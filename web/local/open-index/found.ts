@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import { KINDS } from '../../../src/core/model.ts'
-import { ask, opened } from '../desk.ts'
+import { ask, meaning, opened } from '../desk.ts'
 import { type Told, tell } from '../trouble.ts'
 import type { Answer } from '../work/operations.ts'
 import { latestOnly } from './latest-only.ts'
@@ -42,7 +42,14 @@ export function hasQuestion(query: URLSearchParams): boolean {
 
 /** By what an answer is known: the index as it is now, and what the address asks of it. */
 export function keyOf(id: string, query: URLSearchParams): string {
-  return JSON.stringify([id, opened.value?.kept.indexId, ...['q', ...FILTERS].map((name) => query.get(name) ?? '')])
+  // What was found by words alone is looked for again once that can be done by meaning too.
+  const isWhole = meaning.value?.state === 'whole'
+  return JSON.stringify([
+    id,
+    opened.value?.kept.indexId,
+    isWhole,
+    ...['q', ...FILTERS].map((name) => query.get(name) ?? ''),
+  ])
 }
 
 async function answer({ id, query, most }: Question): Promise<Found | null> {

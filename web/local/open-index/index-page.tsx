@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { Guard } from '../../shared/guard.tsx'
-import { keepOpened, opened, openKept, unopened } from '../desk.ts'
+import { keepOpened, meaning, opened, openKept, unopened } from '../desk.ts'
 import { IndexActions } from '../parts/index-actions.tsx'
 import { Since } from '../parts/since.tsx'
 import { indexHref, type Route, VIEWS, type View } from '../route.ts'
@@ -105,6 +105,7 @@ function IndexHead({ index, view }: { readonly index: Opened; readonly view: Vie
               ? null
               : ` (${writeNumber(counts.cut)} read anew, ${writeNumber(counts.unchanged)} as before)`}
           </p>
+          <MeaningLine />
           <Missing index={index} />
           {about.secrets.count === 0 || view === 'export' ? null : (
             <p class="small may-hold" id="secrets-line">
@@ -133,6 +134,20 @@ function IndexHead({ index, view }: { readonly index: Opened; readonly view: Vie
         </div>
       )}
     </>
+  )
+}
+
+/** How the index can be searched. */
+function MeaningLine(): JSX.Element | null {
+  const { value } = meaning
+  if (value === null) return null
+  const { state, percent, told } = value
+  return (
+    <p class="quiet small" id="meaning">
+      {state === 'making' ? `Searchable now; meaning ${percent} %` : null}
+      {state === 'whole' ? 'Searched by words and meaning' : null}
+      {state === 'off' ? `Searched by words alone${told === null ? '' : `: ${told.message} ${told.advice}`}` : null}
+    </p>
   )
 }
 

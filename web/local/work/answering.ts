@@ -1,10 +1,10 @@
 import type { FromWorker, ToWorker } from './messages.ts'
-import type { OperationName, Operations } from './operations.ts'
+import { BACKGROUND, type OperationName, type Operations } from './operations.ts'
 import type { Session } from './session.ts'
 import { createTask } from './task.ts'
 import { tellFailure } from './tell-failure.ts'
 
-/** Answers what the page asks, one after another: two writers of one index would get in each other's way. */
+/** Answers what the page asks, one after another: two writers of one index would get in each other's way. Background work goes on beside. */
 export function answerWith(
   session: Session,
   say: (message: FromWorker) => void,
@@ -19,7 +19,8 @@ export function answerWith(
     }
     const stop = new AbortController()
     stops.set(message.id, stop)
-    last = last.then(() => answer(message, stop))
+    if (BACKGROUND.has(message.name)) void answer(message, stop)
+    else last = last.then(() => answer(message, stop))
   }
 
   async function answer({ id, name, ask }: Extract<ToWorker, { type: 'ask' }>, stop: AbortController): Promise<void> {

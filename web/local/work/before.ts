@@ -5,9 +5,11 @@ import type { ChunkedFile, WarningCode } from '../../../src/core/model.ts'
 import { chunkedFilesOf } from '../../../src/core/pack/chunked-files.ts'
 import { openPack } from '../../../src/core/pack/open-pack.ts'
 import type { Pack } from '../../../src/core/pack/pack.ts'
+import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { bytesOf } from '../folder/open-folder.ts'
 import type { Kept, Shelf, Stamp } from '../keep/shelf.ts'
 import type { Task } from './task.ts'
+import { readVectors } from './vectors.ts'
 
 /** What an index was before it is brought up to date. */
 export interface Before {
@@ -16,6 +18,8 @@ export interface Before {
   readonly files: ReadonlyMap<string, ChunkedFile>
   readonly stamps: ReadonlyMap<string, Stamp>
   readonly images: ReadonlyMap<string, Blob>
+  /** What its chunks meant, where they were cut as they are now. */
+  readonly meant: { readonly pack: Pack; readonly vectors: PackVectors } | undefined
 }
 
 /** Opens it. `limits` are those of the update. */
@@ -30,6 +34,7 @@ export async function openBefore(shelf: Shelf, id: string, limits: Limits, build
     files: new Map(files.filter(isFinal).map((one) => [one.file.path, withoutPassing(one)])),
     stamps,
     images: content.images,
+    meant: pack === undefined ? undefined : { pack, vectors: await readVectors(content.vectors, pack) },
   }
 }
 

@@ -44,7 +44,7 @@ export async function connectWork(): Promise<Work> {
   }
   const [{ answerWith }, { startSession }] = await Promise.all([import('./answering.ts'), import('./start-session.ts')])
   const line = createLine((message) => answer(message))
-  const answer = answerWith(startSession(document.baseURI), (message) => line.hear(message), true)
+  const answer = answerWith(startSession(document.baseURI, false), (message) => line.hear(message), true)
   return line
 }
 

@@ -25,6 +25,8 @@ export interface Operations {
   remove(ask: { readonly id: string }): Nothing
   /** Opens a pack, or an `index.json`, and keeps it. */
   importPack(ask: { readonly file: File }): Opened
+  /** Finds out what the chunks of the open index mean, beside everything else. Tells whether that can be done here. */
+  embed(ask: Nothing): { readonly isWhole: boolean }
   search(ask: { readonly query: string; readonly options: PackSearchOptions }): Answer
   chunk(ask: { readonly ref: string }): ShownChunk
   /** Headings, file by file. */
@@ -66,9 +68,12 @@ export type Nothing = Readonly<Record<string, never>>
 /** Name of an operation. */
 export type OperationName = keyof Operations
 
+/** Operations that go on beside others, and give way to them. */
+export const BACKGROUND: ReadonlySet<OperationName> = new Set(['embed'])
+
 /** What is told while an operation goes on. */
 export interface Progress {
-  readonly stage: 'taking' | 'looking' | 'reading' | 'keeping' | 'writing' | 'indexing'
+  readonly stage: 'taking' | 'looking' | 'reading' | 'keeping' | 'writing' | 'indexing' | 'embedding'
   readonly done: number
   /** Undefined where nobody knows yet. */
   readonly total?: number | undefined

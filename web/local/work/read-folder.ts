@@ -11,7 +11,7 @@ import { type SameFiles, type Surveyed, unreachable } from './survey.ts'
 import type { Task } from './task.ts'
 
 /** What came of the files of a folder. */
-export interface ReadFolder extends Omit<Content, 'index'> {
+export interface ReadFolder extends Omit<Content, 'index' | 'vectors'> {
   readonly files: readonly ChunkedFile[]
   readonly counts: NonNullable<Opened['counts']>
 }

@@ -1,5 +1,6 @@
 import type { Grammars } from '../../../src/core/chunk/code-grammars.ts'
 import { codeLanguageOf } from '../../../src/core/chunk/languages.ts'
+import type { EmbeddingEngine } from '../../../src/core/embedding/engine.ts'
 import { PharosError } from '../../../src/core/errors.ts'
 import { DEFAULT_LIMITS } from '../../../src/core/limits.ts'
 import type { WarningCode } from '../../../src/core/model.ts'
@@ -7,6 +8,8 @@ import { writeBareIndexJson } from '../../../src/core/pack/index-json.ts'
 import { chunkLabel } from '../../../src/core/pack/label.ts'
 import { createPack, type Pack } from '../../../src/core/pack/pack.ts'
 import { PackIndex } from '../../../src/core/pack/pack-index.ts'
+import { takeOverVectors } from '../../../src/core/pack/pack-texts.ts'
+import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
 import { countOf } from '../../../src/core/text/count.ts'
@@ -17,14 +20,24 @@ import { type Content, type Kept, openShelf, type Shelf, type Stamp } from '../k
 import { Trouble } from '../trouble.ts'
 import { describeIndex } from './about.ts'
 import { openBareIndex, openBefore } from './before.ts'
+import { embedChunks } from './embed.ts'
 import { writeArtefact } from './export.ts'
 import { readPack } from './import.ts'
 import { listHeadings, listSymbols } from './named-places.ts'
-import type { NamedPlace, Opened, OperationName, Operations, Part, Survey } from './operations.ts'
+import {
+  BACKGROUND,
+  type NamedPlace,
+  type Opened,
+  type OperationName,
+  type Operations,
+  type Part,
+  type Survey,
+} from './operations.ts'
 import { readFolder, UNSETTLED } from './read-folder.ts'
 import { describeWalk, findSame, type SameFiles, type Surveyed, type Walked, walkFolder } from './survey.ts'
 import { goThrough, type Task, withBreaks } from './task.ts'
 import { tellFailure } from './tell-failure.ts'
+import { adoptVectors, createVectors, readVectors, writeVectors } from './vectors.ts'
 
 /** What the part that works is given. */
 export interface SessionOptions {
@@ -32,6 +45,8 @@ export interface SessionOptions {
   readonly build: string
   /** Starts the grammars when the first file of code comes. */
   readonly openGrammars: () => Promise<Grammars>
+  /** Loads the model when the first index is open. Without it words answer alone. */
+  readonly openEngine?: () => Promise<EmbeddingEngine>
 }
 
 /** Does one thing after another for one page. */
@@ -56,6 +71,8 @@ interface Current {
   readonly pack: Pack
   readonly index: PackIndex
   readonly search: PackSearch
+  /** What its chunks mean, as far as that is known yet. */
+  readonly vectors: PackVectors
   readonly images: ReadonlyMap<string, Blob>
   readonly stamps: readonly Stamp[]
   readonly isKept: boolean
@@ -76,6 +93,11 @@ export function createSession(options: SessionOptions): Session {
   let handed: GivenFile[] = []
   let shelf: Promise<Shelf> | undefined
   let grammars: Promise<Grammars> | undefined
+  let engineOpening: Promise<EmbeddingEngine> | undefined
+  let engine: EmbeddingEngine | undefined
+  /** Operations under way that background work gives way to. */
+  let foreground = 0
+  const resumes: (() => void)[] = []
 
   const openedShelf = (): Promise<Shelf> => {
     if (shelf !== undefined) return shelf
@@ -93,10 +115,35 @@ export function createSession(options: SessionOptions): Session {
     throw new Trouble('No index is open.', 'Open one of those that are kept, or choose a folder.')
   }
 
-  const hold = (kept: Kept, pack: Pack, content: Omit<Content, 'index'>, isKept: boolean) => {
-    const { images, stamps } = content
+  const hold = (kept: Kept, pack: Pack, content: Held, isKept: boolean) => {
+    const { images, stamps, vectors } = content
     const index = new PackIndex(pack)
-    current = { kept, pack, index, search: new PackSearch(pack, index), images, stamps, isKept, lists: {} }
+    const search = new PackSearch(pack, index, vectors)
+    current = { kept, pack, index, search, vectors, images, stamps, isKept, lists: {} }
+  }
+
+  const untilIdle = (): Promise<void> => {
+    return foreground === 0 ? Promise.resolve() : new Promise((resolve) => resumes.push(resolve))
+  }
+
+  const openedEngine = async (open: () => Promise<EmbeddingEngine>): Promise<EmbeddingEngine> => {
+    engineOpening ??= open()
+    try {
+      engine = await engineOpening
+      return engine
+    } catch (error) {
+      engineOpening = undefined
+      throw error
+    }
+  }
+
+  /** Keeps vectors beside the index that they are of. Where there is no room they are made anew the next time. */
+  async function keepVectors({ id, indexId }: Kept, vectors: PackVectors): Promise<void> {
+    const blob = writeVectors(vectors)
+    if (blob === null || current?.vectors !== vectors || !current.isKept) return
+    await openedShelf()
+      .then((ready) => ready.keepVectors(id, indexId, blob))
+      .catch(() => undefined)
   }
 
   /** Says what would be read of the folder that was walked through last, as an update of an index or as a new one. */
@@ -121,7 +168,7 @@ export function createSession(options: SessionOptions): Session {
   async function keep(
     kept: Omit<Kept, 'size'>,
     pack: Pack,
-    content: Omit<Content, 'index'>,
+    content: Held,
     counts: Opened['counts'],
     task: Task,
   ): Promise<Opened> {
@@ -130,9 +177,11 @@ export function createSession(options: SessionOptions): Session {
     try {
       const ready = await openedShelf()
       const index = withBreaks(writeBareIndexJson(pack), task)
-      const saved = await ready.save(kept, { ...content, index }, task.signal)
+      const vectors = writeVectors(content.vectors)
+      const saved = await ready.save(kept, { ...content, index, vectors }, task.signal)
       // Images that were taken over lay with what was kept before, which is gone.
-      hold(saved, pack, (await ready.open(saved.id)).content, true)
+      const { images, stamps } = (await ready.open(saved.id)).content
+      hold(saved, pack, { images, stamps, vectors: content.vectors }, true)
       return { kept: saved, unkept: null, counts, about }
     } catch (error) {
       task.signal.throwIfAborted()
@@ -187,7 +236,9 @@ export function createSession(options: SessionOptions): Session {
         build: options.build,
         handle: walked?.handle ?? null,
       }
-      const opening = await keep(kept, pack, read, read.counts, task)
+      const vectors = createVectors(pack)
+      if (before?.meant !== undefined) takeOverVectors(before.meant, pack, vectors)
+      const opening = await keep(kept, pack, { ...read, vectors }, read.counts, task)
       walked = undefined
       compared = undefined
       surveyed = undefined
@@ -206,13 +257,13 @@ export function createSession(options: SessionOptions): Session {
     async open({ id }, task) {
       const { kept, content } = await (await openedShelf()).open(id)
       const pack = await openBareIndex(content.index, kept.name, task)
-      hold(kept, pack, content, true)
+      hold(kept, pack, { ...content, vectors: await readVectors(content.vectors, pack) }, true)
       return { kept, unkept: null, counts: null, about: describeIndex(pack) }
     },
 
     async keep(_, task) {
-      const { kept, pack, images, stamps } = open()
-      return keep(kept, pack, { images, stamps }, null, task)
+      const { kept, pack, images, stamps, vectors } = open()
+      return keep(kept, pack, { images, stamps, vectors }, null, task)
     },
 
     async rename({ id, name }) {
@@ -230,19 +281,35 @@ export function createSession(options: SessionOptions): Session {
     },
 
     async importPack({ file }, task) {
-      const { pack, images, root } = await readPack(file, task)
+      const { pack: imported, images, root } = await readPack(file, task)
+      // What is exported again is what the program writes without vectors.
+      const { vectors, ...pack } = imported
       const now = Date.now()
       const kept = { id: newId(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
       // Nobody knows the times of its files, nor by which limits and by whom they were cut: an update cuts all of them anew.
       const stamps = pathsOf(pack).map((path): Stamp => [path, 0, UNSETTLED])
       const made = { ...kept, limits: DEFAULT_LIMITS, build: '', handle: null }
-      return keep(made, pack, { stamps, images }, null, task)
+      return keep(made, pack, { stamps, images, vectors: adoptVectors(pack, vectors) }, null, task)
     },
 
-    async search({ query, options: how }, task) {
+    async embed(_, task) {
+      const { kept, pack, vectors } = open()
+      if (options.openEngine === undefined) return { isWhole: false }
+      const ready = await openedEngine(options.openEngine)
+      await embedChunks({ pack, vectors, engine: ready, task, untilIdle, keep: () => keepVectors(kept, vectors) })
+      return { isWhole: true }
+    },
+
+    async search({ query, options: asked }, task) {
       const { search } = open()
       task.progress({ stage: 'indexing', done: 0 })
       if (query !== '') await goThrough(search.prepare(), task)
+      const model = engine
+      const { meaning } =
+        query === '' || model === undefined
+          ? {}
+          : await search.findMeaning(query, async (text) => model.embed([text])[0] ?? new Float32Array())
+      const how = { ...asked, meaning }
       const { hits, total } =
         query === ''
           ? search.list(how, how.limit ?? 10)
@@ -314,8 +381,23 @@ export function createSession(options: SessionOptions): Session {
     },
   }
 
-  return { run: (name, ask, task) => handlers[name](ask, task) }
+  return {
+    async run(name, ask, task) {
+      if (BACKGROUND.has(name)) return handlers[name](ask, task)
+      foreground++
+      try {
+        return await handlers[name](ask, task)
+      } finally {
+        foreground--
+        const waiting = foreground === 0 ? resumes.splice(0) : []
+        for (const resume of waiting) resume()
+      }
+    },
+  }
 }
+
+/** What is held of an index besides its pack. */
+type Held = Omit<Content, 'index' | 'vectors'> & { readonly vectors: PackVectors }
 
 function noFolder(): Trouble {
   return new Trouble('No folder was chosen.', 'Choose a folder first.')

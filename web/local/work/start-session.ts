@@ -1,17 +1,22 @@
 import { openGrammars } from '../../../src/core/chunk/code-grammars.ts'
+import { createEngine, type EmbeddingEngine, loadModel } from '../../../src/core/embedding/engine.ts'
+import { sha256 } from '../../../src/core/hash.ts'
 import { Trouble } from '../trouble.ts'
 import { createSession, type Session } from './session.ts'
 
 declare const PAGE_BUILD: string
 
-/** Starts what works, with the page's own files beside it. `base` is the address of the page. */
-export function startSession(base: string): Session {
-  const load = async (name: string) => {
+/**
+ * Starts what works, with the page's own files beside it. `base` is the address of the page. The model runs in a worker only: a page that
+ * works itself could not give way while it is loaded.
+ */
+export function startSession(base: string, isWorker: boolean): Session {
+  const load = async (path: string) => {
     const failed = (cause?: unknown) => {
       const advice = 'Load the page once with a connection; from then on it is here without one.'
-      return new Trouble(`A part of this page, ${name}, could not be loaded.`, advice, { cause })
+      return new Trouble(`A part of this page, ${path}, could not be loaded.`, advice, { cause })
     }
-    const answer = await fetch(new URL(`grammars/${name}`, base)).catch((error: unknown) => {
+    const answer = await fetch(new URL(path, base)).catch((error: unknown) => {
       throw failed(error)
     })
     if (!answer.ok) throw failed()
@@ -20,6 +25,37 @@ export function startSession(base: string): Session {
   return createSession({
     build: PAGE_BUILD,
     openGrammars: async () =>
-      openGrammars({ runtime: await load('web-tree-sitter.wasm'), load: (name) => load(`${name}.wasm`) }),
+      openGrammars({
+        runtime: await load('grammars/web-tree-sitter.wasm'),
+        load: (name) => load(`grammars/${name}.wasm`),
+      }),
+    ...(isWorker ? { openEngine: () => openEngine((name) => load(`model/${name}`)) } : {}),
   })
+}
+
+async function openEngine(load: (name: string) => Promise<Uint8Array<ArrayBuffer>>): Promise<EmbeddingEngine> {
+  const [weights, model, vocabulary, relaxed, plain] = await Promise.all([
+    load('weights.bin'),
+    load('model.json'),
+    load('vocab.txt'),
+    load('kernel-relaxed.wasm'),
+    load('kernel-plain.wasm'),
+  ])
+  const loaded = await loadModel(
+    { 'weights.bin': weights, 'model.json': model, 'vocab.txt': vocabulary },
+    { relaxed, plain },
+    { digest },
+  )
+  return createEngine(loaded)
+}
+
+/** The browser is far faster at this, and leaves others their turn, but does it on secure addresses only. */
+async function digest(data: Uint8Array): Promise<string> {
+  if (crypto.subtle === undefined) return sha256(data)
+  const bytes = await crypto.subtle.digest('SHA-256', data as Uint8Array<ArrayBuffer>)
+  return Array.from(new Uint8Array(bytes), writeHex).join('')
+}
+
+function writeHex(byte: number): string {
+  return byte.toString(16).padStart(2, '0')
 }

@@ -57,7 +57,7 @@ export async function* withBreaks<T>(pieces: Iterable<T>, task: Task): AsyncGene
 }
 
 /** A turn of the event loop. Timers would wait for longer than the work takes. */
-function turn(): Promise<void> {
+export function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()
     port1.onmessage = () => {

@@ -12,7 +12,7 @@ interface Scope {
 const scope = globalThis as unknown as Scope
 // The worker lies in a folder of the page's own.
 const answer = answerWith(
-  startSession(new URL(/* @vite-ignore */ '..', import.meta.url).href),
+  startSession(new URL(/* @vite-ignore */ '..', import.meta.url).href, true),
   (message) => scope.postMessage(message),
   false,
 )

@@ -1,0 +1,19 @@
+import { sha256 } from '../hash.ts'
+import { TEXT_RECIPE } from './embedded-text.ts'
+import { MAX_TOKENS, MODEL_DIMENSIONS, MODEL_FILES, MODEL_NAME } from './model.ts'
+
+/** What vectors were made by. Vectors of different spaces cannot be compared. */
+export interface VectorSpace {
+  /** Name of the model, for people. */
+  readonly model: string
+  /** SHA-256 over the model and everything else that decides what a text becomes. */
+  readonly fingerprint: string
+  readonly dimensions: number
+}
+
+/** The space of the vectors of the built-in model. Everything that decides what a text becomes is in its fingerprint. */
+export const BUILT_IN_SPACE: VectorSpace = {
+  model: MODEL_NAME,
+  fingerprint: sha256([...Object.values(MODEL_FILES), `mean of at most ${MAX_TOKENS} tokens`, TEXT_RECIPE].join('\n')),
+  dimensions: MODEL_DIMENSIONS,
+}

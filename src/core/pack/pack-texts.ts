@@ -1,0 +1,74 @@
+import { embeddedText } from '../embedding/embedded-text.ts'
+import type { Chunk, Kind } from '../model.ts'
+import { tellLanguage } from '../text/language.ts'
+import { shortCode } from '../text/language-code.ts'
+import type { Pack } from './pack.ts'
+import { findTitles } from './pack-index.ts'
+import type { PackVectors } from './pack-vectors.ts'
+
+/** Kinds that are written in a language of people. */
+const PROSE: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text'])
+
+/** So much of a file tells its language. */
+const LANGUAGE_CHARS = 10_000
+
+/** The language that the model knows. */
+const MODEL_LANGUAGE = 'en'
+
+/** The texts of a pack as the model is given them. */
+export interface PackTexts {
+  /** What is embedded of a chunk; null for one in another language than that of the model. */
+  at(position: number): string | null
+  /** Chunks that are to be embedded and have no vector yet. */
+  listMissing(vectors: PackVectors): number[]
+}
+
+/** Makes them; each is written when it is asked for. */
+export function createPackTexts(pack: Pack): PackTexts {
+  const titles = findTitles(pack)
+  const isKnown = createLanguageCheck(pack)
+  return {
+    at(position) {
+      const chunk = pack.chunks[position]
+      if (chunk === undefined || !isKnown(chunk)) return null
+      return embeddedText(titles.get(chunk.path) ?? '', chunk.headingPath, chunk.content)
+    },
+    listMissing(vectors) {
+      return pack.chunks.flatMap((chunk, i) => (vectors.has(i) || !isKnown(chunk) ? [] : [i]))
+    },
+  }
+}
+
+/** Gives chunks the vectors that the same texts had in an earlier form of the pack. */
+export function takeOverVectors(from: { pack: Pack; vectors: PackVectors }, pack: Pack, vectors: PackVectors): void {
+  if (from.vectors.space.fingerprint !== vectors.space.fingerprint) return
+  const before = createPackTexts(from.pack)
+  const now = createPackTexts(pack)
+  const positions = new Map(from.pack.chunks.map(({ id }, i) => [id, i]))
+  for (const [i, { id }] of pack.chunks.entries()) {
+    const old = positions.get(id)
+    // A chunk keeps its id below another heading or title, but its vector is of these too.
+    if (old === undefined || !from.vectors.has(old) || before.at(old) !== now.at(i)) continue
+    vectors.copy(i, from.vectors.at(old))
+  }
+}
+
+/** Tells whether the model knows the language of a chunk. That of a file is looked for once, when its first chunk comes. */
+function createLanguageCheck({ chunks }: Pack): (chunk: Chunk) => boolean {
+  const known = new Map<string, boolean>()
+  const beginnings = new Map<string, string>()
+  for (const { path, kind, content } of chunks) {
+    const text = beginnings.get(path) ?? ''
+    if (PROSE.has(kind) && text.length < LANGUAGE_CHARS) beginnings.set(path, `${text}${content}\n\n`)
+  }
+  return ({ path, kind }) => {
+    if (!PROSE.has(kind)) return true
+    let isKnown = known.get(path)
+    if (isKnown === undefined) {
+      const language = tellLanguage(null, (beginnings.get(path) ?? '').slice(0, LANGUAGE_CHARS))
+      isKnown = language === null || shortCode(language) === MODEL_LANGUAGE
+      known.set(path, isKnown)
+    }
+    return isKnown
+  }
+}

@@ -1,0 +1,196 @@
+import type { VectorSpace } from '../embedding/space.ts'
+import { PharosError } from '../errors.ts'
+import { compareQuantized, findVectorProblem, quantizeVector, restoreVector } from '../search/quantized-vector.ts'
+
+/** Name of the entry that holds the vectors of a pack. */
+export const VECTORS_FILE = 'vectors.bin'
+
+/** Version of that entry. */
+const VECTORS_VERSION = 1
+
+/** A longer header is none of ours. */
+const MAX_HEADER_BYTES = 1024
+
+/** No model in use makes longer vectors. */
+const MAX_DIMENSIONS = 8192
+
+/** Bytes before the numbers of a quantized vector: the size of one step. */
+const STEP_BYTES = 4
+
+/** A quantized vector is not exactly of length 1: each number is off by up to half a step. */
+const LENGTH_TOLERANCE = 0.05
+
+/** A chunk by its position in the pack, and how near it is to a question. */
+export interface NearChunk {
+  readonly position: number
+  readonly similarity: number
+}
+
+/**
+ * The vectors of the chunks of a pack, in their order, one byte a dimension. A chunk without a vector has zeros in its place, so that
+ * vectors can be added one after the other.
+ */
+export class PackVectors {
+  readonly space: VectorSpace
+  /** Number of chunks, those without a vector included. */
+  readonly count: number
+  readonly #bytes: Uint8Array
+  #embedded = 0
+
+  constructor(space: VectorSpace, count: number, bytes?: Uint8Array) {
+    this.space = space
+    this.count = count
+    this.#bytes = bytes ?? new Uint8Array(count * widthOf(space))
+    for (let i = 0; bytes !== undefined && i < count; i++) if (this.has(i)) this.#embedded++
+  }
+
+  /** Number of chunks that have a vector. */
+  get embedded(): number {
+    return this.#embedded
+  }
+
+  has(position: number): boolean {
+    // Least byte first: a step of zero is the only one whose four bytes are zero.
+    return this.at(position).subarray(0, STEP_BYTES).some(Boolean)
+  }
+
+  /** The quantized vector of a chunk. */
+  at(position: number): Uint8Array {
+    const width = widthOf(this.space)
+    return this.#bytes.subarray(position * width, (position + 1) * width)
+  }
+
+  /** Gives a chunk its vector. */
+  set(position: number, vector: Float32Array): void {
+    const problem = findVectorProblem(vector, this.space.dimensions)
+    if (problem !== undefined) throw new TypeError(`the vector of chunk ${position} cannot be kept: ${problem}`)
+    this.copy(position, quantizeVector(vector))
+  }
+
+  /** Gives a chunk the quantized vector of another. */
+  copy(position: number, quantized: Uint8Array): void {
+    if (!this.has(position)) this.#embedded++
+    this.at(position).set(quantized)
+  }
+
+  /** The cosine of a question with a chunk; null for one without a vector. */
+  compare(question: Float32Array, position: number): number | null {
+    return this.has(position) ? compareQuantized(question, this.at(position)) : null
+  }
+
+  /** The chunks nearest to a question, nearest first, among those that are accepted and no less near than `least`. */
+  nearest(question: Float32Array, limit: number, least: number, accept: (position: number) => boolean): NearChunk[] {
+    const found: NearChunk[] = []
+    for (let position = 0; position < this.count; position++) {
+      const similarity = this.compare(question, position)
+      if (similarity !== null && similarity >= least) found.push({ position, similarity })
+    }
+    found.sort((a, b) => b.similarity - a.similarity || a.position - b.position)
+    const near: NearChunk[] = []
+    for (const one of found) {
+      if (near.length === limit) break
+      if (accept(one.position)) near.push(one)
+    }
+    return near
+  }
+
+  /** The vectors of some chunks, in the order they are named. */
+  select(positions: readonly number[]): PackVectors {
+    const selected = new PackVectors(this.space, positions.length)
+    for (const [i, position] of positions.entries()) if (this.has(position)) selected.copy(i, this.at(position))
+    return selected
+  }
+
+  /** The entry of a pack: a line of JSON that names the model, then the vectors. */
+  write(): Uint8Array {
+    const { model, fingerprint, dimensions } = this.space
+    const header = { version: VECTORS_VERSION, model, fingerprint, dimensions, count: this.count }
+    const line = new TextEncoder().encode(`${JSON.stringify(header)}\n`)
+    const entry = new Uint8Array(line.length + this.#bytes.length)
+    entry.set(line)
+    entry.set(this.#bytes, line.length)
+    return entry
+  }
+}
+
+/**
+ * Reads the entry of a pack that may come from a stranger: its size has to fit the number of chunks, and every vector has to be one.
+ * Throws `PACK_INVALID` for anything else, and `PACK_VERSION` for an entry of a later version.
+ */
+export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, name: string): PackVectors {
+  const check: (holds: boolean, problem: string) => asserts holds = (holds, problem) => {
+    if (!holds) throw new PharosError('PACK_INVALID', { path: name, problem: `${VECTORS_FILE} ${problem}` })
+  }
+  const source = pieces[Symbol.iterator]()
+  let begun = new Uint8Array()
+  let end = -1
+  while (end < 0) {
+    const { value, done } = source.next()
+    check(done !== true && begun.length <= MAX_HEADER_BYTES, 'does not start as it should')
+    begun = join(begun, value)
+    end = begun.indexOf(0x0a)
+  }
+  const { version, model, fingerprint, dimensions, count: own } = parseHeader(begun.subarray(0, end))
+  check(typeof version === 'number', 'does not start as it should')
+  if (version > VECTORS_VERSION) throw new PharosError('PACK_VERSION', { found: version, supported: VECTORS_VERSION })
+  check(typeof model === 'string' && /^[\w./:@-]{1,200}$/.test(model), 'names no model')
+  check(typeof fingerprint === 'string' && /^[0-9a-f]{64}$/.test(fingerprint), 'has no fingerprint of a model')
+  check(isCount(dimensions) && dimensions <= MAX_DIMENSIONS, 'has no proper "dimensions"')
+  check(own === count, `is for ${JSON.stringify(own)} chunks, the pack has ${count}`)
+  const space = { model, fingerprint, dimensions }
+  const bytes = new Uint8Array(count * widthOf(space))
+  let length = 0
+  const take = (piece: Uint8Array) => {
+    check(length + piece.length <= bytes.length, 'is longer than its vectors')
+    bytes.set(piece, length)
+    length += piece.length
+  }
+  take(begun.subarray(end + 1))
+  for (let step = source.next(); step.done !== true; step = source.next()) take(step.value)
+  check(length === bytes.length, 'is cut off')
+  const vectors = new PackVectors(space, count, bytes)
+  for (let i = 0; i < count; i++) {
+    check(!vectors.has(i) || isVector(vectors.at(i)), `has a vector of chunk ${i + 1} that is none`)
+  }
+  return vectors
+}
+
+/** Says that vectors cannot be compared with those of another model, where they cannot. */
+export function describeOtherModel(vectors: PackVectors, space: VectorSpace): string | undefined {
+  if (vectors.space.fingerprint === space.fingerprint) return undefined
+  return `the pack has vectors of another model (${vectors.space.model}) than the built-in one (${space.model}); answered by words alone`
+}
+
+function widthOf({ dimensions }: VectorSpace): number {
+  return STEP_BYTES + dimensions
+}
+
+function isVector(quantized: Uint8Array): boolean {
+  let squares = 0
+  for (const value of restoreVector(quantized)) squares += value * value
+  return Math.abs(Math.sqrt(squares) - 1) <= LENGTH_TOLERANCE
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1
+}
+
+/** The values of the header as they came. */
+type Header = { readonly [Name in 'version' | 'model' | 'fingerprint' | 'dimensions' | 'count']?: unknown }
+
+function parseHeader(line: Uint8Array): Header {
+  try {
+    const header: unknown = JSON.parse(new TextDecoder().decode(line))
+    return typeof header === 'object' && header !== null ? header : {}
+  } catch (error) {
+    if (error instanceof SyntaxError) return {}
+    throw error
+  }
+}
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
+}

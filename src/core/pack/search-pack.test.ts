@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { chunkFile } from '../chunk/chunk-file.ts'
+import { BUILT_IN_SPACE } from '../embedding/space.ts'
+import { createPack, type Pack } from './pack.ts'
+import { PackVectors } from './pack-vectors.ts'
+import { PackSearch } from './search-pack.ts'
+
+const utf8 = new TextEncoder()
+
+/** A vector with a cosine to the first axis. */
+function vectorAt(similarity: number): Float32Array {
+  const vector = new Float32Array(BUILT_IN_SPACE.dimensions)
+  vector[0] = similarity
+  vector[1] = Math.sqrt(1 - similarity ** 2)
+  return vector
+}
+
+const QUESTION = vectorAt(1)
+
+/** A pack of one chunk a file, each with this cosine to the question, or without a vector. */
+function packOf(files: Readonly<Record<string, readonly [text: string, similarity: number | null]>>): Pack {
+  const pack = createPack(Object.entries(files).map(([path, [text]]) => chunkFile({ path, bytes: utf8.encode(text) })))
+  const vectors = new PackVectors(BUILT_IN_SPACE, pack.chunks.length)
+  for (const [i, { path }] of pack.chunks.entries()) {
+    const similarity = files[path]?.[1] ?? null
+    if (similarity !== null) vectors.set(i, vectorAt(similarity))
+  }
+  return { ...pack, vectors }
+}
+
+const PACK = packOf({
+  'far.md': ['# Kitchen\n\nThe boiler of the kitchen is warm.\n', 0.1],
+  'meant.md': ['# Heating\n\nA furnace needs fuel.\n', 0.8],
+  'other.md': ['# Garden\n\nRoses need water.\n', 0.05],
+  'words.md': ['# Boiler\n\nHow the boiler is lit.\n', 0.5],
+})
+
+const pathsOf = (hits: readonly { readonly path: string }[]) => hits.map(({ path }) => path)
+
+describe('a search by words and meaning', () => {
+  const search = new PackSearch(PACK)
+
+  test('finds what no word does, and leaves out what is not near', () => {
+    expect(pathsOf(search.search('boiler'))).toEqual(['words.md', 'far.md'])
+    expect(pathsOf(search.search('boiler', { meaning: QUESTION }))).toEqual(['words.md', 'far.md', 'meant.md'])
+    expect(pathsOf(search.search('stove', { meaning: QUESTION }))).toEqual(['meant.md', 'words.md'])
+    expect(pathsOf(search.search('stove'))).toEqual([])
+  })
+
+  test('counts what it would find', () => {
+    expect(search.count('boiler')).toBe(2)
+    expect(search.count('boiler', { meaning: QUESTION })).toBe(3)
+    expect(search.count('boiler', { meaning: QUESTION, path: 'meant.md' })).toBe(1)
+  })
+
+  test('obeys the filters', () => {
+    const found = search.search('stove', { meaning: QUESTION, path: 'words.md' })
+    expect(pathsOf(found)).toEqual(['words.md'])
+  })
+
+  test('explains both halves of a score', () => {
+    const [first, , last] = search.search('boiler', { meaning: QUESTION, explain: true })
+    expect(first?.explain?.parts.map(({ word }) => word)).toEqual(['boiler'])
+    expect(first?.meaning?.similarity).toBeCloseTo(0.5, 2)
+    expect(first?.meaning?.fusion).toMatch(/^0\.70 × words 0\.\d\d \+ 0\.30 × meaning 0\.50$/)
+    expect(last).toMatchObject({ terms: [], meaning: { wordScore: 0, support: 0 } })
+    expect(search.search('boiler', { meaning: QUESTION }).some((hit) => 'meaning' in hit)).toBe(false)
+  })
+
+  test('gives the same first hits whatever the limit', () => {
+    const many = packOf(
+      Object.fromEntries(
+        Array.from({ length: 250 }, (_, i) => [
+          `p${i}.md`,
+          [
+            `# Page ${i}\n\n${'boiler '.repeat(1 + (i % 7))}${'word '.repeat(i)}\n`,
+            i % 3 === 0 ? null : (i % 90) / 100,
+          ],
+        ]),
+      ),
+    )
+    const searched = new PackSearch(many)
+    const all = pathsOf(searched.search('boiler', { meaning: QUESTION, limit: 300 }))
+    expect(new Set(all).size).toBe(250)
+    for (const limit of [1, 10, 100, 120, 249]) {
+      expect(pathsOf(searched.search('boiler', { meaning: QUESTION, limit }))).toEqual(all.slice(0, limit))
+    }
+  })
+})
+
+describe('what a question means', () => {
+  const embed = async () => QUESTION
+
+  test('is the vector of the model where the pack has vectors of it', async () => {
+    expect(await new PackSearch(PACK).findMeaning('boiler', embed)).toEqual({ meaning: QUESTION, notices: [] })
+  })
+
+  test('is not asked for where there is nothing to compare it with', async () => {
+    const { vectors: _, ...without } = PACK
+    const never = () => Promise.reject(new Error('asked'))
+    expect(await new PackSearch(without).findMeaning('boiler', never)).toEqual({ notices: [] })
+    const empty = { ...PACK, vectors: new PackVectors(BUILT_IN_SPACE, PACK.chunks.length) }
+    expect(await new PackSearch(empty).findMeaning('boiler', never)).toEqual({ notices: [] })
+  })
+
+  test('is left out, with a notice, where the vectors are of another model or the model fails', async () => {
+    const vectors = new PackVectors({ model: 'tiny', fingerprint: '0'.repeat(64), dimensions: 2 }, PACK.chunks.length)
+    vectors.set(0, Float32Array.of(1, 0))
+    expect(await new PackSearch({ ...PACK, vectors }).findMeaning('boiler', embed)).toEqual({
+      notices: [expect.stringMatching(/^the pack has vectors of another model \(tiny\).*answered by words alone$/)],
+    })
+    const fails = () => Promise.reject(new Error('no such file'))
+    expect(await new PackSearch(PACK).findMeaning('boiler', fails)).toEqual({
+      notices: ['the model cannot be used: no such file; answered by words alone'],
+    })
+  })
+})

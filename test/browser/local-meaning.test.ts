@@ -1,0 +1,108 @@
+import * as fs from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { Workshop } from '../e2e/program.ts'
+import { openChromium } from './chromium.ts'
+import { openHost, readPreviewed, readUploaded } from './local-stage.ts'
+
+/* The page that works on one machine finds by meaning, with the vectors that the program makes, in a real Chromium. */
+
+const workshop = new Workshop()
+let browser: Browser
+
+/** None of these words is in the file that is meant. */
+const QUESTION = 'automobile repair garage'
+
+beforeAll(async () => {
+  workshop.write({
+    'docs/cars.md': '# Workshop\n\nMechanics fix broken engines and brakes of cars here.\n',
+    'docs/bread.md': '# Bakery\n\nKnead the dough, let it rise and bake the loaf.\n',
+    'docs/sea.md': '# Lighthouse\n\nA lamp shows ships where the rocks are.\n\n## Fog\n\nA horn sounds each minute.\n',
+    'docs/code.js': '/** Opens the door. */\nexport function open(door) {\n  return door.turn()\n}\n',
+    'docs/de.md': `# Turm\n\n${'Der Leuchtturm zeigt den Schiffen, wo der Hafen ist, und er brennt die ganze Nacht. '.repeat(5)}\n`,
+    'later/doctor.md': '# Clinic\n\nPhysicians treat patients with fevers.\n',
+    'later/music.md': '# Choir\n\nSingers rehearse on Mondays.\n',
+  })
+  const packed = await workshop.runHere(['pack', 'docs', '--out', 'docs.zip', '--vectors'])
+  expect(packed).toMatchObject({ code: 0 })
+  expect(await workshop.runHere(['pack', 'docs', '--out', 'docs-pack', '--vectors'])).toMatchObject({ code: 0 })
+  browser = await openChromium()
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.close()
+  workshop.remove()
+})
+
+/** The vectors that the browser keeps of each index, by the name of the index. */
+async function readKeptVectors(page: Page): Promise<Record<string, Buffer>> {
+  const found = await page.evaluate<Record<string, number[]>>(`(async () => {
+    const answerOf = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result) })
+    const database = await answerOf(indexedDB.open('llmx-ingestor'))
+    const records = await answerOf(database.transaction('indexes').objectStore('indexes').getAll())
+    database.close()
+    const vectors = {}
+    for (const { name, body } of records) {
+      if (body.vectors) vectors[name] = [...new Uint8Array(await body.vectors.arrayBuffer())]
+    }
+    return vectors
+  })()`)
+  return Object.fromEntries(Object.entries(found).map(([name, bytes]) => [name, Buffer.from(bytes)]))
+}
+
+async function untilMeant(page: Page): Promise<void> {
+  await page.getByText('Searched by words and meaning').waitFor({ timeout: 60_000 })
+}
+
+/** Asks a question; the paths of what was found. */
+async function find(page: Page, question: string): Promise<string[]> {
+  await page.locator('#search-box').fill(question)
+  await page.locator('.results:not(.busy) .hits').waitFor()
+  const links = await page.locator('.hits a.hit').allTextContents()
+  return links.map((text) => text.replace(/:\d+-\d+$/, ''))
+}
+
+test('a folder is found by meaning, with the bytes of the program, also without a network', async () => {
+  const host = await openHost()
+  onTestFinished(() => host.close())
+  const context = await browser.newContext()
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', ({ message }) => problems.push(message))
+  await page.goto(host.address)
+  // The first load asks for nothing of the model.
+  await page.getByRole('heading').first().waitFor()
+  expect(host.asked.filter((path) => path.includes('/model/'))).toEqual([])
+
+  await readUploaded(page, workshop.path('docs'))
+  await untilMeant(page)
+  expect((await find(page, QUESTION))[0]).toBe('cars.md')
+  const wanted = fs.readFileSync(workshop.path('docs-pack/vectors.bin'))
+  await expect.poll(async () => (await readKeptVectors(page))['docs'], { timeout: 10_000 }).toEqual(wanted)
+
+  // A pack brings its vectors along.
+  await page.goto(`${host.address}#/`)
+  await page.locator('#pack-input').setInputFiles(workshop.path('docs.zip'))
+  await untilMeant(page)
+  expect((await find(page, QUESTION))[0]).toBe('cars.md')
+
+  const countModel = `caches.keys().then(async (names) => {
+    const model = names.find((name) => name.includes(' model '))
+    return model === undefined ? 0 : (await (await caches.open(model)).keys()).length
+  })`
+  await expect.poll(() => page.evaluate(countModel), { timeout: 30_000 }).toBe(5)
+  await host.close()
+  // What is kept is found by its vectors, and another folder is embedded.
+  await page.goto(`${host.address}#/`)
+  await page.reload()
+  await page.getByRole('link', { name: 'Open docs', exact: true }).last().click()
+  await untilMeant(page)
+  expect((await find(page, QUESTION))[0]).toBe('cars.md')
+  await page.goto(`${host.address}#/`)
+  await page.locator('#folder-input').setInputFiles(workshop.path('later'))
+  await readPreviewed(page)
+  await untilMeant(page)
+  expect((await find(page, 'medical help for sick people'))[0]).toBe('doctor.md')
+  expect(problems).toEqual([])
+})

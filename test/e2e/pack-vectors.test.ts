@@ -1,0 +1,115 @@
+import * as fs from 'node:fs'
+import { Client } from '@modelcontextprotocol/client'
+import { InMemoryTransport } from '@modelcontextprotocol/server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PackSearch } from '../../src/core/pack/search-pack.ts'
+import { readPack } from '../../src/ingest/pack-input.ts'
+import { createPackMcp } from '../../src/mcp/pack-server.ts'
+import { BUILT_IN_FOLDER } from '../embed/built-in-model.ts'
+import { textOf } from '../mcp/connect.ts'
+import { PROGRAM, Workshop } from './program.ts'
+
+/* Packs that carry vectors, as the command line writes them and agents ask them. */
+
+const shop = new Workshop()
+
+/** Words of the question are in none of the files. */
+const QUESTION = 'automobile repair garage'
+
+interface Answer {
+  readonly notices?: readonly string[]
+  readonly hits: readonly { readonly path: string; readonly meaning?: { readonly similarity: number } }[]
+}
+
+beforeAll(async () => {
+  if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
+  shop.write({
+    'docs/cars.md': '# Workshop\n\nMechanics fix broken engines and brakes of cars here.\n',
+    'docs/bread.md': '# Bakery\n\nKnead the dough, let it rise and bake the loaf.\n',
+    'docs/sea.md': '# Lighthouse\n\nA lamp shows ships where the rocks are.\n',
+  })
+  for (const line of [
+    'pack docs --out plain',
+    'pack docs --out meant --vectors',
+    'pack docs --out again.zip --vectors',
+  ]) {
+    expect(await shop.runHere(line.split(' '))).toMatchObject({ code: 0 })
+  }
+})
+
+afterAll(() => shop.remove())
+
+async function search(pack: string, ...flags: string[]) {
+  const { stdout, stderr } = await shop.runHere(['search', QUESTION, '--pack', pack, '--json', ...flags])
+  return { ...(JSON.parse(stdout) as Answer), stderr }
+}
+
+test('--vectors adds one file and changes no other', () => {
+  const names = fs.readdirSync(shop.path('meant'), { recursive: true, encoding: 'utf8' }).sort()
+  expect(names.filter((name) => !fs.existsSync(shop.path(`plain/${name}`)))).toEqual(['vectors.bin'])
+  for (const name of names.filter((one) => fs.statSync(shop.path(`meant/${one}`)).isFile() && one !== 'vectors.bin')) {
+    expect(fs.readFileSync(shop.path(`meant/${name}`))).toEqual(fs.readFileSync(shop.path(`plain/${name}`)))
+  }
+  const written = readPack(shop.path('again.zip')).vectors?.write()
+  expect(Buffer.from(written ?? [])).toEqual(fs.readFileSync(shop.path('meant/vectors.bin')))
+})
+
+test('a pack with vectors is searched by meaning, one without by words', async () => {
+  expect(await search('plain')).toMatchObject({ hits: [] })
+  const found = await search('again.zip', '--explain')
+  expect(found.stderr).toBe('')
+  expect(found.hits[0]).toMatchObject({ path: 'cars.md' })
+  expect(found.hits[0]?.meaning?.similarity).toBeGreaterThan(0.3)
+})
+
+test('with vectors of another model words answer alone, with a notice', async () => {
+  fs.cpSync(shop.path('meant'), shop.path('other'), { recursive: true })
+  const bytes = fs.readFileSync(shop.path('other/vectors.bin')).toString('latin1')
+  const changed = bytes.replace(/"fingerprint":"[0-9a-f]{64}"/, `"fingerprint":"${'0'.repeat(64)}"`)
+  fs.writeFileSync(shop.path('other/vectors.bin'), Buffer.from(changed, 'latin1'))
+  const found = await search('other')
+  expect(found.hits).toEqual([])
+  expect(found.notices).toEqual([
+    expect.stringContaining('vectors of another model (pharos-embed-1) than the built-in one'),
+  ])
+  const { stderr } = await shop.runHere(['search', QUESTION, '--pack', 'other'])
+  expect(stderr).toContain('answered by words alone')
+})
+
+test('an agent searches a pack by words and meaning, and reads its chunks', async () => {
+  const { openBuiltInEmbedder } = await import('../../src/embed/built-in-embedder.ts')
+  const embedder = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER, threads: 1 })
+  const pack = readPack(shop.path('again.zip'))
+  const mcp = createPackMcp({
+    version: '0.0.0',
+    name: 'again.zip',
+    openPack: async () => ({ pack, search: new PackSearch(pack) }),
+    embedQuestion: async (query) => (await embedder.embed([query], undefined, 'query'))[0] ?? new Float32Array(),
+    close: () => embedder.close(),
+  })
+  const client = new Client({ name: 'test', version: '0.0.0' })
+  const [here, there] = InMemoryTransport.createLinkedPair()
+  await (await mcp.createServer()).connect(there)
+  await client.connect(here)
+  try {
+    // A client that knows the schemas of the answers checks every one against them.
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['search_docs', 'get_chunk'])
+    const found = await client.callTool({ name: 'search_docs', arguments: { query: QUESTION } })
+    expect(found.structuredContent).toMatchObject({ engines: ['words', 'vectors'], passages: [{ path: 'cars.md' }] })
+    expect(textOf(found, 1)).toBe('[1] "Workshop" — cars.md (chunk c0002, lines 1-3)')
+    const chunk = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c0002' } })
+    expect(textOf(chunk, 1)).toContain('Mechanics fix broken engines')
+    const none = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c9999' } })
+    expect([none.isError, textOf(none)]).toEqual([true, expect.stringContaining('Error (CHUNK_NOT_FOUND)')])
+    expect(await client.callTool({ name: 'search_docs', arguments: { query: ' ' } })).toMatchObject({ isError: true })
+  } finally {
+    await client.close()
+    await mcp.close()
+  }
+})
+
+test('flags of a library mean nothing to a server of a pack', async () => {
+  const { code, stderr } = await shop.runHere(['mcp', '--pack', 'again.zip', '--tools', 'ask'])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--tools is for the library, not for a pack')])
+})

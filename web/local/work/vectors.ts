@@ -1,0 +1,31 @@
+import { BUILT_IN_SPACE } from '../../../src/core/embedding/space.ts'
+import { PharosError } from '../../../src/core/errors.ts'
+import type { Pack } from '../../../src/core/pack/pack.ts'
+import { PackVectors, parsePackVectors } from '../../../src/core/pack/pack-vectors.ts'
+import { bytesOf } from '../folder/open-folder.ts'
+
+/** Vectors of no chunk yet. */
+export function createVectors({ chunks }: Pack): PackVectors {
+  return new PackVectors(BUILT_IN_SPACE, chunks.length)
+}
+
+/** Vectors that can be added to; those of another model are made anew. */
+export function adoptVectors(pack: Pack, vectors: PackVectors | undefined): PackVectors {
+  return vectors?.space.fingerprint === BUILT_IN_SPACE.fingerprint ? vectors : createVectors(pack)
+}
+
+/** Reads the vectors that are kept of an index. Those that cannot be read, or are of another model, are made anew. */
+export async function readVectors(kept: Blob | null, pack: Pack): Promise<PackVectors> {
+  if (kept === null) return createVectors(pack)
+  try {
+    return adoptVectors(pack, parsePackVectors([await bytesOf(kept)], pack.chunks.length, 'the index'))
+  } catch (error) {
+    if (error instanceof PharosError || error instanceof DOMException) return createVectors(pack)
+    throw error
+  }
+}
+
+/** Vectors as they are kept; null where there are none. */
+export function writeVectors(vectors: PackVectors): Blob | null {
+  return vectors.embedded === 0 ? null : new Blob([vectors.write() as Uint8Array<ArrayBuffer>])
+}
