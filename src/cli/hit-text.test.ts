@@ -57,6 +57,7 @@ function answerOf(change: Partial<SearchAnswer>): SearchAnswer {
     searchedCount: 1,
     passages: [PASSAGE],
     more: [MENTION],
+    moreShown: 1,
     tokens: 9,
     cursor: null,
     widen: [],

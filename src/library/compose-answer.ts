@@ -26,6 +26,8 @@ import { writeCitation, writeMention } from './words.ts'
 export interface AnswerParts {
   readonly passages: readonly Passage[]
   readonly more: readonly PageMention[]
+  /** How many of those fit into the budget: a text shows no others. */
+  readonly moreShown: number
   readonly tokens: number
 }
 
@@ -190,11 +192,12 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
       const drafts = answer.listDrafts()
       const passages = drafts.map((draft) => createPassage(draft, origins)).sort((a, b) => b.score - a.score)
       const spent = passages.reduce((sum, passage) => sum + passage.tokens + tokensOf(writeCitation(passage)), 0)
-      const mentions = fitMentions(answer.listMentions(), tokens - spent, drafts.length === 0, origins)
-      for (const hit of [...drafts.flatMap(({ hits }) => hits), ...mentions.hits]) named.add(keyOf(hit))
+      const mentioned = answer.listMentions()
+      const mentions = fitMentions(mentioned, tokens - spent, drafts.length === 0, origins)
+      for (const hit of [...drafts.flatMap(({ hits }) => hits), ...mentioned]) named.add(keyOf(hit))
       repeats = repeats.filter((hit) => !named.has(keyOf(hit)))
       for (const { hits, said } of drafts) earlier.push({ sourceId: hits[0]?.sourceId ?? '', said })
-      return { passages, more: mentions.more, tokens: spent + mentions.tokens }
+      return { passages, ...mentions, tokens: spent + mentions.tokens }
     },
   }
 }
@@ -426,21 +429,21 @@ function tokensOf(line: string): number {
 }
 
 /**
- * The mentions that there is room for, best first; they show why they are there as long as there is more. An answer of nothing but
- * mentions has at least one: the next answer goes on after it.
+ * Mentions, best first. Those that there is room for show why they are there as long as there is more; an answer of nothing but mentions
+ * has room for at least one.
  */
 function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: Origins): FittedMentions {
-  const more: PageMention[] = []
+  const more = hits.map((hit) => createMention(hit, origins))
   let tokens = 0
-  for (const hit of hits) {
-    const bare = createMention(hit, origins)
+  let moreShown = 0
+  for (const bare of more) {
     const added = tokensOf(writeMention(bare))
-    const isNeeded = isAlone && more.length === 0
+    const isNeeded = isAlone && moreShown === 0
     if (tokens + added > room && !isNeeded) break
     tokens += added
-    more.push(bare)
+    moreShown++
   }
-  for (const [i, bare] of more.entries()) {
+  for (const [i, bare] of more.slice(0, moreShown).entries()) {
     const hit = hits[i]
     if (hit === undefined || tokens >= room) break
     const page = { ...bare, line: writeLine(hit) }
@@ -449,15 +452,11 @@ function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean
     tokens += added
     more[i] = page
   }
-  return { hits: hits.slice(0, more.length), more, tokens }
+  return { more, moreShown, tokens }
 }
 
-/** The hits that are mentioned, and how. */
-interface FittedMentions {
-  readonly hits: readonly GroupedHit[]
-  readonly more: readonly PageMention[]
-  readonly tokens: number
-}
+/** The pages that are mentioned, and how. */
+type FittedMentions = Pick<AnswerParts, 'more' | 'moreShown' | 'tokens'>
 
 /** Of chunks with the same text the one of the newest version, and those on pages that are no other version of the same. */
 function partRepeats(

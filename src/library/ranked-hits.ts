@@ -1,4 +1,4 @@
-import { definesName, nameAsked } from '../core/retrieval/definitions.ts'
+import { definesName, namesAsked } from '../core/retrieval/definitions.ts'
 import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { createPagePrior } from '../core/retrieval/page-prior.ts'
 import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
@@ -67,7 +67,7 @@ export interface RankedQuery {
 /** So many hits by words, and so many nearest in meaning, are ranked together; later hits by words follow in parts of the same size. */
 const PART = 100
 
-/** What a text earns that defines the very name a question consists of, as a share of the most its words could score. */
+/** What a text earns that defines a name which a question looks up, as a share of the most its words could score. */
 const DEFINITION_BONUS = 0.15
 
 /** So many of the best hits are looked at for what they define. */
@@ -160,10 +160,10 @@ async function readRanked(
   { query, explain }: RankedQuery,
 ): Promise<RankedHit[]> {
   const hits = await readHits(store, matches)
-  const name = nameAsked(query)
+  const names = namesAsked(query)
   return hits.map((hit, i) => {
     const { score: wordScore, linkShare, explain: words } = hit
-    const isDefinition = name !== undefined && i < MAX_DEFINING && definesName(hit.chunk, name)
+    const isDefinition = names.length > 0 && i < MAX_DEFINING && definesName(hit.chunk, names)
     const definition = isDefinition ? DEFINITION_BONUS : 0
     const ranked = { ...hit, score: penalizeLinks(wordScore, linkShare) + definition, similarity: null }
     return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words, definition) } : ranked

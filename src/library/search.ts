@@ -174,6 +174,8 @@ export interface SearchAnswer {
   readonly passages: readonly Passage[]
   /** The pages that come after them, up to the limit. */
   readonly more: readonly PageMention[]
+  /** How many of those fit into the budget: a text shows no others. */
+  readonly moreShown: number
   /** About how many model tokens all of it takes as text. */
   readonly tokens: number
   /** Asks for what comes next; null at the end. */

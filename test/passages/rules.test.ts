@@ -162,6 +162,7 @@ describe('the rules', () => {
       searched: [],
       searchedCount: 1,
       more: [],
+      moreShown: 0,
       cursor: null,
       widen: [],
     }

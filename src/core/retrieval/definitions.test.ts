@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { definesName, findDefinitions, nameAsked, symbolsOf } from './definitions.ts'
+import { definesName, findDefinitions, namesAsked, symbolsOf } from './definitions.ts'
 
 describe('a definition', () => {
   const stated: Record<string, [line: string, name: string]> = {
@@ -58,29 +58,32 @@ describe('symbols', () => {
   })
 })
 
-describe('nameAsked', () => {
+describe('namesAsked', () => {
   test.each([
-    ['csv.DictReader', 'csv.dictreader'],
-    [' fork() ', 'fork'],
-    ['--max-pages', '--max-pages'],
-    ['PGUSER', 'pguser'],
-  ])('reads %j as a name', (question, name) => {
-    expect(nameAsked(question)).toBe(name)
+    ['csv.DictReader', ['csv.dictreader']],
+    [' fork() ', ['fork']],
+    ['--max-pages', ['--max-pages']],
+    ['PGUSER', ['pguser']],
+    ['PyObject_Call (C function)', ['pyobject_call']],
+    ['contains() (in module operator)', ['contains']],
+    ['environment', ['environment']],
+  ])('finds the names in %j', (question, names) => {
+    expect(namesAsked(question)).toEqual(names)
   })
 
-  test.each(['how to fork', 'a', 'why?', ''])('reads %j as no name', (question) => {
-    expect(nameAsked(question)).toBeUndefined()
-  })
+  test.each(['how to fork', 'a', '', 'my call of os.fork() in the worker never returns on this machine'])(
+    'finds none in %j',
+    (question) => {
+      expect(namesAsked(question)).toEqual([])
+    },
+  )
 })
 
 test('a chunk defines a name whole or behind what qualifies it, and no part of a name', () => {
-  const chunk = {
-    symbol: null,
-    kind: 'markdown' as const,
-    content: '`class csv.DictReader(f, fieldnames=None)`\n\nReads rows.',
-  }
-  expect(definesName(chunk, 'csv.dictreader')).toBe(true)
-  expect(definesName(chunk, 'dictreader')).toBe(true)
-  expect(definesName(chunk, 'reader')).toBe(false)
-  expect(definesName(chunk, 'csv')).toBe(false)
+  const content = '`class csv.DictReader(f, fieldnames=None)`\n\nReads rows.'
+  const chunk = { symbol: null, kind: 'markdown' as const, content }
+  expect(definesName(chunk, ['csv.dictreader'])).toBe(true)
+  expect(definesName(chunk, ['other', 'dictreader'])).toBe(true)
+  expect(definesName(chunk, ['reader'])).toBe(false)
+  expect(definesName(chunk, ['csv'])).toBe(false)
 })

@@ -81,18 +81,28 @@ export function symbolsOf({ symbol, kind, content }: Pick<Chunk, 'symbol' | 'kin
   return findDefinitions(content).flatMap(({ name, isCode }) => (isCode ? [name] : []))
 }
 
-/** The name that a question asks for, where it is nothing but a name: `csv.DictReader`, `fork()`, `--max-pages`. */
-export function nameAsked(question: string): string | undefined {
-  const name = question.trim().replace(/\(\)$/, '').toLowerCase()
-  return /^[^\s,;!?]{2,100}$/.test(name) ? name : undefined
+/** A question of more words is a description, and the names in it are what it describes with. */
+const MAX_LOOKUP_WORDS = 8
+
+/** What is written as a name: a call, inner marks or capitals, an acronym, a flag. */
+const NAME_LIKE = /\w\(\)?$|\w[._:]+\w|^_|[a-z][A-Z]|^[A-Z][A-Z0-9_]{2,}$|^--?\w/
+
+/** The names that a short question looks up: `csv.DictReader`, `fork() in os`, `--max-pages`; a single word is one whatever it looks like. */
+export function namesAsked(question: string): string[] {
+  const words = question.trim().split(/\s+/)
+  if (words.length > MAX_LOOKUP_WORDS) return []
+  const names = words.filter((word) => words.length === 1 || NAME_LIKE.test(word))
+  return names.map((name) => name.replace(/\(\)?$/, '').toLowerCase()).filter((name) => name.length > 1)
 }
 
-/** Whether a chunk defines a name, whole or behind the names that qualify it: `DictReader` is defined by `csv.DictReader`. */
-export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, name: string): boolean {
+/** Whether a chunk defines one of some names, whole or behind the names that qualify it: `DictReader` is defined by `csv.DictReader`. */
+export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, names: readonly string[]): boolean {
   return symbolsOf(chunk).some((symbol) => {
     const defined = symbol.toLowerCase()
-    return (
-      defined === name || (defined.endsWith(name) && /[.:#/]/.test(defined.charAt(defined.length - name.length - 1)))
-    )
+    return names.some((name) => {
+      return (
+        defined === name || (defined.endsWith(name) && /[.:#/]/.test(defined.charAt(defined.length - name.length - 1)))
+      )
+    })
   })
 }

@@ -71,7 +71,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   let parts = 0
   let least = 0
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
-  let answer: AnswerParts = { passages: [], more: [], tokens: 0 }
+  let answer: AnswerParts = { passages: [], more: [], moreShown: 0, tokens: 0 }
   let judgement: Judgement = { relevance: 'none', uncovered: [] }
   for (let made = 0; made <= number; made++) {
     let filling = FILLING_PARTS

@@ -153,15 +153,15 @@ function contentTypeOf(word: 'PROSE' | 'CODE' | 'MIXED' | undefined): ContentTyp
 
 /** Each passage as two blocks: ours with the citation, then the text alone. */
 function writeAnswer(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
-  const { passages, more, cursor } = answer
+  const { passages, more, moreShown, cursor } = answer
   const head = writeHead(answer, filters, isReadOnly)
   const blocks = head.length === 0 ? [] : [head.join('\n')]
   for (const [i, passage] of passages.entries()) {
     const cut = passage.isCut ? ' — only its beginning, the rest is in read_page' : ''
     blocks.push(`[${i + 1}] ${writeCitation(passage)}${cut}`, passage.text)
   }
-  if (more.length > 0) {
-    const lines = more.map((page, i) => `[${passages.length + i + 1}] ${writeMention(page)}`)
+  if (moreShown > 0) {
+    const lines = more.slice(0, moreShown).map((page, i) => `[${passages.length + i + 1}] ${writeMention(page)}`)
     blocks.push(['More pages that match:', ...lines].join('\n'))
   }
   if (cursor !== null) blocks.push(`cursor: ${cursor}`)
