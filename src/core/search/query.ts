@@ -22,8 +22,8 @@ const MAX_PARSED_WORDS = 512
  */
 const OVERLAP_WEIGHT = 0.5
 
-/** A word that a query repeats `n` times counts `n · (1 + k) / (n + k)` times: 1, 1.6, 2, and never more than 4. */
-const REPEAT_DAMPING = 3
+/** A word that a query repeats `n` times counts `n · (1 + k) / (n + k)` times: 1, 1.7, 2.1, and never more than 5. */
+const REPEAT_DAMPING = 4
 
 /** A quoted phrase of two words or more. What is longer is a quoted text, not a phrase. */
 const PHRASE = /"([^"\n]{3,200})"|“([^”\n]{3,200})”/g
