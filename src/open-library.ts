@@ -10,7 +10,6 @@ import { findMistaken, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
-import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
 import { parseAllowance } from './fetch/addresses.ts'
 import { createClock, systemClock } from './fetch/clock.ts'
 import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
@@ -72,9 +71,9 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly git?: GitAccess
   /** Opens the grammars that code in folders is cut with. @default those that the build put beside the program */
   readonly openGrammars?: () => Promise<Grammars>
-  /** Folder of the embedding model, if one is installed; search goes by words alone without it. @default none */
-  readonly modelFolder?: string
-  /** Processors the embedding model may use at once. @default 1 */
+  /** Whether what crawls and servers read is embedded by itself, so that it is found by meaning too. @default false */
+  readonly embed?: boolean
+  /** Processors that the built-in embedding model may use at once. @default all of them */
   readonly embedThreads?: number
   /** How long a write waits for those of other processes, in milliseconds. @default 30 s */
   readonly patienceMs?: number
@@ -182,6 +181,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     openPlaces: createPlaces(store.gazetteer),
     openEmbedder: services.openEmbedder ?? embedders.open,
     wantsVectors: services.openEmbedder !== undefined,
+    embedsNew: options.embed ?? false,
     openReranker: services.openReranker,
     openRenderer: services.openRenderer,
     openCrawl4AI: services.openCrawl4AI,
@@ -257,13 +257,13 @@ function createLateFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
 
 /** Something that is opened when it is first needed. */
 interface Late<T> {
-  /** The same for all who ask. Where there was nothing it is looked for again. Refused with `INTERRUPTED` once it is closed. */
+  /** The same for all who ask. Where opening failed it is tried again. Refused with `INTERRUPTED` once it is closed. */
   open(): Promise<T>
   /** Closes it, also what is still being opened. */
   close(): Promise<void>
 }
 
-function openLate<T extends { close(): Promise<void> } | undefined>(open: () => Promise<T>): Late<T> {
+function openLate<T extends { close(): Promise<void> }>(open: () => Promise<T>): Late<T> {
   let opening: Promise<T> | undefined
   let isClosed = false
   const openOnce = async (): Promise<T> => {
@@ -315,10 +315,10 @@ function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined))
 }
 
-/** Opens the embedding model when it is first asked for, and looks again as long as there is none. */
-function createEmbedders({
-  modelFolder: folder,
-  embedThreads: threads = 1,
-}: LibraryOptions): Late<Embedder | undefined> {
-  return openLate(async () => (folder === undefined ? undefined : openOnnxEmbedder({ folder, threads })))
+/** The built-in embedding model, whose code is loaded when it is first asked for. */
+function createEmbedders({ embedThreads: threads }: LibraryOptions): Late<Embedder> {
+  return openLate(async () => {
+    const { openBuiltInEmbedder } = await import('./embed/built-in-embedder.ts')
+    return openBuiltInEmbedder(threads === undefined ? {} : { threads })
+  })
 }

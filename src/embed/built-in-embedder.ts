@@ -20,6 +20,12 @@ export const BUILT_IN_SPACE: VectorSpace = {
   dimensions: MODEL_DIMENSIONS,
 }
 
+/** Where the build puts the model. The sources have nothing beside them. */
+const MODEL_FOLDER = new URL(import.meta.url.endsWith('.ts') ? '../../dist/model/' : '../model/', import.meta.url)
+
+/** The space of all-MiniLM-L6-v2, which earlier versions of Pharos installed and ran. */
+const EARLIER_SPACES = ['ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6']
+
 /** Texts of one question to a thread: enough to fill passes with short texts, and few enough to share a batch out evenly. */
 const JOB_TEXTS = 8
 /** Texts of one batch for each thread. */
@@ -32,13 +38,15 @@ const QUERY_IDLE_MS = 1_800_000
 /** Opens the model that comes with the program. Nothing is read and no thread is started before the first text. */
 export function openBuiltInEmbedder({
   threads = availableParallelism(),
-  folder = new URL('../model/', import.meta.url),
+  folder = MODEL_FOLDER,
 }: BuiltInEmbedderOptions = {}): Embedder {
   const count = Math.max(1, Math.floor(threads))
   const batches = new EmbedThreads({ folder, count, isBackground: true, idleMs: IDLE_MS })
   const questions = new EmbedThreads({ folder, count: 1, isBackground: false, idleMs: QUERY_IDLE_MS })
   return {
     space: BUILT_IN_SPACE,
+    earlierSpaces: EARLIER_SPACES,
+    language: 'en',
     batchSize: count * BATCH_JOBS * JOB_TEXTS,
     async embed(texts, signal, use) {
       signal?.throwIfAborted()

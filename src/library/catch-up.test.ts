@@ -32,6 +32,8 @@ async function stage() {
     vectors: store.vectors,
     clock,
     newId: () => 'a run',
+    embedsNew: true,
+    wantsVectors: true,
     openEmbedder: async () => {
       state.opened++
       if (!state.isUp) throw new Error('no answer')

@@ -56,10 +56,12 @@ export interface Library {
   readonly planMemory?: PlanMemory
   /** Finds places by the names of the gazetteer as it is now; opened when it is first needed. */
   readonly openPlaces?: () => Promise<PlaceMatcher>
-  /** Opens the embedder that is installed or configured, once, when it is first needed; undefined when there is none. */
+  /** Opens the embedder that is built in or configured, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
   /** Whether its owner configured a service that makes vectors: while there are none, search says so. */
   readonly wantsVectors?: boolean
+  /** Whether what is read is embedded by itself. @default false */
+  readonly embedsNew?: boolean
   /** Opens the reranker that is configured, once; undefined when there is none. */
   readonly openReranker?: () => Promise<Reranker | undefined>
   /** Opens the browser that pages are rendered with, once. Rejects with `BROWSER_MISSING` where there is none. */

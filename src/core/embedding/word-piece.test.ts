@@ -1,26 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { parseWordPiece, tokenizeText } from './word-piece.ts'
+import { parseVocabulary, tokenizeText } from './word-piece.ts'
 
 const PIECES = [
   '[PAD]', '[UNK]', '[CLS]', '[SEP]', 'un', '##aff', '##able', 'cafe', 'a', 'b', 'c', '##b', '日', '本', '(', ')', '.', '-', 'x', '##x', 'i', 'σ', '##ς', '«', '+',
 ] // biome-ignore format: a list of words
 
-function fileOf(more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({
-    normalizer: { type: 'BertNormalizer', lowercase: true },
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    model: {
-      type: 'WordPiece',
-      unk_token: '[UNK]',
-      continuing_subword_prefix: '##',
-      max_input_chars_per_word: 100,
-      vocab: Object.fromEntries(PIECES.map((piece, id) => [piece, id])),
-    },
-    ...more,
-  })
-}
-
-const vocabulary = parseWordPiece(fileOf())
+const vocabulary = parseVocabulary(PIECES.join('\n'))
 const piecesOf = (text: string, limit = 256) => tokenizeText(text, vocabulary, limit).map((id) => PIECES[id])
 const inside = (text: string) => piecesOf(text).slice(1, -1)
 
@@ -54,13 +39,6 @@ test('a long text is cut at the limit, its end mark included', () => {
   expect(tokens.at(-1)).toBe('[SEP]')
 })
 
-test('a tokenizer of another kind is refused', () => {
-  expect(() => parseWordPiece(fileOf({ model: { type: 'BPE' } }))).toThrow('not WordPiece')
-  expect(() => parseWordPiece(fileOf({ normalizer: { type: 'BertNormalizer', lowercase: false } }))).toThrow(
-    'lower case',
-  )
-  expect(() => parseWordPiece(fileOf({ pre_tokenizer: { type: 'ByteLevel' } }))).toThrow('cut words')
-  const vocab = { '[UNK]': 0, '[CLS]': 1 }
-  const model = { type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', vocab }
-  expect(() => parseWordPiece(fileOf({ model }))).toThrow('no [SEP]')
+test('a vocabulary without a mark is refused', () => {
+  expect(() => parseVocabulary('[UNK]\n[CLS]\n')).toThrow('no [SEP]')
 })
