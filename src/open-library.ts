@@ -18,6 +18,7 @@ import { writeUserAgent } from './fetch/user-agent.ts'
 import { openKeptImports } from './ingest/kept-imports.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
 import { openTreeReader } from './ingest/trees.ts'
+import { createLoad } from './jobs/load.ts'
 import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
@@ -71,7 +72,7 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly git?: GitAccess
   /** Opens the grammars that code in folders is cut with. @default those that the build put beside the program */
   readonly openGrammars?: () => Promise<Grammars>
-  /** Whether what crawls and servers read is embedded by itself, so that it is found by meaning too. @default false */
+  /** Whether what crawls and servers read is embedded by itself, so that it is found by meaning too; programs that crawl by themselves embed with `embedLibrary`. @default no */
   readonly embed?: boolean
   /** Processors that the built-in embedding model may use at once. @default all of them */
   readonly embedThreads?: number
@@ -159,6 +160,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     fetcher,
     readPage: reader.readPage,
     memory: createMemory(reader),
+    load: createLoad(),
     clock: clockOf(store),
     kindOf: async ({ sourceId, key }) => KINDS[(await store.analyses.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,
@@ -181,7 +183,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     openPlaces: createPlaces(store.gazetteer),
     openEmbedder: services.openEmbedder ?? embedders.open,
     wantsVectors: services.openEmbedder !== undefined,
-    embedsNew: options.embed ?? false,
+    ...(options.embed === undefined ? {} : { embedsNew: options.embed }),
     openReranker: services.openReranker,
     openRenderer: services.openRenderer,
     openCrawl4AI: services.openCrawl4AI,

@@ -142,6 +142,8 @@ export interface Embedding {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
   readonly hint: Hint
+  /** The live line: how far it is, with how fast, which begins with a comma. @default {@link writeEmbedding} */
+  readonly live?: (progress: EmbedProgress, pace: string) => string
 }
 
 /** What embedding came to. */
@@ -152,7 +154,7 @@ export interface Embedded extends EmbedProgress {
 
 /** Embeds what has no vector, showing how far it is; of all sources when none are given. */
 export async function embedInForeground(
-  { library, terminal, signal, hint }: Embedding,
+  { library, terminal, signal, hint, live }: Embedding,
   sources: readonly Source[],
   further: Pick<EmbedInput, 'replace' | 'retryRefused'> = {},
 ): Promise<Embedded> {
@@ -170,7 +172,7 @@ export async function embedInForeground(
       first ??= progress.embedded
       last = progress
       const perSecond = rate.add(performance.now() - started, progress.embedded - first)
-      terminal.live(writeEmbedding(progress, perSecond))
+      terminal.live(live?.(progress, writePace(progress, perSecond)) ?? writeEmbedding(progress, perSecond))
     }
   } catch (error) {
     const { embedded, chunks } = last
@@ -193,14 +195,22 @@ export function writeEmbedding(
   perSecond: number,
 ): string {
   const share = chunks === 0 ? 100 : Math.floor((100 * embedded) / chunks)
-  const leftMs = perSecond > 0 ? Math.ceil((chunks - embedded) / perSecond) * 1000 : undefined
-  const facts = [
-    `embedding: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}`,
-    `${share} %`,
-    `${writeRate(perSecond)}/s`,
-    ...(leftMs === undefined || leftMs === 0 ? [] : [`${writeDuration(leftMs)} left`]),
-  ]
-  return facts.join(', ')
+  const pace = writePace({ embedded, chunks, refused: 0 }, perSecond)
+  return `embedding: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}, ${share} %${pace}`
+}
+
+/** `, 52/s, 4m left` */
+function writePace(
+  { embedded, chunks, refused }: Pick<EmbedProgress, 'embedded' | 'chunks' | 'refused'>,
+  perSecond: number,
+): string {
+  const leftMs = perSecond > 0 ? Math.ceil((chunks - refused - embedded) / perSecond) * 1000 : 0
+  return `, ${writeRate(perSecond)}/s${leftMs === 0 ? '' : `, ${writeDuration(leftMs)} left`}`
+}
+
+/** The share of what can be embedded that is, from 0 to 1. */
+export function shareOf({ embedded, chunks, refused }: Pick<EmbedProgress, 'embedded' | 'chunks' | 'refused'>): number {
+  return chunks <= refused ? 1 : embedded / (chunks - refused)
 }
 
 /** Brings the copy of all vectors in step with the library. */

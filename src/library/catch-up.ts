@@ -3,6 +3,7 @@ import { countOf } from '../core/text/count.ts'
 import { type Alarm, createAlarm } from './alarm.ts'
 import type { Library } from './library.ts'
 import { embedLibrary } from './operations/embed-library.ts'
+import { isCrawled } from './operations/source-status.ts'
 import { syncVectors } from './operations/sync-vectors.ts'
 import { isInStep, readCopyState } from './vector-copy.ts'
 import type { VectorIndex } from './vectors.ts'
@@ -109,13 +110,18 @@ async function embedMissing(library: Library, signal: AbortSignal): Promise<numb
   return Math.max(0, reached - (first ?? 0))
 }
 
-/** The sources that lack vectors: with the built-in model only those that have some. Whoever configured a service wants them of all. */
-async function listUnfinished({ store, wantsVectors = false }: Library, vectors: VectorIndex): Promise<string[]> {
+/**
+ * The sources that lack vectors, without those that are being crawled: their crawls embed what they bring. With the built-in model only
+ * those that were begun; an owner who configured a service wants vectors of all.
+ */
+async function listUnfinished(library: Library, vectors: VectorIndex): Promise<string[]> {
+  const { store, wantsVectors = false } = library
   const unfinished: string[] = []
   for (const { id } of await store.listSources()) {
     const { embedded, refused, chunks } = await vectors.count([id])
     const done = embedded + refused
-    if (done < chunks && (done > 0 || wantsVectors)) unfinished.push(id)
+    if (done === chunks || (done === 0 && !wantsVectors) || (await isCrawled(library, id))) continue
+    unfinished.push(id)
   }
   return unfinished
 }

@@ -24,6 +24,8 @@ export interface Library {
   readonly readPage: PageReader
   /** Without it, memory is not looked at. */
   readonly memory?: Memory
+  /** Which share of the last moments this process was at work, from 0 to 1. Without it, work beside a crawl never rests. */
+  readonly load?: () => number
   readonly clock: Clock
   readonly kindOf: KindOf
   readonly sha256: Sha256
@@ -60,7 +62,7 @@ export interface Library {
   readonly openEmbedder?: () => Promise<Embedder | undefined>
   /** Whether its owner configured a service that makes vectors: while there are none, search says so. */
   readonly wantsVectors?: boolean
-  /** Whether what is read is embedded by itself. @default false */
+  /** Whether what is read is embedded by itself; false where the owner does not want that. @default no */
   readonly embedsNew?: boolean
   /** Opens the reranker that is configured, once; undefined when there is none. */
   readonly openReranker?: () => Promise<Reranker | undefined>
