@@ -166,8 +166,7 @@ export async function embedAfterCrawl(crawling: Crawling, source: Source): Promi
     const live = (progress: EmbedProgress, pace: string) =>
       `${nameOf(source)}: searchable now; meaning ${writePercent(shareOf(progress))}${pace}`
     const outcome = await embedInForeground({ library, terminal, signal, hint, live }, [source])
-    if (outcome.chunks > 0 && (isAsked || terminal.isRead))
-      terminal.note(`searchable by words and by meaning (${writePercent(shareOf(outcome))})`)
+    if (outcome.chunks > 0 && (isAsked || terminal.isRead)) terminal.note(writeSearchable(outcome))
     if (outcome.skipped > 0) terminal.note(writeSkipped(outcome))
   } catch (error) {
     if (isAsked && !signal.aborted) throw error
@@ -175,6 +174,12 @@ export async function embedAfterCrawl(crawling: Crawling, source: Source): Promi
     const why = signal.aborted ? 'embedding stopped' : `could not embed: ${printableLine(messageOf(error))}`
     terminal.note(`${why}; search goes by words where vectors are missing; ${advice}`)
   }
+}
+
+/** How a source can be searched that all was tried to embed of. */
+function writeSearchable(outcome: EmbedProgress): string {
+  if (outcome.refused === outcome.chunks) return 'searchable by words: the model is made for another language'
+  return `searchable by words and by meaning (${writePercent(shareOf(outcome))})`
 }
 
 /** Whether a crawl is to have a plan, which knows more of a site where it knows places. */

@@ -1,24 +1,40 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import type { Library } from '../../src/library/library.ts'
 import { embedLibrary } from '../../src/library/operations/embed-library.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import type { VectorIndex } from '../../src/library/vectors.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { closeLater } from '../close-later.ts'
 import { PROGRAM } from '../e2e/program.ts'
+import { until } from '../e2e/server.ts'
+import { openSite } from '../sites/site.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
 /* The built-in model in a library. */
 const scratch = mkdtempSync(join(tmpdir(), 'pharos-model-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
+/** How many chunks of a library have a vector. */
+async function countVectors(path: string): Promise<number> {
+  const library = await openLibrary({ path, version: '0.0.0' })
+  const count = await library.vectors?.count()
+  await library.close()
+  return count?.embedded ?? 0
+}
+
 /** Runs the built program beside this one, which goes on meanwhile, until it is interrupted. */
-async function runAside(args: readonly string[], stop: AbortSignal): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+async function runAside(
+  args: readonly string[],
+  stop: AbortSignal,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; stderr: string }> {
+  const env = { ...process.env, ...settings }
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['pipe', 'ignore', 'pipe'], env })
   stop.addEventListener('abort', () => child.kill('SIGINT'))
   let stderr = ''
   child.stderr.on('data', (some) => {
@@ -122,6 +138,7 @@ describe('a library with vectors', () => {
   describe('on the command line', () => {
     const path = join(scratch, 'cli.db')
     const args = ['--library', path]
+    afterEach(() => vi.unstubAllEnvs())
 
     /** Runs the command line in this process. */
     const pharos = async (...words: string[]) => {
@@ -182,6 +199,80 @@ describe('a library with vectors', () => {
     test('embed install says that nothing is to be installed', async () => {
       const { stdout, status } = await pharos('embed', 'install')
       expect([status, stdout]).toEqual([0, expect.stringContaining('nothing to install: the model is built in')])
+    })
+
+    test('add embeds what it reads, and a question in other words than the page finds it', async () => {
+      const place = ['--library', join(scratch, 'added.db')]
+      const folder = join(scratch, 'notes')
+      mkdirSync(folder)
+      writeFileSync(
+        join(folder, 'tower.md'),
+        '# Tower\n\nThe keeper lights the lamp every evening, so that ships find home.\n',
+      )
+      writeFileSync(join(folder, 'rain.md'), '# Rain\n\nWet weather is expected in the north.\n')
+      vi.stubEnv('PHAROS_EMBED', 'true')
+      const added = await pharos('add', folder, '--name', 'notes', ...place)
+      expect(added).toMatchObject({ status: 0 })
+      const query = ['search', 'guiding boats at night', '--explain', '--json', ...place]
+      // A question waits two seconds for the model, which may take longer to load on a busy machine.
+      const { passages, engines } = await until(
+        async () => JSON.parse((await pharos(...query)).stdout),
+        (answer) => answer.engines.length === 2,
+      )
+      expect(engines).toEqual(['words', 'vectors'])
+      expect(passages[0]).toMatchObject({ title: 'Tower' })
+      expect(JSON.stringify(passages[0])).toMatch(/"similarity":0\.\d/)
+      expect((await pharos('status', 'notes', ...place)).stdout).toContain('meaning 100 %')
+      const [listed] = JSON.parse((await pharos('list', '--json', ...place)).stdout).sources
+      expect(listed).toMatchObject({ name: 'notes', meaning: 1 })
+      writeFileSync(join(folder, 'fog.md'), '# Fog\n\nA horn sounds where the coast is misty.\n')
+      expect(await pharos('recrawl', 'notes', '--no-embed', ...place)).toMatchObject({ status: 0 })
+      expect((await pharos('list', ...place)).stdout).toContain('meaning 66 %')
+      expect(await pharos('recrawl', 'notes', '--embed', ...place)).toMatchObject({
+        status: 0,
+        stderr: expect.stringContaining('searchable by words and by meaning (100 %)\n'),
+      })
+    })
+
+    test('Ctrl-C ends the embedding after a crawl, which has completed all the same', async () => {
+      const library = join(scratch, 'stopped.db')
+      const file = join(scratch, 'long.md')
+      const text =
+        'The keeper climbs the stairs every evening and lights the lamp, because the ships out there need it.'
+      const parts = Array.from(
+        { length: 400 },
+        (_, i) => `## Part ${i}\n\nThis is what is written of day ${i}. ${text} ${text}\n`,
+      )
+      writeFileSync(file, `# Long\n\n${parts.join('\n')}`)
+      const stop = new AbortController()
+      const running = runAside(['add', file, '--name', 'long', '--library', library], stop.signal, {
+        PHAROS_EMBED: 'true',
+      })
+      const embedded = await until(
+        async () => (existsSync(library) ? countVectors(library) : 0),
+        (count) => count > 0,
+      )
+      expect(embedded).toBeGreaterThan(0)
+      stop.abort()
+      const { code, stderr } = await running
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringMatching(/embedding stopped; .+ go on with: pharos embed run long/),
+      ])
+      const [listed] = JSON.parse((await pharos('list', '--json', '--library', library)).stdout).sources
+      expect(listed).toMatchObject({ status: 'INDEXED' })
+      expect(listed.meaning).toBeLessThan(1)
+    })
+
+    test('the process of a crawl begins to embed, so that its server goes on', async () => {
+      const site = await openSite({
+        '/': '<title>Tower</title><main><h1>Tower</h1><p>The keeper lights it.</p></main>',
+      })
+      closeLater(() => site.close())
+      const library = join(scratch, 'job.db')
+      const settings = { PHAROS_EMBED: 'true', PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '*' }
+      const { code } = await runAside(['crawl-job', `${site.origin}/`], new AbortController().signal, settings)
+      expect([code, await countVectors(library)]).toEqual([0, 1])
     })
 
     test.each([
