@@ -300,7 +300,7 @@ describe('the size of the library', () => {
     const { code, stdout, stderr } = await pharos('search', 'retry after', '--limit', '1')
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^## 1\. Retry/) })
     expect(stderr).toMatch(
-      /^the library has vectors of small, which is not installed or configured; .*\n1 passage, .*, by words, /,
+      /^the library has vectors of another model \(small\) than the one that is built in \(pharos-embed-1\); .*\n1 passage, .*, by words, /,
     )
   })
 })
