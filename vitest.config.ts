@@ -100,6 +100,8 @@ export default defineConfig({
     // The built program is run as it is.
     server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['test/setup.ts'],
+    // Most tests are not about meaning, and each program that embeds loads the model.
+    env: { PHAROS_EMBED: 'false' },
     reporters: ['default', new ReportTries()],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,10 +1,11 @@
 // Crawls real documentation sites from this machine and reports pages a second, CPU time and memory beside named peers.
 //
-//   npm run bench crawl [--only pharos,scrapy,crawlee,fetch,latency,reach] [--program dist/cli/main.js]
+//   npm run bench crawl [--only pharos,embed,scrapy,crawlee,fetch,latency,reach] [--program dist/cli/main.js]
 //
 // The sites are those of two Debian packages (postgresql-doc-15, python3.11-doc), served by an nginx of our own on
 // loopback; requests and pages are counted in its log. Every contender runs in a process of its own, one after the other:
 //   pharos   the whole job: fetch, extract, chunk, index, store; then again with nothing changed, every page asked about
+//   embed    the same with and without embedding in turns: pages a second until the last page; without it everywhere else
 //   scrapy   follows every link, one item a page, no text made of it, nothing stored
 //   crawlee  @crawlee/cheerio and turndown: follows every link, whole pages to Markdown, nothing stored
 //   fetch    our client alone, on addresses that are known
@@ -26,9 +27,11 @@ const SITES = {
   'python3.11-doc': '/usr/share/doc/python3.11/html',
 }
 const [site] = Object.values(SITES)
+/** Runs of each kind where they are compared. */
+const EMBED_TURNS = 4
 /** Why a page that was read is not indexed under this address. */
 const REPEATED = new Set(['duplicate', 'redirect', 'canonical'])
-const parts = (option('only') ?? 'pharos,scrapy,crawlee,fetch,latency,reach').split(',')
+const parts = (option('only') ?? 'pharos,embed,scrapy,crawlee,fetch,latency,reach').split(',')
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
 /** What the launcher gives to Node for a crawl. */
@@ -46,6 +49,7 @@ const stops = []
 try {
   const server = await start(site)
   if (parts.includes('pharos')) await measurePharos(server)
+  if (parts.includes('embed')) await measureEmbedding(server)
   if (parts.includes('scrapy')) {
     const args = [join(here, 'crawl/spider.py'), server.url, report]
     await measure('scrapy, no indexing', ['/usr/bin/python3', ...args], server)
@@ -86,15 +90,39 @@ try {
 
 async function measurePharos(server) {
   const library = join(folder, 'library.db')
-  const first = await measure('pharos', pharos('add', server.url, '--library', library), server)
+  const first = await measure('pharos', pharos('add', server.url, '--library', library, '--no-embed'), server)
   aim('pages/s', 100, first.pages / first.wall)
   aim('pages/CPU s', 100, first.pages / first.cpuSeconds)
   aim('peak MB', -250, first.peakKilobytes / 1024)
   // What is flat may still waver by a tenth.
   aim('MB at the end ÷ at 500 pages', -1.1, first.lastKilobytes / first.halfKilobytes, 2)
-  const again = await measure('pharos, nothing changed', pharos('recrawl', server.url, '--library', library), server)
+  const again = await measure(
+    'pharos, nothing changed',
+    pharos('recrawl', server.url, '--library', library, '--no-embed'),
+    server,
+  )
   aim('pages/s, nothing changed', 500, again.pages / again.wall)
   aim('of them answered 304', again.pages, again.unchanged)
+}
+
+/** Crawls in turns with and without embedding. What is left to embed after the last page is not waited for. */
+async function measureEmbedding(server) {
+  const rates = { '--embed': [], '--no-embed': [] }
+  for (let i = 0; i < 2 * EMBED_TURNS; i++) {
+    const flag = i % 4 === 0 || i % 4 === 3 ? '--no-embed' : '--embed'
+    const library = join(folder, `embed-${i}.db`)
+    const [command, ...args] = pharos('add', server.url, '--library', library, '--json', flag)
+    const child = spawn(command, args, { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] })
+    const line = await new Promise((resolve) => createInterface(child.stdout).once('line', resolve))
+    child.kill('SIGINT')
+    await new Promise((resolve) => child.once('close', resolve))
+    const { indexed, elapsed_ms: elapsedMs } = JSON.parse(line).run
+    rates[flag].push((1000 * indexed) / elapsedMs)
+  }
+  const [embedding, plain] = Object.values(rates).map((all) => all.sort((a, b) => a - b)[all.length >> 1])
+  rows.push(['pharos, until the last page, embedding', '', '', '', '', embedding.toFixed(0), '', '', '', '', ''])
+  rows.push(['pharos, until the last page, not embedding', '', '', '', '', plain.toFixed(0), '', '', '', '', ''])
+  aim('pages/s embedding ÷ not embedding', 0.95, embedding / plain, 2)
 }
 
 async function measureLatency() {
@@ -104,7 +132,7 @@ async function measureLatency() {
   stops.push(() => child.kill())
   const [port] = await new Promise((resolve) => createInterface(child.stdout).on('line', (line) => resolve([line])))
   const library = join(folder, 'slow.db')
-  const args = pharos('add', `http://127.0.0.1:${port}/`, '--library', library)
+  const args = pharos('add', `http://127.0.0.1:${port}/`, '--library', library, '--no-embed')
   // Nobody counts at this server.
   const countIndexed = async () => (await readLedger(library)).filter(({ state }) => state === 'indexed').length
   const { pages, wall } = await measure('pharos, 50 ms latency', args, undefined, countIndexed)
@@ -168,7 +196,7 @@ async function compareReach(name, place) {
   const reached = new Set(requests.map(({ path }) => path))
   const wanted = new Set(requests.filter(isPage).map(({ path }) => path))
   const library = join(folder, `${name}.db`)
-  const [command, ...args] = pharos('add', server.url, '--library', library)
+  const [command, ...args] = pharos('add', server.url, '--library', library, '--no-embed')
   await run(command, args)
   const ledger = new Map()
   for (const row of await readLedger(library)) {

@@ -1,10 +1,9 @@
 // A whole library as an engine that ranks documents: each becomes a page, written and searched as the product does it.
 // Also a module for other yardsticks, which give `[{ id, title, text }]` and ask `search(query, k)` for ids:
 //
-//   MODEL_FOLDER=<folder> FUSION=convex|words LIBRARY=<address> node <yardstick> --module bench/library-engine.mjs
+//   FUSION=convex|words LIBRARY=<address> node <yardstick> --module bench/library-engine.mjs
 //
-// With the folder of an embedding model (`pharos embed install`) the documents are embedded first. The library is a file of its own
-// unless an empty database is named, such as postgres://user@host/database.
+// Unless words alone decide, the documents are embedded first. The library is a file of its own unless an empty database is named, such as postgres://user@host/database.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,22 +11,22 @@ import { join } from 'node:path'
 const DEPTH = 100
 
 export default async function openEngine(docs, options = {}) {
-  const { modelFolder = process.env.MODEL_FOLDER, fusion = process.env.FUSION } = options
+  const { fusion = process.env.FUSION } = options
   const { path = process.env.LIBRARY } = options
   const { openLibrary } = await import('../dist/open-library.js')
   const { addSource } = await import('../dist/library/operations/add-source.js')
   const { embedLibrary } = await import('../dist/library/operations/embed-library.js')
   const { searchLibrary } = await import('../dist/library/operations/search-library.js')
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
-  const library = await openLibrary({ path: path ?? join(folder, 'library.db'), version: '0.0.0', modelFolder })
+  const library = await openLibrary({ path: path ?? join(folder, 'library.db'), version: '0.0.0' })
   const source = await addSource(library, { url: 'https://bench.example/', name: 'bench' })
   const crawlId = library.newId()
   await library.store.beginCrawl(createCrawl(crawlId, source.id), 60_000)
   for (const { id, title, text } of docs) await writeDocument(library, source.id, crawlId, `${id}`, title, text)
   await library.store.endCrawl(crawlId, null, Date.now())
   const begun = performance.now()
-  if (modelFolder !== undefined) for await (const _ of embedLibrary(library));
-  if (modelFolder !== undefined) console.error(`embedded in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  if (fusion !== 'words') for await (const _ of embedLibrary(library));
+  if (fusion !== 'words') console.error(`embedded in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
   return {
     async search(query, k = DEPTH) {
       const input = { query, limit: k, tokens: 1, ...(fusion === undefined ? {} : { fusion }) }

@@ -55,6 +55,7 @@ async function crawl(library) {
     library,
     '--allow-private',
     '--quiet',
+    '--no-embed',
   ]
   const { status } = spawnSync(pharos, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   server.kill()

@@ -1,13 +1,13 @@
 // How well our search index ranks, against named peers, on a collection with judged answers.
 //
 //   npm run bench retrieval -- --collection <folder> [--engines pharos,minisearch,lunr] [--without stemming,title,…]
-//   npm run bench retrieval -- --collection <folder> --engines library,library-model --model-folder <folder>
+//   npm run bench retrieval -- --collection <folder> --engines library,library-model
 //
 // The folder holds docs.jsonl or docs.jsonl.gz (`{ "id", "title", "text" }` a line), queries.jsonl (`{ "id", "text" }` a
 // line) and qrels.tsv (query, document and, if graded, relevance, separated by tabs): the form in which Cranfield and BEIR
 // are easily written. Ours runs with the fields and weights of the product. `--without` turns off parts of our ranking,
 // several at once if commas join them; `--title-weight 1` tries another weight. `library` is a whole library, searched as users
-// search it; with the embedding model of a folder (`pharos embed install`) it is `library-model`.
+// search it by words; `library-model` is the same by words and meaning.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -38,7 +38,7 @@ const engines = {
     return (query) => index.search(query, { limit: DEPTH }).map(({ key }) => key)
   },
   library: (docs) => openLibraryEngine(docs, { fusion: 'words' }),
-  'library-model': (docs) => openLibraryEngine(docs, { modelFolder: modelFolder(), fusion: 'convex' }),
+  'library-model': (docs) => openLibraryEngine(docs, { fusion: 'convex' }),
   async minisearch(docs) {
     const { default: MiniSearch } = await import('minisearch')
     const index = new MiniSearch({ fields: ['title', 'text'] })
@@ -90,10 +90,6 @@ async function openLibraryEngine(docs, options) {
   const { default: openEngine } = await import('./library-engine.mjs')
   const { search, close } = await openEngine(docs, options)
   return Object.assign((query) => search(query), { close })
-}
-
-function modelFolder() {
-  return option('model-folder') ?? fail('give --model-folder <folder> with an installed embedding model')
 }
 
 /** The lines of a file of the collection, which may be compressed. */

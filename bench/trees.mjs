@@ -84,7 +84,7 @@ function isBounded(growth) {
 }
 
 function add(name, address) {
-  return measure(name, ['add', address, '--name', name, '--library', libraryOf(name)])
+  return measure(name, ['add', address, '--name', name, '--library', libraryOf(name), '--no-embed'])
 }
 
 function again(label, name) {

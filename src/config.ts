@@ -35,9 +35,10 @@ export interface Config {
   readonly library: string
   /** Empty for one beside the library. */
   readonly failures: string
-  readonly modelFolder: string
+  readonly embed: boolean
+  /** 0 for all processors. */
   readonly embedThreads: number
-  /** One of `onnx`, `tei`, `openai`. */
+  /** One of `built-in`, `tei`, `openai`. */
   readonly embedder: string
   /** Empty when there is none. */
   readonly embedEndpoint: string
@@ -275,24 +276,22 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: '',
     description: 'where watch writes down, as JSON lines, which files it could not read (default: beside the library)',
   },
-  modelFolder: {
-    type: 'path',
-    default: '',
-    description: 'where the embedding model is (default: beside the libraries in the data folder of the user)',
+  embed: {
+    type: 'switch',
+    default: true,
+    description: 'embed what is read, so that it is found by meaning too',
   },
   embedThreads: {
     type: 'count',
-    default: 1,
-    least: 1,
+    default: 0,
     most: 256,
-    description: 'embed with so many processors at once',
+    description: 'embed with so many processors at once, 0 for all',
   },
   embedder: {
     type: 'text',
-    default: 'onnx',
-    choices: ['onnx', 'tei', 'openai'],
-    description:
-      'what makes vectors: onnx, the model of this machine; tei, Text Embeddings Inference; openai, any service like it',
+    default: 'built-in',
+    choices: ['built-in', 'tei', 'openai'],
+    description: 'what makes vectors: built-in; tei, Text Embeddings Inference; openai, any service like it',
   },
   embedEndpoint: {
     type: 'url',
@@ -860,7 +859,6 @@ function settingNames(): SettingName[] {
 function defaultValue(name: SettingName, environment: Readonly<Record<string, string | undefined>>): Value {
   if (name === 'cacheFolder') return cacheHome(environment)
   if (name === 'library') return join(dataFolder(environment), 'pharos', 'library.db')
-  if (name === 'modelFolder') return join(dataFolder(environment), 'pharos', 'embedding')
   return SETTINGS[name].default
 }
 
@@ -1074,7 +1072,8 @@ function flattenGroups(values: Readonly<Record<string, unknown>>, file: string):
     throw new PharosError('CONFIG_INVALID', { origin: file, problem })
   }
   const flat = Object.entries(values).flatMap(([key, value]): [string, unknown][] => {
-    if (!GROUPS.includes(key)) return [[key, value]]
+    // `embed` is a group and a switch.
+    if (!GROUPS.includes(key) || (Object.hasOwn(SETTINGS, key) && typeof value !== 'object')) return [[key, value]]
     if (!isObject(value)) return refuse(`${key}: expected an object of settings`)
     return Object.entries(value).map(([name, inner]) => [
       `${key}${name.charAt(0).toUpperCase()}${name.slice(1)}`,

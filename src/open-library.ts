@@ -10,7 +10,6 @@ import { findMistaken, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
-import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
 import { createOrdinaryWords } from './embed/ordinary-words.ts'
 import { parseAllowance } from './fetch/addresses.ts'
 import { createClock, systemClock } from './fetch/clock.ts'
@@ -20,6 +19,7 @@ import { writeUserAgent } from './fetch/user-agent.ts'
 import { openKeptImports } from './ingest/kept-imports.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
 import { openTreeReader } from './ingest/trees.ts'
+import { createLoad } from './jobs/load.ts'
 import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
@@ -73,9 +73,9 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly git?: GitAccess
   /** Opens the grammars that code in folders is cut with. @default those that the build put beside the program */
   readonly openGrammars?: () => Promise<Grammars>
-  /** Folder of the embedding model, if one is installed; search goes by words alone without it. @default none */
-  readonly modelFolder?: string
-  /** Processors the embedding model may use at once. @default 1 */
+  /** Whether what crawls and servers read is embedded by itself, so that it is found by meaning too; programs that crawl by themselves embed with `embedLibrary`. @default no */
+  readonly embed?: boolean
+  /** Processors that the built-in embedding model may use at once. @default all of them */
   readonly embedThreads?: number
   /** How long a write waits for those of other processes, in milliseconds. @default 30 s */
   readonly patienceMs?: number
@@ -161,6 +161,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     fetcher,
     readPage: reader.readPage,
     memory: createMemory(reader),
+    load: createLoad(),
     clock: clockOf(store),
     kindOf: async ({ sourceId, key }) => KINDS[(await store.analyses.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,
@@ -184,6 +185,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     readOrdinaryWords: createOrdinaryWords(),
     openEmbedder: services.openEmbedder ?? embedders.open,
     wantsVectors: services.openEmbedder !== undefined,
+    ...(options.embed === undefined ? {} : { embedsNew: options.embed }),
     openReranker: services.openReranker,
     openRenderer: services.openRenderer,
     openCrawl4AI: services.openCrawl4AI,
@@ -259,13 +261,13 @@ function createLateFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
 
 /** Something that is opened when it is first needed. */
 interface Late<T> {
-  /** The same for all who ask. Where there was nothing it is looked for again. Refused with `INTERRUPTED` once it is closed. */
+  /** The same for all who ask. Where opening failed it is tried again. Refused with `INTERRUPTED` once it is closed. */
   open(): Promise<T>
   /** Closes it, also what is still being opened. */
   close(): Promise<void>
 }
 
-function openLate<T extends { close(): Promise<void> } | undefined>(open: () => Promise<T>): Late<T> {
+function openLate<T extends { close(): Promise<void> }>(open: () => Promise<T>): Late<T> {
   let opening: Promise<T> | undefined
   let isClosed = false
   const openOnce = async (): Promise<T> => {
@@ -317,10 +319,10 @@ function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined))
 }
 
-/** Opens the embedding model when it is first asked for, and looks again as long as there is none. */
-function createEmbedders({
-  modelFolder: folder,
-  embedThreads: threads = 1,
-}: LibraryOptions): Late<Embedder | undefined> {
-  return openLate(async () => (folder === undefined ? undefined : openOnnxEmbedder({ folder, threads })))
+/** The built-in embedding model, whose code is loaded when it is first asked for. */
+function createEmbedders({ embedThreads: threads }: LibraryOptions): Late<Embedder> {
+  return openLate(async () => {
+    const { openBuiltInEmbedder } = await import('./embed/built-in-embedder.ts')
+    return openBuiltInEmbedder(threads === undefined ? {} : { threads })
+  })
 }

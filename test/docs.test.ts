@@ -40,6 +40,7 @@ describe('the documents', () => {
         ]),
       ),
       cache: 'no-cache',
+      embed: 'no-embed',
     })
     for (const [, name, , shown] of rows) {
       // The rows were just found to have the names of the table.

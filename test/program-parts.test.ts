@@ -12,7 +12,6 @@ const ENTRIES = [
   'cli/main.js',
   'cli/search-worker.js',
   'embed/embed-worker.js',
-  'embed/onnx-process.js',
   'jobs/page-process.js',
   'jobs/page-worker.js',
 ]

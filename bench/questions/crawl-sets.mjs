@@ -80,6 +80,7 @@ export async function crawlSets(library) {
       library,
       '--allow-private',
       '--quiet',
+      '--no-embed',
     ]
     if (allow.length > 0) args.push('--scope', 'hostname')
     for (const path of allow) args.push('--allow', `/${name}/${path}`)

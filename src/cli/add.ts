@@ -13,14 +13,13 @@ import { type TakenUp, takeUpSource } from '../library/operations/take-up-source
 import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, type Source, treeSettings } from '../library/source.ts'
 import { crawlInForeground, withCrawling } from './crawling.ts'
 import { addDetachOption, leaveToServer } from './detach.ts'
-import { embedInForeground, requireEmbedder, writeEmbedded, writeSkipped } from './embed.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS, nameOf } from './library.ts'
 import { type CommonFlags, oneOf, repeat } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from './planner-options.ts'
 import { addRenderOption, type RenderFlags } from './render-option.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
-import { EMBEDDER_SETTINGS } from './search-settings.ts'
+import { addEmbedOptions } from './search-settings.ts'
 import type { Streams } from './terminal.ts'
 
 interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
@@ -35,7 +34,6 @@ interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
   readonly chunks?: ChunkProfile
   readonly seed?: readonly string[]
   readonly header?: readonly string[]
-  readonly embed?: boolean
   readonly detach?: boolean
 }
 
@@ -72,16 +70,14 @@ export function addAdd(program: Command, streams: Streams): void {
       oneOf('--crawl-type', CRAWL_TYPES),
     )
     .option('--seed <url>', 'begin with this address too; repeatable', repeat)
-    .option('--embed', 'embed it afterwards, so that it is found by meaning too')
     .addHelpText(
       'after',
       "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1\n  $ pharos add https://github.com/owner/name.git --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
     )
-  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [
+  addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
     ...FETCH_SETTINGS,
     'maxFileBytes',
     'maxArchiveBytes',
-    ...EMBEDDER_SETTINGS,
   ])
   command.action((given: string, flags: AddFlags) => {
     const isOwnFolder = isPath(given)
@@ -114,7 +110,6 @@ export function addAdd(program: Command, streams: Streams): void {
     }
     const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, async (crawling) => {
-      if (flags.embed === true) await requireEmbedder(crawling.library)
       const own = isOwnFolder ? findOwn(crawling.library, given, flags) : undefined
       const { source, found, kind, options } = await takeUpSource(crawling.library, {
         url: own?.url ?? given,
@@ -141,10 +136,6 @@ export function addAdd(program: Command, streams: Streams): void {
         if (isDead && found !== 'interrupted') await crawling.library.store.removeSource(source.id)
         throw error
       })
-      if (flags.embed !== true) return
-      const outcome = await embedInForeground({ ...crawling, hint: await crawling.hintFor(source) }, [source])
-      crawling.terminal.note(writeEmbedded(outcome))
-      if (outcome.skipped > 0) crawling.terminal.note(writeSkipped(outcome))
     })
   })
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
+import { writePercent } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
@@ -7,6 +8,8 @@ import type { Clock } from '../crawl/ports.ts'
 import { REASON_WORDS, type Reason } from '../library/ledger-words.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
+import { embedArrivals } from '../library/operations/embed-arrivals.ts'
+import type { EmbedProgress } from '../library/operations/embed-library.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { findStartUrl } from '../library/operations/find-start.ts'
 import { createNoteKeeper } from '../library/operations/keep-notes.ts'
@@ -14,6 +17,7 @@ import { capOf } from '../library/operations/source-status.ts'
 import { hasPlan, labelOf, type Source } from '../library/source.ts'
 import { isTree } from '../library/tree.ts'
 import { AdvisedError } from './advised.ts'
+import { embedInForeground, requireEmbedder, shareOf, writeSkipped } from './embed.ts'
 import { interruptible } from './interrupt.ts'
 import { createHintFor, type Hint, nameOf, withLibrary } from './library.ts'
 import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
@@ -23,6 +27,7 @@ import { PageRate, writeProgress, writeSettled } from './progress.ts'
 import { startAdvice } from './reasons.ts'
 import { renderOf } from './render-option.ts'
 import { type ScopeFlags, scopeWords } from './scope-options.ts'
+import { isEmbedAsked } from './search-settings.ts'
 import { type CrawlResult, goOnWith, MAX_EXAMPLES, summaryRecord, writeShortSummary, writeSummary } from './summary.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
@@ -35,6 +40,8 @@ export interface Crawling {
   readonly maxAgeMs: number
   /** Whether the sites that are crawled are told who does it, or need not be. */
   readonly isKnown: boolean
+  /** Whether a source that cannot be embedded is a failure. */
+  readonly isEmbedAsked: boolean
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
 }
@@ -56,7 +63,11 @@ export async function withCrawling(
       (signal) =>
         withLibrary(
           config,
-          (library) => work({ library, terminal, hintFor, maxAgeMs, isKnown, signal }),
+          async (library) => {
+            const isAsked = isEmbedAsked(config)
+            if (isAsked) await requireEmbedder(library)
+            await work({ library, terminal, hintFor, maxAgeMs, isKnown, isEmbedAsked: isAsked, signal })
+          },
           scopeWords(command.opts<ScopeFlags>()),
         ),
       () => {
@@ -103,15 +114,19 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
   let summary: CrawlSummary | undefined
   let pausedBy: PauseCause | undefined
   const keep = createNoteKeeper(library, source)
+  const arrivals = embedArrivals(library, source)
   try {
     for await (const event of crawlSource(library, known, { maxAgeMs, ...input }, signal)) {
       show(event, view)
+      arrivals?.note(event)
       await keep(event)
       pausedBy = causeAfter(event, pausedBy)
       if (event.type === 'ended') summary = event.summary
     }
   } catch (error) {
     throw isUnknown(error) ? removedError(library, source, error) : error
+  } finally {
+    await arrivals?.stop()
   }
   view.problems.end(hint)
   if (summary === undefined) throw new Error('the crawl ended without saying so')
@@ -136,6 +151,35 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
     const command = `${hint('search', '…', '--source', labelOf(source))}`
     terminal.note(terminal.noteColors.dim(`search it: ${command}`))
   }
+  await embedAfterCrawl(crawling, source)
+}
+
+/**
+ * Embeds what the crawl of a source left. The crawl has completed, whatever becomes of this: who does not want to wait ends it with
+ * Ctrl-C, and a model that fails is a failure only for those who asked for vectors.
+ */
+export async function embedAfterCrawl(crawling: Crawling, source: Source): Promise<void> {
+  const { library, terminal, signal, isEmbedAsked: isAsked } = crawling
+  if (library.embedsNew !== true) return
+  const hint = await crawling.hintFor(source)
+  try {
+    const live = (progress: EmbedProgress, pace: string) =>
+      `${nameOf(source)}: searchable now; meaning ${writePercent(shareOf(progress))}${pace}`
+    const outcome = await embedInForeground({ library, terminal, signal, hint, live }, [source])
+    if (outcome.chunks > 0 && (isAsked || terminal.isRead)) terminal.note(writeSearchable(outcome))
+    if (outcome.skipped > 0) terminal.note(writeSkipped(outcome))
+  } catch (error) {
+    if (isAsked && !signal.aborted) throw error
+    const advice = `go on with: ${hint('embed', 'run', labelOf(source))}`
+    const why = signal.aborted ? 'embedding stopped' : `could not embed: ${printableLine(messageOf(error))}`
+    terminal.note(`${why}; search goes by words where vectors are missing; ${advice}`)
+  }
+}
+
+/** How a source can be searched that all was tried to embed of. */
+function writeSearchable(outcome: EmbedProgress): string {
+  if (outcome.refused === outcome.chunks) return 'searchable by words: the model is made for another language'
+  return `searchable by words and by meaning (${writePercent(shareOf(outcome))})`
 }
 
 /** Whether a crawl is to have a plan, which knows more of a site where it knows places. */

@@ -89,7 +89,6 @@ async function findTaker(config: EffectiveConfig): Promise<Taker> {
 /** Why a flag makes no sense where the server does the work. */
 const REFUSED: Readonly<Record<string, string>> = {
   header: 'it is stored nowhere, and a server would have to',
-  embed: 'a server embeds what it has on its own',
 }
 
 function refuseFlags(command: Command, isShared: boolean): void {

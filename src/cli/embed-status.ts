@@ -1,8 +1,5 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Config, EffectiveConfig, SettingName } from '../config.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
-import { writeBytes } from '../core/text/bytes.ts'
 import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import { type CopyState, isInStep, readCopyState, writeCopyState } from '../library/vector-copy.ts'
@@ -13,9 +10,9 @@ import { EMBEDDER_SETTINGS } from './search-settings.ts'
 import { countOf, printableLine, type Terminal, writeNumber } from './terminal.ts'
 
 /** Settings of what makes vectors, and of where they are copied to. */
-export const EMBED_SETTINGS: readonly SettingName[] = ['modelFolder', 'embedThreads', ...EMBEDDER_SETTINGS]
+export const EMBED_SETTINGS: readonly SettingName[] = ['embedThreads', ...EMBEDDER_SETTINGS]
 
-/** How long a model of this machine may take to load, and a service to answer. */
+/** How long the built-in model may take to load, and a service to answer. */
 const LOAD_MS = 60_000
 const ANSWER_MS = 5000
 /** How long a copy may take to say how much it has. */
@@ -50,22 +47,20 @@ export async function showEmbedStatus(config: EffectiveConfig, terminal: Termina
   })
 }
 
-/** The embedder that is installed or configured. */
+/** The embedder that is built in or configured. */
 interface TriedModel {
   /** Null where it could not be asked. */
   readonly space: VectorSpace | null
   /** What is wrong with it; null where it works, or there is none. */
   readonly problem: string | null
-  /** The folder of a model of this machine. */
-  readonly folder: string
-  /** Null for a model of this machine. */
+  /** Null for the built-in model. */
   readonly service: { readonly type: string; readonly endpoint: string } | null
 }
 
-/** Looks for the embedder and has it make a vector. */
+/** Opens the embedder and has it make a vector. */
 async function tryModel({ openEmbedder }: Library, values: Config): Promise<TriedModel> {
-  const { modelFolder: folder, embedder: type, embedEndpoint } = values
-  const service = type === 'onnx' ? null : { type, endpoint: withoutUser(embedEndpoint) }
+  const { embedder: type, embedEndpoint } = values
+  const service = type === 'built-in' ? null : { type, endpoint: withoutUser(embedEndpoint) }
   let space: VectorSpace | null = null
   try {
     await waitAtMost(service === null ? LOAD_MS : ANSWER_MS, undefined, async (signal) => {
@@ -74,10 +69,10 @@ async function tryModel({ openEmbedder }: Library, values: Config): Promise<Trie
       space = embedder.space
       await embedder.embed(['a text'], signal, 'query')
     })
-    return { space, problem: null, folder, service }
+    return { space, problem: null, service }
   } catch (error) {
     // Whatever went wrong is the answer to the question asked.
-    return { space, problem: problemOf(error), folder, service }
+    return { space, problem: problemOf(error), service }
   }
 }
 
@@ -165,7 +160,7 @@ function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFact
   const all = sources.reduce((sum, counts) => sum + counts.refused, 0)
   const more = all > refused.length ? [`  and ${writeNumber(all - refused.length)} more: --json lists all`] : []
   return [
-    `model: ${writeModel(model, hint)}`,
+    `model: ${writeModel(model)}`,
     `vectors: ${writeVectors(model, stored, hint)}`,
     ...sources.map(writeCoverage),
     ...(copy === null ? [] : [`copy: ${writeCopy(copy, hint)}`]),
@@ -179,29 +174,23 @@ function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFact
   ].join('\n')
 }
 
-function writeModel({ space, problem, folder, service }: TriedModel, hint: Hint): string {
+function writeModel({ space, problem, service }: TriedModel): string {
   const wrong = problem === null ? '' : `; ${printableLine(problem)}`
-  if (service !== null) {
-    const place = printableLine(`${service.type} at ${service.endpoint}`)
-    return space === null
-      ? `${place} cannot be used: ${printableLine(problem ?? 'it does not answer')}`
-      : `${printableLine(space.model)}, ${space.dimensions} dimensions, by ${place}${wrong}`
+  if (space === null) {
+    const place = service === null ? 'the built-in model' : printableLine(`${service.type} at ${service.endpoint}`)
+    return `${place} cannot be used: ${printableLine(problem ?? 'it does not answer')}`
   }
-  const place = printableLine(folder)
-  if (space !== null) return `${space.model} in ${place}, ${writeBytes(folderSize(folder))}${wrong}`
-  return problem === null ? `none is installed in ${place}: ${hint('embed', 'install')}` : `that in ${place}${wrong}`
+  const place = service === null ? 'built in' : `by ${printableLine(`${service.type} at ${service.endpoint}`)}`
+  return `${printableLine(space.model)}, ${space.dimensions} dimensions, ${place}${wrong}`
 }
 
 function writeVectors({ space, service }: TriedModel, stored: VectorSpace | null, hint: Hint): string {
   if (stored === null) return `none yet${space === null ? '' : `: ${hint('embed', 'run')}`}`
   const made = `of ${stored.model}, ${stored.dimensions} dimensions`
-  if (space?.fingerprint === stored.fingerprint) return made
-  if (space === null && service === null) {
-    return `${made}, by a model or service that is not configured here; a service is named by --embedder and --embed-endpoint`
-  }
-  if (space === null) return made
-  const which = service === null ? 'installed' : 'configured'
-  return `${made}, which the model that is ${which} cannot be compared with: ${hint('embed', 'run', '--replace')}`
+  if (space === null || space.fingerprint === stored.fingerprint) return made
+  const which = service === null ? 'the built-in model' : 'the model that is configured'
+  const other = service === null ? '; a service is named by --embedder and --embed-endpoint' : ''
+  return `${made}, which ${which} cannot be compared with: ${hint('embed', 'run', '--replace')}${other}`
 }
 
 function writeCoverage({ source, ...counts }: Coverage): string {
@@ -210,22 +199,13 @@ function writeCoverage({ source, ...counts }: Coverage): string {
   return `  ${nameOf(source)}: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}${kept}`
 }
 
-function modelRecord({ space, problem, folder, service }: TriedModel): Record<string, unknown> | null {
+function modelRecord({ space, problem, service }: TriedModel): Record<string, unknown> | null {
   if (space === null && problem === null) return null
-  const place =
-    service === null ? { folder, bytes: folderSize(folder) } : { service: service.type, endpoint: service.endpoint }
+  const place = service === null ? { service: null } : { service: service.type, endpoint: service.endpoint }
   return { ...place, ...(space === null ? {} : spaceRecord(space)), problem }
 }
 
 /** A space as JSON. */
-export function spaceRecord({ model, fingerprint, dimensions }: VectorSpace): Record<string, unknown> {
+function spaceRecord({ model, fingerprint, dimensions }: VectorSpace): Record<string, unknown> {
   return { name: model, fingerprint, dimensions }
-}
-
-/** The bytes of all files below a folder; 0 where there is none. */
-export function folderSize(folder: string): number {
-  if (!existsSync(folder)) return 0
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
 }

@@ -8,31 +8,33 @@ import { findSource } from '../library/operations/find-source.ts'
 import type { SyncProgress } from '../library/operations/sync-vectors.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import { AdvisedError } from './advised.ts'
-import { EMBED_SETTINGS, folderSize, showEmbedStatus, spaceRecord } from './embed-status.ts'
+import { EMBED_SETTINGS, showEmbedStatus } from './embed-status.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, withLibrary } from './library.ts'
 import { type CommonFlags, configOf, oneOf } from './options.ts'
 import { PageRate, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
 
-const ACTIONS = ['install', 'status', 'run', 'sync'] as const
+const SHOWN_ACTIONS = ['status', 'run', 'sync'] as const
+/** `install` was needed by versions without a built-in model. */
+const ACTIONS = [...SHOWN_ACTIONS, 'install'] as const
 type Action = (typeof ACTIONS)[number]
 
+const BUILT_IN = 'nothing to install: the model is built in, and what is read is embedded by itself'
+
 interface EmbedFlags extends CommonFlags {
-  readonly from?: string
   readonly replace?: boolean
   readonly retryRefused?: boolean
   readonly rebuild?: boolean
 }
 
-/** `pharos embed install|status|run|sync [source…]` */
+/** `pharos embed status|run|sync [source…]` */
 export function addEmbed(program: Command, streams: Streams): void {
   const command = program
     .command('embed')
-    .description('find by meaning as well as by words: install the model, embed what there is, see how far that is')
-    .argument('<what>', ACTIONS.join(', '), oneOf('<what>', ACTIONS))
+    .description('find by meaning as well as by words: embed what there is, see how far that is')
+    .argument('<what>', SHOWN_ACTIONS.join(', '), oneOf('<what>', ACTIONS))
     .argument('[source...]', 'for run: which ones (default: all)')
-    .option('--from <folder>', 'for install: copy the model from here instead of having npm fetch it')
     .option('--replace', 'for run: make all vectors anew where there are those of another model')
     .option('--retry-refused', 'for run: try those again that the model made no vector of')
     .option(
@@ -41,7 +43,7 @@ export function addEmbed(program: Command, streams: Streams): void {
     )
     .addHelpText(
       'after',
-      '\nThe model takes about 70 MB on disk. It is fetched\nonce, by the npm of this machine. A service makes the\nvectors instead where --embedder and --embed-endpoint\nname one. sync brings the copy in Qdrant in step.\n\nExamples:\n  $ pharos embed install\n  $ pharos embed run guide\n  $ pharos embed run --embedder tei --embed-endpoint http://localhost:8080\n  $ pharos embed sync --qdrant-url http://localhost:6333\n  $ pharos embed status --json',
+      '\nThe model is built in. What add, recrawl and their kin\nread is embedded by them; run is for what they left, and\nfor libraries from before. A service makes the vectors\ninstead where --embedder and --embed-endpoint name one.\nsync brings the copy in Qdrant in step.\n\nExamples:\n  $ pharos embed run guide\n  $ pharos embed run --embedder tei --embed-endpoint http://localhost:8080\n  $ pharos embed sync --qdrant-url http://localhost:6333\n  $ pharos embed status --json',
     )
   addLibraryOptions(command, EMBED_SETTINGS)
   command.action((what: Action, texts: readonly string[], flags: EmbedFlags) => {
@@ -49,7 +51,7 @@ export function addEmbed(program: Command, streams: Streams): void {
     const terminal = new Terminal(flags, streams)
     switch (what) {
       case 'install':
-        return install(command, flags, terminal)
+        return terminal.answer(BUILT_IN, { model: 'built-in' })
       case 'status':
         return showEmbedStatus(configOf(command), terminal)
       case 'run':
@@ -61,8 +63,7 @@ export function addEmbed(program: Command, streams: Streams): void {
 }
 
 /** Which flags are for one action only. */
-const OWN_FLAGS: Readonly<Record<'from' | 'replace' | 'retryRefused' | 'rebuild', Action>> = {
-  from: 'install',
+const OWN_FLAGS: Readonly<Record<'replace' | 'retryRefused' | 'rebuild', Action>> = {
   replace: 'run',
   retryRefused: 'run',
   rebuild: 'sync',
@@ -77,33 +78,6 @@ function refuseStrays(what: Action, texts: readonly string[], flags: EmbedFlags)
     if (flags[name] === undefined || what === action) continue
     refuse(`embed ${what} takes no --${flagName(name)}: that is for embed ${action}`)
   }
-}
-
-async function install(command: Command, flags: EmbedFlags, terminal: Terminal): Promise<void> {
-  const config = configOf(command)
-  const { modelFolder: folder } = config.values
-  // Loaded when it is needed: no other verb installs anything.
-  const { installModel } = await import('../embed/install.ts')
-  const { space, model, runtime } = await interruptible((signal) =>
-    installModel({
-      folder,
-      signal,
-      onStep: (step) => terminal.note(terminal.noteColors.dim(`${step} …`)),
-      onDoubt: (doubt) => terminal.note(printableLine(doubt)),
-      ...(flags.from === undefined ? {} : { from: flags.from }),
-    }),
-  )
-  const isNew = model === 'installed' || runtime === 'installed'
-  const place = printableLine(folder)
-  terminal.answer(`${space.model} ${isNew ? 'is installed' : 'was installed already'} in ${place}`, {
-    folder,
-    ...spaceRecord(space),
-    model_state: model,
-    runtime_state: runtime,
-    bytes: folderSize(folder),
-  })
-  const next = createHint(config)('embed', 'run')
-  if (terminal.isRead) terminal.note(terminal.noteColors.dim(`embed what the library has: ${next}`))
 }
 
 async function run(command: Command, texts: readonly string[], flags: EmbedFlags, terminal: Terminal): Promise<void> {
@@ -156,7 +130,7 @@ function writeOutOfStep(location: string, problem: string, hint: Hint): string {
   return `the copy at ${printableLine(location)} lacks some of it: ${printableLine(problem)}; when it answers again: ${hint('embed', 'sync')}`
 }
 
-/** Refuses to begin what could only fail at its end: where no model is installed. */
+/** Refuses to begin what could only fail at its end: where a service does not answer. */
 export async function requireEmbedder({ openEmbedder }: Library): Promise<void> {
   if ((await openEmbedder?.()) === undefined) throw new PharosError('EMBEDDER_MISSING')
 }
@@ -168,6 +142,8 @@ export interface Embedding {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
   readonly hint: Hint
+  /** The live line: how far it is, with how fast, which begins with a comma. @default {@link writeEmbedding} */
+  readonly live?: (progress: EmbedProgress, pace: string) => string
 }
 
 /** What embedding came to. */
@@ -178,7 +154,7 @@ export interface Embedded extends EmbedProgress {
 
 /** Embeds what has no vector, showing how far it is; of all sources when none are given. */
 export async function embedInForeground(
-  { library, terminal, signal, hint }: Embedding,
+  { library, terminal, signal, hint, live }: Embedding,
   sources: readonly Source[],
   further: Pick<EmbedInput, 'replace' | 'retryRefused'> = {},
 ): Promise<Embedded> {
@@ -196,7 +172,7 @@ export async function embedInForeground(
       first ??= progress.embedded
       last = progress
       const perSecond = rate.add(performance.now() - started, progress.embedded - first)
-      terminal.live(writeEmbedding(progress, perSecond))
+      terminal.live(live?.(progress, writePace(progress, perSecond)) ?? writeEmbedding(progress, perSecond))
     }
   } catch (error) {
     const { embedded, chunks } = last
@@ -219,14 +195,22 @@ export function writeEmbedding(
   perSecond: number,
 ): string {
   const share = chunks === 0 ? 100 : Math.floor((100 * embedded) / chunks)
-  const leftMs = perSecond > 0 ? Math.ceil((chunks - embedded) / perSecond) * 1000 : undefined
-  const facts = [
-    `embedding: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}`,
-    `${share} %`,
-    `${writeRate(perSecond)}/s`,
-    ...(leftMs === undefined || leftMs === 0 ? [] : [`${writeDuration(leftMs)} left`]),
-  ]
-  return facts.join(', ')
+  const pace = writePace({ embedded, chunks, refused: 0 }, perSecond)
+  return `embedding: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}, ${share} %${pace}`
+}
+
+/** `, 52/s, 4m left` */
+function writePace(
+  { embedded, chunks, refused }: Pick<EmbedProgress, 'embedded' | 'chunks' | 'refused'>,
+  perSecond: number,
+): string {
+  const leftMs = perSecond > 0 ? Math.ceil((chunks - refused - embedded) / perSecond) * 1000 : 0
+  return `, ${writeRate(perSecond)}/s${leftMs === 0 ? '' : `, ${writeDuration(leftMs)} left`}`
+}
+
+/** The share of what can be embedded that is, from 0 to 1. */
+export function shareOf({ embedded, chunks, refused }: Pick<EmbedProgress, 'embedded' | 'chunks' | 'refused'>): number {
+  return chunks <= refused ? 1 : embedded / (chunks - refused)
 }
 
 /** Brings the copy of all vectors in step with the library. */

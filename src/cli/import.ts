@@ -2,19 +2,17 @@ import type { Command } from 'commander'
 import { writeBytes } from '../core/text/bytes.ts'
 import { takeUpImport } from '../library/operations/import-chunks.ts'
 import { IMPORT_LIMITS, parseImportText } from '../library/parse-import.ts'
-import { crawlInForeground, withCrawling } from './crawling.ts'
-import { embedInForeground, requireEmbedder, writeEmbedded, writeSkipped } from './embed.ts'
+import { crawlInForeground, embedAfterCrawl, withCrawling } from './crawling.ts'
 import { readInput } from './input.ts'
 import { addLibraryOptions } from './library.ts'
 import type { CommonFlags } from './options.ts'
-import { EMBEDDER_SETTINGS } from './search-settings.ts'
+import { addEmbedOptions } from './search-settings.ts'
 import { countOf, type Streams } from './terminal.ts'
 
 interface ImportFlags extends CommonFlags {
   readonly name?: string
   readonly version?: string
   readonly acceptLoss?: boolean
-  readonly embed?: boolean
 }
 
 const FORMAT = `
@@ -41,9 +39,8 @@ export function addImport(program: Command, streams: Streams): void {
     .option('--name <name>', 'what to call it (default: host and path of its source_url)')
     .option('--version <label>', 'version of what it documents')
     .option('--accept-loss', 'drop pages that are not in the file any more, however many they are')
-    .option('--embed', 'embed it first, so that it is found by meaning too')
     .addHelpText('after', FORMAT)
-  addLibraryOptions(command, EMBEDDER_SETTINGS).action(async (path: string, flags: ImportFlags) => {
+  addLibraryOptions(addEmbedOptions(command)).action(async (path: string, flags: ImportFlags) => {
     const { name: what, bytes } = await readInput(
       path,
       IMPORT_LIMITS.bytes,
@@ -51,9 +48,8 @@ export function addImport(program: Command, streams: Streams): void {
     )
     const given = parseImportText(bytes, what)
     await withCrawling(command, streams, async (crawling) => {
-      const { library, terminal, signal } = crawling
-      if (flags.embed === true) await requireEmbedder(library)
-      const { name, version, acceptLoss, embed } = flags
+      const { library, terminal, signal, isEmbedAsked: embed } = crawling
+      const { name, version, acceptLoss } = flags
       const { source, input, keepVectors } = await takeUpImport(library, given, {
         name,
         version,
@@ -62,12 +58,10 @@ export function addImport(program: Command, streams: Streams): void {
         signal,
         onEmbedded: (chunks) => terminal.live(`embedding: ${countOf(chunks, 'chunk')} of ${given.chunks.length}`),
       })
-      await crawlInForeground(crawling, source, input)
-      if (embed !== true) return
+      if (!embed) return crawlInForeground(crawling, source, input)
+      await crawlInForeground({ ...crawling, library: { ...library, embedsNew: false } }, source, input)
       await keepVectors()
-      const outcome = await embedInForeground({ ...crawling, hint: await crawling.hintFor(source) }, [source])
-      terminal.note(writeEmbedded(outcome))
-      if (outcome.skipped > 0) terminal.note(writeSkipped(outcome))
+      await embedAfterCrawl(crawling, source)
     })
   })
 }

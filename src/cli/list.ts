@@ -25,11 +25,12 @@ export function addList(program: Command, streams: Streams): void {
       if (reports.length === 0 && !terminal.isJson) return
       terminal.answer(writeSourceLines(reports, clock.now()).join('\n'), {
         library: store.location,
-        sources: reports.map(({ source, status, pages, chunks, crawl }) => ({
+        sources: reports.map(({ source, status, pages, chunks, meaning, crawl }) => ({
           ...sourceRecord(source),
           status,
           pages,
           chunks,
+          meaning,
           last_crawl_at: timeRecord(crawl?.endedAt ?? null),
           scope: source.scope,
           settings: source.settings,

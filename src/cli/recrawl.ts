@@ -10,6 +10,7 @@ import { type CommonFlags, oneOf } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from './planner-options.ts'
 import { addRenderOption, type RenderFlags } from './render-option.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
+import { addEmbedOptions } from './search-settings.ts'
 import type { Streams } from './terminal.ts'
 
 interface RecrawlFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
@@ -44,7 +45,7 @@ export function addRecrawl(program: Command, streams: Streams): void {
       'after',
       '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss\n  $ pharos recrawl guide --render auto',
     )
-  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [
+  addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
     'maxAge',
     ...FETCH_SETTINGS,
     'maxFileBytes',

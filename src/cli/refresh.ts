@@ -6,6 +6,7 @@ import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
 import { addRenderOption, type RenderFlags, renderOf } from './render-option.ts'
 import { addHeaderOption } from './scope-options.ts'
+import { addEmbedOptions } from './search-settings.ts'
 import type { Streams } from './terminal.ts'
 
 interface RefreshFlags extends CommonFlags, RenderFlags {
@@ -24,12 +25,10 @@ export function addRefresh(program: Command, streams: Streams): void {
     .option('--discover', 'also fetch addresses that the pages link to now')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
-  addLibraryOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs'))), [
-    'maxAge',
-    ...FETCH_SETTINGS,
-    'maxFileBytes',
-    'maxArchiveBytes',
-  ])
+  addLibraryOptions(
+    addEmbedOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs')))),
+    ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'],
+  )
   command.action((source: string, flags: RefreshFlags) => {
     const { discover = false, acceptLoss = false } = flags
     const asked = { discover, acceptLoss, ...renderOf(flags) }

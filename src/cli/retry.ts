@@ -6,6 +6,7 @@ import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
 import { addRenderOption, type RenderFlags, renderOf } from './render-option.ts'
 import { addHeaderOption } from './scope-options.ts'
+import { addEmbedOptions } from './search-settings.ts'
 import type { Streams } from './terminal.ts'
 
 interface RetryFlags extends CommonFlags, RenderFlags {
@@ -22,12 +23,10 @@ export function addRetry(program: Command, streams: Streams): void {
     .argument('<source>', 'its name, name@version, id, start URL or path')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos retry guide')
-  addLibraryOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs'))), [
-    'maxAge',
-    ...FETCH_SETTINGS,
-    'maxFileBytes',
-    'maxArchiveBytes',
-  ])
+  addLibraryOptions(
+    addEmbedOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs')))),
+    ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'],
+  )
   command.action((source: string, flags: RetryFlags) => {
     const { acceptLoss = false } = flags
     if (flags.detach === true) {

@@ -56,7 +56,9 @@ function writeVectors(
   { embedded, refused, chunks }: Readonly<Record<'embedded' | 'refused' | 'chunks', number>>,
 ): string {
   const kept = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
-  return printableLine(`${writeShare(embedded, chunks)} of the chunks${kept}, by ${model} (${dimensions} dimensions)`)
+  return printableLine(
+    `${writeShare(embedded, chunks - refused)} of the chunks${kept}, by ${model} (${dimensions} dimensions)`,
+  )
 }
 
 /** `12,345 (95%)`: never all of them while one is missing. */

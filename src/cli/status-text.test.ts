@@ -38,6 +38,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     reasons: {},
     pages: 0,
     chunks: 0,
+    meaning: null,
     crawl: ENDED,
     lastCrawledAt: NOW - 180_000,
     isRunning: false,

@@ -1,3 +1,4 @@
+import { writePercent } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
@@ -83,7 +84,7 @@ function writeRunning(about: SourceDescription, now: number): string[] {
 }
 
 function writeFinished(about: SourceDescription, hint: Hint, now: number): string[] {
-  const { source, balance, chunks, crawl, isInterrupted } = about
+  const { source, balance, chunks, meaning, crawl, isInterrupted } = about
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
@@ -97,7 +98,7 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
     `Last crawl: ${writeLastCrawl(about, now)}`,
     ...writeLosses(about),
     `Pages: ${writeNumber(indexed)} crawled, ${writeNumber(unchanged)} skipped (unchanged), ${countOf(failed, 'error')}`,
-    `Chunks: ${writeNumber(chunks)} total`,
+    `Chunks: ${writeNumber(chunks)} total${meaning === null ? '' : `, meaning ${writePercent(meaning)}`}`,
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(about) : []),
     ...(countFiltered(about) > 0 ? writeFiltered(about) : []),
@@ -227,7 +228,7 @@ export function statusRecord(
   now: number,
   coverage: HubCoverage | null = null,
 ): Record<string, unknown> {
-  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, waiting } = about
+  const { source, status, balance, reasons, pages, chunks, meaning, crawl, isRunning, isInterrupted, waiting } = about
   return {
     ...sourceRecord(source),
     render: source.settings.render,
@@ -240,6 +241,7 @@ export function statusRecord(
     reasons,
     pages,
     chunks,
+    meaning,
     capped_at: crawl?.summary?.cappedAt ?? null,
     understood:
       coverage === null
@@ -289,11 +291,12 @@ export function writeSourceLines(reports: readonly SourceReport[], now: number):
 }
 
 function writeSource(report: SourceReport, now: number): string[] {
-  const { source, status, balance, pages, chunks, lastCrawledAt, isInterrupted } = report
+  const { source, status, balance, pages, chunks, meaning, lastCrawledAt, isInterrupted } = report
   const facts = [
     ...listRead(source),
     countOf(pages, 'page'),
     countOf(chunks, 'chunk'),
+    ...(meaning === null ? [] : [`meaning ${writePercent(meaning)}`]),
     ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
     ...(balance.pending > 0 ? [`${writeNumber(balance.pending)} pending`] : []),
     ...(isInterrupted ? [writeInterrupted(source).toLowerCase()] : []),

@@ -20,7 +20,7 @@ import { addLibraryOptions, createHint, type Hint, nameOf, withLibrary } from '.
 import { type CommonFlags, collect, configOf, oneOf, wholeNumber } from './options.ts'
 import { PageRate, writeProgress } from './progress.ts'
 import { withoutUndefined } from './scope-options.ts'
-import { EMBEDDER_SETTINGS } from './search-settings.ts'
+import { addEmbedOptions, isEmbedAsked } from './search-settings.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 import { failureLine, Tally, watchRecord, writeWatchEvent } from './watch-text.ts'
 
@@ -31,7 +31,6 @@ interface WatchFlags extends CommonFlags {
   readonly block?: readonly string[]
   readonly maxDepth?: number
   readonly chunks?: ChunkProfile
-  readonly embed?: boolean
   readonly poll?: string
 }
 
@@ -51,13 +50,12 @@ export function addWatch(program: Command, streams: Streams): void {
       `how pages are cut: ${CHUNK_PROFILES.join(', ')} (default: ${DEFAULT_SETTINGS.chunks})`,
       oneOf('--chunks', CHUNK_PROFILES),
     )
-    .option('--embed', 'embed what is new, so that it is found by meaning too')
     .option('--poll <duration>', 'look so often instead of being told by the system, as network disks need (10s)')
     .addHelpText(
       'after',
       '\nBegins with what changed while nobody watched. A file is read when it has been\nleft alone for a second. One that cannot be read keeps its page, is written\ndown (--failures), tried again after 5 s, 30 s, 3 min and 15 min, and whenever\nit changes. Ctrl-C ends it; nothing is lost by that. Ignore files above\nthe folder are obeyed, but not watched: start it again when one has changed.\n\nExamples:\n  $ pharos watch ./docs\n  $ pharos watch ./notes --name notes --json\n  $ pharos watch /mnt/share/handbook --poll 30s',
     )
-  addLibraryOptions(command, ['failures', 'maxFileBytes', ...EMBEDDER_SETTINGS])
+  addLibraryOptions(addEmbedOptions(command), ['failures', 'maxFileBytes'])
   command.action(async (folder: string, flags: WatchFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
@@ -65,10 +63,9 @@ export function addWatch(program: Command, streams: Streams): void {
     await interruptible(
       (signal) =>
         withLibrary(config, async (library) => {
-          if (flags.embed === true) await requireEmbedder(library)
+          if (isEmbedAsked(config)) await requireEmbedder(library)
           const { source, ...asked } = await takeUpFolder(library, folder, flags, createHint(config))
-          const isEmbedded = flags.embed === true
-          await watch({ library, source, terminal, config, isEmbedded, signal }, { ...asked, pollMs })
+          await watch({ library, source, terminal, config, signal }, { ...asked, pollMs })
         }),
       () => {
         if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
@@ -159,7 +156,6 @@ interface Watching {
   readonly source: Source
   readonly terminal: Terminal
   readonly config: EffectiveConfig
-  readonly isEmbedded: boolean
   readonly signal: AbortSignal
 }
 
@@ -230,8 +226,8 @@ function createLog({ library, source, terminal, config }: Watching): (event: Wat
 }
 
 /** Embeds what has no vector yet. What fails is told, and tried again with the next batch. */
-async function embed({ library, source, terminal, isEmbedded, signal }: Watching): Promise<void> {
-  if (!isEmbedded || signal.aborted) return
+async function embed({ library, source, terminal, signal }: Watching): Promise<void> {
+  if (library.embedsNew !== true || signal.aborted) return
   let first: number | undefined
   let last = 0
   try {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { type Config, type EffectiveConfig, writeEnvironment } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
@@ -153,7 +152,7 @@ export function createConfiguredWorker(
     listSharable: async () => (await library.store.listSharable?.(clock.now())) ?? [],
     random: Math.random,
     // A server gives vectors to new chunks by itself.
-    ...(isServer || !canEmbed(values) ? {} : { embed: (signal) => embed(library, signal) }),
+    ...(isServer ? {} : { embed: (signal) => embed(library, signal) }),
     log,
   })
 }
@@ -161,11 +160,6 @@ export function createConfiguredWorker(
 /** How many hosts each crawl of a worker may ask at once. */
 export function hostsOfEach({ hosts, maxCrawls }: Pick<Config, 'hosts' | 'maxCrawls'>): number {
   return Math.max(1, Math.floor(hosts / maxCrawls))
-}
-
-/** Whether there is something that makes vectors; whether it works is seen when it is used. */
-function canEmbed({ embedder, modelFolder }: Config): boolean {
-  return embedder !== 'onnx' || existsSync(modelFolder)
 }
 
 async function embed(library: Library, signal: AbortSignal): Promise<void> {

@@ -320,15 +320,9 @@ export const ERRORS = {
     exitCode: 1,
   },
   EMBEDDER_MISSING: {
-    message: 'no embedding model is installed',
-    advice: 'install it with `pharos embed install`, or name a service with `embedder` and `embedEndpoint`',
+    message: 'this library is used without an embedding model',
+    advice: 'use it with `pharos`, which has one built in',
     httpStatus: 409,
-    exitCode: 3,
-  },
-  EMBEDDER_NOT_INSTALLED: {
-    message: 'the embedding model could not be installed in {folder}: {problem}',
-    advice: '{advice}',
-    httpStatus: 502,
     exitCode: 3,
   },
   GAZETTEER_NOT_INSTALLED: {
@@ -341,12 +335,6 @@ export const ERRORS = {
     message: 'the names of the gazetteer cannot be read, and could not be written anew',
     advice: 'see that the library can be written, then run `pharos gazetteer import` again; what was found is kept',
     httpStatus: 503,
-    exitCode: 1,
-  },
-  EMBEDDER_UNUSABLE: {
-    message: 'the embedding model in {folder} cannot be used: {problem}',
-    advice: 'install it anew with `pharos embed install`; search goes on by words',
-    httpStatus: 500,
     exitCode: 1,
   },
   MODEL_UNUSABLE: {

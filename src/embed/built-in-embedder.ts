@@ -14,6 +14,15 @@ export interface BuiltInEmbedderOptions {
   readonly folder?: URL
 }
 
+/** Where the build puts the model. The sources have nothing beside them. */
+const MODEL_FOLDER = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/web/local/model/' : '../web/local/model/',
+  import.meta.url,
+)
+
+/** The space of all-MiniLM-L6-v2, which earlier versions of Pharos installed and ran. */
+const EARLIER_SPACES = ['ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6']
+
 /** Texts of one job of a thread: enough to fill passes with short texts, and few enough to share a batch out evenly. */
 const JOB_TEXTS = 8
 /** Jobs of one batch for each thread. */
@@ -28,7 +37,7 @@ const IDLE_MS = 30_000
  */
 export function openBuiltInEmbedder({
   threads = availableParallelism(),
-  folder = new URL('../web/local/model/', import.meta.url),
+  folder = MODEL_FOLDER,
 }: BuiltInEmbedderOptions = {}): Embedder {
   const count = Math.max(1, Math.floor(threads))
   let loading: Promise<LoadedModel> | undefined
@@ -45,6 +54,8 @@ export function openBuiltInEmbedder({
   let isClosed = false
   return {
     space: BUILT_IN_SPACE,
+    earlierSpaces: EARLIER_SPACES,
+    language: 'en',
     batchSize: count * BATCH_JOBS * JOB_TEXTS,
     async embed(texts, signal, use) {
       if (isClosed) throw new PharosError('MODEL_UNUSABLE', { problem: 'it was closed' })

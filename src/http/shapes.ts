@@ -106,6 +106,10 @@ export const sourceShape: z.ZodType = z.looseObject({
   status: z.enum(['PENDING', 'CRAWLING', 'INDEXED', 'UPDATING', 'ERROR']),
   pages: count,
   chunks: count,
+  meaning: z
+    .number()
+    .nullable()
+    .describe('The share of its chunks that search by meaning finds, from 0 to 1; null where none can be found so.'),
   balance: z.record(z.string(), count),
   reasons: z.record(z.string(), count),
   createdAt: z.string(),

@@ -6,7 +6,7 @@ import { isoOf, isoOrNull } from './time.ts'
 
 /** A source with where it stands. */
 export function sourceRecord(report: SourceReport): Record<string, unknown> {
-  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, waiting } = report
+  const { source, status, balance, reasons, pages, chunks, meaning, crawl, isRunning, isInterrupted, waiting } = report
   const { id, name, version, url, siteUrl, scope, settings } = source
   return {
     id,
@@ -24,6 +24,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     reasons,
     pages,
     chunks,
+    meaning,
     lastCrawledAt: isoOrNull(report.lastCrawledAt),
     isRunning,
     isInterrupted,

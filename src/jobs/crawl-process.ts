@@ -5,6 +5,7 @@ import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
 import { type Frame, writeFinalStats, writeFrame } from '../library/dispatch/frames.ts'
 import type { Library } from '../library/library.ts'
 import { type CrawlInput, crawlSource } from '../library/operations/crawl-source.ts'
+import { beginEmbedding, embedArrivals } from '../library/operations/embed-arrivals.ts'
 import { type Joining, joinCrawl } from '../library/operations/join-crawl.ts'
 import type { Source } from '../library/source.ts'
 import { createSwitches } from './crawl-switches.ts'
@@ -67,13 +68,22 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
           : crawlSource(library, source, { ...taken.input, control }, either)
       return { first: await begun.next(), events: begun }
     })
-    for (let next = first; next.done !== true; next = await events.next()) {
-      const event = next.value
-      writer.tell(event)
-      note(event)
-      if (event.type === 'ended') summary = event.summary
+    // Whoever began a crawl embeds what all who take part in it bring.
+    const arrivals = 'joined' in taken ? undefined : embedArrivals(library, source)
+    try {
+      for (let next = first; next.done !== true; next = await events.next()) {
+        const event = next.value
+        writer.tell(event)
+        note(event)
+        arrivals?.note(event)
+        if (event.type === 'ended') summary = event.summary
+      }
+    } finally {
+      await arrivals?.stop()
     }
     if (summary === undefined) throw new Error('the crawl ended without saying so')
+    // The server or a worker does the rest. What is wrong with the model is said by each search.
+    if (arrivals !== undefined) await beginEmbedding(library, source, either).catch(() => undefined)
     output.print(writeFinalStats(writer.progress))
     return { source, summary, signal: either }
   } finally {

@@ -5,8 +5,13 @@ import { createMemoryStore } from '../store/memory/memory-store.ts'
 import { createAlarm } from './alarm.ts'
 import { keepEmbedding } from './catch-up.ts'
 import type { Library } from './library.ts'
+import { embedLibrary } from './operations/embed-library.ts'
 import type { CopyPlace, VectorCopy } from './vector-copy.ts'
 import type { Embedder, VectorSpace } from './vectors.ts'
+
+const OPTIONS = {
+  ...{ full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
+}
 
 const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 4 }
 
@@ -32,6 +37,8 @@ async function stage() {
     vectors: store.vectors,
     clock,
     newId: () => 'a run',
+    embedsNew: true,
+    wantsVectors: true,
     openEmbedder: async () => {
       state.opened++
       if (!state.isUp) throw new Error('no answer')
@@ -159,6 +166,29 @@ describe('what has no vector', () => {
     const { vectors: _, ...without } = library
     const ended = keepEmbedding(without as Library, stop.signal)
     await expect(ended).resolves.toBeUndefined()
+  })
+
+  test('is left alone by the built-in model where it was not begun, or is being crawled', async () => {
+    const { store, library, stop, add, pass, run, alarm, countEmbedded } = await stage()
+    const builtIn = { ...library, wantsVectors: false, limits: { aliveMs: 60_000 }, runner: { isGone: () => false } }
+    const running = run(builtIn as unknown as Library)
+    await pass(120_000)
+    expect(await countEmbedded()).toBe(0)
+    for await (const _ of embedLibrary(library)) break
+    for await (const { embedded } of embedLibrary(library, { batch: 1 })) if (embedded === 1) break
+    const crawl = { id: 'c', sourceId: 'docs', kind: 'recrawl', state: 'running', runner: 'r' } as const
+    const times = { startedAt: library.clock.now(), heartbeatAt: library.clock.now(), endedAt: null, summary: null }
+    await store.beginCrawl({ ...crawl, ...times, options: OPTIONS }, 60_000)
+    alarm.ring()
+    await pass(0)
+    expect(await countEmbedded()).toBe(1)
+    await store.endCrawl('c', null, library.clock.now(), 'r')
+    await add('/c')
+    alarm.ring()
+    await pass(0)
+    expect(await countEmbedded()).toBe(3)
+    stop.abort()
+    await running
   })
 
   test('holds up nobody who wants the end', async () => {

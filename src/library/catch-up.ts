@@ -3,8 +3,10 @@ import { countOf } from '../core/text/count.ts'
 import { type Alarm, createAlarm } from './alarm.ts'
 import type { Library } from './library.ts'
 import { embedLibrary } from './operations/embed-library.ts'
+import { isCrawled } from './operations/source-status.ts'
 import { syncVectors } from './operations/sync-vectors.ts'
 import { isInStep, readCopyState } from './vector-copy.ts'
+import type { VectorIndex } from './vectors.ts'
 import { waitAtMost } from './wait-at-most.ts'
 
 /** What catching up works with. */
@@ -32,7 +34,8 @@ const OPENING_MS = 60_000
 
 /**
  * Gives vectors to chunks that have none, until the signal ends it: those that a crawl left, or that were left while the model or its
- * service could not be used. Nothing is fetched for it. A copy of the vectors is brought in step as well.
+ * service could not be used. The built-in model only goes on with sources that were begun: others are embedded by `embed run`, or when
+ * they are next read. Nothing is fetched for it. A copy of the vectors is brought in step as well.
  */
 export async function keepEmbedding(
   library: Library,
@@ -70,7 +73,7 @@ export async function keepEmbedding(
   }
 }
 
-/** The same once: gives vectors to what has none, and brings the copy in step. */
+/** The same once. */
 export async function catchUp(library: Library, signal: AbortSignal): Promise<void> {
   await embedMissing(library, signal)
   await copyMissing(library, true, signal)
@@ -83,16 +86,19 @@ function pauseAfter(failures: number): number {
 /** Embeds what has no vector, and says how much that was. A service is not asked where there is nothing to do. */
 async function embedMissing(library: Library, signal: AbortSignal): Promise<number> {
   const { vectors, openEmbedder, clock } = library
-  if (vectors === undefined || openEmbedder === undefined) return 0
-  const { embedded, chunks, refused } = await vectors.count()
-  if (embedded + refused >= chunks) return 0
+  if (vectors === undefined || openEmbedder === undefined || library.embedsNew !== true) return 0
+  const sourceIds = await listUnfinished(library, vectors)
+  if (sourceIds.length === 0) return 0
   // It knows no signal, and nobody who wants the end waits for a service that hangs.
   const embedder = await waitAtMost(OPENING_MS, signal, () => openEmbedder())
-  // There may be a model later.
-  if (embedder === undefined) return 0
-  let reached = embedded
+  // Vectors of an earlier model are made anew when a source is next read, or by `embed run`.
+  const space = await vectors.readSpace()
+  if (embedder === undefined || embedder.earlierSpaces?.includes(space?.fingerprint ?? '') === true) return 0
+  let first: number | undefined
+  let reached = 0
   try {
-    for await (const progress of embedLibrary(library, { signal })) {
+    for await (const progress of embedLibrary(library, { sourceIds, signal })) {
+      first ??= progress.embedded
       reached = progress.embedded
       // Every batch lets the requests that came meanwhile go first.
       await clock.sleep(0, signal)
@@ -101,7 +107,23 @@ async function embedMissing(library: Library, signal: AbortSignal): Promise<numb
     // Vectors of another model are for their owner to replace: trying again would change nothing.
     if (!(error instanceof PharosError) || error.code !== 'VECTOR_SPACE_OTHER') throw error
   }
-  return Math.max(0, reached - embedded)
+  return Math.max(0, reached - (first ?? 0))
+}
+
+/**
+ * The sources that lack vectors, without those that are being crawled: their crawls embed what they bring. With the built-in model only
+ * those that were begun; an owner who configured a service wants vectors of all.
+ */
+async function listUnfinished(library: Library, vectors: VectorIndex): Promise<string[]> {
+  const { store, wantsVectors = false } = library
+  const unfinished: string[] = []
+  for (const { id } of await store.listSources()) {
+    const { embedded, refused, chunks } = await vectors.count([id])
+    const done = embedded + refused
+    if (done === chunks || (done === 0 && !wantsVectors) || (await isCrawled(library, id))) continue
+    unfinished.push(id)
+  }
+  return unfinished
 }
 
 /**

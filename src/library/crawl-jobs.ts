@@ -5,6 +5,7 @@ import type { Job, JobProgress, Jobs } from './jobs.ts'
 import type { Library } from './library.ts'
 import type { CrawlInput } from './operations/crawl-source.ts'
 import { FILTER_REASONS } from './operations/describe-source.ts'
+import type { ArrivalEmbedding } from './operations/embed-arrivals.ts'
 import { createNoteKeeper } from './operations/keep-notes.ts'
 import { labelOf, type Source } from './source.ts'
 import { isTree } from './tree.ts'
@@ -143,7 +144,7 @@ class RunningJob implements Job {
     // Of a tree everything is looked at again.
     if (first.value.isResumed && !isTree(this.#source))
       this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
-    this.#work = this.#read(events)
+    this.#work = this.#read(events, await this.#embed())
   }
 
   /** Never rejects. */
@@ -157,10 +158,18 @@ class RunningJob implements Job {
     await this.#work
   }
 
-  async #read(events: AsyncIterable<CrawlEvent>): Promise<void> {
+  /** Embeds what the crawl brings, where that is wanted. */
+  async #embed(): Promise<ArrivalEmbedding | undefined> {
+    if (this.#library.embedsNew !== true) return undefined
+    const { embedArrivals } = await import('./operations/embed-arrivals.ts')
+    return embedArrivals(this.#library, this.#source)
+  }
+
+  async #read(events: AsyncIterable<CrawlEvent>, arrivals: ArrivalEmbedding | undefined): Promise<void> {
     try {
       for await (const event of events) {
         this.#tally.note(event)
+        arrivals?.note(event)
         await this.#keep(event)
         if (event.type === 'ended') this.summary = event.summary
       }
@@ -169,6 +178,11 @@ class RunningJob implements Job {
     } finally {
       this.endedAt = this.#library.clock.now()
     }
+    if (arrivals === undefined) return
+    await arrivals.stop()
+    const { beginEmbedding } = await import('./operations/embed-arrivals.ts')
+    // The server does the rest. What is wrong with the model is said by each search.
+    await beginEmbedding(this.#library, this.#source, this.#abort.signal).catch(() => undefined)
   }
 }
 

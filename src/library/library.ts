@@ -24,6 +24,8 @@ export interface Library {
   readonly readPage: PageReader
   /** Without it, memory is not looked at. */
   readonly memory?: Memory
+  /** Which share of the last moments this process was at work, from 0 to 1. Without it, work beside a crawl never rests. */
+  readonly load?: () => number
   readonly clock: Clock
   readonly kindOf: KindOf
   readonly sha256: Sha256
@@ -58,10 +60,12 @@ export interface Library {
   readonly openPlaces?: () => Promise<PlaceMatcher>
   /** Ordinary English words, which tell a name in a question from other words. Without them every word may be a name. */
   readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
-  /** Opens the embedder that is installed or configured, once, when it is first needed; undefined when there is none. */
+  /** Opens the embedder that is built in or configured, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
   /** Whether its owner configured a service that makes vectors: while there are none, search says so. */
   readonly wantsVectors?: boolean
+  /** Whether what is read is embedded by itself; false where the owner does not want that. @default no */
+  readonly embedsNew?: boolean
   /** Opens the reranker that is configured, once; undefined when there is none. */
   readonly openReranker?: () => Promise<Reranker | undefined>
   /** Opens the browser that pages are rendered with, once. Rejects with `BROWSER_MISSING` where there is none. */

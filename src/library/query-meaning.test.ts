@@ -94,7 +94,7 @@ test('nobody is asked while nothing is embedded', async () => {
   expect(asked.opened).toBe(0)
 })
 
-test('a model that does not fit is installed, or configured: then it may be the old one again, which is asked for', async () => {
+test('a model that does not fit is built in, or configured: then it may be the old one again, which is asked for', async () => {
   let texts = 0
   const other: Embedder = {
     ...working,
@@ -109,7 +109,7 @@ test('a model that does not fit is installed, or configured: then it may be the 
       `the library has vectors of another model (small) than the one that is ${which} (big); answered by words alone`,
     ],
   })
-  expect(await (await stage(async () => other)).find()).toEqual(told('installed'))
+  expect(await (await stage(async () => other)).find()).toEqual(told('built in'))
   expect(texts).toBe(0)
   expect(await (await stage(async () => other, { wantsVectors: true })).find()).toEqual(told('configured'))
   expect(texts).toBe(1)

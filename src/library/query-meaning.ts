@@ -1,5 +1,6 @@
 import { messageOf, PharosError } from '../core/errors.ts'
 import { writeNumber } from '../core/text/count.ts'
+import { languagesOfQuery } from '../core/text/query-language.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Library } from './library.ts'
 import type { ChunkFilter } from './store.ts'
@@ -63,7 +64,7 @@ export async function findMeaning(
   if (typeof vector === 'string') return { notices: [`${vector}; answered by words alone`] }
   const without = refused > 0 ? `; the model makes none of ${writeNumber(refused)}` : ''
   const missing = `${writeNumber(embedded)} of ${writeNumber(chunks)} chunks have vectors${without}`
-  return { meaning: { vectors, vector }, notices: embedded < chunks ? [missing] : [] }
+  return { meaning: { vectors, vector }, notices: embedded + refused < chunks ? [missing] : [] }
 }
 
 /** What was wanted is not there yet, and there is something it could be made of. */
@@ -81,16 +82,23 @@ async function embedQuery(
   signal: AbortSignal,
 ): Promise<Float32Array | string> {
   const embedder = await openEmbedder?.()
-  if (embedder === undefined) return `the library has vectors of ${space.model}, which is not installed or configured`
+  if (embedder === undefined) return `the library has vectors of ${space.model}, which is not configured here`
   if (embedder.space.fingerprint !== space.fingerprint) {
     // A service may have its old model again, which it is asked for with a text: it is opened anew then.
     if (isService) await embedder.embed([query], signal, 'query')
-    const which = isService ? 'configured' : 'installed'
+    const which = isService ? 'configured' : 'built in'
     return `the library has vectors of another model (${space.model}) than the one that is ${which} (${embedder.space.model})`
   }
+  if (isForeign(query, embedder.language)) return `the model is made for another language (${embedder.language})`
   const [vector] = await embedder.embed([query], signal, 'query')
   if (vector === undefined) throw new TypeError('it gave no vector')
   return vector
+}
+
+/** Whether a question is surely in a language that a model is not made for. */
+function isForeign(query: string, language: string | undefined): boolean {
+  const { languages, isSure } = languagesOfQuery(query)
+  return language !== undefined && isSure && languages.length > 0 && !languages.includes(language)
 }
 
 /** What is said where words have to answer alone. */

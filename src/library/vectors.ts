@@ -12,6 +12,10 @@ export type EmbedUse = 'text' | 'query'
  */
 export interface Embedder {
   readonly space: VectorSpace
+  /** Fingerprints of spaces whose vectors it makes anew without being told to: nothing makes such vectors any more. */
+  readonly earlierSpaces?: readonly string[]
+  /** The only language that it is good for. @default none: it takes texts of all languages */
+  readonly language?: string
   /** Texts that it likes to be given at once. */
   readonly batchSize?: number
   /** @param use `text` where it is not given */
@@ -28,6 +32,8 @@ export interface ChunkName {
 /** A chunk that has no vector yet, with the text that is to get one. */
 export interface UnembeddedChunk extends ChunkName {
   readonly text: string
+  /** The language of its page, where that is known. */
+  readonly language: string | null
 }
 
 /** A chunk that the model of a library makes no vector of, and why. */

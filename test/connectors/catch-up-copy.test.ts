@@ -43,6 +43,7 @@ function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
   return openLibrary({
     path: workshop.path('library.db'),
     version: '0.0.0',
+    embed: true,
     embedding: { type: 'tei', endpoint: tei.origin },
     ...(hasCopy ? { qdrant: { url: qdrant.origin } } : {}),
   })

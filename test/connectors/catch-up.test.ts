@@ -36,6 +36,7 @@ async function serve() {
     PHAROS_EMBEDDER: 'tei',
     PHAROS_EMBED_ENDPOINT: tei.origin,
     PHAROS_ALLOW_PRIVATE: '127.0.0.0/8',
+    PHAROS_EMBED: 'true',
   })
   let log = ''
   child.stderr.on('data', (text: string) => {

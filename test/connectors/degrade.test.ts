@@ -52,7 +52,6 @@ async function pharos(words: readonly string[], settings: Readonly<Record<string
     PHAROS_LIBRARY: join(folder, 'library.db'),
     PHAROS_EMBEDDER: 'tei',
     PHAROS_EMBED_ENDPOINT: tei.origin,
-    PHAROS_MODEL_FOLDER: join(folder, 'none'),
     PHAROS_CACHE_FOLDER: join(folder, 'cache'),
     // Starting one takes long, and what becomes of that is tested in render/doctor.test.ts.
     PHAROS_BROWSER: join(folder, 'no-browser'),
@@ -97,7 +96,7 @@ describe('embed', () => {
       copy: null,
     })
     expect((await pharos(['stats'])).stdout).toContain(
-      'Vectors: 2 (66%) of the chunks, 1 refused, by thenlper/gte-base',
+      'Vectors: 2 (100%) of the chunks, 1 refused, by thenlper/gte-base',
     )
   })
 
@@ -131,14 +130,14 @@ describe('embed', () => {
     expect(failed.stderr).not.toContain('stays')
   })
 
-  test('status says that the service which made the vectors is not configured, and run which one could be', async () => {
+  test('status says that the vectors are of a service which is not configured, and run leaves them alone', async () => {
     await pharos(['embed', 'run'])
-    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' }
+    const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
     expect((await pharos(['embed', 'status'], without)).stdout).toContain(
-      'vectors: of thenlper/gte-base, 8 dimensions, by a model or service that is not configured here; a service is named by --embedder and --embed-endpoint\n',
+      'vectors: of thenlper/gte-base, 8 dimensions, which the built-in model cannot be compared with',
     )
     const { stderr } = await pharos(['embed', 'run'], without)
-    expect(stderr).toContain('or name a service with `embedder` and `embedEndpoint`')
+    expect(stderr).toContain('cannot be compared with those of pharos-embed-1')
     tei.serve({ id: 'BAAI/bge-m3' })
     expect((await pharos(['search', 'lamp'])).stderr).toContain('than the one that is configured (BAAI/bge-m3)')
     expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot be compared with')
@@ -160,10 +159,10 @@ describe('embed', () => {
   test('add embeds by the service that its flags name, and says how much', async () => {
     writeFileSync(join(folder, 'note.md'), '# Note\n\nThe harbour has a lamp.\n')
     const flags = ['--embedder', 'tei', '--embed-endpoint', tei.origin]
-    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' }
+    const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
     const added = await pharos(['add', join(folder, 'note.md'), '--embed', ...flags], without)
     expect(added).toMatchObject({ status: 0 })
-    expect(added.stderr).toMatch(/embedded 1 chunk in .+: 1 of 1 chunk have a vector\n/)
+    expect(added.stderr).toContain('searchable by words and by meaning (100 %)\n')
     const { stdout } = await pharos(['doctor', ...flags], without)
     expect(stdout).toContain('ok    embedding: thenlper/gte-base, 8 dimensions\n')
   })
@@ -239,7 +238,7 @@ describe('search', () => {
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words'], notices: [notice] })
     expect((await pharos(['search', 'lamp'])).stderr).toContain(`${notice}\n`)
     expect(json(await pharos(['search', 'lamp', '--json', '--fusion', 'words']))).toMatchObject({ notices: [] })
-    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' }
+    const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
     expect(json(await pharos(['search', 'lamp', '--json'], without))).toMatchObject({ notices: [] })
   })
 
@@ -258,7 +257,7 @@ describe('search', () => {
     const reranker = await openTeiRerankServer({ judge: (_, text) => (text.includes('foghorn') ? 1 : 0) })
     closing.push(() => reranker.close())
     const file = join(folder, 'mine.json')
-    writeFileSync(file, JSON.stringify({ reranker: 'tei', rerankEndpoint: reranker.origin, embedder: 'onnx' }))
+    writeFileSync(file, JSON.stringify({ reranker: 'tei', rerankEndpoint: reranker.origin, embedder: 'built-in' }))
     const query = ['search', 'lamp dusk foghorn', '--limit', '1', '--config', file]
     const { stderr } = await pharos(query, { PHAROS_EMBEDDER: '', PHAROS_EMBED_ENDPOINT: '' })
     expect(stderr).toMatch(/next: pharos search .+ --config \S+mine\.json --cursor 1-[0-9a-f]{16}-wr\n/)
@@ -321,7 +320,7 @@ describe('doctor', () => {
   })
 
   test('says nothing of services that nobody configured', async () => {
-    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '', PHAROS_BROWSER: '' }
+    const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '', PHAROS_BROWSER: '' }
     const { stdout } = await pharos(['doctor', '--json'], without)
     const { checks } = JSON.parse(stdout) as { checks: { name: string }[] }
     const names = checks.map(({ name }) => name)

@@ -60,14 +60,17 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   const missing = async (limit = 100, sourceIds?: readonly string[]) =>
     new Set((await store.vectors.listMissing(limit, sourceIds)).map(({ chunkId }) => chunkId))
 
-  test('are missing at first, with the text that is to get them: title, headings, and content without addresses', async () => {
+  test('are missing at first, with the language and the text that is to get them: title, headings, content without addresses', async () => {
     const content = '# Lights\n\nSee [the tower](https://docs.test/tower "Tower") and ![it](a(b).png).'
     const [id] = await writePage(store, 'docs', '/a', content, { title: 'Guide', headingPath: ['Guide', 'Lights'] })
     expect(await store.vectors.readSpace()).toBeUndefined()
     expect(await store.vectors.listMissing(10)).toEqual([
-      { sourceId: 'docs', chunkId: id, text: 'Guide\nLights\n# Lights\n\nSee [the tower] and ![it].' },
+      { sourceId: 'docs', chunkId: id, text: 'Guide\nLights\n# Lights\n\nSee [the tower] and ![it].', language: 'en' },
     ])
-    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+    await writePage(store, 'docs', '/de', 'Licht', { language: 'de' })
+    const languages = (await store.vectors.listMissing(10)).map(({ language }) => language)
+    expect(new Set(languages)).toEqual(new Set(['de', 'en']))
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 0 })
   })
 
   test('are known to be copied or not, by the place of the copy, until they are written anew or go', async () => {

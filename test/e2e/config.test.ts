@@ -64,9 +64,9 @@ describe('a value', () => {
       cacheFolder: '/cache/pharos',
       library: '/data/pharos/library.db',
       failures: '',
-      modelFolder: '/data/pharos/embedding',
-      embedThreads: 1,
-      embedder: 'onnx',
+      embed: true,
+      embedThreads: 0,
+      embedder: 'built-in',
       embedEndpoint: '',
       embedModel: '',
       embedKey: '',
@@ -201,7 +201,7 @@ describe('a value', () => {
     [{ host: ' ' }, 'host: expected a text, got " "'],
     [{ token: 12345 }, 'token: expected a text'],
     [{ contactUrl: 'me@example.org' }, 'contactUrl: expected an address with http or https, got "me@example.org"'],
-    [{ embedder: 'tie' }, 'embedder: expected one of onnx, tei, openai, got "tie"'],
+    [{ embedder: 'tie' }, 'embedder: expected one of built-in, tei, openai, got "tie"'],
     [{ reranker: true }, 'reranker: expected a text, got true'],
     [{ embedKey: 12345 }, 'embedKey: expected a text'],
     [{ embedBatch: 2049 }, 'embedBatch: expected a whole number from 1 to 2048, got 2049'],
@@ -243,7 +243,7 @@ describe('a value', () => {
   })
 
   test.each([
-    ['embedEndpoint', 'embedder', 'tei or openai', 'onnx'],
+    ['embedEndpoint', 'embedder', 'tei or openai', 'built-in'],
     ['rerankEndpoint', 'reranker', 'tei or hosted', 'none'],
   ])('that is %s is not alone', (endpoint, kind, kinds, none) => {
     const place = { [endpoint]: 'http://service.example/' }
@@ -459,7 +459,7 @@ describe('the environment of a process that is started', () => {
     expect(shownValue('library', values.library)).toBe('postgres://me@db.example/pharos?schema=docs')
     expect(writeValue('library', values.library)).toBe('postgres://me@db.example/pharos?schema=docs')
     expect(read(undefined, { environment: writeEnvironment(values, {}) }).values.library).toBe(address)
-    expect(read({ modelFolder: address }).values.modelFolder).toContain(folder)
+    expect(read({ cacheFolder: address }).values.cacheFolder).toContain(folder)
   })
 
   test('allows nothing that is not allowed here', () => {

@@ -40,6 +40,8 @@ export class Workshop {
       HOME: this.folder,
       XDG_CACHE_HOME: join(this.folder, 'cache'),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      // Most tests are not about meaning, and each program that embeds loads the model.
+      PHAROS_EMBED: 'false',
     }
   }
 

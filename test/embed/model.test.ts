@@ -1,55 +1,40 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { run } from '../../src/cli/run.ts'
-import { parseWordPiece, tokenizeText } from '../../src/core/embedding/word-piece.ts'
-import { installModel } from '../../src/embed/install.ts'
-import { runtimePlace } from '../../src/embed/model-files.ts'
-import { openOnnxEmbedder } from '../../src/embed/onnx-embedder.ts'
 import type { Library } from '../../src/library/library.ts'
 import { embedLibrary } from '../../src/library/operations/embed-library.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
-import type { Embedder } from '../../src/library/vectors.ts'
+import type { VectorIndex } from '../../src/library/vectors.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { closeLater } from '../close-later.ts'
 import { PROGRAM } from '../e2e/program.ts'
+import { until } from '../e2e/server.ts'
 import { openSite } from '../sites/site.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
-/*
- * The real model, installed as users install it: once for this copy of the project, because it is a download of 130 MB.
- */
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const modelFolder = join(root, 'node_modules', '.cache', 'pharos-embedding')
+/* The built-in model in a library. */
 const scratch = mkdtempSync(join(tmpdir(), 'pharos-model-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** For all tests to which it does not matter whose it is: a process takes long to begin. */
-let embedder: Embedder
-
-beforeAll(async () => {
-  await installModel({ folder: modelFolder })
-  embedder = await openModel()
-}, 300_000)
-afterAll(async () => {
-  await embedder.close()
-  rmSync(scratch, { recursive: true, force: true })
-})
-
-const cosine = (a: Float32Array | undefined, b: Float32Array | undefined): number =>
-  a?.reduce((sum, value, i) => sum + value * (b?.[i] ?? 0), 0) ?? 0
-
-/** Opens the model of a folder; its process begins with the first text. */
-async function openModel(folder = modelFolder): Promise<Embedder> {
-  const opened = await openOnnxEmbedder({ folder })
-  if (opened === undefined) throw new Error('no model is installed')
-  return opened
+/** How many chunks of a library have a vector. */
+async function countVectors(path: string): Promise<number> {
+  const library = await openLibrary({ path, version: '0.0.0' })
+  const count = await library.vectors?.count()
+  await library.close()
+  return count?.embedded ?? 0
 }
 
 /** Runs the built program beside this one, which goes on meanwhile, until it is interrupted. */
-async function runAside(args: readonly string[], stop: AbortSignal): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+async function runAside(
+  args: readonly string[],
+  stop: AbortSignal,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; stderr: string }> {
+  const env = { ...process.env, ...settings }
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['pipe', 'ignore', 'pipe'], env })
   stop.addEventListener('abort', () => child.kill('SIGINT'))
   let stderr = ''
   child.stderr.on('data', (some) => {
@@ -59,112 +44,6 @@ async function runAside(args: readonly string[], stop: AbortSignal): Promise<{ c
   return { code, stderr }
 }
 
-describe('the installation', () => {
-  test('is left alone when it is there', async () => {
-    const steps: string[] = []
-    const installed = await installModel({ folder: modelFolder, onStep: (step) => steps.push(step) })
-    expect(installed).toMatchObject({ model: 'present', runtime: 'present', space: { dimensions: 384 } })
-    expect(steps).toEqual(['embedding a text'])
-  })
-
-  test('has what this machine needs, and its licences', () => {
-    expect(readFileSync(join(modelFolder, 'model', 'NOTICE'), 'utf8')).toContain('all-MiniLM-L6-v2')
-    const programs = join(runtimePlace(modelFolder), 'node_modules', 'onnxruntime-node', 'bin', 'napi-v6')
-    expect(existsSync(join(programs, process.platform, process.arch))).toBe(true)
-    expect(existsSync(join(programs, process.platform === 'win32' ? 'darwin' : 'win32'))).toBe(false)
-  })
-
-  test('can be copied from a folder, without any network', async () => {
-    const folder = join(scratch, 'copied')
-    const doubts: string[] = []
-    const installed = await installModel({ folder, from: modelFolder, onDoubt: (doubt) => doubts.push(doubt) })
-    expect(installed).toMatchObject({ model: 'installed', runtime: 'installed' })
-    // It is known by its hash.
-    expect(doubts).toEqual([])
-    expect(installed.space).toEqual(embedder.space)
-    rmSync(folder, { recursive: true })
-  })
-})
-
-describe('the tokens of a text', () => {
-  let vocabulary: ReturnType<typeof parseWordPiece>
-  beforeAll(() => {
-    vocabulary = parseWordPiece(readFileSync(join(modelFolder, 'model', 'tokenizer.json'), 'utf8'))
-  })
-
-  // As the reference tokenizer of the model's makers gives them.
-  test.each<[string, number[]]>([
-    ['Hello, world!', [101, 7592, 1010, 2088, 999, 102]],
-    ['os.path.join()', [101, 9808, 1012, 4130, 1012, 3693, 1006, 1007, 102]],
-    ['Café naïve Ångström', [101, 7668, 15743, 17076, 15687, 102]],
-    ['unbelievably', [101, 4895, 8671, 2666, 3567, 6321, 102]],
-    ['日本語 text', [101, 1864, 1876, 1950, 3793, 102]],
-    ['--max-pages=10', [101, 1011, 1011, 4098, 1011, 5530, 1027, 2184, 102]],
-    ['😀', [101, 100, 102]],
-  ])('%s', (text, tokens) => {
-    expect(tokenizeText(text, vocabulary, 256)).toEqual(tokens)
-  })
-})
-
-describe('the embedder', () => {
-  test('gives vectors of length 1 that are near where the meaning is', async () => {
-    const [question, answer, other] = await embedder.embed([
-      'How do I parse JSON?',
-      'json.loads deserialises a document to a Python object',
-      'The weather in Hamburg is rainy',
-    ])
-    expect(cosine(question, question)).toBeCloseTo(1, 5)
-    expect(cosine(question, answer)).toBeGreaterThan(0.4)
-    expect(cosine(question, other)).toBeLessThan(0.15)
-  })
-
-  test('gives a text the same vector whatever stands beside it', async () => {
-    const [alone] = await embedder.embed(['a lighthouse'])
-    const among = await embedder.embed(['much longer '.repeat(100), 'a lighthouse', ''])
-    expect(among[1]).toEqual(alone)
-    expect(among[2]?.length).toBe(384)
-  })
-
-  test('stops for whoever does not want to wait, and goes on for others', async () => {
-    const stop = new AbortController()
-    const many = embedder.embed(
-      Array.from({ length: 500 }, (_, i) => `text ${i} `.repeat(60)),
-      stop.signal,
-    )
-    const refused = expect(many).rejects.toThrow('enough')
-    const [query] = await embedder.embed(['a question in between'], undefined, 'query')
-    expect(query?.length).toBe(384)
-    stop.abort(new Error('enough'))
-    await refused
-    expect((await embedder.embed(['after'])).length).toBe(1)
-  })
-
-  test('says so when it was closed, also to those who wait', async () => {
-    const closed = await openModel()
-    const waiting = Promise.allSettled([closed.embed(['one']), closed.embed(['two', 'three'])])
-    await closed.close()
-    expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await expect(closed.embed(['four'])).rejects.toMatchObject({ code: 'EMBEDDER_UNUSABLE' })
-  })
-
-  test('says what is wrong with a model that cannot be loaded', async () => {
-    const folder = join(scratch, 'harmed')
-    mkdirSync(folder)
-    cpSync(join(modelFolder, 'model'), join(folder, 'model'), { recursive: true })
-    cpSync(runtimePlace(modelFolder), runtimePlace(folder), { recursive: true })
-    writeFileSync(join(folder, 'model', 'model_quantized.onnx'), 'no model')
-    const harmed = await openModel(folder)
-    await expect(harmed.embed(['one'])).rejects.toMatchObject({
-      code: 'EMBEDDER_UNUSABLE',
-      message: expect.stringMatching(/cannot be used: .+/),
-    })
-    await harmed.close()
-    // An installation mends it.
-    expect(await installModel({ folder, from: modelFolder })).toMatchObject({ model: 'installed', runtime: 'present' })
-    rmSync(folder, { recursive: true })
-  })
-})
-
 describe('a library with vectors', () => {
   const PAGES = {
     '/a': 'Deserialises a document to an object and returns it.',
@@ -173,14 +52,18 @@ describe('a library with vectors', () => {
   }
 
   async function fill(path: string): Promise<OpenLibrary> {
-    const library = await openLibrary({ path, version: '0.0.0', modelFolder })
+    const library = await openLibrary({ path, version: '0.0.0' })
     await addSourceTo(library.store, 'docs')
+    // A question waits two seconds for the model, which may take longer to load on a busy machine.
+    await (await library.openEmbedder?.())?.embed(['ready'], undefined, 'query')
     for (const [at, text] of Object.entries(PAGES)) await writePage(library.store, 'docs', at, text, { title: 'Page' })
     return library
   }
 
-  /** The same with the process that runs already. */
-  const fillQuickly = async (path: string) => ({ ...(await fill(path)), openEmbedder: async () => embedder })
+  const vectorsOf = ({ vectors }: Library): VectorIndex => {
+    if (vectors === undefined) throw new Error('the library keeps no vectors')
+    return vectors
+  }
 
   const firstOf = async (library: Library, query: string) => {
     const { passages, more, engines, notices } = await searchLibrary(library, { query })
@@ -200,7 +83,7 @@ describe('a library with vectors', () => {
   })
 
   test('says what is not embedded yet, and finds that by its words', async () => {
-    const library = await fillQuickly(':memory:')
+    const library = await fill(':memory:')
     for await (const _ of embedLibrary(library));
     await writePage(library.store, 'docs', '/new', 'A foghorn replaces the lamp where the coast is misty.')
     const answer = await firstOf(library, 'foghorn')
@@ -209,22 +92,52 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('answers by words, and says why, when the model does not work any more', async () => {
-    const path = join(scratch, 'words.db')
-    const filled = await fillQuickly(path)
-    for await (const _ of embedLibrary(filled));
-    await filled.close()
-    const without = await openLibrary({ path, version: '0.0.0', modelFolder: join(scratch, 'nowhere') })
-    const answer = await firstOf(without, 'lamp')
-    expect(answer).toMatchObject({ url: '/b', engines: ['words'] })
-    expect(answer.notices.join()).toContain('not installed')
-    await expect(embedLibrary(without).next()).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
-    await without.close()
+  test('makes the vectors of an earlier model anew, of all sources that had some', async () => {
+    const library = await fill(':memory:')
+    const vectors = vectorsOf(library)
+    const fingerprint = 'ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6'
+    await vectors.replaceSpace({ model: 'all-MiniLM-L6-v2', fingerprint, dimensions: 384 })
+    const space = { model: 'all-MiniLM-L6-v2', fingerprint, dimensions: 384 }
+    const vector = Float32Array.from({ length: 384 }, (_, i) => (i === 0 ? 1 : 0))
+    for (const id of ['old', 'bare', 'new']) await addSourceTo(library.store, id)
+    const [old = ''] = await writePage(library.store, 'old', '/', 'A foghorn sounds where the coast is misty.')
+    await writePage(library.store, 'bare', '/', 'Nobody asked for this one.')
+    await writePage(library.store, 'new', '/', 'Gulls nest on the cliff.')
+    await vectors.write(space, [{ sourceId: 'old', chunkId: old, vector }])
+    const before = await firstOf(library, 'foghorn')
+    expect(before).toMatchObject({ engines: ['words'], notices: [expect.stringContaining('of another model')] })
+    for await (const _ of embedLibrary(library, { sourceIds: ['new'] }));
+    const embedded = (id: string) => vectors.count([id]).then((count) => count.embedded)
+    expect(await Promise.all(['old', 'bare', 'new'].map(embedded))).toEqual([1, 0, 1])
+    expect(await firstOf(library, 'birds on a rock')).toMatchObject({ engines: ['words', 'vectors'] })
+    await library.close()
+  })
+
+  test('leaves vectors of a service alone', async () => {
+    const library = await fill(':memory:')
+    await vectorsOf(library).replaceSpace({ model: 'bge', fingerprint: 'f'.repeat(64), dimensions: 8 })
+    await expect(embedLibrary(library).next()).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+    await library.close()
+  })
+
+  test('leaves text in other languages to words, and reaches its end all the same', async () => {
+    const library = await fill(':memory:')
+    await writePage(library.store, 'docs', '/de', 'Der Wärter zündet jeden Abend die Lampe an.', { language: 'de' })
+    let last = { embedded: 0, refused: 0, skipped: 0 }
+    for await (const progress of embedLibrary(library)) last = progress
+    expect(last).toMatchObject({ embedded: 3, refused: 1, skipped: 0 })
+    const [refused] = await vectorsOf(library).listRefused(10)
+    expect(refused?.problem).toBe('its page is in another language (de) than the model (en)')
+    expect(await firstOf(library, 'how boats are guided home')).toMatchObject({ url: '/b', notices: [] })
+    const german = await firstOf(library, 'Wer ist der Wärter und was macht er mit der Lampe?')
+    expect(german).toMatchObject({ url: '/de', engines: ['words'] })
+    expect(german.notices).toContain('the model is made for another language (en); answered by words alone')
+    await library.close()
   })
 
   describe('on the command line', () => {
     const path = join(scratch, 'cli.db')
-    const args = ['--library', path, '--model-folder', modelFolder]
+    const args = ['--library', path]
     afterEach(() => vi.unstubAllEnvs())
 
     /** Runs the command line in this process. */
@@ -241,7 +154,7 @@ describe('a library with vectors', () => {
     beforeAll(async () => {
       const library = await fill(path)
       // Enough that a run can be interrupted.
-      const long = Array.from({ length: 100 }, (_, i) => `Chunk ${i}. ${'The lamp is lit at dusk. '.repeat(8)}`)
+      const long = Array.from({ length: 300 }, (_, i) => `Chunk ${i}. ${'The lamp is lit at dusk. '.repeat(8)}`)
       await writePage(library.store, 'docs', '/long', long.join('\n---\n'))
       await library.close()
     })
@@ -261,70 +174,105 @@ describe('a library with vectors', () => {
       })
       const before = await count()
       expect(before).toBeGreaterThan(0)
-      expect(before).toBeLessThan(103)
+      expect(before).toBeLessThan(303)
       await counter.close()
 
       const { stdout, status } = await pharos('embed', 'run', 'docs', '--json', ...args)
       expect(status).toBe(0)
-      expect(JSON.parse(stdout)).toMatchObject({ made: 103 - before, embedded: 103, chunks: 103 })
+      expect(JSON.parse(stdout)).toMatchObject({ made: 303 - before, embedded: 303, chunks: 303 })
       expect((await pharos('embed', 'run', ...args)).stdout).toContain(
-        'nothing to embed: 103 of 103 chunks have a vector',
+        'nothing to embed: 303 of 303 chunks have a vector',
       )
     })
 
     test('embed status tells the model, the vectors, and how far each source is', async () => {
       expect(JSON.parse((await pharos('embed', 'status', '--json', ...args)).stdout)).toMatchObject({
-        model: { name: 'all-MiniLM-L6-v2', dimensions: 384, problem: null },
+        model: { name: 'pharos-embed-1', dimensions: 384, service: null, problem: null },
         is_comparable: true,
-        sources: [{ name: 'docs', embedded: 103, chunks: 103 }],
+        sources: [{ name: 'docs', embedded: 303, chunks: 303 }],
       })
-      const nowhere = await pharos('embed', 'status', '--library', path, '--model-folder', join(scratch, 'none'))
-      expect(nowhere).toMatchObject({ status: 0, stdout: expect.stringContaining('none is installed') })
+      expect((await pharos('embed', 'status', ...args)).stdout).toContain(
+        'model: pharos-embed-1, 384 dimensions, built in\nvectors: of pharos-embed-1, 384 dimensions\n',
+      )
     })
 
-    test('embed install says that it is there, and where npm is missing or unreachable', async () => {
-      expect(JSON.parse((await pharos('embed', 'install', '--json', ...args)).stdout)).toMatchObject({
-        model_state: 'present',
-        runtime_state: 'present',
-      })
-      const elsewhere = ['embed', 'install', '--model-folder', join(scratch, 'fresh')]
-      vi.stubEnv('PATH', scratch)
-      const noNpm = await pharos(...elsewhere)
-      expect(noNpm).toMatchObject({ status: 3, stdout: '', stderr: expect.stringContaining('npm is not there') })
-      vi.unstubAllEnvs()
-      vi.stubEnv('npm_config_registry', 'http://127.0.0.1:1/')
-      vi.stubEnv('npm_config_fetch_retries', '0')
-      vi.stubEnv('npm_config_cache', join(scratch, 'npm-cache'))
-      const noNetwork = await pharos(...elsewhere)
-      expect(noNetwork).toMatchObject({ status: 3, stderr: expect.stringContaining('check the network') })
+    test('embed install says that nothing is to be installed', async () => {
+      const { stdout, status } = await pharos('embed', 'install')
+      expect([status, stdout]).toEqual([0, expect.stringContaining('nothing to install: the model is built in')])
     })
 
-    test('add --embed crawls and embeds, and does not begin where there is no model', async () => {
-      const page = '<title>Tower</title><main><h1>Tower</h1><p>The keeper lights the lamp every evening.</p></main>'
-      const site = await openSite({ '/': page })
-      try {
-        const place = ['--library', join(scratch, 'added.db'), '--allow-private']
-        const add = (folder: string) => {
-          vi.stubEnv('PHAROS_MODEL_FOLDER', folder)
-          return pharos('add', `${site.origin}/`, '--name', 'tower', '--embed', '--json', ...place)
-        }
-        const refused = await add(join(scratch, 'none'))
-        expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('EMBEDDER_MISSING') })
-        expect(site.requests).toEqual([])
-        const added = await add(modelFolder)
-        expect(added).toMatchObject({ status: 0, stderr: '' })
-        const { stdout } = await pharos(
-          'embed',
-          'status',
-          '--json',
-          '--model-folder',
-          modelFolder,
-          ...place.slice(0, 2),
-        )
-        expect(JSON.parse(stdout).sources).toMatchObject([{ name: 'tower', embedded: 1, chunks: 1 }])
-      } finally {
-        await site.close()
-      }
+    test('add embeds what it reads, and a question in other words than the page finds it', async () => {
+      const place = ['--library', join(scratch, 'added.db')]
+      const folder = join(scratch, 'notes')
+      mkdirSync(folder)
+      writeFileSync(
+        join(folder, 'tower.md'),
+        '# Tower\n\nThe keeper lights the lamp every evening, so that ships find home.\n',
+      )
+      writeFileSync(join(folder, 'rain.md'), '# Rain\n\nWet weather is expected in the north.\n')
+      vi.stubEnv('PHAROS_EMBED', 'true')
+      const added = await pharos('add', folder, '--name', 'notes', ...place)
+      expect(added).toMatchObject({ status: 0 })
+      const query = ['search', 'guiding boats at night', '--explain', '--json', ...place]
+      // A question waits two seconds for the model, which may take longer to load on a busy machine.
+      const { passages, engines } = await until(
+        async () => JSON.parse((await pharos(...query)).stdout),
+        (answer) => answer.engines.length === 2,
+      )
+      expect(engines).toEqual(['words', 'vectors'])
+      expect(passages[0]).toMatchObject({ title: 'Tower' })
+      expect(JSON.stringify(passages[0])).toMatch(/"similarity":0\.\d/)
+      expect((await pharos('status', 'notes', ...place)).stdout).toContain('meaning 100 %')
+      const [listed] = JSON.parse((await pharos('list', '--json', ...place)).stdout).sources
+      expect(listed).toMatchObject({ name: 'notes', meaning: 1 })
+      writeFileSync(join(folder, 'fog.md'), '# Fog\n\nA horn sounds where the coast is misty.\n')
+      expect(await pharos('recrawl', 'notes', '--no-embed', ...place)).toMatchObject({ status: 0 })
+      expect((await pharos('list', ...place)).stdout).toContain('meaning 66 %')
+      expect(await pharos('recrawl', 'notes', '--embed', ...place)).toMatchObject({
+        status: 0,
+        stderr: expect.stringContaining('searchable by words and by meaning (100 %)\n'),
+      })
+    })
+
+    test('Ctrl-C ends the embedding after a crawl, which has completed all the same', async () => {
+      const library = join(scratch, 'stopped.db')
+      const file = join(scratch, 'long.md')
+      const text =
+        'The keeper climbs the stairs every evening and lights the lamp, because the ships out there need it.'
+      const parts = Array.from(
+        { length: 400 },
+        (_, i) => `## Part ${i}\n\nThis is what is written of day ${i}. ${text} ${text}\n`,
+      )
+      writeFileSync(file, `# Long\n\n${parts.join('\n')}`)
+      const stop = new AbortController()
+      const running = runAside(['add', file, '--name', 'long', '--library', library], stop.signal, {
+        PHAROS_EMBED: 'true',
+      })
+      const embedded = await until(
+        async () => (existsSync(library) ? countVectors(library) : 0),
+        (count) => count > 0,
+      )
+      expect(embedded).toBeGreaterThan(0)
+      stop.abort()
+      const { code, stderr } = await running
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringMatching(/embedding stopped; .+ go on with: pharos embed run long/),
+      ])
+      const [listed] = JSON.parse((await pharos('list', '--json', '--library', library)).stdout).sources
+      expect(listed).toMatchObject({ status: 'INDEXED' })
+      expect(listed.meaning).toBeLessThan(1)
+    })
+
+    test('the process of a crawl begins to embed, so that its server goes on', async () => {
+      const site = await openSite({
+        '/': '<title>Tower</title><main><h1>Tower</h1><p>The keeper lights it.</p></main>',
+      })
+      closeLater(() => site.close())
+      const library = join(scratch, 'job.db')
+      const settings = { PHAROS_EMBED: 'true', PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '*' }
+      const { code } = await runAside(['crawl-job', `${site.origin}/`], new AbortController().signal, settings)
+      expect([code, await countVectors(library)]).toEqual([0, 1])
     })
 
     test.each([
@@ -332,7 +280,7 @@ describe('a library with vectors', () => {
       [['embed', 'destroy'], 'destroy'],
       [['embed', 'install', 'docs'], 'takes no source'],
       [['embed', 'status', '--replace'], 'takes no --replace'],
-      [['embed', 'run', '--from', 'x'], 'takes no --from'],
+      [['embed', 'install', '--replace'], 'takes no --replace'],
       [['embed', 'run', 'nobody', ...args], 'no source nobody'],
     ])('%j is refused', async (words, problem) => {
       const { stderr, status } = await pharos(...words)

@@ -144,7 +144,7 @@ describe('hits by words and meanings', () => {
 
 describe('words answer alone, and the answer says so', () => {
   test.each<[string, Partial<Library>, string]>([
-    ['where no model is installed', { openEmbedder: async () => undefined }, 'topics, which is not installed'],
+    ['where there is no model', { openEmbedder: async () => undefined }, 'topics, which is not configured here'],
     [
       'where another model is',
       {
@@ -154,7 +154,7 @@ describe('words answer alone, and the answer says so', () => {
           close: async () => {},
         }),
       },
-      'another model (topics) than the one that is installed (other)',
+      'another model (topics) than the one that is built in (other)',
     ],
     [
       'where the model fails',

@@ -320,7 +320,7 @@ test('a server makes vectors first where the library has some, and says where it
   const without = { ...bare, openEmbedder: async () => undefined }
   expect(await importGiven(without, sent)).toMatchObject({
     isEmbedded: false,
-    notice: expect.stringContaining('no model is installed or configured'),
+    notice: expect.stringContaining('there is no model'),
   })
   await expect(importGiven(without, changed, { embed: true })).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
   expect(await importGiven(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })

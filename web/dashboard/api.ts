@@ -277,6 +277,8 @@ export interface SourceItem {
   readonly status: 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
   readonly pages: number
   readonly chunks: number
+  /** The share of them that search by meaning finds, from 0 to 1; null where none can be found so. */
+  readonly meaning: number | null
   readonly balance: Balance
   /** Counts by `state/reason`. */
   readonly reasons: Readonly<Record<string, number>>

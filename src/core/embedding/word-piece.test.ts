@@ -1,26 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { parseWordPiece, tokenizeText } from './word-piece.ts'
+import { createVocabulary, tokenizeText } from './word-piece.ts'
 
 const PIECES = [
   '[PAD]', '[UNK]', '[CLS]', '[SEP]', 'un', '##aff', '##able', 'cafe', 'a', 'b', 'c', '##b', '日', '本', '(', ')', '.', '-', 'x', '##x', 'i', 'σ', '##ς', '«', '+',
 ] // biome-ignore format: a list of words
 
-function fileOf(more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({
-    normalizer: { type: 'BertNormalizer', lowercase: true },
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    model: {
-      type: 'WordPiece',
-      unk_token: '[UNK]',
-      continuing_subword_prefix: '##',
-      max_input_chars_per_word: 100,
-      vocab: Object.fromEntries(PIECES.map((piece, id) => [piece, id])),
-    },
-    ...more,
-  })
-}
-
-const vocabulary = parseWordPiece(fileOf())
+const vocabulary = createVocabulary(new Map(PIECES.map((piece, id) => [piece, id])))
 const piecesOf = (text: string, limit = 256) => tokenizeText(text, vocabulary, limit).map((id) => PIECES[id])
 const inside = (text: string) => piecesOf(text).slice(1, -1)
 
@@ -66,13 +51,13 @@ test.each([
   expect(part.slice(0, -1)).toEqual(whole.slice(0, 31))
 })
 
-test('a tokenizer of another kind is refused', () => {
-  expect(() => parseWordPiece(fileOf({ model: { type: 'BPE' } }))).toThrow('not WordPiece')
-  expect(() => parseWordPiece(fileOf({ normalizer: { type: 'BertNormalizer', lowercase: false } }))).toThrow(
-    'lower case',
-  )
-  expect(() => parseWordPiece(fileOf({ pre_tokenizer: { type: 'ByteLevel' } }))).toThrow('cut words')
-  const vocab = { '[UNK]': 0, '[CLS]': 1 }
-  const model = { type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', vocab }
-  expect(() => parseWordPiece(fileOf({ model }))).toThrow('no [SEP]')
+test('a vocabulary without a mark is refused', () => {
+  expect(() =>
+    createVocabulary(
+      new Map([
+        ['[UNK]', 0],
+        ['[CLS]', 1],
+      ]),
+    ),
+  ).toThrow('no [SEP]')
 })

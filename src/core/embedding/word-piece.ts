@@ -11,50 +11,23 @@ export interface WordPieceVocabulary {
   readonly start: number
   /** Stands after it. */
   readonly end: number
-  /** Words of more characters are unknown. */
-  readonly maxWordChars: number
-}
-
-/** Reads a `tokenizer.json` of a BERT model that lowers case; throws a plain `Error` that says what is wrong with it. */
-export function parseWordPiece(json: string): WordPieceVocabulary {
-  // What is used of it is checked below.
-  const file = JSON.parse(json) as TokenizerFile
-  const { model, normalizer, pre_tokenizer: splitter } = file
-  if (model?.type !== 'WordPiece' || model.continuing_subword_prefix !== CONTINUATION) {
-    throw new Error('its tokenizer is not WordPiece')
-  }
-  if (normalizer?.type !== 'BertNormalizer' || normalizer.lowercase !== true) {
-    throw new Error('its tokenizer does not lower case as BERT does')
-  }
-  if (splitter?.type !== 'BertPreTokenizer') throw new Error('its tokenizer does not cut words as BERT does')
-  const pieces = new Map(Object.entries(model.vocab ?? {}))
-  return createVocabulary(pieces, model.unk_token, model.max_input_chars_per_word)
 }
 
 /** Completes a table of pieces; throws a plain `Error` where it has not even the marks. */
-export function createVocabulary(pieces: PieceTable, unknown = '[UNK]', maxWordChars = 100): WordPieceVocabulary {
+export function createVocabulary(pieces: PieceTable): WordPieceVocabulary {
   const idOf = (piece: string): number => {
     const id = pieces.get(piece)
-    if (typeof id !== 'number') throw new Error(`its vocabulary has no ${piece}`)
+    if (id === undefined) throw new Error(`its vocabulary has no ${piece}`)
     return id
   }
-  return { pieces, unknown: idOf(unknown), start: idOf('[CLS]'), end: idOf('[SEP]'), maxWordChars }
-}
-
-interface TokenizerFile {
-  readonly model?: {
-    readonly type?: string
-    readonly vocab?: Readonly<Record<string, number>>
-    readonly unk_token?: string
-    readonly continuing_subword_prefix?: string
-    readonly max_input_chars_per_word?: number
-  }
-  readonly normalizer?: { readonly type?: string; readonly lowercase?: boolean }
-  readonly pre_tokenizer?: { readonly type?: string }
+  return { pieces, unknown: idOf('[UNK]'), start: idOf('[CLS]'), end: idOf('[SEP]') }
 }
 
 /** Marks a piece that goes on with a word. */
 const CONTINUATION = '##'
+
+/** Words of more characters are unknown. */
+const MAX_WORD_CHARS = 100
 
 /** So many characters of a text are looked at for each token it may have; the rest is cut off unseen. */
 export const CHARS_PER_TOKEN = 40
@@ -100,9 +73,9 @@ function splitWords(text: string): string[] {
 }
 
 /** The longest pieces of a word from left to right. A word of which some part is no piece is unknown as a whole. */
-function cutWord(word: string, { pieces, unknown, maxWordChars }: WordPieceVocabulary): number[] {
+function cutWord(word: string, { pieces, unknown }: WordPieceVocabulary): number[] {
   const chars = [...word]
-  if (chars.length > maxWordChars) return [unknown]
+  if (chars.length > MAX_WORD_CHARS) return [unknown]
   const found: number[] = []
   for (let start = 0; start < chars.length; ) {
     let end = chars.length

@@ -8,3 +8,8 @@ export function countOf(count: number, noun: string): string {
 export function writeNumber(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
+
+/** `64 %` of a share from 0 to 1: never 100 while something is missing. */
+export function writePercent(share: number): string {
+  return `${Math.floor(share * 100)} %`
+}

@@ -3,7 +3,7 @@ import { embeddedText } from '../embedded-text.ts'
 import { createImportedPage } from '../import-pages.ts'
 import type { ImportTree } from '../import-tree.ts'
 import type { Library } from '../library.ts'
-import { takeUpSpace } from './embed-library.ts'
+import { canEmbed, takeUpSpace } from './embed-library.ts'
 
 /** Vectors that were made of what is about to be imported. */
 export interface ReadyVectors {
@@ -34,6 +34,7 @@ export async function embedImport(
   for (const imported of pages.values()) {
     if (isKept(imported.key, imported.version)) continue
     const { page, chunks } = createImportedPage(imported, sha256)
+    if (!canEmbed(embedder, page.language)) continue
     for (let i = 0; i < chunks.length; i += batchSize) {
       const some = chunks.slice(i, i + batchSize)
       const texts = some.map(({ headingPath, content }) => embeddedText(page.title, headingPath, content))

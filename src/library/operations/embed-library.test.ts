@@ -235,9 +235,9 @@ describe('embedding a library', () => {
     [
       'failures',
       () => {
-        throw new PharosError('EMBEDDER_UNUSABLE', { folder: 'models', problem: 'no such symbol' })
+        throw new PharosError('MODEL_UNUSABLE', { problem: 'no such symbol' })
       },
-      'EMBEDDER_UNUSABLE',
+      'MODEL_UNUSABLE',
     ],
   ])('ends where the model gives nothing but %s, and writes nothing', async (_what, embed, code) => {
     const { library, store, asked } = await stage(TWENTY, SPACE, embed)

@@ -1,5 +1,6 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { findVectorProblem } from '../../core/search/quantized-vector.ts'
+import { shortCode } from '../../core/text/language-code.ts'
 import { refuseOtherSpace } from '../check-vectors.ts'
 import { PROOF_TEXT } from '../embedded-text.ts'
 import type { Library } from '../library.ts'
@@ -24,9 +25,12 @@ export interface EmbedInput {
 export interface EmbedProgress {
   readonly embedded: number
   readonly chunks: number
-  /** Chunks that the model makes no vector of, found now or before. They are kept out until somebody wants them tried again. */
+  /**
+   * Chunks that get no vector, found now or before: the model fails at them, or is not made for the language of their page. They are
+   * kept out until they are to be tried again.
+   */
   readonly refused: number
-  /** Those that were found now, with those that took the service too long, which are tried again later. */
+  /** Those that the model failed at now, with those that took the service too long, which are tried again later. */
   readonly skipped: number
   /** What is wrong with the first of them, in words. */
   readonly problem: string | null
@@ -44,8 +48,9 @@ const BATCHES_PER_COUNT = 20
 /**
  * Gives vectors to the chunks that have none, some at a time, and says how far it is after each. A chunk that the model makes no
  * vector of is left out, and is not tried again; one that takes a service too long is, after a while. While another process embeds the
- * library, it looks on. Refuses with `EMBEDDER_MISSING` where no model is installed, and with `VECTOR_SPACE_OTHER` where there are
- * vectors of another one. A service that fails ends it with `SERVICE_UNUSABLE`; what was embedded till then stays.
+ * library, it looks on. Refuses with `EMBEDDER_MISSING` where the library has no model, and with `VECTOR_SPACE_OTHER` where there are
+ * vectors of another one. Vectors of an earlier built-in model are made anew, for all sources that had some. A service that fails ends
+ * it with `SERVICE_UNUSABLE`; what was embedded till then stays.
  */
 export async function* embedLibrary(library: Library, input: EmbedInput = {}): AsyncGenerator<EmbedProgress, void> {
   const { sourceIds, replace = false, retryRefused = false } = input
@@ -54,12 +59,13 @@ export async function* embedLibrary(library: Library, input: EmbedInput = {}): A
   if (vectors === undefined || embedder === undefined) {
     throw new PharosError('EMBEDDER_MISSING')
   }
-  await takeUpSpace(library, vectors, embedder, replace)
+  const others = await takeUpSpace(library, vectors, embedder, replace)
   if (retryRefused) {
     await vectors.forgetRefused(sourceIds)
     lateFor(embedder).clear()
   }
-  const run = new Run(library, vectors, embedder, input)
+  const all = sourceIds === undefined ? {} : { sourceIds: [...new Set([...sourceIds, ...others])] }
+  const run = new Run(library, vectors, embedder, { ...input, ...all })
   const progress = await run.count()
   yield progress
   if (!isDone(progress)) yield* embedAlone(run)
@@ -159,8 +165,10 @@ class Run {
    */
   async #embedDue(chunks: readonly UnembeddedChunk[]): Promise<number> {
     const now = this.library.clock.now()
-    const others = chunks.filter((chunk) => !this.#late.has(writeName(chunk)))
-    const due = chunks.filter((chunk) => (this.#late.get(writeName(chunk)) ?? Number.POSITIVE_INFINITY) <= now)
+    const embeddable = chunks.filter(({ language }) => canEmbed(this.#embedder, language))
+    if (embeddable.length < chunks.length) await this.#keepOutForeign(chunks.filter((one) => !embeddable.includes(one)))
+    const others = embeddable.filter((chunk) => !this.#late.has(writeName(chunk)))
+    const due = embeddable.filter((chunk) => (this.#late.get(writeName(chunk)) ?? Number.POSITIVE_INFINITY) <= now)
     let made = others.length === 0 ? 0 : await this.#embed(others)
     for (const chunk of due) made += await this.#embed([chunk])
     return made
@@ -211,6 +219,15 @@ class Run {
     this.#skip(chunks.length, problem)
   }
 
+  /** Keeps chunks of pages out that are in languages the model is not made for: it would place them anywhere. */
+  async #keepOutForeign(chunks: readonly UnembeddedChunk[]): Promise<void> {
+    const { space, language: own } = this.#embedder
+    const problem = (language: string | null): string =>
+      `its page is in another language (${language}) than the model (${own})`
+    const named = chunks.map(({ sourceId, chunkId, language }) => ({ sourceId, chunkId, problem: problem(language) }))
+    await this.#vectors.refuse(space, named)
+  }
+
   /** Leaves a chunk alone for a while. A service that is busy may be too slow for it now; kept out for good it would never get a vector. */
   #setAside(chunk: ChunkName, { message }: Error): void {
     this.#late.set(writeName(chunk), this.library.clock.now() + LATE_MS)
@@ -254,18 +271,29 @@ function invalid(chunk: string, problem = ''): PharosError {
   return new PharosError('VECTOR_INVALID', { chunk, problem })
 }
 
-/** Vectors are added to those of the same space only. */
+/** Whether a model is made for texts in a language. One that is not known counts as its own. */
+export function canEmbed({ language: own }: Pick<Embedder, 'language'>, language: string | null): boolean {
+  const code = language === null ? null : shortCode(language)
+  return own === undefined || code === null || code === own
+}
+
+/** Vectors are added to those of the same space only. Gives the sources that lost theirs to a model that takes the place of an earlier one. */
 export async function takeUpSpace(
-  { wantsVectors: isService = false }: Library,
+  { store, wantsVectors: isService = false }: Library,
   vectors: VectorIndex,
   embedder: Embedder,
   replace: boolean,
-): Promise<void> {
-  const { space } = embedder
+): Promise<readonly string[]> {
+  const { space, earlierSpaces = [] } = embedder
   const found = await vectors.readSpace()
-  if (found?.fingerprint === space.fingerprint) return
+  if (found?.fingerprint === space.fingerprint) return []
   // A service may have another model again since it was opened, which it is asked for with a text: it is opened anew then.
   if (isService && found !== undefined) await embedder.embed([PROOF_TEXT])
-  if (found === undefined || replace) await vectors.replaceSpace(space)
-  else refuseOtherSpace(found, space)
+  if (found !== undefined && !replace && !earlierSpaces.includes(found.fingerprint)) refuseOtherSpace(found, space)
+  const losing: string[] = []
+  for (const { id } of found === undefined || replace ? [] : await store.listSources()) {
+    if ((await vectors.count([id])).embedded > 0) losing.push(id)
+  }
+  await vectors.replaceSpace(space)
+  return losing
 }

@@ -3,6 +3,7 @@ import { doInTurns } from '../in-turns.ts'
 import type { Library } from '../library.ts'
 import { checkImport } from '../parse-import.ts'
 import type { Store } from '../store.ts'
+import { beginEmbedding } from './embed-arrivals.ts'
 import { type ImportOptions, type ImportResult, runImport, takeUpImport } from './import-chunks.ts'
 
 /** What an import came to that was sent to a server. */
@@ -39,6 +40,8 @@ export async function importGiven(
     const embed = asked.embed ?? obstacle === null
     const taken = await takeUpImport(library, given, { ...asked, embed, ...(signal === undefined ? {} : { signal }) })
     const result = await runImport(library, taken)
+    // A server goes on with what was begun. What is wrong with the model is said by each search.
+    if (obstacle !== null) await beginEmbedding(library, result.source).catch(() => undefined)
     return { ...result, isEmbedded: embed, notice: obstacle || null }
   } finally {
     busy.delete(store)
@@ -46,14 +49,14 @@ export async function importGiven(
 }
 
 /** What keeps vectors from being made first, in words; empty where there are none at all, and null for nothing. */
-async function findObstacle({ vectors, openEmbedder }: Library, chunks: number): Promise<string | null> {
+async function findObstacle({ vectors, openEmbedder, embedsNew }: Library, chunks: number): Promise<string | null> {
   const space = await vectors?.readSpace()
-  if (space === undefined) return ''
+  if (space === undefined || embedsNew === false) return ''
   const later = 'its vectors were not made first, and are missing until it is embedded'
   if (chunks > MOST_EMBEDDED) return `${later}: it has more than ${MOST_EMBEDDED} chunks, so ask for it with embed`
   try {
     const embedder = await openEmbedder?.()
-    if (embedder === undefined) return `${later}: no model is installed or configured`
+    if (embedder === undefined) return `${later}: there is no model`
     return embedder.space.fingerprint === space.fingerprint ? null : `${later}: the library has those of another model`
   } catch (error) {
     return `${later}: ${messageOf(error)}`

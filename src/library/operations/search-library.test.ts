@@ -620,15 +620,15 @@ describe('meanings', () => {
     expect(await notices(async () => embedder())).toEqual(['words+vectors', '1,204 of 13,441 chunks have vectors'])
     expect(await notices(async () => undefined)).toEqual([
       'words',
-      `the library has vectors of tiny, which is not installed or configured${alone}`,
+      `the library has vectors of tiny, which is not configured here${alone}`,
     ])
     expect(await notices(undefined)).toEqual([
       'words',
-      `the library has vectors of tiny, which is not installed or configured${alone}`,
+      `the library has vectors of tiny, which is not configured here${alone}`,
     ])
     expect(await notices(async () => embedder('f2'))).toEqual([
       'words',
-      `the library has vectors of another model (tiny) than the one that is installed (tiny)${alone}`,
+      `the library has vectors of another model (tiny) than the one that is built in (tiny)${alone}`,
     ])
     expect(await notices(() => Promise.reject(new Error('no such file')))).toEqual([
       'words',

@@ -20,6 +20,8 @@ export interface SourceReport {
   readonly reasons: Readonly<Record<string, number>>
   readonly pages: number
   readonly chunks: number
+  /** The share of its chunks that have a vector, of those that can get one, from 0 to 1; null where none can, or the library has no vectors. */
+  readonly meaning: number | null
   readonly crawl: Crawl | null
   /** When it was last crawled, before a crawl that runs; null for what is PENDING or CRAWLING. */
   readonly lastCrawledAt: number | null
@@ -49,17 +51,28 @@ export function hasSignOfLife({ heartbeatAt }: Crawl, now: number, aliveMs: numb
   return Math.abs(now - heartbeatAt) < aliveMs
 }
 
+/** Whether somebody is at a crawl that is recorded as running. */
+function isAlive({ clock, runner, limits }: Library, crawl: Crawl): boolean {
+  const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
+  return !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
+}
+
+/** Whether a source is being crawled, by this process or another one. */
+export async function isCrawled(library: Library, sourceId: string): Promise<boolean> {
+  const [crawl] = await library.store.listCrawls(sourceId, 1)
+  return crawl?.state === 'running' && isAlive(library, crawl)
+}
+
 /** Reports on one source. */
 export async function reportSource(library: Library, source: Source): Promise<SourceReport> {
-  const { store, clock, runner, limits } = library
+  const { store } = library
   const [ledger, content, [crawl = null]] = await Promise.all([
     store.countLedger(source.id),
     store.countContent(source.id),
     store.listCrawls(source.id, 1),
   ])
   const isOpen = crawl?.state === 'running'
-  const isLeft = isOpen && crawl.runner !== null && runner.isGone(crawl.runner)
-  const isRunning = isOpen && !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
+  const isRunning = isOpen && isAlive(library, crawl)
   const isInterrupted = (isOpen && !isRunning) || crawl?.state === 'cancelled'
   const before = await listBefore(library, source.id, crawl, isRunning)
   const status = isRunning ? runningStatus(before) : restingStatus(before, content.pages)
@@ -71,12 +84,19 @@ export async function reportSource(library: Library, source: Source): Promise<So
     balance: createBalance(ledger),
     reasons: ledger.reasons,
     ...content,
+    meaning: await readMeaning(library, source.id, content.chunks),
     crawl,
     lastCrawledAt: isCrawled ? (last.endedAt ?? last.heartbeatAt) : null,
     isRunning,
     isInterrupted,
     waiting: await listWaiting(library, source),
   }
+}
+
+async function readMeaning({ vectors }: Library, sourceId: string, chunks: number): Promise<number | null> {
+  if (vectors === undefined || chunks === 0 || (await vectors.readSpace()) === undefined) return null
+  const { embedded, refused } = await vectors.count([sourceId])
+  return chunks <= refused ? null : Math.min(1, embedded / (chunks - refused))
 }
 
 async function listWaiting({ store, clock }: Library, source: Source): Promise<SourceReport['waiting']> {

@@ -58,6 +58,13 @@ export class ChunkIndex {
     return [...this.#chunks.values()].map(({ stored }) => stored)
   }
 
+  /** The languages of the pages of listed chunks, where they are known. */
+  languages(): ReadonlyMap<StoredChunk, string | null> {
+    return new Map(
+      [...this.#chunks.values()].map(({ stored, page }) => [stored, this.#pages.get(page)?.language ?? null]),
+    )
+  }
+
   /** How many chunks of each source are of which type. */
   countContentTypes(): Map<string, ContentTypeCounts> {
     this.tend()

@@ -216,6 +216,7 @@ export function createMemoryStore(): LibraryStore {
     tendIndex: async () => index.tend(),
     vectors: createMemoryVectors({
       listChunks: () => index.list(),
+      languages: () => index.languages(),
       createTest: (filter) => index.createTest(filter),
     }),
     jobLog: createMemoryJobLog(),

@@ -9,12 +9,14 @@ import type { ChunkName, VectorIndex, VectorSpace } from '../../library/vectors.
 export interface VectorNeeds {
   /** The chunks that are there now: the same objects as long as nothing is written to their page. */
   listChunks(): readonly StoredChunk[]
+  /** The languages of their pages, where they are known. */
+  languages(): ReadonlyMap<StoredChunk, string | null>
   /** Makes a test of listed chunks for everything that a filter asks besides the sources. */
   createTest(filter: ChunkFilter): (chunk: StoredChunk) => boolean
 }
 
 /** Vectors that are gone with their process, and each with its chunk. */
-export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): VectorIndex {
+export function createMemoryVectors({ listChunks, languages, createTest }: VectorNeeds): VectorIndex {
   let vectors = new WeakMap<StoredChunk, Uint8Array>()
   let refused = new WeakMap<StoredChunk, string>()
   let copied = new WeakSet<StoredChunk>()
@@ -48,14 +50,17 @@ export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): Ve
       copied = new WeakSet()
       space = next
     },
-    listMissing: async (limit, sourceIds, after) =>
-      listFrom(sourceIds, after)
+    listMissing: async (limit, sourceIds, after) => {
+      const known = languages()
+      return listFrom(sourceIds, after)
         .filter((stored) => !vectors.has(stored) && !refused.has(stored))
         .slice(0, limit)
         .map((stored) => ({
           ...nameOf(stored),
           text: embeddedText(stored.title, stored.chunk.headingPath, stored.chunk.content),
-        })),
+          language: known.get(stored) ?? null,
+        }))
+    },
     lease: async (asking, now, ms) => {
       if (holder !== asking && until > now) return false
       holder = asking

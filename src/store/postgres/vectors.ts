@@ -26,6 +26,7 @@ interface MissingColumns extends StoredName {
   readonly title: string
   readonly headingPath: string
   readonly content: string
+  readonly language: string | null
 }
 
 /** So many of the nearest are looked at at once, where a filter asks for more than their sources. */
@@ -141,19 +142,22 @@ async function listMissing(
   after: ChunkName | undefined,
 ): Promise<UnembeddedChunk[]> {
   const found = await sql.all<MissingColumns>(
-    `SELECT s.uuid AS "sourceId", c.chunk_id AS "chunkId", p.title, c.heading_path AS "headingPath", c.content
+    `SELECT s.uuid AS "sourceId", c.chunk_id AS "chunkId", p.title, c.heading_path AS "headingPath", c.content,
+       k.language
      FROM (SELECT c.id FROM chunks c WHERE ${AFTER} AND c.source = ANY (ARRAY(${ASKED_SOURCES}))
              AND coalesce((SELECT false FROM vectors v WHERE v.chunk = c.id), true)
              AND coalesce((SELECT false FROM refused_chunks r WHERE r.chunk = c.id), true)
            ORDER BY c.source, c.chunk_id LIMIT $4) AS missing
      JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
+     LEFT JOIN likenesses k ON k.page = c.page
      ORDER BY c.source, c.chunk_id`,
     [sourceIds ?? null, ...placeOf(after), limit],
   )
-  return found.map(({ title, headingPath, content, ...name }) => ({
+  return found.map(({ title, headingPath, content, language, ...name }) => ({
     ...toName(name),
     // Written by content.ts.
     text: embeddedText(title, JSON.parse(headingPath) as string[], content),
+    language,
   }))
 }
 

@@ -24,6 +24,7 @@ interface Missing extends StoredName {
   readonly title: string
   readonly headingPath: string
   readonly content: string
+  readonly language: string | null
 }
 
 interface StoredVector {
@@ -57,13 +58,14 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   )
   const deleteAll = db.prepare('DELETE FROM vectors')
   const selectMissing = db.prepare<[number, StoredHash | number, string, number], Missing>(
-    `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, p.title, c.heading_path AS headingPath, c.content
+    `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, p.title, c.heading_path AS headingPath, c.content, k.language
      FROM (SELECT id FROM chunks m INDEXED BY chunks_by_chunk_id
            WHERE (m.source, m.chunk_id) > (?, ?) AND m.source IN (SELECT value FROM json_each(?))
              AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = m.id)
              AND NOT EXISTS (SELECT 1 FROM refused_chunks r WHERE r.chunk = m.id)
            ORDER BY m.source, m.chunk_id LIMIT ?) AS missing
      CROSS JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
+     LEFT JOIN likenesses k ON k.page = c.page
      ORDER BY c.source, c.chunk_id`,
   )
   const selectVectors = db.prepare<[number, StoredHash | number, string, number], StoredName & { vector: Uint8Array }>(
@@ -241,10 +243,10 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   }
 }
 
-function toUnembedded({ title, headingPath, content, ...name }: Missing): UnembeddedChunk {
+function toUnembedded({ title, headingPath, content, language, ...name }: Missing): UnembeddedChunk {
   // Written by content.ts.
   const headings = JSON.parse(headingPath) as string[]
-  return { ...toName(name), text: embeddedText(title, headings, content) }
+  return { ...toName(name), text: embeddedText(title, headings, content), language }
 }
 
 function createSigns({ fingerprint, dimensions }: VectorSpace): Signs {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { countOf } from '../../../src/core/text/count.ts'
+import { countOf, writePercent } from '../../../src/core/text/count.ts'
 import { writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { SourceItem } from '../api.ts'
@@ -75,7 +75,7 @@ function shorten({ kind, url, commit }: SourceItem, address: string): string {
 }
 
 function Known({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, url, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
   const stand = readStand(
     item,
     liveJobs.value.map((job) => job.item.value),
@@ -113,6 +113,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
         <TreeFacts item={item} />
         <span>{countOf(pages, 'page')}</span>
         <span>{countOf(chunks, 'chunk')}</span>
+        {meaning === null ? null : <span>meaning {writePercent(meaning)}</span>}
         <span title={at === null ? '' : writeMoment(at)}>
           {at === null ? (
             'never crawled'

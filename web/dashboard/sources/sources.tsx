@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { writeNumber } from '../../../src/core/text/count.ts'
+import { writeNumber, writePercent } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill, type Tone } from '../../shared/pill.tsx'
 import type { SourceItem, SourceList } from '../api.ts'
@@ -85,7 +85,7 @@ export function Sources(): JSX.Element {
 }
 
 function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, url, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
   const stand = readStand(
     item,
     liveJobs.value.map((job) => job.item.value),
@@ -109,6 +109,7 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
       </td>
       <td class="number" data-label="Chunks">
         {writeNumber(chunks)}
+        {meaning === null || meaning === 1 ? null : <small class="note">{`meaning ${writePercent(meaning)}`}</small>}
       </td>
       <td class="wide" data-label="Coverage">
         <CoverageLine balance={balance} reasons={reasons} />

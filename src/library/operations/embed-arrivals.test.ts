@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { createHandClock } from '../../../test/dispatch/hand-clock.ts'
+import { addSourceTo, writePage } from '../../../test/embed/filled-store.ts'
+import type { CrawlEvent } from '../../crawl/events.ts'
+import { createMemoryStore } from '../../store/memory/memory-store.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+import type { Embedder, VectorSpace } from '../vectors.ts'
+import { beginEmbedding, embedArrivals } from './embed-arrivals.ts'
+
+const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 4 }
+const ARRIVED: CrawlEvent = {
+  ...{ type: 'settled', url: 'https://docs.test/', state: 'indexed', reason: null, status: 200, detail: null },
+  ...{ bytes: 100, chunks: 1 },
+}
+
+/** A library with two sources, a clock that is moved by hand, and a process that is as busy as `state` says. */
+async function stage(more: Partial<Library> = {}) {
+  const store = createMemoryStore()
+  for (const id of ['docs', 'other']) await addSourceTo(store, id)
+  const clock = createHandClock()
+  const state = { load: 0, batches: [] as number[] }
+  const embedder: Embedder = {
+    space: SPACE,
+    batchSize: 64,
+    embed: async (texts) => {
+      state.batches.push(texts.length)
+      return texts.map((_, i) => Float32Array.of(...[1, 2, i, 3].map((n) => n / Math.hypot(1, 2, i, 3))))
+    },
+    close: async () => undefined,
+  }
+  const library = {
+    ...{ store, vectors: store.vectors, clock, newId: () => 'a run', embedsNew: true, load: () => state.load },
+    openEmbedder: async () => embedder,
+    ...more,
+  } as unknown as Library
+  const [source] = await store.listSources()
+  if (source === undefined) throw new Error('there is no source')
+  const add = (path: string, chunks = 1, id = 'docs') =>
+    writePage(store, id, path, Array.from({ length: chunks }, (_, i) => `Part ${i} of ${path}.`).join('\n---\n'))
+  const countOf = async (id = 'docs') => (await store.vectors.count([id])).embedded
+  const pass = async (ms: number) => {
+    for (let i = 0; i < 50; i++) await clock.advance(0)
+    await clock.advance(ms)
+    for (let i = 0; i < 50; i++) await clock.advance(0)
+  }
+  return { store, library, source: source as Source, state, add, countOf, pass, clock }
+}
+
+describe('the pages of a crawl', () => {
+  test('are embedded as they arrive, a few at a time, and those of other sources are not', async () => {
+    const { library, source, state, add, countOf, pass } = await stage()
+    await add('/a', 12)
+    await add('/b', 1, 'other')
+    const arrivals = embedArrivals(library, source)
+    await pass(1000)
+    expect(await countOf()).toBe(0)
+    arrivals?.note(ARRIVED)
+    await pass(250)
+    expect(await countOf()).toBe(12)
+    expect(state.batches).toEqual([8, 4])
+    await add('/c')
+    arrivals?.note({ ...ARRIVED, chunks: 0 })
+    await pass(1000)
+    expect(await countOf()).toBe(12)
+    arrivals?.note(ARRIVED)
+    await pass(250)
+    expect(await countOf()).toBe(13)
+    await arrivals?.stop()
+    expect(await countOf('other')).toBe(0)
+  })
+
+  test('wait while the crawl keeps its process busy, and others may embed meanwhile', async () => {
+    const { library, source, state, add, countOf, pass, store, clock } = await stage()
+    await add('/a', 30)
+    const embedder = await library.openEmbedder?.()
+    if (embedder === undefined) throw new Error('there is no model')
+    const slowing = async (): Promise<Embedder> => ({
+      ...embedder,
+      embed: async (texts) => {
+        state.load = 0.9
+        return embedder.embed(texts)
+      },
+    })
+    const busy: Library = { ...library, openEmbedder: slowing }
+    const arrivals = embedArrivals(busy, source)
+    state.load = 0.9
+    arrivals?.note(ARRIVED)
+    await pass(1000)
+    expect(await countOf()).toBe(0)
+    state.load = 0.1
+    await pass(250)
+    expect(await countOf()).toBe(8)
+    expect(await store.vectors.lease('another process', clock.now(), 1)).toBe(true)
+    await clock.advance(10)
+    state.load = 0
+    await pass(250)
+    expect(await countOf()).toBe(16)
+    await arrivals?.stop()
+  })
+
+  test('stay as they are where that is not wanted', async () => {
+    const { library, source, add, countOf } = await stage({ embedsNew: false })
+    await add('/a')
+    expect(embedArrivals(library, source)).toBeUndefined()
+    await beginEmbedding(library, source)
+    expect(await countOf()).toBe(0)
+  })
+
+  test('are left to later where the model fails', async () => {
+    const { library, source, add, countOf, pass } = await stage({ openEmbedder: () => Promise.reject(new Error('no')) })
+    await add('/a')
+    const arrivals = embedArrivals(library, source)
+    arrivals?.note(ARRIVED)
+    await pass(1000)
+    await arrivals?.stop()
+    expect(await countOf()).toBe(0)
+    await expect(beginEmbedding(library, source)).rejects.toThrow('no')
+  })
+})
+
+test('a source is begun with a few chunks, and no more where it has some', async () => {
+  const { library, source, state, add, countOf } = await stage()
+  await beginEmbedding(library, source)
+  expect(state.batches).toEqual([])
+  await add('/a', 30)
+  await beginEmbedding(library, source)
+  expect(await countOf()).toBe(8)
+  await beginEmbedding(library, source)
+  expect(await countOf()).toBe(8)
+})
