@@ -93,7 +93,14 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   const jobLog = async () => (await library()).jobLog
   const [command = process.execPath, ...args] = options.program ?? [process.execPath, PROGRAM, 'crawl-job']
   const { PATH, NODE_COMPILE_CACHE } = process.env
-  const env = { PATH, NODE_COMPILE_CACHE, HOME: folder, PHAROS_ALLOW_PRIVATE: '*', PHAROS_LIBRARY: path, PHAROS_EMBED: 'false' }
+  const env = {
+    PATH,
+    NODE_COMPILE_CACHE,
+    HOME: folder,
+    PHAROS_ALLOW_PRIVATE: '*',
+    PHAROS_LIBRARY: path,
+    PHAROS_EMBED: 'false',
+  }
   const dispatcher = createDispatcher({
     runner: createSpawnRunner({ command, args, env }),
     jobLog,
