@@ -139,7 +139,7 @@ function printResults(results, questions) {
   const answerable = ({ question }) => question.unanswerable !== true
   const groups = [
     ...[...new Set(questions.map(({ source }) => source))]
-      .sort()
+      .toSorted((a, b) => (a < b ? -1 : 1))
       .map((set) => [set, ({ question }) => question.source === set]),
     ...Object.entries(HALVES).map(([half, sets]) => [
       `all of ${half}`,

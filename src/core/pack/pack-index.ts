@@ -6,7 +6,7 @@ import { findDefinition } from './definition.ts'
 import type { Pack } from './pack.ts'
 
 /** What is indexed of a chunk, with the weight of a match in each. */
-export const FIELDS = { title: 0.5, heading: 1, symbol: 1, path: 1, body: 1 } as const
+export const FIELDS = { title: 2, heading: 2, symbol: 2, path: 1, body: 1 } as const
 
 /** Chunks indexed in one step. */
 const AT_ONCE = 4
