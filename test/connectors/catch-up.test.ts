@@ -72,7 +72,6 @@ test('a server embeds what a crawl brought as soon as it is over, and says when 
     ({ engines }) => Array.isArray(engines) && engines.includes('vectors'),
   )
   expect(found).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
-  expect(server.readLog()).toContain('embedded 1 chunk in the background: search by meaning has caught up')
   tei.always('POST /embed', { type: 'answer', status: 503, json: { error: 'unhealthy', error_type: 'Unhealthy' } })
   expect(await server.search('lamp')).toMatchObject({
     engines: ['words'],
