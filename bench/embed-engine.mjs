@@ -1,4 +1,4 @@
-// How fast the built-in model embeds, beside its prototype and beside onnxruntime-node with all-MiniLM-L6-v2.
+// How fast the built-in model embeds, beside its prototype.
 //
 // Each contender is a process of its own and takes its turn in every round, so that a noisy machine is noisy for all of them. Figures are
 // medians over the rounds.
@@ -52,17 +52,6 @@ async function listContenders(folder) {
         prototype: resolve(prototype),
         wasm,
         product,
-      })
-    }
-  }
-  const onnx = option('onnx')
-  if (onnx !== undefined) {
-    for (const tokens of [128, 256]) {
-      contenders.push({
-        name: `onnxruntime, all-MiniLM-L6-v2, ${tokens} tokens`,
-        kind: 'onnx',
-        onnx: resolve(onnx),
-        tokens,
       })
     }
   }
@@ -165,7 +154,7 @@ function report(contenders) {
 
 /** What a process of a contender does: opens it, and runs when it is asked to. */
 async function compete(given) {
-  const open = { pharos: openPharos, prototype: openPrototype, onnx: openOnnx }[given.kind]
+  const open = { pharos: openPharos, prototype: openPrototype }[given.kind]
   process.on('disconnect', () => process.exit())
   let run
   process.on('message', async (what) => {
@@ -222,14 +211,6 @@ async function openPrototype({ prototype, wasm, product }) {
       return quantile(times.slice(QUESTIONS / 3), 0.5)
     },
   }
-}
-
-async function openOnnx({ onnx, tokens }) {
-  const { openOnnxEmbedder } = await import('../dist/embed/onnx-embedder.js')
-  const embedder = await openOnnxEmbedder({ folder: onnx })
-  if (embedder === undefined) throw new Error(`there is no model in ${onnx}`)
-  const texts = writeTexts(tokens, TEXTS)
-  return { run: () => embedder.embed(texts) }
 }
 
 async function listTokens(texts) {

@@ -1,9 +1,9 @@
 // How fast the built-in model embeds (embed-engine.mjs), and what embedding by a service costs beyond the service's own time.
 //
-//   npm run bench embed [--rounds 9] [--prototype model/prototype] [--onnx folder]
+//   npm run bench embed [--rounds 9] [--prototype model/prototype]
 //                       [--chunks 2048] [--dimensions 768] [--batch 32] [--delay 50]
 //
-// --prototype names the folder with the first kernel and forward pass of the model, --onnx one that `pharos embed install` made.
+// --prototype names the folder with the first kernel and forward pass of the model.
 //
 // The service is a process of its own that answers as OpenAI and TEI do, with the same vectors always: at once, and after a time for
 // each batch. Overhead is the time of all minus what the service had to wait and to answer, as it measures it, divided by the batches

@@ -166,7 +166,12 @@ export class EmbedThreads {
     thread.isEnding = true
     await thread.worker.terminate()
     this.#threads.delete(thread)
-    this.#next()
+    try {
+      this.#next()
+    } catch (error) {
+      // A thread that cannot be started gives up what waits for it.
+      for (const { reject } of this.#jobs.splice(0)) reject(unusable(messageOf(error)))
+    }
   }
 }
 

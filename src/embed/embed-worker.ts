@@ -27,7 +27,12 @@ export type EmbedAnswer =
 
 /** Whatever else the program does comes first. On Linux this is the priority of the thread; elsewhere it would be that of the process. */
 function lowerPriority(): void {
-  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // A process that is nicer already, or that is not allowed to ask, embeds with the priority it has.
+  }
 }
 
 function join(vectors: readonly Float32Array[]): Float32Array<ArrayBuffer> {

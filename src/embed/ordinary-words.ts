@@ -10,7 +10,14 @@ export function createOrdinaryWords(): () => Promise<ReadonlySet<string>> {
   const file = new URL(`${folder}vocab.txt`, import.meta.url)
   let words: Promise<ReadonlySet<string>> | undefined
   return () => {
-    words ??= readFile(file, 'utf8').then((text) => new Set(text.split('\n').filter((line) => /^\p{L}+$/u.test(line))))
+    words ??= readFile(file, 'utf8').then(
+      (text) => new Set(text.split('\n').filter((line) => /^\p{L}+$/u.test(line))),
+      () => {
+        // Search goes on without them, and the next question tries again.
+        words = undefined
+        return new Set<string>()
+      },
+    )
     return words
   }
 }

@@ -58,7 +58,7 @@ export interface Library {
   readonly planMemory?: PlanMemory
   /** Finds places by the names of the gazetteer as it is now; opened when it is first needed. */
   readonly openPlaces?: () => Promise<PlaceMatcher>
-  /** Ordinary English words, which tell a name in a question from other words. Without them every word may be a name. */
+  /** Ordinary English words, which tell a name in a question from other words. Without them no word is taken for a name. */
   readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
   /** Opens the embedder that is built in or configured, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>

@@ -138,7 +138,10 @@ async function addMeanings(
     return { hits: weighPages(ranked, asked.query), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
   } catch (error) {
     signal?.throwIfAborted()
-    return { hits: weighPages(hits, asked.query), basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
+    return {
+      hits: weighPages(hits, asked.query),
+      basis: { ...words, notices: [...words.notices, cannotBeUsed('the vectors', error)] },
+    }
   }
 }
 

@@ -105,7 +105,9 @@ export function describeDoubt({
   const what = relevance === 'weak' ? 'Weak match' : 'Probably not here'
   const why =
     uncovered.length === 0
-      ? 'nothing found is close to the question'
+      ? relevance === 'weak'
+        ? 'found by its meaning, without any word of the question'
+        : 'nothing found is close to the question'
       : `nothing found mentions ${writeList(uncovered.map(quote), 'or')}`
   return `${what}: ${why}.`
 }

@@ -1,10 +1,12 @@
 import { writeNumber } from '../core/text/count.ts'
+import { clipText } from '../core/text/lines.ts'
 import { labelOf } from '../library/source.ts'
 import { quote } from '../library/words.ts'
 import type { SourceName } from './ports.ts'
 
-/** So many sources are named. */
+/** So many sources are named, each by at most so many characters. */
 const MAX_NAMED = 20
+const MAX_NAME_CHARS = 80
 
 /** The instructions that a client gets at the start. `sources` is undefined where they are not known yet. */
 export function writeInstructions(sources: readonly SourceName[] | undefined, isReadOnly: boolean): string {
@@ -21,7 +23,7 @@ export function writeInstructions(sources: readonly SourceName[] | undefined, is
 function writeHoldings(sources: readonly SourceName[] | undefined, isReadOnly: boolean): string {
   if (sources === undefined) return 'Start with search_docs; list_sources shows what the library holds.'
   if (sources.length === 0) return `The library is empty${isReadOnly ? '' : ': start with add_source'}.`
-  const names = sources.slice(0, MAX_NAMED).map((source) => quote(labelOf(source)))
+  const names = sources.slice(0, MAX_NAMED).map((source) => quote(clipText(labelOf(source), MAX_NAME_CHARS)))
   const rest = sources.length - names.length
   const more = rest === 0 ? '' : ` and ${writeNumber(rest)} more, which list_sources shows`
   return `It holds ${names.join(', ')}${more}. Ask search_docs before you answer questions about these from memory.`

@@ -230,7 +230,9 @@ describe('search', () => {
   })
 
   test('explains its scores on request', async () => {
-    expect((await pharos('search retry --pack docs.zip --explain')).stdout).toMatch(/\n {2}\d\.\d{3} {2}retry in body/)
+    expect((await pharos('search retry --pack docs.zip --explain')).stdout).toMatch(
+      /\n {2}\d\.\d{3} {2}retry in heading, body \(/,
+    )
   })
 })
 

@@ -418,7 +418,7 @@ describe('a source that is there', () => {
   })
 
   test('is searched, listed, measured, packed and removed', async () => {
-    const hits = await pharos('search retry-after --source guide')
+    const hits = await pharos('search retry-after --source guide --full')
     expect(hits.stdout).toMatch(
       /^## 1\. Retry\n\n<http:\/\/\S+\/docs\/retry>\nchunk guide\/\S+, lines 1-\d+, .*\n\n```markdown\n# Retry\n\n.*Wait for Retry-After/,
     )

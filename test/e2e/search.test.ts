@@ -140,16 +140,21 @@ describe('search in a pipe', () => {
     expect(Object.keys(answer)).toEqual([
       'query',
       'engines',
+      'relevance',
+      'uncovered',
+      'elsewhere',
       'notices',
       'searched',
       'searchedCount',
       'more',
+      'moreShown',
       'tokens',
       'cursor',
       'widen',
       'passages',
       'capped',
       'searched_count',
+      'more_shown',
     ])
     expect(answer.passages[0]).toMatchObject({
       source: 'guide@2',

@@ -68,7 +68,10 @@ describe('serve', () => {
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE }),
     })
-    expect([listed.status, await listed.text()]).toEqual([200, expect.stringContaining('search_docs')])
+    expect([listed.status, await listed.text()]).toEqual([
+      200,
+      expect.stringContaining('The library is empty: start with add_source'),
+    ])
 
     const note = workshop.path('library.db.server.json')
     expect(fs.statSync(note).mode & 0o777).toBe(0o600)

@@ -1,4 +1,4 @@
-import type { VectorSpace } from '../embedding/space.ts'
+import { BUILT_IN_SPACE, type VectorSpace } from '../embedding/space.ts'
 import { PharosError } from '../errors.ts'
 import { compareQuantized, findVectorProblem, quantizeVector, restoreVector } from '../search/quantized-vector.ts'
 
@@ -137,6 +137,8 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
   check(typeof fingerprint === 'string' && /^[0-9a-f]{64}$/.test(fingerprint), 'has no fingerprint of a model')
   check(isCount(dimensions) && dimensions <= MAX_DIMENSIONS, 'has no proper "dimensions"')
   check(own === count, `is for ${JSON.stringify(own)} chunks, the pack has ${count}`)
+  const isOurs = fingerprint === BUILT_IN_SPACE.fingerprint
+  check(!isOurs || dimensions === BUILT_IN_SPACE.dimensions, 'has vectors of another size than its model makes')
   const space = { model, fingerprint, dimensions }
   const bytes = new Uint8Array(count * widthOf(space))
   let length = 0

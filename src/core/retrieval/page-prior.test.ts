@@ -21,6 +21,8 @@ describe('createPagePrior', () => {
     'https://docs.example/guide/process.html',
     'https://docs.example/howto/keep-canonical-history-correct.html',
     'https://changelog.example/guide',
+    'https://docs.example/api/history',
+    'file:///blog/of/mine/with/guides/start.md',
     'https://docs.example/guide?tab=changelog#history',
     'https://docs.example/locks.html',
     'not an address',

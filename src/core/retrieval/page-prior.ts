@@ -1,9 +1,12 @@
 /** What the score of a page that lists or records things is multiplied by, beside guides and references. */
 const RECORD_PRIOR = 0.8
 
+/** So many parts of a path are looked at, from its end: folders above a source say nothing of its pages. */
+const MAX_PARTS = 3
+
 /** Parts of paths that name such pages: changelogs, release notes, indexes, glossaries, blogs, lists of people, lock files. */
 const RECORD_PART =
-  /^(?:changelog|changes|history|news|whats-?new|release[-_]?notes?|releases|release-\d[\w.-]*|relnotes|glossary|genindex[\w-]*|bookindex|index-all|api-index[\w-]*|index-files|ix\d+|blog|posts|acknowledge?ments|contributors|authors|package-lock|pnpm-lock|[\w-]+\.lock)$/i
+  /^(?:changelog|whats-?new|release[-_]?notes?|releases|release-\d[\w.-]*|relnotes|glossary|genindex[\w-]*|bookindex|index-all|api-index[\w-]*|index-files|ix\d+|blog|posts|acknowledge?ments|contributors|authors|package-lock|pnpm-lock|[\w-]+\.lock)$/i
 
 /** Words of a question that asks for such a page. */
 const RECORD_WORD =
@@ -19,6 +22,7 @@ export function createPagePrior(question: string): PagePrior {
     const [path = ''] = url.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '').split(/[?#]/, 1)
     const isRecord = path
       .split('/')
+      .slice(-MAX_PARTS)
       .some((part) => RECORD_PART.test(part.replace(/\.(?:x?html?|md|mdx|rst|txt|json|yaml)$/i, '')))
     return isRecord ? RECORD_PRIOR : 1
   }

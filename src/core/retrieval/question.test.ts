@@ -45,9 +45,9 @@ note: run with \`RUST_BACKTRACE=full\` for a verbose backtrace.`
   })
 
   test('drops times, addresses and ids of log lines', () => {
-    const question = `2026-11-02 10:44:01.123 [main] ERROR could not connect to 0x7f3a21bc
+    const question = `2026-11-02 10:44:01.123 [main] ERROR could not connect to 0x7f3a21bc90ab, code 0x80070005
 2026-11-02T10:44:02Z request 6f9619ff-8b86-d011-b42d-00cf4fc964ff failed`
-    expect(reduceQuestion(question)).toBe('ERROR could not connect to  \nrequest   failed'.trim())
+    expect(reduceQuestion(question)).toBe('ERROR could not connect to  , code 0x80070005\nrequest   failed')
   })
 
   test.each([
@@ -59,8 +59,13 @@ note: run with \`RUST_BACKTRACE=full\` for a verbose backtrace.`
     expect(reduceQuestion(question)).toBe(question)
   })
 
+  test('returns a trace of nothing but foreign frames as it is', () => {
+    const question = '    at node:internal/main:1:2\n    at Module.run (node:internal/modules:3:4)'
+    expect(reduceQuestion(question)).toBe(question)
+  })
+
   test('ends for 20,000 characters of anything', () => {
-    for (const part of ['at ', 'File "', '1: a::', '#1 0x', '2026-11-02 ', 'a.b(', '0x', '[ ']) {
+    for (const part of ['.', 'a.', 'at ', 'File "', '1: a::', '#1 0x', '2026-11-02 ', 'a.b(', '0x', '[ ']) {
       for (const text of [part, `${part}\n`]) {
         expect(reduceQuestion(text.repeat(20_000 / text.length)).length).toBeLessThanOrEqual(20_000)
       }

@@ -4,6 +4,9 @@ export const MAX_QUESTION_CHARS = 20_000
 /** Function names that are kept of the frames of one stack trace. */
 const MAX_FRAME_NAMES = 3
 
+/** A longer line is no frame. */
+const MAX_FRAME_CHARS = 500
+
 /** A stack trace has at least this many frames; a single line of that shape may be anything. */
 const MIN_FRAMES = 2
 
@@ -18,7 +21,7 @@ const FRAMES: readonly RegExp[] = [
   /^\s*\d+:\s+(?:0x[\da-f]+ - )?((?:\w+::)+\w+).*$/,
   /^\s*at \.{0,2}\/\S+:\d+(?::\d+)?\s*$/,
   // Go: `main.run(0x1, 0x2)`, `/app/main.go:10 +0x1d`
-  /^((?:[\w./-]+\.)+[\w()*]+)\((?:0x[\da-f?, .{}]*|\.\.\.)*\)\s*$/,
+  /^([\w/-]+(?:\.[\w/-]+)*\.[\w*]+)\([0-9a-fx?, .{}]*\)\s*$/,
   /^\s*\/\S+\.go:\d+(?: \+0x[\da-f]+)?\s*$/,
   // gdb: `#1  0x00005 in main () at main.c:12`
   /^#\d+\s+(?:0x[\da-f]+ in )?([\w:~]+) \(.*$/,
@@ -38,7 +41,7 @@ const LOG_PREFIX =
 
 /** Values that differ in every run: addresses in memory, ids, times. */
 const RUN_VALUES =
-  /\b0x[\da-f]{4,}\b|\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/gi
+  /\b0x[\da-f]{9,}\b|\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/gi
 
 /**
  * The part of a question that is worth looking for. A pasted stack trace is reduced to its exception, its message and the names of the
@@ -46,7 +49,7 @@ const RUN_VALUES =
  */
 export function reduceQuestion(question: string): string {
   const lines = question.split('\n')
-  const isFrame = lines.map((line) => FRAMES.some((frame) => frame.test(line)))
+  const isFrame = lines.map((line) => line.length <= MAX_FRAME_CHARS && FRAMES.some((frame) => frame.test(line)))
   const isTrace = isFrame.filter(Boolean).length >= MIN_FRAMES
   const isLog = lines.some((line) => LOG_PREFIX.test(line))
   if (!isTrace && !isLog) return question
@@ -54,9 +57,11 @@ export function reduceQuestion(question: string): string {
     (line, i) => !isTrace || !(isFrame[i] || isSourceLine(lines, isFrame, i) || TRACE_NOISE.test(line)),
   )
   const names = isTrace ? listOwnNames(lines.filter((_, i) => isFrame[i])) : []
-  return [...kept.map((line) => line.replace(LOG_PREFIX, '').replace(RUN_VALUES, ' ')), names.join(' ')]
+  const reduced = [...kept.map((line) => line.replace(LOG_PREFIX, '').replace(RUN_VALUES, ' ')), names.join(' ')]
     .join('\n')
     .trim()
+  // A trace of nothing but foreign frames is still all there is to look for.
+  return reduced === '' ? question : reduced
 }
 
 /** Whether a line repeats the source code of the Python frame above it. */

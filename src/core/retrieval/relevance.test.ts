@@ -49,8 +49,16 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance([hit({ night: 0.4, picture: 0.4 })], ORDINARY).relevance).toBe('weak')
   })
 
+  test('does not doubt a text that has all words for being far in meaning', () => {
+    expect(judgeRelevance([hit({}, 0.2)], ORDINARY).relevance).toBe('strong')
+  })
+
+  test('takes no word for a name where the ordinary ones are not known', () => {
+    expect(judgeRelevance([hit({ pgbouncer: 0.3 })], new Set()).relevance).toBe('strong')
+  })
+
   test('says none when the nearest meaning is far away', () => {
-    expect(judgeRelevance([hit({ night: 0.2 }, 0.2), hit({}, 0.29)], ORDINARY).relevance).toBe('none')
+    expect(judgeRelevance([hit({ night: 0.2 }, 0.2), hit({ night: 0.2 }, 0.29)], ORDINARY).relevance).toBe('none')
   })
 
   test('judges words alone where there are no meanings', () => {
@@ -62,8 +70,9 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance(hits, ORDINARY).relevance).toBe('strong')
   })
 
-  test('says none without hits, and weak when only meanings were found', () => {
+  test('says none without hits, and goes by the nearest meaning where no word was found', () => {
     expect(judgeRelevance([], ORDINARY)).toEqual({ relevance: 'none', uncovered: [] })
-    expect(judgeRelevance([hit(null, 0.5)], ORDINARY).relevance).toBe('weak')
+    expect(judgeRelevance([hit(null, 0.5)], ORDINARY).relevance).toBe('strong')
+    expect(judgeRelevance([hit(null, 0.4)], ORDINARY).relevance).toBe('weak')
   })
 })

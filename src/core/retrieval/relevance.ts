@@ -28,6 +28,9 @@ export interface Judgement {
 /** So many of the best hits are looked at. */
 export const MAX_JUDGED = 5
 
+/** From this cosine on, a text that shares no word with the question answers it all the same. */
+const CLEAR_SIMILARITY = 0.45
+
 /** An answer is weak where names that it lacks make up more than this share of the question. */
 const MAX_NAMES_SHARE = 0.15
 
@@ -40,13 +43,22 @@ const MAX_WORDS_SHARE = 0.75
  */
 export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
   const best = hits.slice(0, MAX_JUDGED)
+  const nearest = best.reduce((most, { similarity }) => Math.max(most, similarity ?? 0), 0)
   const [candidates] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
-  if (candidates === undefined) return { relevance: best.some(isNear) ? 'weak' : 'none', uncovered: [] }
+  // Found by meaning alone: how near it is, is all there is to go by.
+  if (candidates === undefined) {
+    return {
+      relevance: nearest >= CLEAR_SIMILARITY ? 'strong' : nearest >= MIN_SIMILARITY ? 'weak' : 'none',
+      uncovered: [],
+    }
+  }
   const uncovered = candidates.filter(({ word }) => !best.some((hit) => holds(hit, word)))
-  const names = uncovered.filter(({ word }) => NAME.test(word) && !isOrdinary(word, ordinaryWords))
-  const similarities = best.flatMap(({ similarity }) => similarity ?? [])
-  const isFar = similarities.length > 0 && Math.max(...similarities) < MIN_SIMILARITY
-  const isDoubtful = sumShares(names) > MAX_NAMES_SHARE || sumShares(uncovered) > MAX_WORDS_SHARE
+  const names = ordinaryWords.size === 0 ? [] : uncovered.filter(({ word }) => isName(word, ordinaryWords))
+  const uncoveredShare = sumShares(uncovered)
+  const hasMeaning = best.some(({ similarity }) => similarity !== null)
+  // A name that is looked up may be far from its own definition: a text that has all words is not doubted for its meaning.
+  const isFar = hasMeaning && nearest < MIN_SIMILARITY && uncoveredShare > MAX_NAMES_SHARE
+  const isDoubtful = sumShares(names) > MAX_NAMES_SHARE || uncoveredShare > MAX_WORDS_SHARE
   return { relevance: isFar ? 'none' : isDoubtful ? 'weak' : 'strong', uncovered: listInformative(uncovered, names) }
 }
 
@@ -62,6 +74,10 @@ const ENDINGS: readonly (readonly [ending: RegExp, instead: readonly string[]])[
 ]
 
 const PREFIX = /^(?:un|re|non|pre|dis|mis)(?=\p{L}{3})/u
+
+function isName(word: string, ordinaryWords: ReadonlySet<string>): boolean {
+  return NAME.test(word) && !isOrdinary(word, ordinaryWords)
+}
 
 /** Whether a word, or what it is made of, is an ordinary English one. */
 function isOrdinary(word: string, words: ReadonlySet<string>): boolean {
@@ -85,10 +101,6 @@ function listInformative(uncovered: readonly MissingWord[], names: readonly Miss
     .sort((a, b) => isName(b) - isName(a) || b.share - a.share)
     .slice(0, MAX_TOLD)
     .map(({ word }) => word)
-}
-
-function isNear({ similarity }: JudgedHit): boolean {
-  return similarity !== null && similarity >= MIN_SIMILARITY
 }
 
 function holds({ text, missing }: JudgedHit, word: string): boolean {

@@ -277,6 +277,17 @@ export function canEmbed({ language: own }: Pick<Embedder, 'language'>, language
   return own === undefined || code === null || code === own
 }
 
+/**
+ * Whether the vectors of a library are of a model that an earlier version had. A run that may end early leaves them to one that replaces
+ * all of them: sources that lost theirs would otherwise not be embedded again.
+ */
+export async function hasEarlierSpace({ vectors, openEmbedder }: Library): Promise<boolean> {
+  const found = await vectors?.readSpace()
+  if (found === undefined) return false
+  const { space, earlierSpaces = [] } = (await openEmbedder?.()) ?? {}
+  return found.fingerprint !== space?.fingerprint && earlierSpaces.includes(found.fingerprint)
+}
+
 /** Vectors are added to those of the same space only. Gives the sources that lost theirs to a model that takes the place of an earlier one. */
 export async function takeUpSpace(
   { store, wantsVectors: isService = false }: Library,
