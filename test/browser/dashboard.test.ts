@@ -152,7 +152,8 @@ describe('the dashboard', () => {
     const first = page.locator('article.passage').first()
     await first.getByRole('link', { name: 'Chapter 17' }).waitFor()
     expect(await first.locator('mark').allTextContents()).toContain('wick')
-    expect(await first.locator('.heading-path').textContent()).toContain('Lamp seventeen')
+    // A short section is shown with the one around it, and cited where that begins.
+    expect(await first.locator('.heading-path').textContent()).toContain('Chapter 17')
     await first.getByRole('button', { name: 'why it ranked' }).click()
     await first.locator('.why tbody tr').nth(1).waitFor()
     await shoot('search')
@@ -168,7 +169,7 @@ describe('the dashboard', () => {
     const opened = page.context().waitForEvent('page')
     await page.keyboard.press('Enter')
     const target = await opened
-    await target.waitForURL(`${site.origin}/chapter/17#lamp-17`)
+    await target.waitForURL(new RegExp(`^${site.origin}/chapter/17(?:#|$)`))
     await target.close()
     expect(problems).toEqual([])
   })

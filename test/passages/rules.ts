@@ -30,12 +30,12 @@ function leavesOf(lines: readonly string[]): Block[] {
 /** What is wrong with an answer. `pageOf` finds the page of a passage. */
 export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passage: Passage) => ReadPage): string[] {
   const problems: string[] = []
-  const { passages, more } = answer
+  const { passages, more, moreShown } = answer
   const cited = passages.map((passage) => `[1] ${writeCitation(passage)}\n\n`)
   const blocks = [
     ...cited,
     ...passages.map(({ text }) => `${text}\n\n`),
-    ...more.map((page) => `[1] ${writeMention(page)}\n`),
+    ...more.slice(0, moreShown).map((page) => `[1] ${writeMention(page)}\n`),
   ]
   const size = estimateTokens(blocks.join(''))
   const most = budget + estimateTokens(cited[0] ?? '')

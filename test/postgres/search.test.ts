@@ -221,7 +221,9 @@ describe('the index in PostgreSQL', () => {
     const { store, db, close } = await open()
     for (let i = 0; i < 5; i++) await writePage(store, 'docs', `/${i}`, `lighthouse number${i}`)
     await store.tendIndex()
-    const [before] = await searchHits(store, { query: 'lighthouse', limit: 1 })
+    // A score is a share, in which a rarer word counts more beside another.
+    const query = 'lighthouse number0'
+    const [before] = await searchHits(store, { query, limit: 1 })
     await db.transaction(async (sql) => {
       await lock(sql, 'index')
       for (let i = 1; i < 5; i++) await writePage(store, 'docs', `/${i}`, `harbour number${i}`)
@@ -230,8 +232,8 @@ describe('the index in PostgreSQL', () => {
       expect(await titles(store, 'harbour')).toEqual([])
     })
     expect(await titles(store, 'harbour')).toHaveLength(4)
-    const [after] = await searchHits(store, { query: 'lighthouse', limit: 1 })
-    expect(after?.score).not.toBe(before?.score)
+    const [after] = await searchHits(store, { query, limit: 1 })
+    expect(after?.score).not.toBeCloseTo(before?.score ?? 0, 6)
     await close()
   })
 
