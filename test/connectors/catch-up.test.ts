@@ -104,7 +104,11 @@ test('an agent is told as well', async () => {
   await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
   for await (const _ of embedLibrary(library));
   const { say, call } = await connect({ openLibrary: async () => library })
-  expect(await say('search_docs', { query: 'lamp' })).toContain('by words and vectors')
+  const both = await call('search_docs', { query: 'lamp', explain: true })
+  expect(both.structuredContent).toMatchObject({
+    passages: [{ explain: { similarity: expect.any(Number) } }],
+    notices: [],
+  })
   tei.always('POST /embed', {
     type: 'answer',
     status: 429,
@@ -112,7 +116,6 @@ test('an agent is told as well', async () => {
   })
   const alone = await call('search_docs', { query: 'lamp' })
   expect(alone.structuredContent).toMatchObject({
-    engines: ['words'],
     notices: [expect.stringContaining('answered by words alone')],
   })
   expect(await say('search_docs', { query: 'lamp' })).toContain('Note: the model cannot be used: ')

@@ -111,7 +111,7 @@ describe('PharosRetriever', () => {
       version: '2.0',
       score: expect.any(Number),
       tokens: expect.any(Number),
-      citation: expect.stringMatching(/^"Oil" — http.*lines \d+-\d+ — lamps@2\.0/),
+      citation: expect.stringMatching(/^"Oil".* — http\S+ \(lamps@2\.0, lines \d+-\d+\)$/),
       chunk: best?.id,
       checkedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       changedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
