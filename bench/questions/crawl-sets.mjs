@@ -9,6 +9,13 @@ import { pharos } from '../mcp-client.mjs'
 /** Debian's package of each set, where its pages are, where a crawl begins and which paths it keeps to. */
 const SETS = {
   apache2: { package: 'apache2-doc', root: '/usr/share/doc/apache2-doc/manual/en' },
+  cmake: { package: 'cmake-doc', root: '/usr/share/doc/cmake-data/html', block: ['/cmake/_sources/**'] },
+  django: {
+    package: 'python-django-doc',
+    root: '/usr/share/doc/python-django-doc/html',
+    block: ['/django/_modules/**', '/django/_sources/**'],
+  },
+  exim: { package: 'exim4-doc-html', root: '/usr/share/doc/exim4-doc-html/spec_html' },
   git: {
     package: 'git-doc',
     root: '/usr/share/doc/git-doc',
@@ -43,6 +50,11 @@ const SETS = {
       'embedded-book/**',
       'std/**',
     ],
+  },
+  sqlalchemy: {
+    package: 'python-sqlalchemy-doc',
+    root: '/usr/share/doc/python-sqlalchemy-doc/html',
+    block: ['/sqlalchemy/_modules/**', '/sqlalchemy/_sources/**'],
   },
   sqlite: { package: 'sqlite3-doc', root: '/usr/share/doc/sqlite3' },
 }

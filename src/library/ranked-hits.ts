@@ -60,6 +60,8 @@ export interface RankedQuery {
   readonly filter: ChunkFilter
   readonly fusion: Fusion
   readonly explain: boolean
+  /** Ids of the sources that the question names: hits in others count less. @default none is named */
+  readonly preferred?: ReadonlySet<string>
   /** What may take part besides words. @default all that can */
   readonly engines?: readonly Engine[] | undefined
 }
@@ -69,6 +71,11 @@ const PART = 100
 
 /** What a text earns that defines a name which a question looks up, as a share of the most its words could score. */
 const DEFINITION_BONUS = 0.15
+
+/** What a hit is worth in a source that the question does not name, where it names others. */
+const ELSEWHERE_PRIOR = 0.6
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** So many of the best hits are looked at for what they define. */
 const MAX_DEFINING = 50
@@ -128,18 +135,18 @@ async function addMeanings(
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
   const { meaning, ...words } = basis
-  if (meaning === undefined) return { hits: weighPages(hits, asked.query), basis }
+  if (meaning === undefined) return { hits: weighPages(hits, asked), basis }
   try {
     const { candidates, missing } =
       part === 0 ? await addNearest(library, meaning, asked, hits, signal) : { candidates: hits, missing: [] }
     const { ranked, fuse } = await fuseHits(asked, meaning, candidates)
     const notices = [...words.notices, ...missing]
     const found = words.found ?? new Set(candidates.slice(hits.length).map(nameOf))
-    return { hits: weighPages(ranked, asked.query), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
+    return { hits: weighPages(ranked, asked), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
   } catch (error) {
     signal?.throwIfAborted()
     return {
-      hits: weighPages(hits, asked.query),
+      hits: weighPages(hits, asked),
       basis: { ...words, notices: [...words.notices, cannotBeUsed('the vectors', error)] },
     }
   }
@@ -194,10 +201,11 @@ function explainWords(
 }
 
 /** Hits weighed by what their pages are and by other hits on them, best first. */
-function weighPages(hits: readonly RankedHit[], query: string): RankedHit[] {
+function weighPages(hits: readonly RankedHit[], { query, preferred = NONE }: RankedQuery): RankedHit[] {
   const priorOf = createPagePrior(query)
   const weighed = hits.map((hit) => {
-    const prior = priorOf(hit.url)
+    const isElsewhere = preferred.size > 0 && !preferred.has(hit.sourceId)
+    const prior = priorOf(hit.url) * (isElsewhere ? ELSEWHERE_PRIOR : 1)
     return { hit, prior, score: hit.score * prior, page: `${hit.sourceId} ${hit.chunk.path}` }
   })
   const supports = supportHits(weighed)

@@ -170,6 +170,7 @@ describe('the share of the meaning', () => {
     'top 5 mistakes',
     '東京の天気',
     'well-known text format',
+    'why does os.path.join() drop what stands before a leading slash',
   ]
 
   test.each(NAMES)('is 0.1 for a query that names something: %s', (name) => {

@@ -44,10 +44,15 @@ const NAME_LIKE: readonly RegExp[] = [
   /\d{2}|[A-Z]\d/,
 ]
 
+/** A query of more words than this is a question, whatever names stand in it. */
+const MAX_NAME_WORDS = 6
+
 /** Whether a query names something, such as `os.path.join()`, `--max-pages` or `RFC 2060`, instead of describing it. */
 export function isIdentifierLike(query: string): boolean {
   const text = query.trim()
-  return NAME_LIKE.some((pattern) => pattern.test(text))
+  return (
+    text.split(/\s+/, MAX_NAME_WORDS + 1).length <= MAX_NAME_WORDS && NAME_LIKE.some((pattern) => pattern.test(text))
+  )
 }
 
 /** How much the meaning of a query counts beside its words. */

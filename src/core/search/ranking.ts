@@ -8,7 +8,7 @@ export interface RankingOptions {
   readonly b?: number
   /**
    * What a match of the very form that the query uses adds, as a share of what its stem scores. 0 ranks all forms of a word alike.
-   * @default 0.4
+   * @default 0.5
    */
   readonly exactBonus?: number
   /** What two neighbouring query words add where they stand close together, as a share of their own scores. @default 0.4 */
@@ -21,7 +21,7 @@ export interface RankingOptions {
 export const DEFAULT_RANKING: Required<RankingOptions> = {
   k1: 2,
   b: 0.6,
-  exactBonus: 0.4,
+  exactBonus: 0.5,
   pairBonus: 0.4,
   matchesVariants: true,
 }

@@ -641,3 +641,26 @@ describe('meanings', () => {
     ])
   })
 })
+
+describe('a question that names a source', () => {
+  const about = (tool: string) => ({
+    '/': page(`${tool} guide`, {
+      proxy: `<p>${tool} forwards requests of ${tool} to a backend by the proxy option.</p>`,
+    }),
+  })
+
+  test('is answered from that source first, and its name is no word to look for', async () => {
+    await crawl({ '/': page('Guide', { proxy: '<p>The proxy option forwards requests to a backend.</p>' }) }, 'vite')
+    await crawl(about('Vite'), 'webpack')
+    const first = async (query: string, sources?: string[]) => {
+      const { passages } = await searchLibrary(library, { query, ...(sources && { sources }), explain: true })
+      return [passages[0]?.source, passages[0]?.explain?.prior]
+    }
+    expect(await first('vite proxy option')).toEqual(['vite', 1])
+    expect(await first('webpack proxy option')).toEqual(['webpack', 1])
+    const { passages, more } = await searchLibrary(library, { query: 'webpack proxy option', explain: true })
+    expect([...passages, ...more].map(({ source }) => source)).toEqual(['webpack', 'vite'])
+    expect(passages[1]?.explain?.prior).toBe(0.6)
+    expect(passages[0]?.terms).not.toContain('webpack')
+  })
+})

@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { findNamedSources } from '../../core/retrieval/named-sources.ts'
 import { MAX_QUESTION_CHARS, reduceQuestion } from '../../core/retrieval/question.ts'
 import type { Judgement, Relevance } from '../../core/retrieval/relevance.ts'
 import { shortCode } from '../../core/text/language-code.ts'
@@ -64,7 +65,12 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const given = withoutChoice(input)
   const conditions = await withoutRegion(library, given, within)
   const filter = { ...filterOf(conditions), ...within }
-  const asked = { query: reduceQuestion(query), filter, fusion, explain: input.explain ?? false, engines }
+  const mention = sources.length > 1 ? findNamedSources(reduceQuestion(query), sources) : undefined
+  const asked = {
+    query: mention?.query ?? reduceQuestion(query),
+    preferred: new Set(mention?.named.map(({ id }) => id)),
+    ...{ filter, fusion, explain: input.explain ?? false, engines },
+  }
   const origins = createOrigins(sources, incomplete)
   const groups = createHitGroups(library.store, origins, input)
   const composer = createComposer(library.store, origins, input.duplicates === 'show')

@@ -1,0 +1,119 @@
+import { isStopWord } from '../text/stop-words.ts'
+
+/** What a source is called. */
+export interface NamedSource {
+  readonly name: string
+  readonly version: string | null
+}
+
+/** A question without the names of sources that it mentions, and these sources. */
+export interface SourceMention<S> {
+  readonly query: string
+  readonly named: readonly S[]
+}
+
+/** A name is written with at most so many words of a question: `Vue Router` is the source `vue-router`. */
+const MAX_NAME_WORDS = 3
+
+/** Shorter names are common words, unless they are written with a capital: `Go`. */
+const MIN_PLAIN_NAME = 3
+
+/** So long a beginning of a name stands for it, if no more than so much is missing: `postgres` is `postgresql`. */
+const MIN_BEGINNING = 6
+const MAX_MISSING = 2
+
+/** What stands for more names than this is a word that they share: `plugin` is not the name of twenty plugins. */
+const MAX_MEANT = 5
+
+/** What names of sources end with and people leave out: `apache2`, `nodejs`, `git-docs`. */
+const NAME_END = /(?:[\s._-]*(?:\.?js|docs?|documentation|manual|reference|handbook)|[\s._-]*v?\d[\d.]*)$/i
+
+const SCOPE = /^@[^/]+\//
+
+const VERSION = /^v?(\d+(?:\.\d+)*)(?:\.x)?$/i
+
+/** A word of a question, without the marks around it; a flag, a variable and a part of a path are no words. */
+const WORD = /(?<![-./$_\p{L}\p{N}])[\p{L}\p{N}@](?:[\p{L}\p{N}.+#@/_-]*[\p{L}\p{N}+#])?/gu
+
+/**
+ * Finds the sources that a question mentions by name, with a version or without: `vite 5 proxy` asks the source `vite`, and is looked for
+ * as `proxy`. A question that says nothing else keeps its words.
+ */
+export function findNamedSources<S extends NamedSource>(query: string, sources: readonly S[]): SourceMention<S> {
+  const words = [...query.matchAll(WORD)].map(({ 0: text, index }) => ({
+    text,
+    start: index,
+    end: index + text.length,
+  }))
+  const byKey = groupByKey(sources)
+  const named = new Set<S>()
+  const dropped = new Set<number>()
+  for (let i = 0; i < words.length; i++) {
+    for (let count = Math.min(MAX_NAME_WORDS, words.length - i); count > 0; count--) {
+      const written = words.slice(i, i + count).map(({ text }) => text)
+      const meant = lookUp(byKey, written.join(' '))
+      if (meant.length === 0) continue
+      const version = VERSION.exec(words[i + count]?.text ?? '')?.[1]
+      const versions = version === undefined ? [] : meant.filter((source) => isVersion(source, version))
+      for (const source of versions.length > 0 ? versions : meant) named.add(source)
+      const last = i + count + (versions.length > 0 ? 1 : 0)
+      for (; i < last; i++) dropped.add(i)
+      i--
+      break
+    }
+  }
+  const rest = words.filter((_, i) => !dropped.has(i))
+  if (named.size === 0 || rest.every(({ text }) => isStopWord(text.toLowerCase()))) return { query, named: [...named] }
+  const gone = words.filter((_, i) => dropped.has(i))
+  return { query: cut(query, gone), named: [...named] }
+}
+
+/** Sources by the ways in which their names are written. */
+function groupByKey<S extends NamedSource>(sources: readonly S[]): ReadonlyMap<string, readonly S[]> {
+  const groups = new Map<string, S[]>()
+  for (const source of sources) {
+    const bare = source.name.replace(SCOPE, '')
+    const keys = [source.name, bare, bare.replace(NAME_END, '')].map(fold)
+    for (const key of new Set(keys.flatMap((key) => [key, ...listBeginnings(key)]))) {
+      if (key === '' || isStopWord(key)) continue
+      const group = groups.get(key) ?? []
+      groups.set(key, group)
+      group.push(source)
+    }
+  }
+  return groups
+}
+
+function listBeginnings(key: string): string[] {
+  const lengths = Array.from({ length: MAX_MISSING }, (_, i) => key.length - i - 1)
+  return lengths
+    .filter((length) => length >= MIN_BEGINNING && !/\p{N}/u.test(key.slice(length)))
+    .map((length) => key.slice(0, length))
+}
+
+/** The sources that a name stands for. */
+function lookUp<S extends NamedSource>(byKey: ReadonlyMap<string, readonly S[]>, written: string): readonly S[] {
+  const key = fold(written)
+  if (key.length < MIN_PLAIN_NAME && written === written.toLowerCase()) return []
+  const meant = byKey.get(key) ?? []
+  return new Set(meant.map(({ name }) => name)).size > MAX_MEANT ? [] : meant
+}
+
+function isVersion({ version }: NamedSource, asked: string): boolean {
+  const own = version?.replace(/^v/i, '') ?? ''
+  return own === asked || own.startsWith(`${asked}.`)
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}+#]+/gu, '')
+}
+
+function cut(query: string, gone: readonly { readonly start: number; readonly end: number }[]): string {
+  let at = 0
+  const kept = gone.map(({ start, end }) => {
+    const before = query.slice(at, start)
+    at = end
+    return before
+  })
+  return [...kept, query.slice(at)].join('').replace(/ {2,}/g, ' ').trim()
+}
