@@ -134,7 +134,7 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
   let repeats: readonly GroupedHit[] = []
   /** Pages that answers have shown or mentioned. */
   const named = new Set<string>()
-  const shownTexts = new Map<string, GroupedHit>()
+  const shownTexts = new Map<number | string, GroupedHit>()
 
   const openHit = async (hit: GroupedHit): Promise<OpenHit | null> => {
     const key = keyOf(hit)
@@ -355,7 +355,8 @@ function createDraftAnswer(
     listDrafts: () => drafts,
     listMentions: () => {
       const mentioned = [...pages.values()].filter((page) => page.drafts.length === 0).map(({ first }) => first)
-      return mentioned.sort((a, b) => b.score - a.score)
+      // A chunk without an id was removed while it was looked for.
+      return mentioned.filter(({ chunk }) => chunk.id !== '').sort((a, b) => b.score - a.score)
     },
     listRepeats: () => repeats,
   }
@@ -462,22 +463,28 @@ type FittedMentions = Pick<AnswerParts, 'more' | 'moreShown' | 'tokens'>
 function partRepeats(
   hits: readonly GroupedHit[],
   origins: Origins,
-  shown: Map<string, GroupedHit>,
+  shown: Map<number | string, GroupedHit>,
 ): { readonly first: GroupedHit[]; readonly repeats: GroupedHit[] } {
-  const best = new Map<string, GroupedHit>()
-  for (const hit of hits) {
-    const { contentHash } = hit.chunk
-    const other = best.get(contentHash)
-    if (shown.has(contentHash)) continue
-    if (other === undefined || origins.isNewer(hit.sourceId, other.sourceId)) best.set(contentHash, hit)
-  }
+  const best = new Map<number | string, GroupedHit>()
+  const texts = hits.map(textOf)
+  hits.forEach((hit, i) => {
+    const text = texts[i] ?? ''
+    const other = best.get(text)
+    if (shown.has(text)) return
+    if (other === undefined || origins.isNewer(hit.sourceId, other.sourceId)) best.set(text, hit)
+  })
   for (const [text, hit] of best) shown.set(text, hit)
-  const isFirst = (hit: GroupedHit) => best.get(hit.chunk.contentHash) === hit
-  const isElsewhere = (hit: GroupedHit) => {
-    const other = shown.get(hit.chunk.contentHash)
-    return other !== undefined && !isFirst(hit) && !origins.areVersions(hit.sourceId, other.sourceId)
+  const isFirst = (hit: GroupedHit, i: number) => best.get(texts[i] ?? '') === hit
+  const isElsewhere = (hit: GroupedHit, i: number) => {
+    const other = shown.get(texts[i] ?? '')
+    return other !== undefined && !isFirst(hit, i) && !origins.areVersions(hit.sourceId, other.sourceId)
   }
   return { first: hits.filter(isFirst), repeats: hits.filter(isElsewhere) }
+}
+
+/** Names the text of a hit: by the number that the index has of it, where that tells. */
+function textOf({ text, chunk }: GroupedHit): number | string {
+  return text === 0 ? chunk.contentHash : text
 }
 
 function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage {
@@ -542,7 +549,7 @@ function createMention(hit: GroupedHit, origins: Origins): PageMention {
 /** One line of a hit that shows why it is there; the headings stand before it. */
 function writeLine({ chunk, terms }: GroupedHit): string {
   const text = chunk.kind === 'markdown' ? writePlain(chunk.content.replace(HEADING_LINES, '')) : chunk.content
-  return writeSnippet(text, terms, { chars: LINE_CHARS, visitTokens: textAnalyzer.visitTokens })
+  return writeSnippet(text, terms, { ...textAnalyzer, chars: LINE_CHARS })
 }
 
 const HEADING_LINES = /^#{1,6} .*$/gm
@@ -557,8 +564,8 @@ function placeOf(
   return { sourceId, source: label, version: source?.version ?? null, title, chunk: `${label}/${chunk.id}` }
 }
 
-function keyOf({ sourceId, chunk }: Pick<GroupedHit, 'sourceId' | 'chunk'>): string {
-  return `${sourceId} ${chunk.path}`
+function keyOf({ pageKey }: GroupedHit): string {
+  return pageKey
 }
 
 /** Whether two heading paths are the same, or one of them is a section of the other. */

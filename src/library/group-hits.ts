@@ -113,7 +113,7 @@ export function createHitGroups(store: Store, origins: Origins, asked: Asked): H
   const takePages = async (hits: readonly RankedHit[]): Promise<FoundPage[]> => {
     const met = new Map<string, RankedHit[]>()
     for (const hit of hits) {
-      const id = idOf(hit)
+      const { pageKey: id } = hit
       const known = met.get(id)
       if (known !== undefined) known.push(hit)
       else if (!pages.has(id)) met.set(id, [hit])
@@ -147,7 +147,7 @@ export function createHitGroups(store: Store, origins: Origins, asked: Asked): H
         else settle(group, isKept ? before : best, origins)
       }
       return hits.flatMap((hit) => {
-        const page = pages.get(idOf(hit))
+        const page = pages.get(hit.pageKey)
         return page !== undefined && page.group.shown === page ? [{ ...hit, similar: page.group.similar }] : []
       })
     },
@@ -282,9 +282,4 @@ function describeUnknown(count: number): string[] {
   if (count === 0) return []
   const what = `${countOf(count, 'page')} of an older Pharos ${count === 1 ? 'is' : 'are'} not compared with others yet`
   return [`${what}: what they say may come twice, until pharos serve or pharos duplicates has looked at them`]
-}
-
-/** What tells pages apart. */
-function idOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
-  return `${sourceId} ${chunk.path}`
 }

@@ -20,12 +20,17 @@ export async function readHits<M extends StoreMatch>(
   const chunks = await store.readMatches(matches)
   const hits = matches.flatMap((match, i) => {
     const stored = chunks[i]
-    return stored === undefined ? [] : [{ ...match, ...stored }]
+    if (stored === undefined) return []
+    const { sourceId, url, title, chunk } = stored
+    // To copy all of both takes several times as long.
+    return [{ ...match, sourceId, url, title, chunk }]
   })
   return hits.sort(compareHits)
 }
 
 function compareHits(a: StoreHit, b: StoreHit): number {
   if (a.score !== b.score) return b.score - a.score
+  // Ids are read only where their beginnings do not decide.
+  if (a.order !== b.order && a.order > 0 && b.order > 0) return a.order - b.order
   return compareUtf8(a.chunk.id, b.chunk.id) || compareUtf8(a.url, b.url) || compareUtf8(a.sourceId, b.sourceId)
 }

@@ -1,3 +1,4 @@
+import { textNumber } from '../core/retrieval/chunk-index.ts'
 import { definesName, namesAsked } from '../core/retrieval/definitions.ts'
 import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { createPagePrior } from '../core/retrieval/page-prior.ts'
@@ -16,8 +17,10 @@ import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 /** A hit with the score that counts. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'score' | 'terms' | 'linkShare'>,
+    Pick<StoreMatch, 'score' | 'terms' | 'linkShare' | 'text'>,
     Partial<Pick<StoreMatch, 'page'>> {
+  /** Tells its page apart from others, by source and key. */
+  readonly pageKey: string
   /** Words of the question that it lacks; null for one that was found by its meaning alone. */
   readonly missing: StoreMatch['missing'] | null
   /** Cosine of its meaning with the question's; null where it took no part. */
@@ -173,9 +176,10 @@ async function readRanked(
   const names = namesAsked(query)
   return hits.map((hit, i) => {
     const { score: wordScore, linkShare, explain: words } = hit
-    const isDefinition = names.length > 0 && i < MAX_DEFINING && definesName(hit.chunk, names)
+    const isDefinition = names.length > 0 && i < MAX_DEFINING && hit.hasSymbols && definesName(hit.chunk, names)
     const definition = isDefinition ? DEFINITION_BONUS : 0
-    const ranked = { ...hit, score: penalizeLinks(wordScore, linkShare) + definition, similarity: null }
+    const score = penalizeLinks(wordScore, linkShare) + definition
+    const ranked = { ...hit, pageKey: pageKeyOf(hit), score, similarity: null }
     return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words, definition) } : ranked
   })
 }
@@ -203,18 +207,27 @@ function explainWords(
 /** Hits weighed by what their pages are and by other hits on them, best first. */
 function weighPages(hits: readonly RankedHit[], { query, preferred = NONE }: RankedQuery): RankedHit[] {
   const priorOf = createPagePrior(query)
+  const priors = new Map<string, number>()
   const weighed = hits.map((hit) => {
-    const isElsewhere = preferred.size > 0 && !preferred.has(hit.sourceId)
-    const prior = priorOf(hit.url) * (isElsewhere ? ELSEWHERE_PRIOR : 1)
-    return { hit, prior, score: hit.score * prior, page: `${hit.sourceId} ${hit.chunk.path}` }
+    const { url, sourceId, pageKey: page } = hit
+    const isElsewhere = preferred.size > 0 && !preferred.has(sourceId)
+    const prior = priors.get(page) ?? priorOf(url) * (isElsewhere ? ELSEWHERE_PRIOR : 1)
+    priors.set(page, prior)
+    return { hit, prior, score: hit.score * prior, page }
   })
   const supports = supportHits(weighed)
   const ranked = weighed.map(({ hit, prior, score }, i): RankedHit => {
     const support = supports[i] ?? 0
     const { explanation } = hit
-    return { ...hit, score: score + support, ...(explanation && { explanation: { ...explanation, prior, support } }) }
+    if (explanation === undefined) return { ...hit, score: score + support }
+    return { ...hit, score: score + support, explanation: { ...explanation, prior, support } }
   })
   return sortByScore(ranked)
+}
+
+/** What tells the pages of chunks apart. */
+function pageKeyOf({ sourceId, chunk }: StoredChunk): string {
+  return `${sourceId} ${chunk.path}`
 }
 
 /** What tells chunks apart. */
@@ -254,7 +267,9 @@ async function addNearest(
     if (stored === undefined) continue
     const linkShare = linkShareOf(stored.chunk.content)
     const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
-    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare, missing: null, similarity })
+    const text = textNumber(stored.chunk.contentHash)
+    const pageKey = pageKeyOf(stored)
+    found.push({ ...stored, ...explanation, pageKey, score: 0, terms: [], linkShare, text, missing: null, similarity })
   }
   return { candidates: [...hits, ...found], missing }
 }

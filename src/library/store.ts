@@ -119,6 +119,12 @@ export interface StoreMatch {
   readonly terms: readonly string[]
   /** Which share of it is text of links, from 0 to 1. */
   readonly linkShare: number
+  /** Whether it defines anything. */
+  readonly hasSymbols: boolean
+  /** The same for chunks with the same text, and hardly ever for others; 0 where that is not known. */
+  readonly text: number
+  /** The beginning of its id as a number; 0 where the id is no hash. */
+  readonly order: number
   /** The words of the query that it lacks. */
   readonly missing: readonly MissingWord[]
   readonly explain?: Explanation

@@ -71,6 +71,12 @@ export interface ChunkMatch {
   readonly terms: readonly string[]
   /** Which share of it is text of links, from 0 to 1. */
   readonly linkShare: number
+  /** Whether it defines anything. */
+  readonly hasSymbols: boolean
+  /** Its text as one number; see {@link textNumber}. */
+  readonly text: number
+  /** The beginning of its id as a number: those with equal scores come in this order. 0 where the id is no hash. */
+  readonly order: number
   /** The words of the query that it lacks. */
   readonly missing: readonly MissingWord[]
   readonly explain?: Explanation
@@ -80,6 +86,7 @@ export interface ChunkMatch {
 export interface NewChunk extends IndexedChunk {
   readonly number: number
   readonly id: string
+  readonly contentHash: string
   readonly source: number
   readonly page: number
 }
@@ -147,7 +154,7 @@ const FIELD_NAMES = Object.keys(CHUNK_FIELDS) as (keyof typeof CHUNK_FIELDS)[]
 const { length: FIELD_COUNT } = FIELD_NAMES
 
 /** Changes whenever the same chunks are to be indexed otherwise: libraries then make their index anew, out of their chunks. */
-const INDEX_VERSION = 2
+const INDEX_VERSION = 3
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
 /** So many new chunks are worth a transaction's work on the index. */
@@ -316,9 +323,11 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     search: ({ query, limit, sources, tests, explain }) => {
       const accept = createAccept(shelf, tests)
       const hits = open().search(query, limit, { sources, explain, ...(accept && { accept }) })
-      return hits.map(({ document, ...hit }) => {
-        const { linkShare } = readTraits(document.traits)
-        return { ...hit, number: document.number, page: document.page, linkShare }
+      return hits.map(({ document, score, terms, missing, explain: explanation }) => {
+        const { number, page, text, order } = document
+        const { linkShare, hasSymbols } = readTraits(document.traits)
+        const match = { number, page, text, order, score, terms, missing, linkShare, hasSymbols }
+        return explanation === undefined ? match : { ...match, explain: explanation }
       })
     },
     countContentTypes: () => {
@@ -365,19 +374,26 @@ function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
   for (const chunk of chunks) {
     const { number, source, page } = chunk
     const fields = chunkFields(chunk)
+    const [order, text] = [beginningOf(chunk.id), textNumber(chunk.contentHash)]
     builder.add(
-      { number, source, page, order: orderOf(chunk.id), traits: writeTraits(chunk, fields.definitions.length > 0) },
+      { number, source, page, order, text, traits: writeTraits(chunk, fields.definitions.length > 0) },
       FIELD_NAMES.map((name) => fields[name]),
     )
   }
   return builder.build()
 }
 
-/** The first 48 bits of an id: equal scores are put in the order of ids. */
-function orderOf(id: string): number {
-  const bits = Number.parseInt(id.slice(0, 12), 16)
-  return Number.isNaN(bits) ? 0 : bits
+/** A text as a number by the hash of it: the same for the same text, and hardly ever for another; 0 where the hash tells nothing. */
+export function textNumber(contentHash: string): number {
+  return beginningOf(contentHash)
 }
+
+/** The first 48 bits of a hash, 0 for what is none: equal scores are put in the order of the ids of chunks. */
+function beginningOf(hash: string): number {
+  return HASH.test(hash) ? Number.parseInt(hash.slice(0, 12), 16) : 0
+}
+
+const HASH = /^[0-9a-f]{64}$/
 
 /** The segments that are best merged now, with this many chunks at most; none where that is not worth it. */
 function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[], most: number): SegmentRecord[] {

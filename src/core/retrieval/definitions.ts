@@ -97,6 +97,7 @@ export function namesAsked(question: string): string[] {
 
 /** Whether a chunk defines one of some names, whole or behind the names that qualify it: `DictReader` is defined by `csv.DictReader`. */
 export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, names: readonly string[]): boolean {
+  if (!mayDefine(chunk, names)) return false
   return symbolsOf(chunk).some((symbol) => {
     const defined = symbol.toLowerCase()
     return names.some((name) => {
@@ -106,3 +107,14 @@ export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, n
     })
   })
 }
+
+/** Whether a text has one of some names at all, but for marks: most have none, and this takes a fraction of looking for definitions. */
+function mayDefine({ symbol, content }: Pick<Chunk, 'symbol' | 'content'>, names: readonly string[]): boolean {
+  if (symbol !== null) return true
+  const text = content.toLowerCase()
+  const plain = text.includes('**') ? text.replace(/[`*]/g, '') : ''
+  return names.some((name) => text.includes(name) || plain.includes(name) || !ASCII.test(name))
+}
+
+/** What has other letters may be in another case in another place. */
+const ASCII = /^[ -~]*$/

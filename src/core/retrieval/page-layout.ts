@@ -95,8 +95,12 @@ export function readLayout(text: string): PageLayout {
 
 /** The chunks of a layout from one place to another, the last one included. */
 export function listSpans(layout: PageLayout, first: number, last: number): LayoutSpan[] {
-  const { paths, anchors, spans, marks = [] } = layout
-  return spans.slice(first, last + 1).map(([startLine, endLine, offset, path, anchor, isOpen]) => {
+  const { paths, anchors, spans, marks: all = [] } = layout
+  const some = spans.slice(first, last + 1)
+  const from = some.reduce((least, [line]) => Math.min(least, line), Number.POSITIVE_INFINITY)
+  const to = some.reduce((most, [, line]) => Math.max(most, line), 0)
+  const marks = all.filter(([line]) => line > from && line <= to)
+  return some.map(([startLine, endLine, offset, path, anchor, isOpen]) => {
     const inside = marks.filter(([line]) => line > startLine && line <= endLine)
     return {
       startLine,

@@ -7,6 +7,11 @@ export interface Analyzer {
   readonly id: string
   /** Visits the tokens of a text in order. */
   readonly visitTokens: (text: string, visit: TokenVisitor) => void
+  /** Where the parts of a text stand that hold every one of some tokens that is in it, in order; undefined where that takes as long. */
+  readonly findParts?: (
+    text: string,
+    tokens: ReadonlySet<string>,
+  ) => (readonly [start: number, end: number])[] | undefined
   /** Tokens with the same stem find each other, an exact match counting more. */
   readonly stem: (token: string) => string
   /** Tells whether a token is left out of queries that have others. */

@@ -10,6 +10,8 @@ export interface SegmentDocument {
   readonly traits: number
   /** Decides between documents with equal scores: the smaller value comes first. At most 48 bits. */
   readonly order: number
+  /** The same for documents with the same text, and hardly ever for others; 0 where that is not known. At most 48 bits. */
+  readonly text: number
 }
 
 /** The documents of a segment, column by column; inside the segment they are known by their places. */
@@ -20,6 +22,7 @@ export interface DocumentTable {
   readonly pages: Float64Array
   readonly traits: Uint32Array
   readonly orders: Float64Array
+  readonly texts: Float64Array
   /** Tokens by document and field: `lengths[document * fieldCount + field]`. */
   readonly lengths: Uint32Array
 }
@@ -39,6 +42,7 @@ export function writeDocumentTable(
     }
   }
   for (const { order } of documents) writer.writeNumber(order)
+  for (const { text } of documents) writer.writeNumber(text)
   for (let i = 0; i < lengths.length; i++) writer.writeNumber(lengths[i] ?? 0)
   return writer.toBytes()
 }
@@ -62,11 +66,14 @@ export function readDocumentTable(bytes: Uint8Array, fieldCount: number): Docume
   const sources = readDifferences(new Uint32Array(count))
   const pages = readDifferences(new Float64Array(count))
   const traits = readDifferences(new Uint32Array(count))
-  const orders = new Float64Array(count)
-  for (let i = 0; i < count; i++) orders[i] = reader.readNumber()
-  const lengths = new Uint32Array(count * fieldCount)
-  for (let i = 0; i < lengths.length; i++) lengths[i] = reader.readNumber()
-  return { count, numbers, sources, pages, traits, orders, lengths }
+  const readNumbers = <T extends Float64Array | Uint32Array>(column: T): T => {
+    for (let i = 0; i < column.length; i++) column[i] = reader.readNumber()
+    return column
+  }
+  const orders = readNumbers(new Float64Array(count))
+  const texts = readNumbers(new Float64Array(count))
+  const lengths = readNumbers(new Uint32Array(count * fieldCount))
+  return { count, numbers, sources, pages, traits, orders, texts, lengths }
 }
 
 /** One document of a table. */
@@ -77,5 +84,6 @@ export function documentAt(table: DocumentTable, place: number): SegmentDocument
     page: table.pages[place] ?? 0,
     traits: table.traits[place] ?? 0,
     order: table.orders[place] ?? 0,
+    text: table.texts[place] ?? 0,
   }
 }

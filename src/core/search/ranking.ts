@@ -170,8 +170,14 @@ export class Ranking {
       const best = selectTop(candidates, this.#scores, Math.max(limit, RERANKED), accept, order)
       const ranked = this.#addPairs(query, best, rarities).slice(0, limit)
       const most = this.#mostOf(words, rarities)
-      return ranked.map(({ document, score, pairs }) => {
-        return { document, score: score / most, pairs: pairs / most, ...describeMatch(query, rarities, document) }
+      const described = describeMatches(
+        query,
+        rarities,
+        ranked.map(({ document }) => document),
+      )
+      return ranked.map(({ document, score, pairs }, i) => {
+        const { terms, missing } = described[i] ?? { terms: [], missing: [] }
+        return { document, score: score / most, pairs: pairs / most, terms, missing }
       })
     } finally {
       // `accept` comes from the caller and may throw; the scratch space must be clean for the next search all the same.
@@ -330,47 +336,110 @@ function rarityOf(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5))
 }
 
-/**
- * How close a word stands behind another, from the ascending places of both in one document: the sum of the inverse distances to the
- * nearest one before it, within a window. In a phrase only the exact distance counts.
- */
-export function measureCloseness(
-  before: readonly number[] | undefined,
-  after: readonly number[] | undefined,
-  phraseGap: number | undefined,
-): number {
-  if (!before || !after) return 0
-  let sum = 0
-  let i = 0
-  for (const place of after) {
-    const wanted = place - (phraseGap ?? 1)
-    while ((before[i + 1] ?? Number.POSITIVE_INFINITY) <= wanted) i++
-    const distance = place - (before[i] ?? Number.POSITIVE_INFINITY)
-    if (phraseGap === undefined ? distance >= 1 && distance <= PAIR_WINDOW : distance === phraseGap) sum += 1 / distance
+/** Places of a word in several documents, each with the row of its document. */
+export class PlaceList {
+  /** Row · ROW + place, ascending once they are sorted. */
+  keys: Float64Array<ArrayBuffer> = new Float64Array(256)
+  length: number = 0
+  #isSorted = true
+
+  clear(): void {
+    this.length = 0
+    this.#isSorted = true
   }
-  return sum
+
+  add(row: number, place: number): void {
+    if (this.length === this.keys.length) {
+      const larger = new Float64Array(2 * this.length)
+      larger.set(this.keys)
+      this.keys = larger
+    }
+    const key = row * ROW + place
+    if (this.length > 0 && key < (this.keys[this.length - 1] ?? 0)) this.#isSorted = false
+    this.keys[this.length++] = key
+  }
+
+  /** Sorts the places, which come one term after the other. */
+  sort(): void {
+    if (!this.#isSorted) this.keys.subarray(0, this.length).sort()
+    this.#isSorted = true
+  }
 }
 
-/** Which words of a query a document holds. */
-function describeMatch(
+/** More than there are places in a document: those of two documents are never near each other. */
+const ROW = 2 ** 32
+
+/**
+ * How close a word stands behind another in each document that has both: the sum of the inverse distances to the nearest one before it,
+ * within a window. In a phrase only the exact distance counts. Every place that is close enough is told by itself, in order.
+ */
+export function measureCloseness(
+  before: PlaceList,
+  after: PlaceList,
+  phraseGap: number | undefined,
+  add: (row: number, closeness: number) => void,
+): void {
+  const { keys: places, length } = after
+  const { keys: earlier, length: count } = before
+  if (count === 0) return
+  let i = 0
+  for (let at = 0; at < length; at++) {
+    const place = places[at] ?? 0
+    const wanted = place - (phraseGap ?? 1)
+    while (i + 1 < count && (earlier[i + 1] ?? 0) <= wanted) i++
+    const distance = place - (earlier[i] ?? 0)
+    const isClose = phraseGap === undefined ? distance >= 1 && distance <= PAIR_WINDOW : distance === phraseGap
+    if (isClose) add(Math.floor(place / ROW), 1 / distance)
+  }
+}
+
+/** Which words of a query each document holds, in the order of the documents. */
+function describeMatches(
   { words, postings }: RankedQuery,
   rarities: Float64Array,
-  document: number,
-): Pick<RankedDocument, 'terms' | 'missing'> {
-  const terms = new Set<number>()
-  const missing: MissingWord[] = []
+  documents: readonly number[],
+): Pick<RankedDocument, 'terms' | 'missing'>[] {
   const all = sumMass(words, rarities)
-  words.forEach(({ word, exact, variants, weight }, i) => {
-    const share = all === 0 ? 0 : (weight * (rarities[i] ?? 0)) / all
-    let isHeld = false
-    for (const term of [...exact, ...variants]) {
-      if (!hasPosting(postings, term, document)) continue
-      terms.add(term)
-      isHeld = true
+  const known = words.map(({ word, exact, variants, weight }, i) => ({
+    terms: [...exact, ...variants],
+    missing: { word, share: all === 0 ? 0 : (weight * (rarities[i] ?? 0)) / all },
+  }))
+  const matches = documents.map((document) => ({ document, terms: [] as number[], missing: [] as MissingWord[] }))
+  const ascending = matches.toSorted((a, b) => a.document - b.document)
+  for (const { terms, missing } of known) {
+    const held = new Set<unknown>()
+    for (const term of terms) {
+      const end = postings.offsets[term + 1] ?? 0
+      let at = postings.offsets[term] ?? 0
+      for (const match of ascending) {
+        at = findFrom(postings.documents, at, end, match.document)
+        if (at === end) break
+        if (postings.documents[at] !== match.document) continue
+        held.add(match)
+        if (!match.terms.includes(term)) match.terms.push(term)
+      }
     }
-    if (!isHeld) missing.push({ word, share })
-  })
-  return { terms: [...terms], missing }
+    if (held.size < matches.length) for (const match of matches) if (!held.has(match)) match.missing.push(missing)
+  }
+  return matches
+}
+
+/** Where a number stands in a part of an ascending list, or else the first one above it. */
+export function findFrom(numbers: Uint32Array, from: number, to: number, wanted: number): number {
+  // What is looked for one after the other is mostly near.
+  let step = 1
+  let low = from
+  while (low + step < to && (numbers[low + step] ?? 0) < wanted) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(low + step, to)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((numbers[middle] ?? 0) < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Occurrences of some terms in a document, by field. */
@@ -399,14 +468,9 @@ export function findPosting(
   term: number,
   document: number,
 ): number {
-  let low = offsets[term] ?? 0
-  let high = offsets[term + 1] ?? 0
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((documents[middle] ?? 0) < document) low = middle + 1
-    else high = middle
-  }
-  return low < (offsets[term + 1] ?? 0) && documents[low] === document ? low : -1
+  const end = offsets[term + 1] ?? 0
+  const at = findFrom(documents, offsets[term] ?? 0, end, document)
+  return at < end && documents[at] === document ? at : -1
 }
 
 /** How many documents have a field, and how many tokens it holds in all of them. */

@@ -47,6 +47,7 @@ function createDocument(number: number, documents: number): SegmentDocument {
     source: number % 3,
     page: number >> 2,
     traits: number % 5,
+    text: number % 3,
     order: (number * 7919) % (documents * 7920),
   }
 }

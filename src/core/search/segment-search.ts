@@ -4,7 +4,9 @@ import { type Explanation, explainAll } from './explain.ts'
 import { type ParsedWord, parseQuery } from './query.ts'
 import {
   DEFAULT_RANKING,
+  findFrom,
   measureCloseness,
+  PlaceList,
   type QueryWord,
   type RankedDocument,
   type RankedQuery,
@@ -15,7 +17,7 @@ import {
 } from './ranking.ts'
 import type { SegmentView } from './segment.ts'
 import { encodeText, findEntry, type StemEntry } from './term-blocks.ts'
-import { PostingsReader, type TermPostings } from './term-postings.ts'
+import { PlaceReader, PostingsReader, type TermPostings } from './term-postings.ts'
 
 /** How a set of segments is searched. */
 export interface SegmentSearchOptions {
@@ -72,6 +74,9 @@ export class SegmentSearch {
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #hasVariants: boolean
+  /** Kept for its room: the postings of a query are gone with the next one. */
+  readonly #list = new PostingsList()
+  readonly #places = [new PlaceList(), new PlaceList()] as const
 
   constructor(views: readonly SegmentView[], { fields, analyzer, ranking = {} }: SegmentSearchOptions) {
     this.#views = views
@@ -171,14 +176,15 @@ export class SegmentSearch {
   ): RankedQuery & { readonly terms: readonly string[] } {
     const found = new FoundTerms(this.#views)
     const words = parsed.map((word) => this.#lookWord(word, found))
+    const postings = this.#readPostings(found.parts, hidden)
     return {
       words,
       terms: found.names,
       count,
       averageLength,
-      postings: this.#readPostings(found.parts, hidden),
+      postings,
       frequenciesOf: (term, document) => this.#readFrequencies(found.parts[term] ?? [], document),
-      findPairs: (documents, asked) => this.#findPairs(documents, asked, found.parts),
+      findPairs: (documents, asked) => this.#findPairs(documents, asked, found.parts, postings),
     }
   }
 
@@ -203,23 +209,16 @@ export class SegmentSearch {
   }
 
   /** Decodes the postings of all terms. */
-  #readPostings(parts: readonly TermPart[][], hidden: Uint8Array | undefined): WeightedPostings {
-    const list = new PostingsList()
+  #readPostings(parts: readonly TermPart[][], hidden: Uint8Array | undefined): PlacedPostings {
+    const list = this.#list
     const weights = this.#weights
-    const lastWeight = weights.at(-1) ?? 0
-    const reader = new PostingsReader(weights.length)
+    list.clear()
     for (const term of parts) {
       list.beginTerm()
       for (const { segment, postings } of term) {
         const base = this.#bases[segment] ?? 0
         list.reserve(postings.middle - postings.start)
-        reader.begin(postings)
-        while (reader.next()) {
-          const document = base + reader.document
-          if (hidden !== undefined && hidden[document] === 1) continue
-          if (reader.isInLastOnly) list.add(document, lastWeight * Math.min(reader.total, MAX_FREQUENCY))
-          else list.add(document, weigh(reader.frequencies, weights))
-        }
+        list.addAll(postings, base, hidden, weights)
       }
     }
     return list.finish()
@@ -242,80 +241,80 @@ export class SegmentSearch {
   }
 
   /** Finds neighbouring words by the places of their terms. */
-  #findPairs(documents: readonly number[], words: readonly QueryWord[], parts: readonly TermPart[][]): Float64Array {
+  #findPairs(
+    documents: readonly number[],
+    words: readonly QueryWord[],
+    parts: readonly TermPart[][],
+    postings: PlacedPostings,
+  ): Float64Array {
     const found = new Float64Array(documents.length * words.length)
-    const wanted = this.#groupBySegment(documents)
+    const sorted = Uint32Array.from(documents).sort()
+    const rows = rowsOf(documents, sorted)
     const wordOfTerm = new Map(
       words.flatMap(({ exact, variants }, i) => [...exact, ...variants].map((term) => [term, i])),
     )
-    let previous: (number[] | undefined)[] = []
+    let [previous, current]: readonly [PlaceList, PlaceList] = this.#places
+    previous.clear()
     words.forEach(({ exact, variants, phraseGap }, word) => {
-      const terms = [...exact, ...variants].filter((term) => wordOfTerm.get(term) === word)
-      const current = this.#readPlaces(
-        terms.flatMap((term) => parts[term] ?? []),
-        wanted,
-        documents.length,
-      )
-      documents.forEach((_, i) => {
-        found[i * words.length + word] = measureCloseness(previous[i], current[i], phraseGap)
+      current.clear()
+      for (const term of [...exact, ...variants]) {
+        if (wordOfTerm.get(term) === word) this.#readPlaces(parts[term] ?? [], postings, term, sorted, current)
+      }
+      current.sort()
+      measureCloseness(previous, current, phraseGap, (row, closeness) => {
+        const at = (rows[row] ?? 0) * words.length + word
+        found[at] = (found[at] ?? 0) + closeness
       })
-      previous = current
+      ;[previous, current] = [current, previous]
     })
     return found
   }
 
-  /** By segment, the documents of a list in it: their places in the segment, ascending, and in the list. */
-  #groupBySegment(documents: readonly number[]): Map<number, Wanted[]> {
-    const groups = new Map<number, Wanted[]>()
-    documents.forEach((document, index) => {
-      const segment = this.#segmentOf(document)
-      const group = groups.get(segment) ?? []
-      groups.set(segment, group)
-      group.push({ place: document - (this.#bases[segment] ?? 0), index })
-    })
-    for (const group of groups.values()) group.sort((a, b) => a.place - b.place)
-    return groups
-  }
-
-  /** The places of some terms in the wanted documents, ascending. */
+  /** Adds the places of a term in some documents, which are sorted, to a list. */
   #readPlaces(
     parts: readonly TermPart[],
-    wanted: ReadonlyMap<number, readonly Wanted[]>,
-    count: number,
-  ): (number[] | undefined)[] {
-    const places: (number[] | undefined)[] = new Array(count)
-    const reader = new PostingsReader(this.#fields.length)
+    { offsets, documents, before, totals }: PlacedPostings,
+    term: number,
+    sorted: Uint32Array,
+    list: PlaceList,
+  ): void {
+    const end = offsets[term + 1] ?? 0
+    let at = offsets[term] ?? 0
+    let row = 0
     for (const { segment, postings } of parts) {
-      const group = wanted.get(segment) ?? []
-      let next = 0
-      reader.begin(postings)
-      while (next < group.length && reader.next()) {
-        while ((group[next]?.place ?? Number.POSITIVE_INFINITY) < reader.document) next++
-        const asked = group[next]
-        if (asked?.place !== reader.document) {
-          reader.skipPlaces()
-          continue
-        }
-        const list = places[asked.index] ?? []
-        const known = list.length
-        places[asked.index] = list
+      const limit = this.#bases[segment + 1] ?? Number.POSITIVE_INFINITY
+      const reader = new PlaceReader(postings)
+      for (; row < sorted.length && (sorted[row] ?? 0) < limit; row++) {
+        const document = sorted[row] ?? 0
+        at = findFrom(documents, at, end, document)
+        if (at === end) return
+        if (documents[at] !== document) continue
+        reader.skipTo(before[at] ?? 0)
         let place = 0
-        for (let left = reader.total; left > 0; left--) {
-          place += reader.readDistance()
-          list.push(place)
+        for (let left = totals[at] ?? 0; left > 0; left--) {
+          place += reader.next()
+          list.add(row, place)
         }
-        // Those of another form of the word are there already.
-        if (known > 0) list.sort((a, b) => a - b)
       }
     }
-    return places
   }
 }
 
-/** A document whose places are asked for. */
-interface Wanted {
-  readonly place: number
-  readonly index: number
+/** Postings with where the places of each document stand. */
+interface PlacedPostings extends WeightedPostings {
+  /** How many places of the same term and segment stand before those of the document. */
+  readonly before: Uint32Array
+  /** How many the document has. */
+  readonly totals: Uint32Array
+}
+
+/** By the place of a document in the sorted list, its place in the other. */
+function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array {
+  const rows = new Uint32Array(documents.length)
+  documents.forEach((document, i) => {
+    rows[findFrom(sorted, 0, sorted.length, document)] = i
+  })
+  return rows
 }
 
 /** The postings of a term in one segment. */
@@ -435,7 +434,15 @@ class PostingsList {
   readonly #offsets: number[] = []
   #documents = new Uint32Array(256)
   #frequencies = new Float32Array(256)
+  #before = new Uint32Array(256)
+  #totals = new Uint32Array(256)
   #count = 0
+
+  /** Forgets what was collected and keeps the room for it. */
+  clear(): void {
+    this.#offsets.length = 0
+    this.#count = 0
+  }
 
   beginTerm(): void {
     this.#offsets.push(this.#count)
@@ -446,21 +453,55 @@ class PostingsList {
     const { length } = this.#documents
     if (this.#count + count <= length) return
     const capacity = Math.max(this.#count + count, length * 2)
-    const documents = new Uint32Array(capacity)
-    documents.set(this.#documents)
-    this.#documents = documents
-    const frequencies = new Float32Array(capacity)
-    frequencies.set(this.#frequencies)
-    this.#frequencies = frequencies
+    this.#documents = extend(this.#documents, new Uint32Array(capacity))
+    this.#frequencies = extend(this.#frequencies, new Float32Array(capacity))
+    this.#before = extend(this.#before, new Uint32Array(capacity))
+    this.#totals = extend(this.#totals, new Uint32Array(capacity))
   }
 
-  add(document: number, frequency: number): void {
-    this.#documents[this.#count] = document
-    this.#frequencies[this.#count++] = frequency
+  /**
+   * Adds the postings of a term in one segment, whose documents are counted from `base`, without those that are hidden. This loop is what
+   * a query spends most of its time in.
+   */
+  addAll(postings: TermPostings, base: number, hidden: Uint8Array | undefined, weights: readonly number[]): void {
+    const documents = this.#documents
+    const frequencies = this.#frequencies
+    const [before, totals] = [this.#before, this.#totals]
+    const lastWeight = weights.at(-1) ?? 0
+    const reader = new PostingsReader(weights.length)
+    let count = this.#count
+    let places = 0
+    reader.begin(postings)
+    while (reader.next()) {
+      const document = base + reader.document
+      const { total } = reader
+      if (hidden === undefined || hidden[document] !== 1) {
+        documents[count] = document
+        frequencies[count] = reader.isInLastOnly
+          ? lastWeight * Math.min(total, MAX_FREQUENCY)
+          : weigh(reader.frequencies, weights)
+        before[count] = places
+        totals[count] = total
+        count++
+      }
+      places += total
+    }
+    this.#count = count
   }
 
-  finish(): WeightedPostings {
+  finish(): PlacedPostings {
     const offsets = Uint32Array.from([...this.#offsets, this.#count])
-    return { offsets, documents: this.#documents, frequencies: this.#frequencies }
+    return {
+      offsets,
+      documents: this.#documents,
+      frequencies: this.#frequencies,
+      before: this.#before,
+      totals: this.#totals,
+    }
   }
+}
+
+function extend<T extends Uint32Array | Float32Array>(full: T, larger: T): T {
+  larger.set(full)
+  return larger
 }

@@ -4,6 +4,7 @@ import type { Analyzer } from './analyzer.ts'
 export interface SnippetOptions {
   /** The tokenizer of the index whose terms are given. */
   readonly visitTokens: Analyzer['visitTokens']
+  readonly findParts?: Analyzer['findParts']
   /** About how long the snippet may be, in UTF-16 units, without the signs of omission. @default 200 */
   readonly chars?: number
 }
@@ -26,10 +27,10 @@ const PIECE = 512
  * without a match shows its beginning.
  */
 export function writeSnippet(text: string, terms: Iterable<string>, options: SnippetOptions): string {
-  const { chars = 200, visitTokens } = options
+  const { chars = 200, visitTokens, findParts } = options
   const line = text.replace(/\s+/g, ' ').trim()
   if (line.length <= chars) return line
-  const [first, last] = findBestSpan(findMatches(line, new Set(terms), visitTokens), chars)
+  const [first, last] = findBestSpan(findMatches(line, new Set(terms), visitTokens, findParts), chars)
   const lead = Math.floor(Math.max(0, chars - (last - first)) / 3)
   const start = moveStart(line, Math.max(0, Math.min(first - lead, line.length - chars)), first)
   const end = moveEnd(line, Math.min(start + chars, line.length), last)
@@ -37,16 +38,27 @@ export function writeSnippet(text: string, terms: Iterable<string>, options: Sni
 }
 
 /** Where the terms stand in a line, in their order; an identifier and its parts overlap. */
-export function findMatches(line: string, terms: ReadonlySet<string>, visitTokens: Analyzer['visitTokens']): Match[] {
+export function findMatches(
+  line: string,
+  terms: ReadonlySet<string>,
+  visitTokens: Analyzer['visitTokens'],
+  findParts?: Analyzer['findParts'],
+): Match[] {
   const matches: Match[] = []
   if (terms.size === 0) return matches
+  const visit = (text: string, start: number): void =>
+    visitTokens(text, (source, from, to, at) => {
+      const term = source.slice(from, to)
+      const end = Math.min(start + at + to - from, start + text.length)
+      if (terms.has(term)) matches.push({ term, start: start + at, end })
+    })
   for (let start = 0; start < line.length; ) {
     const space = line.indexOf(' ', start + PIECE)
     const end = Math.min(space < 0 ? line.length : space, start + 2 * PIECE)
-    visitTokens(line.slice(start, end), (source, from, to, at) => {
-      const term = source.slice(from, to)
-      if (terms.has(term)) matches.push({ term, start: start + at, end: Math.min(start + at + to - from, end) })
-    })
+    const piece = line.slice(start, end)
+    for (const [from, to] of findParts?.(piece, terms) ?? [[0, piece.length]]) {
+      visit(piece.slice(from, to), start + from)
+    }
     start = end
   }
   return matches

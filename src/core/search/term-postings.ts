@@ -166,3 +166,41 @@ export class PostingsReader {
     return value >>> 0
   }
 }
+
+/** Reads some of the places of a term in one segment, from the first to the last. */
+export class PlaceReader {
+  readonly #bytes: Uint8Array
+  #position: number
+  /** Places that were read or skipped. */
+  #count = 0
+
+  constructor({ bytes, middle }: TermPostings) {
+    this.#bytes = bytes
+    this.#position = middle
+  }
+
+  /** Goes on to the place that has so many before it. */
+  skipTo(count: number): void {
+    const bytes = this.#bytes
+    const { length } = bytes
+    let position = this.#position
+    for (let left = count - this.#count; left > 0 && position < length; position++) {
+      if ((bytes[position] ?? 0) < 0x80) left--
+    }
+    this.#position = position
+    this.#count = count
+  }
+
+  /** The distance of the next place from the one before it in the same document. */
+  next(): number {
+    const bytes = this.#bytes
+    let byte = bytes[this.#position++] ?? 0
+    let value = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[this.#position++] ?? 0
+      value |= (byte & 0x7f) << shift
+    }
+    this.#count++
+    return value
+  }
+}

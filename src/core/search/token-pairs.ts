@@ -1,5 +1,5 @@
 import { countTokens, type Documents, TermReader } from './postings.ts'
-import { measureCloseness, type PairFinder, type QueryWord } from './ranking.ts'
+import { measureCloseness, type PairFinder, PlaceList, type QueryWord } from './ranking.ts'
 
 /** Finds neighbouring words by reading the documents. */
 export function createTokenPairs(documents: Documents, termCount: number): PairFinder {
@@ -13,20 +13,25 @@ export function createTokenPairs(documents: Documents, termCount: number): PairF
   }
   return (asked, words) => {
     const found = new Float64Array(asked.length * words.length)
+    const places = words.map(() => new PlaceList())
     mark(words, true)
-    asked.forEach((document, i) => {
+    asked.forEach((document, row) => {
       const reader = new TermReader(documents.tokens, documents.starts[document])
-      const places = words.map((): number[] => [])
       // A loop instead of visitDocument with its callback: most of the time of a query is spent here.
       for (let place = 0, end = countTokens(documents, document); place < end; place++) {
         const word = wordOfTerm[reader.next()] ?? 0
-        if (word > 0) places[word - 1]?.push(place)
+        if (word > 0) places[word - 1]?.add(row, place)
       }
-      words.forEach(({ phraseGap }, word) => {
-        found[i * words.length + word] = measureCloseness(places[word - 1], places[word], phraseGap)
-      })
     })
     mark(words, false)
+    words.forEach(({ phraseGap }, word) => {
+      const [before, after] = [places[word - 1], places[word]]
+      if (before === undefined || after === undefined) return
+      measureCloseness(before, after, phraseGap, (row, closeness) => {
+        const at = row * words.length + word
+        found[at] = (found[at] ?? 0) + closeness
+      })
+    })
     return found
   }
 }

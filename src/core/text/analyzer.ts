@@ -1,3 +1,4 @@
+import { findWords } from './find-words.ts'
 import { compareUtf8 } from './order.ts'
 import { stem } from './stem.ts'
 import { isStopWord } from './stop-words.ts'
@@ -7,6 +8,7 @@ import { dropJoiners, shortForms, TOKENIZER_VERSION, type TokenVisitor, visitTok
 export const textAnalyzer: {
   readonly id: string
   readonly visitTokens: (text: string, visit: TokenVisitor) => void
+  readonly findParts: (text: string, tokens: ReadonlySet<string>) => [start: number, end: number][] | undefined
   readonly shortForms: (token: string) => readonly string[]
   readonly stem: (token: string) => string
   readonly isStopWord: (token: string) => boolean
@@ -14,6 +16,7 @@ export const textAnalyzer: {
 } = {
   id: `pharos-text-${TOKENIZER_VERSION}`,
   visitTokens,
+  findParts: findWords,
   shortForms,
   stem: (token) => stem(dropJoiners(token)),
   isStopWord,

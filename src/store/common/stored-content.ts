@@ -71,6 +71,94 @@ export function toStoredChunk(
   }
 }
 
+/** The columns of a chunk that is gone. */
+const GONE: ChunkColumns = {
+  ...{ id: '', contentHash: '', slug: '', path: '', kind: 'unknown', symbol: null, address: null, assetPath: null },
+  ...{ chunkIndex: -1, startLine: 0, endLine: 0, tokenEstimate: 0, headingPath: '[]' },
+}
+
+/**
+ * A chunk that is read when something of it is asked for: a question finds a hundred, and shows ten. One that was removed by then has no
+ * id and no text.
+ */
+export class LazyChunk implements Chunk {
+  readonly path: string
+  readonly #readColumns: () => ChunkColumns | undefined
+  readonly #readContent: () => string | undefined
+  #columns: ChunkColumns | undefined
+  #headingPath: readonly string[] | undefined
+  #content: string | undefined
+
+  constructor(path: string, readColumns: () => ChunkColumns | undefined, readContent: () => string | undefined) {
+    this.path = path
+    this.#readColumns = readColumns
+    this.#readContent = readContent
+  }
+
+  get #read(): ChunkColumns {
+    this.#columns ??= this.#readColumns() ?? GONE
+    return this.#columns
+  }
+
+  get id(): string {
+    return this.#read.id
+  }
+
+  get shortId(): string {
+    return this.#read.id.slice(0, MIN_PREFIX)
+  }
+
+  get slug(): string {
+    return this.#read.slug
+  }
+
+  get kind(): Chunk['kind'] {
+    return this.#read.kind
+  }
+
+  get chunkIndex(): number {
+    return this.#read.chunkIndex
+  }
+
+  get startLine(): number {
+    return this.#read.startLine
+  }
+
+  get endLine(): number {
+    return this.#read.endLine
+  }
+
+  get content(): string {
+    this.#content ??= this.#readContent() ?? ''
+    return this.#content
+  }
+
+  get contentHash(): string {
+    return this.#read.contentHash
+  }
+
+  get tokenEstimate(): number {
+    return this.#read.tokenEstimate
+  }
+
+  get headingPath(): readonly string[] {
+    this.#headingPath ??= JSON.parse(this.#read.headingPath) as string[]
+    return this.#headingPath
+  }
+
+  get symbol(): string | null {
+    return this.#read.symbol
+  }
+
+  get address(): string | null {
+    return this.#read.address
+  }
+
+  get assetPath(): string | null {
+    return this.#read.assetPath
+  }
+}
+
 /** Chunks of one section have the same headings, which are read once. */
 export function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
   let written = ''

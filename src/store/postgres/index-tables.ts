@@ -139,21 +139,28 @@ export async function countIndexed(sql: Sql): Promise<{ format: string; chunks: 
   return counts ?? { format: '', chunks: 0, stale: 0 }
 }
 
+interface NewChunkColumns extends Omit<NewChunk, 'id' | 'contentHash' | 'headingPath'> {
+  readonly chunkId: Uint8Array
+  readonly contentHash: Uint8Array
+  readonly headingPath: string
+}
+
 /** The first chunks of some runs, in the order of their numbers. */
 export async function readNewChunks(sql: Sql, runs: readonly Run[], limit: number): Promise<NewChunk[]> {
-  const found = await sql.all<Omit<NewChunk, 'id' | 'headingPath'> & { chunkId: Uint8Array; headingPath: string }>(
+  const found = await sql.all<NewChunkColumns>(
     `WITH numbers AS MATERIALIZED (
        SELECT c.id FROM unnest($1::bigint[], $2::bigint[]) AS r (first, last)
        CROSS JOIN LATERAL (SELECT id FROM chunks WHERE id BETWEEN r.first AND r.last ORDER BY id LIMIT $3) c
        ORDER BY c.id LIMIT $3)
-     SELECT c.id AS number, c.chunk_id AS "chunkId", c.source, c.page, c.path, p.title, c.kind,
+     SELECT c.id AS number, c.chunk_id AS "chunkId", c.content_hash AS "contentHash", c.source, c.page, c.path, p.title, c.kind,
        c.heading_path AS "headingPath", c.symbol, c.content
      FROM numbers n JOIN chunks c ON c.id = n.id JOIN pages p ON p.id = c.page ORDER BY c.id`,
     [runs.map(({ first }) => first), runs.map(({ last }) => last), limit],
   )
-  return found.map(({ chunkId, headingPath, ...chunk }) => ({
+  return found.map(({ chunkId, contentHash, headingPath, ...chunk }) => ({
     ...chunk,
     id: unpackHash(chunkId),
+    contentHash: unpackHash(contentHash),
     headingPath: parseHeadings(headingPath),
   }))
 }

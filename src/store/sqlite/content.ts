@@ -1,13 +1,14 @@
 import type { Chunk, Section } from '../../core/model.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
+import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
-import type { PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
+import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/store.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareSaid, type Said } from '../common/said.ts'
 import {
   type ChunkColumns,
   type ChunkPlace,
   idsFrom,
+  LazyChunk,
   type PageColumns,
   toStoredChunk,
   toStoredPage,
@@ -18,7 +19,10 @@ import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
 import type { Likenesses } from './likenesses.ts'
+import type { createPageFacts } from './page-facts.ts'
 import { createHubWriter } from './place-hubs.ts'
+import { Recent } from './recent.ts'
+import { createStateKey } from './state-key.ts'
 
 /** Pages with their chunks and index rows, under the id of their row in the ledger. */
 export interface Content {
@@ -38,16 +42,14 @@ export interface Content {
   find(source: number, text: string): string[]
   listPages(source: number): AsyncIterable<StoredPage>
   readChunk(source: number, chunkId: string): StoredChunk | undefined
-  /** Chunks by their numbers, in this order. */
-  readChunksAt(numbers: readonly number[]): (StoredChunk | undefined)[]
+  /** The chunks of matches, in their order. */
+  readMatches(matches: readonly Pick<StoreMatch, 'number' | 'page'>[]): (StoredChunk | undefined)[]
   count(source: number): { readonly pages: number; readonly chunks: number }
 }
 
-/** What says which part of a page to read. */
-interface LayoutColumns {
+/** When a row was looked at. */
+interface TimeColumns {
   readonly row: number
-  /** Null for a page that was stored before there were layouts, and where there is no page. */
-  readonly layout: string | null
   readonly checkedAt: number
   readonly changedAt: number
 }
@@ -70,11 +72,22 @@ const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.p
   c.start_line AS startLine, c.end_line AS endLine, c.token_estimate AS tokenEstimate, c.slug, c.path,
   c.heading_path AS headingPath, c.symbol, c.address, c.asset_path AS assetPath`
 
+/** Characters of the layouts that are kept; in memory they take about five times as much. */
+const KEPT_LAYOUTS = 2 ** 18
+
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
 
+/** What content needs of the store that it belongs to. */
+interface ContentNeeds {
+  readonly index: ChunkIndex
+  readonly layouts: Layouts
+  readonly likenesses: Likenesses
+  readonly readFacts: ReturnType<typeof createPageFacts>
+}
+
 /** Prepares what is asked about content. */
-export function createContent(db: Database, index: ChunkIndex, layouts: Layouts, likenesses: Likenesses): Content {
+export function createContent(db: Database, { index, layouts, likenesses, readFacts }: ContentNeeds): Content {
   const classifications = createClassifications(db)
   const selectRange = db.prepare<[number], { first: number; count: number }>(
     'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
@@ -131,10 +144,10 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts,
        l.checked_at AS checkedAt, l.changed_at AS changedAt
      FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE l.source = ? AND l.key = ?`,
   )
-  const selectLayout = db.prepare<[number, string], LayoutColumns>(
-    `SELECT l.id AS row, y.layout, l.checked_at AS checkedAt, l.changed_at AS changedAt
-     FROM ledger l LEFT JOIN layouts y ON y.id = l.id WHERE l.source = ? AND l.key = ?`,
+  const selectTimes = db.prepare<[number, string], TimeColumns>(
+    'SELECT id AS row, checked_at AS checkedAt, changed_at AS changedAt FROM ledger WHERE source = ? AND key = ?',
   )
+  const selectLayout = db.prepare<[number], string>('SELECT layout FROM layouts WHERE id = ?').pluck()
   const selectBytes = db
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
@@ -149,18 +162,29 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts,
       'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
     )
     .pluck()
-  const selectHeadAt = db.prepare<[number], HashedColumns & { page: number }>(
-    `SELECT c.page, ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`,
-  )
+  const selectHeadAt = db.prepare<[number], HashedColumns>(`SELECT ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`)
   const selectContentAt = db.prepare<[number], string>('SELECT content FROM chunks WHERE id = ?').pluck()
-  const selectPlace = db.prepare<[number], ChunkPlace>(
-    `SELECT ${PLACE_COLUMNS} FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE l.id = ?`,
-  )
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
   const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
 
+  const layoutsLately = new Recent<PageLayout>(KEPT_LAYOUTS)
+  const stateKey = createStateKey(db)
+  let state = ''
+  /** How a page was cut. Those of the last pages are kept until anything is written to the library: to parse one takes long. */
+  const layoutOf = (row: number, source: number, key: string): PageLayout | undefined => {
+    const now = stateKey()
+    if (now !== state) layoutsLately.clear()
+    state = now
+    const known = layoutsLately.get(row)
+    if (known !== undefined) return known
+    const written = selectLayout.get(row) ?? layOut(source, key)
+    if (written === undefined) return undefined
+    const layout = readLayout(written)
+    layoutsLately.set(row, layout, written.length)
+    return layout
+  }
   /** The layout of a page that was stored before there were any, and whose chunks the index has not taken in yet. */
   const layOut = (source: number, key: string): string | undefined => {
     const text = readText(source, key)
@@ -176,6 +200,10 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts,
       sections: JSON.parse(sections) as Section[],
       chunks: layouts.listSpans(first, count),
     }
+  }
+  const readHead = (number: number): ChunkColumns | undefined => {
+    const found = selectHeadAt.get(number)
+    return found && unpackIds(found)
   }
   const classify = (source: number, row: number, { classification }: PageRecord): void => {
     if (classification !== undefined) classifications.revise(source, row, classification)
@@ -250,11 +278,11 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts,
     },
     readText,
     readExcerpt: (source, key, place) => {
-      const found = selectLayout.get(source, key)
+      const found = selectTimes.get(source, key)
       if (found === undefined) return undefined
-      const { row, layout, ...times } = found
-      const known = layout ?? layOut(source, key)
-      const plan = known === undefined ? undefined : planExcerpt(readLayout(known), place)
+      const { row, ...times } = found
+      const layout = layoutOf(row, source, key)
+      const plan = layout === undefined ? undefined : planExcerpt(layout, place)
       if (plan === undefined) return undefined
       const { offset, length, ...excerpt } = plan
       const markdown = selectBytes.get(offset + 1, length, row)?.toString() ?? ''
@@ -278,16 +306,18 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts,
       const { sourceId, url, title, content, ...columns } = found
       return toStoredChunk(unpackIds(columns), { sourceId, url, title }, () => content)
     },
-    readChunksAt: (numbers) => {
-      const places = new Map<number, ChunkPlace | undefined>()
-      return numbers.map((number) => {
-        const found = selectHeadAt.get(number)
-        if (found === undefined) return undefined
-        const { page, ...head } = found
-        const place = places.get(page) ?? selectPlace.get(page)
-        places.set(page, place)
-        // A chunk that was removed by then has no text any more.
-        return place && toStoredChunk(unpackIds(head), place, () => selectContentAt.get(number) ?? '')
+    readMatches: (matches) => {
+      const facts = readFacts(matches.map(({ page }) => page))
+      return matches.map(({ number }, i) => {
+        const page = facts[i]
+        if (page === undefined) return undefined
+        const { sourceId, url, title, key } = page
+        const chunk = new LazyChunk(
+          key,
+          () => readHead(number),
+          () => selectContentAt.get(number),
+        )
+        return { sourceId, url, title, chunk }
       })
     },
     count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),

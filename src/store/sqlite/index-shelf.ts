@@ -4,6 +4,7 @@ import type { DeadRun, IndexShelf, IndexState, NewChunk, Run, SegmentRecord } fr
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
+import { Recent } from './recent.ts'
 
 interface ChunkColumns {
   readonly page: number
@@ -16,10 +17,17 @@ interface ChunkColumns {
 interface NewChunkColumns extends ChunkColumns {
   readonly number: number
   readonly chunkId: StoredHash
+  readonly contentHash: StoredHash
   readonly source: number
   readonly path: string
   readonly title: string
 }
+
+/** Bytes of blocks that are kept in memory: many questions ask for the same words. */
+const KEPT_BYTES = 2 ** 21
+
+/** More than any segment has. */
+const MAX_BLOCKS = 2 ** 24
 
 /** Prepares the tables of the index over chunks. */
 export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'>): IndexShelf {
@@ -59,7 +67,7 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
     'SELECT ifnull(sum(+id <= ?), 0) AS upTo, count(*) AS "all" FROM chunks',
   )
   const selectNew = db.prepare<[Run & { limit: number }], NewChunkColumns>(
-    `SELECT c.id AS number, c.chunk_id AS chunkId, c.source, c.page, c.path, p.title, c.kind, c.heading_path AS headingPath,
+    `SELECT c.id AS number, c.chunk_id AS chunkId, c.content_hash AS contentHash, c.source, c.page, c.path, p.title, c.kind, c.heading_path AS headingPath,
        c.symbol, c.content
      FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT @limit`,
   )
@@ -69,6 +77,10 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
   const selectChunk = db.prepare<[number], ChunkColumns>(
     'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
   )
+
+  /** Under numbers of each opened segment: the number of a block that was deleted is given to another one. */
+  const blocks = new Recent<Uint8Array>(KEPT_BYTES)
+  let opened = 0
 
   return {
     readState: () => selectState.get() ?? NO_STATE,
@@ -80,7 +92,8 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
       const found = selectSegment.get(id)
       if (found === undefined) throw new RangeError(`the index has no segment ${id}`)
       const { documents, directory, firstBlock } = found
-      return { documents, directory, readBlock: (block) => readBlock(firstBlock + block) }
+      const segment = ++opened * MAX_BLOCKS
+      return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, segment + block) }
     },
     addSegment: ({ count, first, last, documents, directory, blocks }) => {
       const firstBlock = selectFreeBlock.get() ?? 1
@@ -121,18 +134,27 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
     },
   }
 
-  function readBlock(number: number): Uint8Array {
-    const block = selectBlock.get(number)
-    if (block === undefined) throw new RangeError(`the index has no block ${number}`)
+  function readBlock(number: number, key: number): Uint8Array {
+    const known = blocks.get(key)
+    if (known !== undefined) return known
+    const found = selectBlock.get(number)
+    if (found === undefined) throw new RangeError(`the index has no block ${number}`)
     // Parts of a plain array are made several times faster than parts of a `Buffer`.
-    return new Uint8Array(block.buffer, block.byteOffset, block.byteLength)
+    const block = new Uint8Array(found.buffer, found.byteOffset, found.byteLength)
+    blocks.set(key, block, block.length)
+    return block
   }
 }
 
 const NO_STATE: IndexState = { format: '', last: 0, generation: 0 }
 
-function toNewChunk({ chunkId, headingPath, ...chunk }: NewChunkColumns): NewChunk {
-  return { ...chunk, id: unpackHash(chunkId), headingPath: parseHeadings(headingPath) }
+function toNewChunk({ chunkId, contentHash, headingPath, ...chunk }: NewChunkColumns): NewChunk {
+  return {
+    ...chunk,
+    id: unpackHash(chunkId),
+    contentHash: unpackHash(contentHash),
+    headingPath: parseHeadings(headingPath),
+  }
 }
 
 /** Written by content.ts. */

@@ -7,8 +7,6 @@ import type { Database } from './database.ts'
 /** How pages are related to others, under the id of their row in the ledger. Whatever writes runs inside the transaction of the caller. */
 export interface Likenesses {
   write(row: number, page: Page): void
-  /** That of a page by its row, or by its source and key. */
-  readAt(row: number): Likeness | undefined
   read(source: number, key: string): Likeness | undefined
   /** Rows from this one on whose pages have none, and where to look next; undefined at the end. */
   findMissing(after: number): { readonly rows: readonly number[]; readonly last: number } | undefined
@@ -30,7 +28,6 @@ export function createLikenesses(db: Database): Likenesses {
   const insert = db.prepare<[number, string | null, string | null, string | null]>(
     'INSERT OR REPLACE INTO likenesses (page, fingerprint, language, family) VALUES (?, ?, ?, ?)',
   )
-  const selectAt = db.prepare<[number], Likeness>('SELECT fingerprint, language, family FROM likenesses WHERE page = ?')
   const select = db.prepare<[number, string], Likeness>(
     `SELECT k.fingerprint, k.language, k.family FROM ledger l JOIN likenesses k ON k.page = l.id
      WHERE l.source = ? AND l.key = ?`,
@@ -72,7 +69,6 @@ export function createLikenesses(db: Database): Likenesses {
       }
       return filled
     },
-    readAt: (row) => selectAt.get(row),
     read: (source, key) => select.get(source, key),
     async *list(source) {
       let after = ''

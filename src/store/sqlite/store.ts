@@ -25,6 +25,7 @@ import { createJobLog } from './job-log.ts'
 import { createLayouts } from './layouts.ts'
 import { createLikenesses } from './likenesses.ts'
 import { createLists } from './lists.ts'
+import { createPageFacts } from './page-facts.ts'
 import { createPlaceHubs } from './place-hubs.ts'
 import { createPlanMemory } from './plan-memory.ts'
 import { createRows } from './rows.ts'
@@ -59,7 +60,8 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   const aliases = createAliases(db)
   const rows = createRows(db)
   const likenesses = createLikenesses(db)
-  const content = createContent(db, index, layouts, likenesses)
+  const readFacts = createPageFacts(db)
+  const content = createContent(db, { index, layouts, likenesses, readFacts })
   const finds = createFinds(db)
   const frontier = createFrontier(db, hosts)
   const settling = createSettling(db, finds, content, aliases)
@@ -93,16 +95,13 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     const tests = createChunkTests(filter)
     return index.search({ query, limit, sources: numbers && new Set(numbers), tests, explain })
   })
-  const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
-    content.readChunksAt(matches.map(({ number }) => number)),
-  )
-  const readLikenesses = db.transaction((places: readonly PagePlace[]) =>
-    places.map(({ sourceId, key, page }) =>
-      page === undefined
-        ? within(sourceId, undefined, (source) => likenesses.read(source, key))
-        : likenesses.readAt(page),
-    ),
-  )
+  const readMatches = db.transaction((matches: readonly StoreMatch[]) => content.readMatches(matches))
+  const readLikenesses = db.transaction((places: readonly PagePlace[]) => {
+    const facts = readFacts(places.map(({ page }) => page ?? NO_PAGE))
+    return places.map(({ sourceId, key, page }, i) =>
+      page === undefined ? within(sourceId, undefined, (source) => likenesses.read(source, key)) : facts[i]?.likeness,
+    )
+  })
   const fillLikenesses = async (describe: (page: Page) => Page, signal?: AbortSignal): Promise<number> => {
     let filled = 0
     for (let last = 0; signal?.aborted !== true; await pause()) {
@@ -305,6 +304,9 @@ function passBlocked(error: unknown): false {
   if (causeOf(error) === undefined) throw error
   return false
 }
+
+/** No row has this id. */
+const NO_PAGE = 0
 
 const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 

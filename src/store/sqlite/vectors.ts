@@ -10,6 +10,7 @@ import type { Database } from './database.ts'
 import { packHash, type StoredHash } from './hash.ts'
 import { createRefusals, type StoredName, toName } from './refusals.ts'
 import type { Sources } from './sources.ts'
+import { createStateKey } from './state-key.ts'
 
 /** What the vectors need of the store that they belong to. */
 export interface VectorNeeds {
@@ -107,7 +108,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const countRefused = countIn('refused_chunks')
   const refusals = createRefusals(db)
   const copied = createCopied(db)
-  const selectChanges = db.prepare<[], number>('SELECT total_changes()').pluck()
+  const stateKey = createStateKey(db)
 
   /** The numbers of the given sources, or of all that are to be seen, for SQL. */
   const numbersOf = (ids: readonly string[] | undefined): string => {
@@ -141,9 +142,6 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   /** Counted anew only when something was written, by whomever: a search asks it each time. */
   let counted = { key: '', embedded: 0, chunks: 0, refused: 0 }
   let uncopied = { key: '', count: 0 }
-  /** Another one whenever anything was written, by whomever. */
-  const stateKey = (numbers: string): string =>
-    `${db.pragma('data_version', { simple: true })} ${selectChanges.get()} ${numbers}`
 
   return {
     readSpace: async () => selectSpace.get(),
@@ -212,7 +210,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     },
     count: async (sourceIds) => {
       const numbers = numbersOf(sourceIds)
-      const key = stateKey(numbers)
+      const key = `${stateKey()} ${numbers}`
       if (counted.key !== key) {
         const [embedded = 0, chunks = 0, refused = 0] = [countVectors, countChunks, countRefused].map((one) =>
           one.get(numbers),
@@ -234,7 +232,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       }),
     countUncopied: async (place) => {
       const numbers = numbersOf(undefined)
-      const key = `${stateKey(numbers)} ${place}`
+      const key = `${stateKey()} ${numbers} ${place}`
       if (uncopied.key !== key) {
         uncopied = { key, count: (countVectors.get(numbers) ?? 0) - copied.count(place, numbers) }
       }

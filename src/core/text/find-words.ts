@@ -1,0 +1,25 @@
+/** What gives tokens that do not stand there as they are: `don't` and `HTTP/2`. */
+const ODD = /'|\/\d/g
+
+const ASCII = /^[ -~]*$/
+
+/**
+ * Where the words of a text stand, between spaces, that can give one of some tokens; in order. Looking for them is several times faster
+ * than tokenizing. Undefined for a text with other characters than those of ASCII, whose tokens may be written otherwise there.
+ */
+export function findWords(text: string, tokens: ReadonlySet<string>): [start: number, end: number][] | undefined {
+  if (!ASCII.test(text)) return undefined
+  const lower = text.toLowerCase()
+  const words = new Map<number, number>()
+  const add = (at: number): number => {
+    const space = lower.indexOf(' ', at)
+    const end = space < 0 ? lower.length : space
+    words.set(lower.lastIndexOf(' ', at) + 1, end)
+    return end
+  }
+  for (const token of tokens) {
+    for (let at = lower.indexOf(token); at >= 0; at = lower.indexOf(token, add(at)));
+  }
+  for (const { index } of lower.matchAll(ODD)) add(index)
+  return [...words].sort(([a], [b]) => a - b)
+}

@@ -1,0 +1,47 @@
+import type { Likeness } from '../../core/retrieval/likeness.ts'
+import type { ChunkPlace } from '../common/stored-content.ts'
+import type { Database } from './database.ts'
+import { createStateKey } from './state-key.ts'
+
+/** What every question asks of the pages that it finds. */
+export interface PageFacts extends ChunkPlace {
+  readonly key: string
+  /** Undefined where it was not looked at yet. */
+  readonly likeness: Likeness | undefined
+}
+
+interface Columns extends Omit<PageFacts, 'likeness'>, Likeness {
+  readonly hasLikeness: number
+}
+
+/** So many pages are kept in memory: about a megabyte. */
+const MAX_KEPT = 2000
+
+/** Makes what reads the facts of pages by the ids of their rows. They are kept until anything is written to the library. */
+export function createPageFacts(db: Database): (pages: readonly number[]) => (PageFacts | undefined)[] {
+  const stateKey = createStateKey(db)
+  const select = db.prepare<[number], Columns>(
+    `SELECT s.uuid AS sourceId, l.key, l.url, p.title, k.page IS NOT NULL AS hasLikeness, k.fingerprint, k.language, k.family
+     FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source LEFT JOIN likenesses k ON k.page = l.id
+     WHERE l.id = ?`,
+  )
+  const kept = new Map<number, PageFacts>()
+  let state = ''
+  const read = (page: number): PageFacts | undefined => {
+    const known = kept.get(page)
+    if (known !== undefined) return known
+    const found = select.get(page)
+    if (found === undefined) return undefined
+    const { sourceId, key, url, title, hasLikeness, fingerprint, language, family } = found
+    const likeness = hasLikeness === 1 ? { fingerprint, language, family } : undefined
+    const facts = { sourceId, key, url, title, likeness }
+    kept.set(page, facts)
+    return facts
+  }
+  return (pages) => {
+    const now = stateKey()
+    if (now !== state || kept.size > MAX_KEPT) kept.clear()
+    state = now
+    return pages.map(read)
+  }
+}

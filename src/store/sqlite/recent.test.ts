@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { Recent } from './recent.ts'
+
+test('drops what was not asked for the longest when it is full', () => {
+  const recent = new Recent<string>(10)
+  recent.set(1, 'a', 4)
+  recent.set(2, 'b', 4)
+  recent.get(1)
+  recent.set(3, 'c', 4)
+  expect([1, 2, 3].map((key) => recent.get(key))).toEqual(['a', undefined, 'c'])
+})
+
+test('counts a value that is replaced once', () => {
+  const recent = new Recent<string>(10)
+  recent.set(1, 'a', 8)
+  recent.set(1, 'b', 6)
+  recent.set(2, 'c', 4)
+  expect([recent.get(1), recent.get(2)]).toEqual(['b', 'c'])
+})
+
+test('keeps nothing that is larger than all its room', () => {
+  const recent = new Recent<string>(10)
+  recent.set(1, 'a', 11)
+  expect(recent.get(1)).toBeUndefined()
+})
