@@ -1,6 +1,4 @@
-import { textNumber } from '../core/retrieval/chunk-index.ts'
 import { definesName, namesAsked } from '../core/retrieval/definitions.ts'
-import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { createPagePrior } from '../core/retrieval/page-prior.ts'
 import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../core/search/fusion.ts'
@@ -11,14 +9,13 @@ import { cannotBeUsed, findMeaning, type QueryMeaning } from './query-meaning.ts
 import { rerankHits } from './rerank-hits.ts'
 import type { Engine, Fusion, HitExplanation } from './search.ts'
 import type { ChunkFilter, Store, StoredChunk, StoreMatch } from './store.ts'
-import type { VectorIndex } from './vectors.ts'
+import type { ChunkName, VectorIndex } from './vectors.ts'
 import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 
 /** A hit with the score that counts. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'score' | 'terms' | 'linkShare' | 'text'>,
-    Partial<Pick<StoreMatch, 'page'>> {
+    Pick<StoreMatch, 'number' | 'page' | 'score' | 'terms' | 'linkShare' | 'text'> {
   /** Tells its page apart from others, by source and key. */
   readonly pageKey: string
   /** Words of the question that it lacks; null for one that was found by its meaning alone. */
@@ -44,8 +41,10 @@ export interface RankedHits {
 export interface RankBasis {
   /** What it means; undefined where words answer alone. */
   readonly meaning?: FusedMeaning
-  /** Chunks that the first part found by meaning alone: later parts leave them out. */
-  readonly found?: ReadonlySet<string>
+  /** Chunks nearest in meaning, which the first part ranks with its hits by words; empty for later parts. */
+  readonly near: readonly ChunkName[]
+  /** Numbers of those that the first part found so: later parts leave them out. */
+  readonly found: ReadonlySet<number>
   /** Whether a reranker judged the first part. */
   readonly isReranked: boolean
   readonly notices: readonly string[]
@@ -78,7 +77,8 @@ const DEFINITION_BONUS = 0.15
 /** What a hit is worth in a source that the question does not name, where it names others. */
 const ELSEWHERE_PRIOR = 0.6
 
-const NONE: ReadonlySet<string> = new Set()
+const NO_NAMES: ReadonlySet<string> = new Set()
+const NO_NUMBERS: ReadonlySet<number> = new Set()
 
 /** So many of the best hits are looked at for what they define. */
 const MAX_DEFINING = 50
@@ -99,22 +99,35 @@ export async function rankHits(
 ): Promise<RankedHits> {
   const { query, filter, explain } = asked
   const known = basis ?? (await openBasis(library, asked, signal))
-  const found = await library.store.search({ query, limit: (part + 1) * PART, filter, explain })
+  const limit = (part + 1) * PART
+  const found = await library.store.search({ query, limit, filter, explain, also: known.near })
   const matches = found.slice(part * PART)
+  // What shares no word with the question comes of its meaning, and so does what ranks below the limit.
+  const isOther = ({ score }: StoreMatch, i: number): boolean => i >= PART || score === 0
+  const others = new Set(matches.filter(isOther).map(({ number }) => number))
   const missing = await describeIndex(library)
   const read = await readRanked(library.store, matches, asked)
-  const byWords = read.filter((hit) => known.found?.has(nameOf(hit)) !== true)
-  const ranked = await addMeanings(library, asked, part, byWords, known, signal)
-  const { hits, isReranked, notices } =
-    part === 0 && isAsked(asked, 'reranker')
-      ? await rerankHits(library, query, ranked.hits, signal)
-      : { hits: ranked.hits, isReranked: known.isReranked, notices: [] }
-  const next = { ...ranked.basis, isReranked, notices: [...ranked.basis.notices, ...notices] }
+  const hits = read.filter(({ number }) => !known.found.has(number))
+  const ranked = await addMeanings(asked, hits, known, signal)
+  const {
+    hits: best,
+    isReranked,
+    notices,
+  } = part === 0 && isAsked(asked, 'reranker')
+    ? await rerankHits(library, query, ranked.hits, signal)
+    : { hits: ranked.hits, isReranked: known.isReranked, notices: [] }
+  const next = {
+    ...ranked.basis,
+    near: [],
+    found: basis?.found ?? others,
+    isReranked,
+    notices: [...ranked.basis.notices, ...notices],
+  }
   return {
-    hits,
+    hits: best,
     engines: listEngines(next),
     notices: [...missing, ...next.notices],
-    hasMore: matches.length === PART,
+    hasMore: matches.length - others.size === PART,
     basis: next,
   }
 }
@@ -128,11 +141,9 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
   return ['words', ...(meaning === undefined ? [] : ['vectors' as const]), ...(isReranked ? ['reranker' as const] : [])]
 }
 
-/** Hits by words with what they mean, where that is known. */
+/** Hits with what they mean, where that is known, best first. */
 async function addMeanings(
-  library: Library,
   asked: RankedQuery,
-  part: number,
   hits: readonly RankedHit[],
   basis: RankBasis,
   signal?: AbortSignal,
@@ -140,12 +151,8 @@ async function addMeanings(
   const { meaning, ...words } = basis
   if (meaning === undefined) return { hits: weighPages(hits, asked), basis }
   try {
-    const { candidates, missing } =
-      part === 0 ? await addNearest(library, meaning, asked, hits, signal) : { candidates: hits, missing: [] }
-    const { ranked, fuse } = await fuseHits(asked, meaning, candidates)
-    const notices = [...words.notices, ...missing]
-    const found = words.found ?? new Set(candidates.slice(hits.length).map(nameOf))
-    return { hits: weighPages(ranked, asked), basis: { ...words, meaning: { ...meaning, fuse }, found, notices } }
+    const { ranked, fuse } = await fuseHits(asked, meaning, hits)
+    return { hits: weighPages(ranked, asked), basis: { ...words, meaning: { ...meaning, fuse } } }
   } catch (error) {
     signal?.throwIfAborted()
     return {
@@ -161,10 +168,19 @@ async function describeIndex({ store }: Library): Promise<string[]> {
   return indexed < chunks ? [`${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are in the index yet`] : []
 }
 
-/** Finds out what a question means, where there are vectors to compare that with. */
+/** Finds out what a question means, and what is nearest to that, where there are vectors to compare it with. */
 async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
   const found = isAsked(asked, 'vectors') ? await findMeaning(library, asked.query, asked.filter, signal) : undefined
-  return found === undefined ? { isReranked: false, notices: [] } : { ...found, isReranked: false }
+  const basis = { found: NO_NUMBERS, near: [], isReranked: false, notices: [], ...found }
+  if (basis.meaning === undefined) return basis
+  const { meaning, ...words } = basis
+  try {
+    const { near, missing } = await findNearest(library, meaning, asked, signal)
+    return { ...basis, near, notices: [...basis.notices, ...missing] }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { ...words, notices: [...words.notices, cannotBeUsed('the vectors', error)] }
+  }
 }
 
 async function readRanked(
@@ -175,11 +191,13 @@ async function readRanked(
   const hits = await readHits(store, matches)
   const names = namesAsked(query)
   return hits.map((hit, i) => {
-    const { score: wordScore, linkShare, explain: words } = hit
+    const { score: wordScore, linkShare } = hit
     const isDefinition = names.length > 0 && i < MAX_DEFINING && hit.hasSymbols && definesName(hit.chunk, names)
     const definition = isDefinition ? DEFINITION_BONUS : 0
     const score = penalizeLinks(wordScore, linkShare) + definition
-    const ranked = { ...hit, pageKey: pageKeyOf(hit), score, similarity: null }
+    // What was found by its meaning alone has no words to tell of.
+    const [missing, words] = wordScore === 0 ? [null] : [hit.missing, hit.explain]
+    const ranked = { ...hit, pageKey: pageKeyOf(hit), score, missing, similarity: null }
     return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words, definition) } : ranked
   })
 }
@@ -205,7 +223,7 @@ function explainWords(
 }
 
 /** Hits weighed by what their pages are and by other hits on them, best first. */
-function weighPages(hits: readonly RankedHit[], { query, preferred = NONE }: RankedQuery): RankedHit[] {
+function weighPages(hits: readonly RankedHit[], { query, preferred = NO_NAMES }: RankedQuery): RankedHit[] {
   const priorOf = createPagePrior(query)
   const priors = new Map<string, number>()
   const weighed = hits.map((hit) => {
@@ -230,48 +248,30 @@ function pageKeyOf({ sourceId, chunk }: StoredChunk): string {
   return `${sourceId} ${chunk.path}`
 }
 
-/** What tells chunks apart. */
-function nameOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
-  return `${sourceId}/${chunk.id}`
-}
-
 /** Sorting is stable: equal scores stay in the order they came in. */
 function sortByScore<T extends { readonly score: number }>(ranked: readonly T[]): T[] {
   return ranked.toSorted((a, b) => b.score - a.score)
 }
 
-/** The hits by words with those that are nearest in meaning, and what may be missing of these. */
-async function addNearest(
-  { store, vectorCopy }: Library,
+/** The chunks that are nearest in meaning, and what may be missing of these. */
+async function findNearest(
+  { vectorCopy }: Library,
   { vectors, vector }: QueryMeaning,
-  { filter, explain }: RankedQuery,
-  hits: readonly RankedHit[],
+  { filter }: RankedQuery,
   signal?: AbortSignal,
-): Promise<{ readonly candidates: readonly RankedHit[]; readonly missing: readonly string[] }> {
-  const known = new Set(hits.map(nameOf))
-  const found: RankedHit[] = []
+): Promise<{ readonly near: readonly ChunkName[]; readonly missing: readonly string[] }> {
   let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
   try {
     nearest = await waitAtMost(NEAREST_MS, signal, (both) => vectors.nearest(vector, PART, filter, both))
   } catch (error) {
     if (!(error instanceof WaitedEnough)) throw error
     const missing = `those nearest in meaning were not found within ${NEAREST_MS / 1000} s and are left out`
-    return { candidates: hits, missing: [missing] }
+    return { near: [], missing: [missing] }
   }
   const problem = vectorCopy?.problem ?? null
   const elsewhere = `the copy of the vectors at ${vectorCopy?.location} was not used: ${problem}; the nearest came from the library`
-  const missing = problem === null ? [] : [elsewhere]
-  for (const { sourceId, chunkId, similarity } of nearest) {
-    if (similarity < MIN_SIMILARITY) break
-    const stored = known.has(`${sourceId}/${chunkId}`) ? undefined : await store.readChunk(sourceId, chunkId)
-    if (stored === undefined) continue
-    const linkShare = linkShareOf(stored.chunk.content)
-    const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
-    const text = textNumber(stored.chunk.contentHash)
-    const pageKey = pageKeyOf(stored)
-    found.push({ ...stored, ...explanation, pageKey, score: 0, terms: [], linkShare, text, missing: null, similarity })
-  }
-  return { candidates: [...hits, ...found], missing }
+  const near = nearest.filter(({ similarity }) => similarity >= MIN_SIMILARITY)
+  return { near, missing: problem === null ? [] : [elsewhere] }
 }
 
 /** Hits by words and meanings, and how those after them are to be fused. */

@@ -11,6 +11,7 @@ import type { PageKind } from '../crawl/ports.ts'
 import type { Help, SharedCrawl } from '../crawl/sharing.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
 import type { CrawlType, Source, SourceChange } from './source.ts'
+import type { ChunkName } from './vectors.ts'
 
 /** One run over a source, as it is kept. */
 export interface Crawl {
@@ -104,6 +105,8 @@ export interface StoreQuery {
   readonly query: string
   readonly limit: number
   readonly filter?: ChunkFilter
+  /** Chunks that follow the best, whatever they score, where they are not among them. The filter is not asked about them. */
+  readonly also?: readonly ChunkName[]
   /** Adds to each hit where its score comes from. @default false */
   readonly explain?: boolean
 }

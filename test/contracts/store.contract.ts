@@ -1871,6 +1871,24 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await look()).toEqual(before)
     })
 
+    test('gives the chunks that are asked for besides after the best, with what their words score', async () => {
+      await index('/best', 'parser parser parser')
+      await index('/next', 'A parser among many other words that say nothing about it at all.')
+      await index('/other', 'Something else.')
+      const [best, next] = await searchHits(store, { query: 'parser', limit: 9 })
+      const [other] = await searchHits(store, { query: 'else', limit: 9 })
+      if (best === undefined || next === undefined || other === undefined) throw new Error('three pages are there')
+      const name = ({ sourceId, chunk }: typeof best) => ({ sourceId, chunkId: chunk.id })
+      const gone = { sourceId: 'docs', chunkId: '0'.repeat(64) }
+      const also = [name(other), gone, name(best), name(next)]
+      const found = await store.search({ query: 'parser', limit: 1, also })
+      expect(found.map(({ number, score }) => [number, score])).toEqual([
+        [best.number, best.score],
+        [other.number, 0],
+        [next.number, next.score],
+      ])
+    })
+
     describe('with a filter', () => {
       const filtered = async (filter: ChunkFilter, query = 'word') =>
         (await searchHits(store, { query, limit: 99, filter })).map(({ url }) => url.slice(17)).sort(compareUtf8)

@@ -59,6 +59,8 @@ export interface ChunkQuery {
   /** Numbers of the sources that may be found; all without it. */
   readonly sources: ReadonlySet<number> | undefined
   readonly tests: ChunkTests
+  /** Numbers of chunks that follow the best, whatever they score, where they are not among them. They are not tested. */
+  readonly also?: readonly number[]
   readonly explain: boolean
 }
 
@@ -320,9 +322,9 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
       shelf.addStale({ first, last: Math.min(first + count - 1, last) })
     },
     remove,
-    search: ({ query, limit, sources, tests, explain }) => {
+    search: ({ query, limit, sources, tests, also = [], explain }) => {
       const accept = createAccept(shelf, tests)
-      const hits = open().search(query, limit, { sources, explain, ...(accept && { accept }) })
+      const hits = open().search(query, limit, { sources, also, explain, ...(accept && { accept }) })
       return hits.map(({ document, score, terms, missing, explain: explanation }) => {
         const { number, page, text, order } = document
         const { linkShare, hasSymbols } = readTraits(document.traits)

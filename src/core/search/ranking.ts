@@ -152,8 +152,16 @@ export class Ranking {
     this.#exactFrequencies = new Float64Array(length)
   }
 
-  /** The best documents for a query, best first; equal scores in the order of the collection. */
-  rank(asked: RankedQuery, limit: number, accept?: (document: number) => boolean): RankedDocument[] {
+  /**
+   * The best documents for a query, best first; equal scores in the order of the collection. Those of `also` follow where they are not
+   * among the best, whatever they score.
+   */
+  rank(
+    asked: RankedQuery,
+    limit: number,
+    accept?: (document: number) => boolean,
+    also: readonly number[] = [],
+  ): RankedDocument[] {
     const query = this.#prepare(asked)
     const { words, postings } = query
     const rarities = new Float64Array(words.length)
@@ -168,7 +176,8 @@ export class Ranking {
     try {
       const { order } = this.#collection
       const best = selectTop(candidates, this.#scores, Math.max(limit, RERANKED), accept, order)
-      const ranked = this.#addPairs(query, best, rarities).slice(0, limit)
+      const scored = this.#addPairs(query, best, rarities)
+      const ranked = [...scored.slice(0, limit), ...this.#findOthers(scored, limit, also)]
       const most = this.#mostOf(words, rarities)
       const described = describeMatches(
         query,
@@ -183,6 +192,20 @@ export class Ranking {
       // `accept` comes from the caller and may throw; the scratch space must be clean for the next search all the same.
       for (let i = 0; i < count; i++) this.#scores[candidates[i] ?? 0] = 0
     }
+  }
+
+  /** The documents of `also` that are not among the first of the best. Neighbours are counted for the best only. */
+  #findOthers<S extends { readonly document: number }>(
+    best: readonly S[],
+    limit: number,
+    also: readonly number[],
+  ): (S | { document: number; score: number; pairs: number })[] {
+    if (also.length === 0) return []
+    const places = new Map(best.map(({ document }, i) => [document, i]))
+    return also.flatMap((document) => {
+      const place = places.get(document) ?? Number.POSITIVE_INFINITY
+      return place < limit ? [] : [best[place] ?? { document, score: this.#scores[document] ?? 0, pairs: 0 }]
+    })
   }
 
   /** What each word adds to the scores of some documents, document by document, word by word. */

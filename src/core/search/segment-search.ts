@@ -41,6 +41,8 @@ export interface SegmentQueryOptions {
   readonly sources?: ReadonlySet<number> | undefined
   /** Keeps a document out of the hits when it answers `false`. Asked only of documents good enough to be one. */
   readonly accept?: (document: SegmentDocument) => boolean
+  /** Numbers of documents that follow the best hits, whatever they score, where they are not among them. */
+  readonly also?: readonly number[]
   readonly explain?: boolean
 }
 
@@ -114,9 +116,11 @@ export class SegmentSearch {
 
   /** The documents that match a query best and are accepted, best first. */
   search(query: string, limit: number, options: SegmentQueryOptions = {}): SegmentHit[] {
-    const { sources, accept, explain = false } = options
+    const { sources, accept, also = [], explain = false } = options
     const { terms, ...asked } = this.#look(parseQuery(query, this.#analyzer), this.#scopeOf(sources))
-    const ranked = this.#ranking.rank(asked, limit, accept && ((document) => accept(this.#documentAt(document))))
+    const isAccepted = accept && ((document: number) => accept(this.#documentAt(document)))
+    const others = also.flatMap((number) => this.#find(number) ?? [])
+    const ranked = this.#ranking.rank(asked, limit, isAccepted, others)
     const nameOf = (term: number): string => terms[term] ?? ''
     const explained = explain ? explainAll(this.#ranking, asked, ranked, this.#fields, nameOf) : []
     return ranked.map(({ document, score, terms: matched, missing }, i) => {
@@ -156,6 +160,21 @@ export class SegmentSearch {
     const view = this.#views[segment]
     if (!view) throw new RangeError(`Expected the number of a document, got ${document}`)
     return documentAt(view.segment.table, document - (this.#bases[segment] ?? 0))
+  }
+
+  /** The living document that its owner knows by a number. */
+  #find(number: number): number | undefined {
+    for (const [
+      segment,
+      {
+        segment: { table },
+        dead,
+      },
+    ] of this.#views.entries()) {
+      const place = findPlace(table.numbers, number)
+      if (place >= 0 && dead?.[place] !== 1) return (this.#bases[segment] ?? 0) + place
+    }
+    return undefined
   }
 
   #segmentOf(document: number): number {
@@ -315,6 +334,18 @@ function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array 
     rows[findFrom(sorted, 0, sorted.length, document)] = i
   })
   return rows
+}
+
+/** Where a number stands. They mostly ascend: a segment that was merged with one of chunks that changed may not. */
+function findPlace(numbers: Float64Array, number: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((numbers[middle] ?? 0) < number) low = middle + 1
+    else high = middle
+  }
+  return numbers[low] === number ? low : numbers.indexOf(number)
 }
 
 /** The postings of a term in one segment. */

@@ -2,6 +2,7 @@ import { createChunkTests, type FilteredPage } from '../../core/retrieval/chunk-
 import { createChunkIndex, type ChunkIndex as Index, type NewChunk } from '../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
 import type { ChunkFilter, IndexProgress, StoredChunk, StoreMatch, StoreQuery } from '../../library/store.ts'
+import type { ChunkName } from '../../library/vectors.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import type { Row } from './row.ts'
 
@@ -89,10 +90,21 @@ export class ChunkIndex {
     while (this.#index.isBehind() && this.#index.advance());
   }
 
-  search({ query, limit, filter = {}, explain = false }: StoreQuery): StoreMatch[] {
+  search({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] {
     this.tend()
     const sources = filter.sourceIds && new Set(filter.sourceIds.flatMap((id) => this.#sources.get(id) ?? []))
-    return this.#index.search({ query, limit, sources, explain, tests: createChunkTests(filter) })
+    const tests = createChunkTests(filter)
+    return this.#index.search({ query, limit, sources, explain, tests, also: this.#findNumbers(also) })
+  }
+
+  #findNumbers(names: readonly ChunkName[]): number[] {
+    if (names.length === 0) return []
+    const numbers = new Map<string, number>()
+    for (const { stored, number } of this.#chunks.values()) {
+      const name = `${stored.sourceId} ${stored.chunk.id}`
+      if (!numbers.has(name)) numbers.set(name, number)
+    }
+    return names.flatMap(({ sourceId, chunkId }) => numbers.get(`${sourceId} ${chunkId}`) ?? [])
   }
 
   /** The chunks of matches, in their order. */

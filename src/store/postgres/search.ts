@@ -2,11 +2,13 @@ import { type ChunkTests, createChunkTests } from '../../core/retrieval/chunk-fi
 import { createChunkIndex, type DeadRun, type Run } from '../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
 import type { IndexProgress, StoreMatch, StoreQuery } from '../../library/store.ts'
+import type { ChunkName } from '../../library/vectors.ts'
 import type { Database, Sql } from './database.ts'
 import { createLook, type Look } from './filter-look.ts'
 import { createIndexParts, type HeldBlocks } from './index-parts.ts'
 import { createDraft, createIndexShelf, type IndexDraft, NO_INDEX, sortRuns } from './index-shelf.ts'
 import { countIndexed, readIndex, type SeenIndex, type StoredIndex } from './index-tables.ts'
+import { NAMED_CHUNKS, namesOf } from './refusals.ts'
 import { createTending, type Tending } from './tending.ts'
 
 /** Finds chunks by their words, and keeps the index that it takes. */
@@ -81,7 +83,7 @@ export function createSearch(db: Database): Search {
   }
 
   return {
-    search: async ({ query, limit, filter = {}, explain = false }) => {
+    search: async ({ query, limit, filter = {}, also: names = [], explain = false }) => {
       const { sourceIds } = filter
       let seen = await see(db, sourceIds)
       if (isBehind(seen)) {
@@ -89,10 +91,11 @@ export function createSearch(db: Database): Search {
         seen = await see(db, sourceIds)
       }
       const tests = createChunkTests(filter)
+      const also = names.length === 0 ? [] : await findNumbers(db, names)
       const find =
         (passed: ChunkTests) =>
         ({ sources }: SeenIndex): StoreMatch[] =>
-          index.search({ query, limit, sources: sources ? new Set(sources) : undefined, tests: passed, explain })
+          index.search({ query, limit, sources: sources ? new Set(sources) : undefined, tests: passed, also, explain })
       // Segments are never changed, so that no transaction is needed to read them. What else is looked at has to be of the same moment.
       if (!tests.page && !tests.chunk) return askOften(db, { sourceIds, seen }, find(tests))
       return db.snapshot((sql) => {
@@ -113,6 +116,15 @@ export function createSearch(db: Database): Search {
     announce: tending.announce,
     close: tending.close,
   }
+}
+
+/** The numbers of chunks, by their names. */
+async function findNumbers(sql: Sql, names: readonly ChunkName[]): Promise<number[]> {
+  const found = await sql.all<{ id: number }>(
+    `SELECT DISTINCT ON (n.place) n.id FROM (${NAMED_CHUNKS}) AS n ORDER BY n.place, n.id`,
+    namesOf(names),
+  )
+  return found.map(({ id }) => id)
 }
 
 /** Gives each state of an index that is seen after another one a number of its own: chunks that are gone make it another one too. */

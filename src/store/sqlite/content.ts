@@ -42,6 +42,8 @@ export interface Content {
   find(source: number, text: string): string[]
   listPages(source: number): AsyncIterable<StoredPage>
   readChunk(source: number, chunkId: string): StoredChunk | undefined
+  /** The number of a chunk, by its whole id. */
+  findNumber(source: number, chunkId: string): number | undefined
   /** The chunks of matches, in their order. */
   readMatches(matches: readonly Pick<StoreMatch, 'number' | 'page'>[]): (StoredChunk | undefined)[]
   count(source: number): { readonly pages: number; readonly chunks: number }
@@ -152,6 +154,9 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
 
+  const selectNumber = db
+    .prepare<[number, StoredHash], number | null>('SELECT min(id) FROM chunks WHERE source = ? AND chunk_id = ?')
+    .pluck()
   const selectChunk = db.prepare<[number, StoredHash], HashedColumns & ChunkPlace & Pick<Chunk, 'content'>>(
     `SELECT ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}, c.content
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
@@ -299,6 +304,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
         after = last.key
       }
     },
+    findNumber: (source, chunkId) => selectNumber.get(source, packHash(chunkId)) ?? undefined,
     readChunk: (source, chunkId) => {
       const id = findChunkId(chunkId, (from, to) => selectChunkIds.all(source, from, to))
       const found = id === undefined ? undefined : selectChunk.get(source, id)

@@ -90,11 +90,16 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     while (await write(() => index.advance()).catch(passBlocked)) await pause()
   }
   // In one transaction, so that all of it is read as it was at one moment.
-  const search = db.transaction(({ query, limit, filter = {}, explain = false }: StoreQuery): StoreMatch[] => {
-    const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
-    const tests = createChunkTests(filter)
-    return index.search({ query, limit, sources: numbers && new Set(numbers), tests, explain })
-  })
+  const search = db.transaction(
+    ({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] => {
+      const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
+      const tests = createChunkTests(filter)
+      const others = also.flatMap(({ sourceId, chunkId }) =>
+        within(sourceId, [], (source) => content.findNumber(source, chunkId) ?? []),
+      )
+      return index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: others, explain })
+    },
+  )
   const readMatches = db.transaction((matches: readonly StoreMatch[]) => content.readMatches(matches))
   const readLikenesses = db.transaction((places: readonly PagePlace[]) => {
     const facts = readFacts(places.map(({ page }) => page ?? NO_PAGE))
