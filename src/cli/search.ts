@@ -260,9 +260,13 @@ async function answerFromPack(
   })
   if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
   if (hits.length === 0 && !terminal.isJson) return
-  const text = hits.map((hit) => writeHit(hit, terminal.answerColors)).join('\n\n')
+  const { createOrdinaryWords } = await import('../embed/ordinary-words.ts')
+  const judgement = packed.search.judge(hits, await createOrdinaryWords()())
+  const doubt = describeDoubt(judgement)
+  const shown = hits.map((hit) => writeHit(hit, terminal.answerColors))
+  const text = (doubt === undefined ? shown : [doubt, ...shown]).join('\n\n')
   const told = notices.length === 0 ? {} : { notices }
-  terminal.answer(text, withOldNames({ query, hits: hits.map(hitRecord), ...told }))
+  terminal.answer(text, withOldNames({ query, ...judgement, hits: hits.map(hitRecord), ...told }))
 }
 
 function writeHit(hit: PackHit, colors: Colors): string {

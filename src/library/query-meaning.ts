@@ -1,6 +1,6 @@
 import { messageOf, PharosError } from '../core/errors.ts'
 import { writeNumber } from '../core/text/count.ts'
-import { languagesOfQuery } from '../core/text/query-language.ts'
+import { describeForeignQuestion } from '../core/text/query-language.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Library } from './library.ts'
 import type { ChunkFilter } from './store.ts'
@@ -89,16 +89,11 @@ async function embedQuery(
     const which = isService ? 'configured' : 'built in'
     return `the library has vectors of another model (${space.model}) than the one that is ${which} (${embedder.space.model})`
   }
-  if (isForeign(query, embedder.language)) return `the model is made for another language (${embedder.language})`
+  const foreign = describeForeignQuestion(query, embedder.language)
+  if (foreign !== undefined) return foreign
   const [vector] = await embedder.embed([query], signal, 'query')
   if (vector === undefined) throw new TypeError('it gave no vector')
   return vector
-}
-
-/** Whether a question is surely in a language that a model is not made for. */
-function isForeign(query: string, language: string | undefined): boolean {
-  const { languages, isSure } = languagesOfQuery(query)
-  return language !== undefined && isSure && languages.length > 0 && !languages.includes(language)
 }
 
 /** What is said where words have to answer alone. */
