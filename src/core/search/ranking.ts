@@ -218,8 +218,7 @@ export class Ranking {
       return { i, mass: matches === 0 ? 0 : word.weight * rarityOf(matches, query.count) }
     })
     const kept = masses.sort((a, b) => b.mass - a.mass || a.i - b.i).slice(0, MAX_WORDS)
-    const places = new Set(kept.map(({ i }) => i))
-    return { ...query, words: words.filter((_, i) => places.has(i)) }
+    return { ...query, words: pickWords(words, new Set(kept.map(({ i }) => i))) }
   }
 
   /** Collects the documents that match a word with their frequencies, and returns how many there are. */
@@ -318,6 +317,20 @@ export class Ranking {
     const { order } = this.#collection
     return (order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)) || a - b
   }
+}
+
+/** Some words of a query, by their places. A phrase that loses a word keeps the distances between the others. */
+function pickWords(words: readonly QueryWord[], places: ReadonlySet<number>): QueryWord[] {
+  const picked: QueryWord[] = []
+  // Tokens since the last word that was picked, while all words since then are of its phrase.
+  let gap: number | undefined
+  words.forEach(({ phraseGap, ...word }, place) => {
+    gap = gap === undefined || phraseGap === undefined ? undefined : gap + phraseGap
+    if (!places.has(place)) return
+    picked.push(gap === undefined ? word : { ...word, phraseGap: gap })
+    gap = 0
+  })
+  return picked
 }
 
 /** How much the words of a query tell together. */
