@@ -2,7 +2,7 @@ import { messageOf, PharosError } from '../core/errors.ts'
 import { countOf } from '../core/text/count.ts'
 import { type Alarm, createAlarm } from './alarm.ts'
 import type { Library } from './library.ts'
-import { embedLibrary } from './operations/embed-library.ts'
+import { embedLibrary, isEarlierSpace } from './operations/embed-library.ts'
 import { isCrawled } from './operations/source-status.ts'
 import { syncVectors } from './operations/sync-vectors.ts'
 import { isInStep, readCopyState } from './vector-copy.ts'
@@ -91,9 +91,8 @@ async function embedMissing(library: Library, signal: AbortSignal): Promise<numb
   if (sourceIds.length === 0) return 0
   // It knows no signal, and nobody who wants the end waits for a service that hangs.
   const embedder = await waitAtMost(OPENING_MS, signal, () => openEmbedder())
-  // Vectors of an earlier model are made anew when a source is next read, or by `embed run`.
-  const space = await vectors.readSpace()
-  if (embedder === undefined || embedder.earlierSpaces?.includes(space?.fingerprint ?? '') === true) return 0
+  // Nothing of the model was begun where the vectors are of an earlier one.
+  if (embedder === undefined || isEarlierSpace(embedder, await vectors.readSpace())) return 0
   let first: number | undefined
   let reached = 0
   try {

@@ -46,7 +46,10 @@ export interface RefusedChunk extends ChunkName {
 export interface VectorIndex {
   /** The space of the vectors that are there; undefined when there are none. */
   readSpace(): Promise<VectorSpace | undefined>
-  /** Removes all vectors and takes up those of another space. Nothing is crawled again. */
+  /**
+   * Removes all vectors and takes up those of another space. Nothing is crawled again. Changes nothing where the space is this one
+   * already: another process may have replaced the vectors meanwhile, and begun to write.
+   */
   replaceSpace(space: VectorSpace): Promise<void>
   /**
    * Chunks without a vector in an order of the store's own, from the first on, or from the one after `after`: whoever goes through

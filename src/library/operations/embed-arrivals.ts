@@ -2,7 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { CrawlEvent } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
-import { type EmbedInput, embedLibrary, hasEarlierSpace } from './embed-library.ts'
+import { type EmbedInput, embedLibrary } from './embed-library.ts'
 
 /** Embeds the pages of a crawl while it runs. */
 export interface ArrivalEmbedding {
@@ -33,7 +33,7 @@ export function embedArrivals(library: Library, source: Source): ArrivalEmbeddin
   const work = async (): Promise<void> => {
     for (;;) {
       await library.clock.sleep(LOOK_MS, signal)
-      if (!hasNews || isBusy() || (await hasEarlierSpace(library))) continue
+      if (!hasNews || isBusy()) continue
       hasNews = false
       for await (const _ of embedLibrary(library, { ...besideCrawl(library), sourceIds: [source.id], signal })) {
         // Others may go on with the rest meanwhile.
@@ -63,7 +63,6 @@ export function embedArrivals(library: Library, source: Source): ArrivalEmbeddin
  */
 export async function beginEmbedding(library: Library, source: Source, signal?: AbortSignal): Promise<void> {
   if (library.embedsNew !== true || library.vectors === undefined || library.openEmbedder === undefined) return
-  if (await hasEarlierSpace(library)) return
   const input = { ...besideCrawl(library), sourceIds: [source.id], ...(signal === undefined ? {} : { signal }) }
   let seen = 0
   for await (const { embedded, refused } of embedLibrary(library, input)) {

@@ -3,7 +3,7 @@ import { embeddedText } from '../embedded-text.ts'
 import { createImportedPage } from '../import-pages.ts'
 import type { ImportTree } from '../import-tree.ts'
 import type { Library } from '../library.ts'
-import { canEmbed, takeUpSpace } from './embed-library.ts'
+import { canEmbed, checkSpace, takeUpSpace } from './embed-library.ts'
 
 /** Vectors that were made of what is about to be imported. */
 export interface ReadyVectors {
@@ -28,7 +28,7 @@ export async function embedImport(
   const { vectors, sha256 } = library
   const embedder = await library.openEmbedder?.()
   if (vectors === undefined || embedder === undefined) throw new PharosError('EMBEDDER_MISSING')
-  await takeUpSpace(library, vectors, embedder, false)
+  await checkSpace(library, vectors, embedder)
   const { space, batchSize = BATCH } = embedder
   const made: { readonly chunkId: string; readonly vector: Float32Array }[] = []
   for (const imported of pages.values()) {
@@ -48,6 +48,7 @@ export async function embedImport(
   }
   return {
     async keep(sourceId) {
+      await takeUpSpace(library, vectors, embedder)
       for (let i = 0; i < made.length; i += WRITTEN) {
         const some = made.slice(i, i + WRITTEN).map((one) => ({ sourceId, ...one }))
         await vectors.write(space, some, signal)

@@ -5,7 +5,7 @@ import { refuseOtherSpace } from '../check-vectors.ts'
 import { PROOF_TEXT } from '../embedded-text.ts'
 import type { Library } from '../library.ts'
 import { ServiceFailure } from '../service-call.ts'
-import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex } from '../vectors.ts'
+import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex, VectorSpace } from '../vectors.ts'
 
 /** What to embed, and how. */
 export interface EmbedInput {
@@ -49,8 +49,8 @@ const BATCHES_PER_COUNT = 20
  * Gives vectors to the chunks that have none, some at a time, and says how far it is after each. A chunk that the model makes no
  * vector of is left out, and is not tried again; one that takes a service too long is, after a while. While another process embeds the
  * library, it looks on. Refuses with `EMBEDDER_MISSING` where the library has no model, and with `VECTOR_SPACE_OTHER` where there are
- * vectors of another one. Vectors of an earlier built-in model are made anew, for all sources that had some. A service that fails ends
- * it with `SERVICE_UNUSABLE`; what was embedded till then stays.
+ * vectors of another one. Vectors of an earlier built-in model make way: a source that had some is embedded anew when it is next read,
+ * or by a run over all sources. A service that fails ends it with `SERVICE_UNUSABLE`; what was embedded till then stays.
  */
 export async function* embedLibrary(library: Library, input: EmbedInput = {}): AsyncGenerator<EmbedProgress, void> {
   const { sourceIds, replace = false, retryRefused = false } = input
@@ -59,13 +59,12 @@ export async function* embedLibrary(library: Library, input: EmbedInput = {}): A
   if (vectors === undefined || embedder === undefined) {
     throw new PharosError('EMBEDDER_MISSING')
   }
-  const others = await takeUpSpace(library, vectors, embedder, replace)
+  await takeUpSpace(library, vectors, embedder, replace)
   if (retryRefused) {
     await vectors.forgetRefused(sourceIds)
     lateFor(embedder).clear()
   }
-  const all = sourceIds === undefined ? {} : { sourceIds: [...new Set([...sourceIds, ...others])] }
-  const run = new Run(library, vectors, embedder, { ...input, ...all })
+  const run = new Run(library, vectors, embedder, input)
   const progress = await run.count()
   yield progress
   if (!isDone(progress)) yield* embedAlone(run)
@@ -277,34 +276,35 @@ export function canEmbed({ language: own }: Pick<Embedder, 'language'>, language
   return own === undefined || code === null || code === own
 }
 
-/**
- * Whether the vectors of a library are of a model that an earlier version had. A run that may end early leaves them to one that replaces
- * all of them: sources that lost theirs would otherwise not be embedded again.
- */
-export async function hasEarlierSpace({ vectors, openEmbedder }: Library): Promise<boolean> {
-  const found = await vectors?.readSpace()
-  if (found === undefined) return false
-  const { space, earlierSpaces = [] } = (await openEmbedder?.()) ?? {}
-  return found.fingerprint !== space?.fingerprint && earlierSpaces.includes(found.fingerprint)
+/** Whether vectors of a space are those of an earlier version of the model, which can only be made anew. */
+export function isEarlierSpace({ earlierSpaces = [] }: Embedder, found: VectorSpace | undefined): boolean {
+  return found !== undefined && earlierSpaces.includes(found.fingerprint)
 }
 
-/** Vectors are added to those of the same space only. Gives the sources that lost theirs to a model that takes the place of an earlier one. */
+/** Takes up the space of an embedder; vectors of an earlier version of its model make way. Rejects as {@link checkSpace} does. */
 export async function takeUpSpace(
-  { store, wantsVectors: isService = false }: Library,
+  library: Library,
   vectors: VectorIndex,
   embedder: Embedder,
-  replace: boolean,
-): Promise<readonly string[]> {
-  const { space, earlierSpaces = [] } = embedder
+  replace = false,
+): Promise<void> {
+  if (await checkSpace(library, vectors, embedder, replace)) await vectors.replaceSpace(embedder.space)
+}
+
+/**
+ * Whether the space of an embedder is still to be taken up. Rejects with `VECTOR_SPACE_OTHER` where the library has vectors of another
+ * model, which only their owner may have replaced.
+ */
+export async function checkSpace(
+  { wantsVectors: isService = false }: Library,
+  vectors: VectorIndex,
+  embedder: Embedder,
+  replace = false,
+): Promise<boolean> {
   const found = await vectors.readSpace()
-  if (found?.fingerprint === space.fingerprint) return []
+  if (found?.fingerprint === embedder.space.fingerprint) return false
   // A service may have another model again since it was opened, which it is asked for with a text: it is opened anew then.
   if (isService && found !== undefined) await embedder.embed([PROOF_TEXT])
-  if (found !== undefined && !replace && !earlierSpaces.includes(found.fingerprint)) refuseOtherSpace(found, space)
-  const losing: string[] = []
-  for (const { id } of found === undefined || replace ? [] : await store.listSources()) {
-    if ((await vectors.count([id])).embedded > 0) losing.push(id)
-  }
-  await vectors.replaceSpace(space)
-  return losing
+  if (!replace && !isEarlierSpace(embedder, found)) refuseOtherSpace(found, embedder.space)
+  return true
 }
