@@ -22,7 +22,7 @@ export interface RankedHit
   readonly missing: StoreMatch['missing'] | null
   /** Cosine of its meaning with the question's; null where it took no part. */
   readonly similarity: number | null
-  /** Where the score comes from, where that was asked for. */
+  /** How the score came about, with `explain`. */
   readonly explanation?: HitExplanation
 }
 
@@ -33,13 +33,13 @@ export interface RankedHits {
   readonly notices: readonly string[]
   /** Whether there may be more after them. */
   readonly hasMore: boolean
-  /** What the parts after this one are ranked by. */
+  /** Basis for ranking later parts. */
   readonly basis?: RankBasis
 }
 
-/** What all parts of the hits of a question are ranked by, so that their scores can be compared. */
+/** Shared basis of all parts of the hits of a question, so that their scores are comparable. */
 export interface RankBasis {
-  /** What it means; undefined where words answer alone. */
+  /** The vector of the question; undefined where words answer alone. */
   readonly meaning?: FusedMeaning
   /** Chunks that the first part found by meaning alone: later parts leave them out. */
   readonly found?: ReadonlySet<string>
@@ -48,29 +48,29 @@ export interface RankBasis {
   readonly notices: readonly string[]
 }
 
-/** What a question means, and how that is added to its words. */
+/** The vector of a question, and how it is fused with words. */
 interface FusedMeaning extends QueryMeaning {
   /** Made from the first part. */
   readonly fuse?: FuseCandidates
 }
 
-/** Which hits are asked for. */
+/** A request for hits. */
 export interface RankedQuery {
   readonly query: string
   readonly filter: ChunkFilter
   readonly fusion: Fusion
   readonly explain: boolean
-  /** What may take part besides words. @default all that can */
+  /** Engines that may take part besides words. @default all available */
   readonly engines?: readonly Engine[] | undefined
 }
 
 /** So many hits by words, and so many nearest in meaning, are ranked together; later hits by words follow in parts of the same size. */
 const PART = 100
 
-/** What a text earns that defines a name which a question looks up, as a share of the most its words could score. */
+/** Bonus for a text that defines the name in a question, as a share of the best possible score by words. */
 const DEFINITION_BONUS = 0.15
 
-/** So many of the best hits are looked at for what they define. */
+/** At most this many best hits are checked for definitions. */
 const MAX_DEFINING = 50
 
 /** How long those nearest in meaning may be waited for: a service may have to find them. */
@@ -118,7 +118,7 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
   return ['words', ...(meaning === undefined ? [] : ['vectors' as const]), ...(isReranked ? ['reranker' as const] : [])]
 }
 
-/** Hits by words with what they mean, where that is known. */
+/** Hits by words, with their cosines where chunks have vectors. */
 async function addMeanings(
   library: Library,
   asked: RankedQuery,
@@ -151,7 +151,7 @@ async function describeIndex({ store }: Library): Promise<string[]> {
   return indexed < chunks ? [`${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are in the index yet`] : []
 }
 
-/** Finds out what a question means, where there are vectors to compare that with. */
+/** Embeds the question, where the library has vectors. */
 async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
   const found = isAsked(asked, 'vectors') ? await findMeaning(library, asked.query, asked.filter, signal) : undefined
   return found === undefined ? { isReranked: false, notices: [] } : { ...found, isReranked: false }
@@ -209,7 +209,7 @@ function weighPages(hits: readonly RankedHit[], query: string): RankedHit[] {
   return sortByScore(ranked)
 }
 
-/** What tells chunks apart. */
+/** Key of a chunk. */
 function nameOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
   return `${sourceId}/${chunk.id}`
 }

@@ -3,7 +3,7 @@ import type { ChunkFilter, Store } from './store.ts'
 
 export type { VectorSpace }
 
-/** What a text is embedded for: some models want to be told. */
+/** Purpose of a text: some models embed questions differently. */
 export type EmbedUse = 'text' | 'query'
 
 /**
@@ -72,9 +72,9 @@ export interface VectorIndex {
   ): Promise<void>
   /** Keeps chunks of a space out of what is missing: each is at fault itself. What they were refused for goes with them, or the space. */
   refuse(space: VectorSpace, chunks: readonly RefusedChunk[]): Promise<void>
-  /** Those that were refused, in an order of the store's own, at most so many. */
+  /** Refused chunks, at most `limit`, in an order of the store's own. */
   listRefused(limit: number, sourceIds?: readonly string[]): Promise<RefusedChunk[]>
-  /** Forgets what was refused, so that it is tried again. */
+  /** Forgets refusals, so that the next run tries these chunks again. */
   forgetRefused(sourceIds?: readonly string[]): Promise<void>
   /** Chunks with their vectors, as they are kept, in the same order as {@link listMissing}: for whoever keeps a copy elsewhere. */
   list(

@@ -120,7 +120,7 @@ describe('files', () => {
     expect(bytesOf(createEngine(other).embed(['harbour']))).toEqual(bytesOf(engine.embed(['harbour'])))
   })
 
-  test('a runtime that takes neither kernel is told', async () => {
+  test('a runtime that supports neither kernel is refused', async () => {
     await expect(loadModel(files, { relaxed: new Uint8Array(), plain: new Uint8Array() })).rejects.toMatchObject({
       code: 'MODEL_UNUSABLE',
       message: expect.stringContaining('no SIMD'),

@@ -5,13 +5,13 @@ import type { ImportTree } from '../import-tree.ts'
 import type { Library } from '../library.ts'
 import { canEmbed, checkSpace, takeUpSpace } from './embed-library.ts'
 
-/** Vectors that were made of what is about to be imported. */
+/** Vectors of an import, made before it is written. */
 export interface ReadyVectors {
-  /** Puts them beside their chunks, once these are there. */
+  /** Writes them, once their chunks are stored. */
   keep(sourceId: string): Promise<void>
 }
 
-/** Chunks that are embedded at once where the embedder does not mind. */
+/** Default batch size. */
 const BATCH = 16
 
 /**
@@ -60,7 +60,7 @@ export async function embedImport(
 /** Vectors that are written at once. */
 const WRITTEN = 256
 
-/** One text of a batch is at fault: whoever embeds the library finds out which. */
+/** One text of the batch is at fault; the next run over the library finds out which. */
 function passRefusal(error: unknown): Float32Array[] {
   if (error instanceof PharosError && error.code === 'EMBED_REFUSED') return []
   throw error

@@ -7,11 +7,11 @@ import type { Library } from '../library.ts'
 import { ServiceFailure } from '../service-call.ts'
 import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex, VectorSpace } from '../vectors.ts'
 
-/** What to embed, and how. */
+/** Options of an embedding run. */
 export interface EmbedInput {
   /** All sources when there are none. */
   readonly sourceIds?: readonly string[]
-  /** Ends it at the next chunk. What was embedded stays, and the next run goes on there. */
+  /** Stops the run at the next chunk. Finished vectors stay, and the next run continues from there. */
   readonly signal?: AbortSignal
   /** Chunks that are embedded and written at once. @default what the embedder likes, or 16 */
   readonly batch?: number
@@ -30,19 +30,19 @@ export interface EmbedProgress {
    * kept out until they are to be tried again.
    */
   readonly refused: number
-  /** Those that the model failed at now, with those that took the service too long, which are tried again later. */
+  /** Chunks that failed in this run, including timeouts of the service, which are retried later. */
   readonly skipped: number
-  /** What is wrong with the first of them, in words. */
+  /** Describes the first failure. */
   readonly problem: string | null
 }
 
 const BATCH = 16
-/** So long others leave the work to whoever took a batch of it, and look after it again and again. */
+/** Duration of the embedding lease, and how often a waiting process polls for it. */
 const LEASE_MS = 20_000
 const LOOK_MS = 1000
-/** So long a chunk that took the service too long is left alone: it may be less busy then. */
+/** Cool-down of a chunk that timed out: the service may be less busy afterwards. */
 const LATE_MS = 3_600_000
-/** Counting takes as long as a chunk where there are many: in between, what was written is added. */
+/** A count takes as long as embedding a chunk in a large library, so it is refreshed only once in this many batches. */
 const BATCHES_PER_COUNT = 20
 
 /**
@@ -75,7 +75,7 @@ function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {
   return embedded + refused >= chunks
 }
 
-/** Embeds as soon as nobody else does, if there is still something to embed then. */
+/** Embeds once no other process does, if anything is still missing by then. */
 async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
   let hasWaited = false
   for (; !(await run.takeLease()); hasWaited = true) {
@@ -88,7 +88,7 @@ async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
     if (hasWaited) yield await run.count()
     while (yield* run.goThrough());
   } finally {
-    // Where it cannot be given back, it ends by itself.
+    // A lease that cannot be released expires.
     await run.endLease().catch(() => undefined)
   }
 }
@@ -118,7 +118,7 @@ class Run {
     this.#late = lateFor(embedder)
   }
 
-  /** Not asked for again before half of its time is over: each time something is written. */
+  /** Renews the lease only after half of its duration, because every renewal is a write. */
   async takeLease(): Promise<boolean> {
     this.signal?.throwIfAborted()
     const now = this.library.clock.now()
@@ -136,7 +136,7 @@ class Run {
     return this.#progress(await this.#vectors.count(this.#sourceIds))
   }
 
-  /** Goes once through all that have no vector. True when it made some: others may have been added before the place it had come to. */
+  /** Visits every chunk without a vector once. Returns true when it made some: new chunks may have appeared behind it. */
   async *goThrough(): AsyncGenerator<EmbedProgress, boolean> {
     let counted = await this.#vectors.count(this.#sourceIds)
     let after: ChunkName | undefined
@@ -178,7 +178,7 @@ class Run {
    * chunk that it fails at. What was made by then is written.
    */
   async #embed(chunks: readonly UnembeddedChunk[]): Promise<number> {
-    // Lost by one that was held up for long: then two do the same work, and either may write it.
+    // A process that stalls loses the lease; two processes may then do the same work, and both may write.
     await this.takeLease()
     let made: readonly Float32Array[]
     try {
@@ -208,7 +208,7 @@ class Run {
     return good.length
   }
 
-  /** Keeps chunks out from now on, provided that the model works: with one that does not, every chunk would be kept out. */
+  /** Excludes chunks from later runs, after a check that the model works: a broken one would exclude every chunk. */
   async #refuse(chunks: readonly ChunkName[], error: unknown): Promise<void> {
     const [vector = NO_VECTOR] = await this.#embedder.embed([PROOF_TEXT], this.signal)
     if (this.#problemOf(vector) !== undefined) throw error
@@ -218,7 +218,7 @@ class Run {
     this.#skip(chunks.length, problem)
   }
 
-  /** Keeps chunks of pages out that are in languages the model is not made for: it would place them anywhere. */
+  /** Excludes chunks of pages in other languages: the model would give them arbitrary vectors. */
   async #keepOutForeign(chunks: readonly UnembeddedChunk[]): Promise<void> {
     const { space, language: own } = this.#embedder
     const problem = (language: string | null): string =>
@@ -227,7 +227,7 @@ class Run {
     await this.#vectors.refuse(space, named)
   }
 
-  /** Leaves a chunk alone for a while. A service that is busy may be too slow for it now; kept out for good it would never get a vector. */
+  /** Postpones a chunk that timed out. Excluding it would leave it without a vector for good. */
   #setAside(chunk: ChunkName, { message }: Error): void {
     this.#late.set(writeName(chunk), this.library.clock.now() + LATE_MS)
     this.#skip(1, message)
@@ -243,7 +243,7 @@ class Run {
   }
 }
 
-/** Chunks that took an embedder too long, by their names, and when they are due again. A process that starts tries all of them. */
+/** Due times of chunks that timed out, by name. A new process starts without any. */
 const LATE = new WeakMap<Embedder, Map<string, number>>()
 
 function lateFor(embedder: Embedder): Map<string, number> {
@@ -256,14 +256,14 @@ function writeName({ sourceId, chunkId }: ChunkName): string {
   return `${sourceId}/${chunkId}`
 }
 
-/** Whether a text was not answered in time, which says nothing of it. */
+/** Whether an error is a timeout, which proves nothing about the text. */
 function isLate(error: unknown): error is Error {
   return error instanceof Error && error.cause instanceof ServiceFailure && error.cause.type === 'timeout'
 }
 
 type Count = Pick<EmbedProgress, 'embedded' | 'refused' | 'chunks'>
 
-/** Stands for one that the model did not give. */
+/** Placeholder for a vector that the model did not return. */
 const NO_VECTOR = new Float32Array(0)
 
 function invalid(chunk: string, problem = ''): PharosError {
@@ -303,7 +303,7 @@ export async function checkSpace(
 ): Promise<boolean> {
   const found = await vectors.readSpace()
   if (found?.fingerprint === embedder.space.fingerprint) return false
-  // A service may have another model again since it was opened, which it is asked for with a text: it is opened anew then.
+  // A service may have changed its model since it was opened; a request notices that, and opens it again.
   if (isService && found !== undefined) await embedder.embed([PROOF_TEXT])
   if (!replace && !isEarlierSpace(embedder, found)) refuseOtherSpace(found, embedder.space)
   return true
