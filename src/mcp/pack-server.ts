@@ -13,11 +13,11 @@ import type { Mcp } from './server.ts'
 import type { Shared } from './shared.ts'
 import { createTool, type Tool } from './tool.ts'
 
-/** What a server of one pack is made with. */
+/** Ports of a server of one pack. */
 export interface PackMcpPorts {
   /** Version of this program. */
   readonly version: string
-  /** What the pack is called. */
+  /** Name of the pack. */
   readonly name: string
   /** Opens the pack at the first call that needs it. */
   readonly openPack: () => Promise<{ readonly pack: Pack; readonly search: PackSearch }>
@@ -36,7 +36,7 @@ export function createPackMcp(ports: PackMcpPorts): Mcp {
   let opened: ReturnType<PackMcpPorts['openPack']> | undefined
   const open = () => {
     opened ??= ports.openPack().catch((error: unknown) => {
-      // The next call tries again: the pack may be in its place by then.
+      // The next call tries again: the pack may have appeared meanwhile.
       opened = undefined
       throw error
     })

@@ -5,7 +5,7 @@ const LEAST_SPREAD = 1e-6
 const SCALE_BYTES = 4
 const STEPS = 127
 
-/** What is wrong with a vector that is to be kept; undefined when nothing is. */
+/** Why a vector cannot be kept; undefined when it can. */
 export function findVectorProblem(vector: Float32Array, dimensions: number): string | undefined {
   if (vector.length !== dimensions) return `it has ${vector.length} dimensions instead of ${dimensions}`
   let squares = 0
