@@ -1,6 +1,6 @@
 // Crawls real documentation sites from this machine and reports pages a second, CPU time and memory beside named peers.
 //
-//   npm run bench crawl [--only pharos,embed,scrapy,crawlee,fetch,latency,reach] [--program dist/cli/main.js]
+//   npm run bench crawl [--only pharos,embed,scrapy,crawlee,fetch,latency,reach,polite] [--program dist/cli/main.js]
 //
 // The sites are those of two Debian packages (postgresql-doc-15, python3.11-doc), served by an nginx of our own on
 // loopback; requests and pages are counted in its log. Every contender runs in a process of its own, one after the other:
@@ -10,6 +10,8 @@
 //   crawlee  @crawlee/cheerio and turndown: follows every link, whole pages to Markdown, nothing stored
 //   fetch    our client alone, on addresses that are known
 //   latency  pharos once more, from a server that lets every answer wait 50 ms
+//   polite   the site of Python at one page a second, embedding: how long after the last page every chunk has its vector; only when
+//            it is named, because it takes nine minutes
 //   reach    which pages pharos found beside `wget -r`, of both sites
 // Wall time runs from the start of a process to its end. nginx takes part of the machine too; CPU seconds leave it out.
 import { spawn } from 'node:child_process'
@@ -32,6 +34,8 @@ const EMBED_TURNS = 4
 /** Why a page that was read is not indexed under this address. */
 const REPEATED = new Set(['duplicate', 'redirect', 'canonical'])
 const parts = (option('only') ?? 'pharos,embed,scrapy,crawlee,fetch,latency,reach').split(',')
+/** The others have a server of their own. */
+const usesNginx = parts.some((part) => !['latency', 'polite'].includes(part))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
 /** What the launcher gives to Node for a crawl. */
@@ -47,7 +51,7 @@ const rows = []
 const targets = []
 const stops = []
 try {
-  const server = await start(site)
+  const server = usesNginx ? await start(site) : undefined
   if (parts.includes('pharos')) await measurePharos(server)
   if (parts.includes('embed')) await measureEmbedding(server)
   if (parts.includes('scrapy')) {
@@ -62,6 +66,7 @@ try {
     await measure('fetch alone', script('fetch-loop.mjs', join(folder, 'urls')), server)
   }
   if (parts.includes('latency')) await measureLatency()
+  if (parts.includes('polite')) await measurePolite()
   if (rows.length > 0) {
     const header = [
       '',
@@ -125,14 +130,38 @@ async function measureEmbedding(server) {
   aim('pages/s embedding ÷ not embedding', 0.95, embedding / plain, 2)
 }
 
-async function measureLatency() {
-  const child = spawn(process.execPath, [join(here, 'crawl/slow-server.mjs'), site, '50'], {
+/** Crawls at one page a second, and measures what is left of the embedding when the last page has come. */
+async function measurePolite() {
+  const url = await startSlowServer(SITES['python3.11-doc'], 0)
+  const library = join(folder, 'polite.db')
+  const [command, ...args] = pharos('add', url, '--library', library, '--request-interval', '1s', '--json', '--embed')
+  const child = spawn(command, args, { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const line = await new Promise((resolve) => createInterface(child.stdout).once('line', resolve))
+  const crawled = performance.now()
+  const code = await closed
+  const left = (performance.now() - crawled) / 1000
+  if (code !== 0) throw new Error(`the crawl at one page a second ended with ${code}`)
+  const { indexed, elapsed_ms: elapsedMs } = JSON.parse(line).run
+  const wall = elapsedMs / 1000
+  const rest = [wall.toFixed(1), (indexed / wall).toFixed(1), '', '', '', '', '']
+  rows.push(['pharos, at one page a second', indexed, '', '', ...rest])
+  aim('s from the last page to the last vector', -20, left, 1)
+}
+
+/** Gives the address of a server that lets every answer wait. */
+async function startSlowServer(place, delayMs) {
+  const child = spawn(process.execPath, [join(here, 'crawl/slow-server.mjs'), place, String(delayMs)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   stops.push(() => child.kill())
-  const [port] = await new Promise((resolve) => createInterface(child.stdout).on('line', (line) => resolve([line])))
+  const port = await new Promise((resolve) => createInterface(child.stdout).on('line', resolve))
+  return `http://127.0.0.1:${port}/`
+}
+
+async function measureLatency() {
   const library = join(folder, 'slow.db')
-  const args = pharos('add', `http://127.0.0.1:${port}/`, '--library', library, '--no-embed')
+  const args = pharos('add', await startSlowServer(site, 50), '--library', library, '--no-embed')
   // Nobody counts at this server.
   const countIndexed = async () => (await readLedger(library)).filter(({ state }) => state === 'indexed').length
   const { pages, wall } = await measure('pharos, 50 ms latency', args, undefined, countIndexed)
@@ -249,7 +278,7 @@ async function run(command, args) {
 }
 
 function checkInstalled() {
-  const wanted = { nginx: 'nginx-light' }
+  const wanted = usesNginx ? { nginx: 'nginx-light' } : {}
   if (parts.includes('scrapy')) wanted.scrapy = 'python3-scrapy'
   if (parts.includes('reach')) wanted.wget = 'wget'
   const missing = Object.keys(wanted).filter((name) => !isInstalled(name))

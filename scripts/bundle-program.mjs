@@ -17,7 +17,7 @@ const WRITTEN_BY_BUNDLER = '@oxc-project/runtime'
 /** A program that runs may still load parts of the build before. */
 const KEEP_MS = 86_400_000
 
-/** Resolves when all files are written. */
+/** Gives the names of the files in dist/ when all are written. */
 export async function bundleProgram(root) {
   const { dependencies } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
   const taken = [...Object.keys(dependencies).filter((name) => !APART.includes(name)), WRITTEN_BY_BUNDLER]
@@ -33,6 +33,8 @@ export async function bundleProgram(root) {
     format: 'esm',
     chunkFileNames: 'program/[name]-[hash].js',
     comments: { legal: true },
+    // Functions and classes keep their names, so that errors tell where they come from.
+    minify: { compress: { keepNames: { function: true, class: true } }, mangle: { keepNames: true }, codegen: true },
   })
   const folder = join(root, 'dist/program')
   fs.writeFileSync(join(folder, 'LICENSES.txt'), writeLicenses(output))
@@ -40,6 +42,7 @@ export async function bundleProgram(root) {
     folder,
     output.map(({ fileName }) => join(root, 'dist', fileName)),
   )
+  return output.map(({ fileName }) => fileName)
 }
 
 /** Whether a module is left where it is: of Node, of a package that users may or may not have, or of one that has to stay in its folder. */

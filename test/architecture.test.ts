@@ -338,7 +338,8 @@ function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
     }
     for (const { specifier, typeOnly } of imports) {
       const isRelative = specifier.startsWith('.')
-      const target = posix.join(posix.dirname(file), specifier)
+      // Vite gives the address of a worker's script for this query.
+      const target = posix.join(posix.dirname(file), specifier.replace(/\?worker&url$/, ''))
       const problem = isRelative
         ? checkFileImport(file, target, typeOnly, sources)
         : checkPackageImport(file, specifier, rule)

@@ -51,7 +51,7 @@ export async function showEmbedStatus(config: EffectiveConfig, terminal: Termina
 interface TriedModel {
   /** Null where it could not be asked. */
   readonly space: VectorSpace | null
-  /** What is wrong with it; null where it works, or there is none. */
+  /** Problem of the embedder; null where it works, or there is none. */
   readonly problem: string | null
   /** Null for the built-in model. */
   readonly service: { readonly type: string; readonly endpoint: string } | null
@@ -71,12 +71,12 @@ async function tryModel({ openEmbedder }: Library, values: Config): Promise<Trie
     })
     return { space, problem: null, service }
   } catch (error) {
-    // Whatever went wrong is the answer to the question asked.
+    // A failure is the answer here, so it is reported and not thrown.
     return { space, problem: problemOf(error), service }
   }
 }
 
-/** What is wrong, where the service is named before it. */
+/** Problem, to follow the name of the service. */
 function problemOf(error: unknown): string {
   if (error instanceof PharosError && error.code === 'SERVICE_UNUSABLE') return String(error.details['problem'])
   return messageOf(error)

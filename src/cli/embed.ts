@@ -106,26 +106,26 @@ async function run(command: Command, texts: readonly string[], flags: EmbedFlags
   )
 }
 
-/** What was embedded: `embedded 20 chunks in 3s: 20 of 20 chunks have a vector` */
+/** Summary of a run: `embedded 20 chunks in 3s: 20 of 20 chunks have a vector` */
 export function writeEmbedded({ made, embedded, chunks, skipped, elapsedMs }: Embedded): string {
   const all = `${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} have a vector`
   if (made === 0 && skipped === 0) return `nothing to embed: ${all}`
   return `embedded ${countOf(made, 'chunk')} in ${writeDuration(Math.ceil(elapsedMs / 1000) * 1000)}: ${all}`
 }
 
-/** What is said of chunks that were left out: `2 chunks could not be embedded, found by words alone; the first: …` */
+/** Note about skipped chunks: `2 chunks could not be embedded, found by words alone; the first: …` */
 export function writeSkipped({ skipped, problem }: EmbedProgress): string {
   const first = problem === null ? '' : `; the first: ${printableLine(problem)}`
   return `${countOf(skipped, 'chunk')} could not be embedded, found by words alone${first}`
 }
 
-/** What is said of chunks that were left out before. */
+/** Note about chunks that earlier runs excluded. */
 function writeRefused(refused: number, hint: Hint): string {
   const again = hint('embed', 'run', '--retry-refused')
   return `${countOf(refused, 'chunk')} could not be embedded before, and found by words alone; try again with: ${again}`
 }
 
-/** What is said of a copy that lacks something. */
+/** Note about an incomplete copy. */
 function writeOutOfStep(location: string, problem: string, hint: Hint): string {
   return `the copy at ${printableLine(location)} lacks some of it: ${printableLine(problem)}; when it answers again: ${hint('embed', 'sync')}`
 }
@@ -135,7 +135,7 @@ export async function requireEmbedder({ openEmbedder }: Library): Promise<void> 
   if ((await openEmbedder?.()) === undefined) throw new PharosError('EMBEDDER_MISSING')
 }
 
-/** What embedding works with. */
+/** Options of embedding in the foreground. */
 export interface Embedding {
   readonly library: Library
   readonly terminal: Terminal
@@ -146,13 +146,13 @@ export interface Embedding {
   readonly live?: (progress: EmbedProgress, pace: string) => string
 }
 
-/** What embedding came to. */
+/** Outcome of embedding. */
 export interface Embedded extends EmbedProgress {
   readonly made: number
   readonly elapsedMs: number
 }
 
-/** Embeds what has no vector, showing how far it is; of all sources when none are given. */
+/** Embeds chunks without a vector and shows progress; of all sources when none are given. */
 export async function embedInForeground(
   { library, terminal, signal, hint, live }: Embedding,
   sources: readonly Source[],
@@ -213,7 +213,7 @@ export function shareOf({ embedded, chunks, refused }: Pick<EmbedProgress, 'embe
   return chunks <= refused ? 1 : embedded / (chunks - refused)
 }
 
-/** Brings the copy of all vectors in step with the library. */
+/** Synchronizes the copy of all vectors with the library. */
 async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal: Terminal): Promise<void> {
   const config = configOf(command)
   const { syncVectors } = await import('../library/operations/sync-vectors.ts')

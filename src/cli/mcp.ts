@@ -105,12 +105,14 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
 async function openPackMcp(command: Command, name: string): Promise<Mcp> {
   const { createPackMcp } = await import('../mcp/pack-server.ts')
   const { openQuestionEmbedder } = await import('../embed/embed-pack.ts')
+  const { createOrdinaryWords } = await import('../embed/ordinary-words.ts')
   const embedder = openQuestionEmbedder()
   return createPackMcp({
     version: VERSION,
     name: basename(resolve(name)),
     openPack: () => openPacked(command, name),
     embedQuestion: embedder.embed,
+    readOrdinaryWords: createOrdinaryWords(),
     close: embedder.close,
   })
 }

@@ -11,7 +11,7 @@ export function addEmbedOptions(command: Command): Command {
   return addSettings(command, ['embed', ...EMBEDDER_SETTINGS])
 }
 
-/** Whether somebody asked for vectors with `--embed`, and is not to be left without them quietly. */
+/** Whether the user gave `--embed`, so that missing vectors are a failure. */
 export function isEmbedAsked({ values, origins }: EffectiveConfig): boolean {
   return values.embed && origins.embed === 'flag'
 }

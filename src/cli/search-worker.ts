@@ -8,7 +8,7 @@ import { openConfigured } from './library.ts'
 
 // As in the program that started it.
 process.noDeprecation = true
-// Given by whoever started this thread, and was told what there is to know of the library.
+// Passed in by the thread that started this one, which knows the library.
 const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {}, { connections: 2 })
 const reply = (message: SearchReply): void => parentPort?.postMessage(message)
 

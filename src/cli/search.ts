@@ -20,7 +20,7 @@ import { SEARCH_SETTINGS } from './search-settings.ts'
 import { takeMoreWith } from './summary.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
-/** What is asked of the library by flags of the same names. */
+/** Inputs of a library search that have a flag of the same name. */
 type AskedFlags = Omit<SearchInput, 'query' | 'sources' | 'limit'>
 
 interface SearchFlags extends PackedFlags, AskedFlags {
@@ -82,7 +82,7 @@ export function addSearch(program: Command, streams: Streams): void {
       '\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "open a file" --source python --version 3 --path "library/**"\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
     )
   addPackedOptions(command, SEARCH_SETTINGS).action(async (words: string[], flags: SearchFlags) => {
-    // A character that cannot be typed is no part of a word, and could not be repeated in the command that shows more.
+    // Control characters belong to no word, and could not be repeated in the command that shows more.
     const query = words
       .join(' ')
       .replaceAll(/\p{Cc}+/gu, ' ')
@@ -139,7 +139,7 @@ async function answerFromLibrary(
   })
 }
 
-/** Lets the index take in what it lacks, which is much after an upgrade: somebody at a terminal waits for the whole answer. */
+/** Brings the index up to date before the search. After an upgrade that takes long, and a user waits for it at the terminal. */
 async function tendIndex(store: Store, terminal: Terminal): Promise<void> {
   const timer = setTimeout(() => terminal.note('bringing the index up to date; this happens once'), 1000)
   try {
@@ -149,7 +149,7 @@ async function tendIndex(store: Store, terminal: Terminal): Promise<void> {
   }
 }
 
-/** The names by which the library is asked, in the order in which a command is written. */
+/** Names of these inputs, in the order in which a command lists them. */
 const ASKED = [
   'version',
   'path',
@@ -166,7 +166,7 @@ const ASKED = [
   'cursor',
 ] as const satisfies readonly (keyof AskedFlags)[]
 
-/** What flags ask of a library: those that were given, under the names it has for them. */
+/** Input of a library search from the flags that were given. */
 function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
   const given: Partial<AskedFlags> = Object.fromEntries(
     ASKED.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]),
@@ -174,7 +174,7 @@ function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
   return { limit: limitOf(flags), ...given, ...(flags.source === undefined ? {} : { sources: flags.source }) }
 }
 
-/** Hits that are shown in a few lines each where nothing else was said. */
+/** Default limit of the short form. */
 const SHORT_LIMIT = 5
 
 /** Whether passages are shown, rather than the lines that match. */
@@ -215,7 +215,7 @@ function writeNext(
     .flatMap((name) =>
       [flags[name]].flat().flatMap((value) => [`--${flagName(name)}`, ...(value === true ? [] : [String(value)])]),
     )
-  // With a space before it, no word can be taken for an option, nor for something to be filled in.
+  // A leading space keeps the first word from being read as an option or as a placeholder.
   const words = /^[-<]/.test(query) ? ` ${query}` : query
   const settings = SEARCH_SETTINGS.filter((name) => config.origins[name] === 'flag')
   const further = settings.flatMap((name) => [`--${flagName(name)}`, String(config.values[name])])
@@ -223,7 +223,7 @@ function writeNext(
   return createHint(config)('search', words, ...options, ...further, ...file, '--cursor', cursor)
 }
 
-/** Flags that a pack knows nothing of. */
+/** Flags that do not apply to packs. */
 const LIBRARY_ONLY = [
   'source',
   'version',
@@ -260,9 +260,13 @@ async function answerFromPack(
   })
   if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
   if (hits.length === 0 && !terminal.isJson) return
-  const text = hits.map((hit) => writeHit(hit, terminal.answerColors)).join('\n\n')
+  const { createOrdinaryWords } = await import('../embed/ordinary-words.ts')
+  const judgement = packed.search.judge(hits, await createOrdinaryWords()())
+  const doubt = describeDoubt(judgement)
+  const shown = hits.map((hit) => writeHit(hit, terminal.answerColors))
+  const text = (doubt === undefined ? shown : [doubt, ...shown]).join('\n\n')
   const told = notices.length === 0 ? {} : { notices }
-  terminal.answer(text, withOldNames({ query, hits: hits.map(hitRecord), ...told }))
+  terminal.answer(text, withOldNames({ query, ...judgement, hits: hits.map(hitRecord), ...told }))
 }
 
 function writeHit(hit: PackHit, colors: Colors): string {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { createEngine, type EmbeddingEngine, type LoadedModel } from '../core/embedding/engine.ts'
+import { MODEL_LANGUAGE } from '../core/embedding/model.ts'
 import { BUILT_IN_SPACE } from '../core/embedding/space.ts'
 import { PharosError } from '../core/errors.ts'
 import type { Embedder } from '../library/vectors.ts'
@@ -55,7 +56,7 @@ export function openBuiltInEmbedder({
   return {
     space: BUILT_IN_SPACE,
     earlierSpaces: EARLIER_SPACES,
-    language: 'en',
+    language: MODEL_LANGUAGE,
     batchSize: count * BATCH_JOBS * JOB_TEXTS,
     async embed(texts, signal, use) {
       if (isClosed) throw new PharosError('MODEL_UNUSABLE', { problem: 'it was closed' })

@@ -13,7 +13,7 @@ export interface EmbedThreadsOptions {
   readonly count: number
   /** A thread ends when it had nothing to do for this long. */
   readonly idleMs: number
-  /** What a thread runs. @default embed-worker.ts */
+  /** The script of a thread. @default embed-worker.ts */
   readonly program?: URL
 }
 
@@ -27,7 +27,7 @@ interface Thread {
   readonly worker: Worker
   readonly engine: number
   isReady: boolean
-  /** Nothing more is given to it; its engine is free when it has ended. */
+  /** It gets no further jobs; its engine is free when it has ended. */
   isEnding: boolean
   job: Job | undefined
   timer: NodeJS.Timeout | undefined
@@ -70,7 +70,7 @@ export class EmbedThreads {
           signal?.removeEventListener('abort', giveUp)
           then(value)
         }
-      // What is cut off anyway is not copied to the thread.
+      // Texts are cut before they are copied to the thread: the model drops the rest anyway.
       const job: Job = {
         texts: texts.map((text) => text.slice(0, MAX_TOKENS * CHARS_PER_TOKEN)),
         resolve: settle(resolve),

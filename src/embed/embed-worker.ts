@@ -6,26 +6,26 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { createEngine, type LoadedModel } from '../core/embedding/engine.ts'
 import { messageOf } from '../core/errors.ts'
 
-/** What a thread is started with. */
+/** Data that a thread starts with. */
 export interface EmbedWorkerData {
   readonly model: LoadedModel
   /** Which of the engines of the model it runs. */
   readonly engine: number
 }
 
-/** What it is asked. */
+/** A request to the thread. */
 export interface EmbedQuestion {
   readonly texts: readonly string[]
 }
 
-/** What it answers: once when it has begun, and once to each question. */
+/** A response of the thread: one when it is ready, and one to each request. */
 export type EmbedAnswer =
   | { readonly type: 'ready' }
   /** The vectors of all texts, one after the other. */
   | { readonly type: 'vectors'; readonly vectors: Float32Array<ArrayBuffer> }
   | { readonly type: 'failed'; readonly problem: string }
 
-/** Whatever else the program does comes first. On Linux this is the priority of the thread; elsewhere it would be that of the process. */
+/** The rest of the program comes first. On Linux this is the priority of the thread; elsewhere it would be that of the process. */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return
   try {

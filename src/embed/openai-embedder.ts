@@ -2,7 +2,7 @@ import type { Embedder } from '../library/vectors.ts'
 import { openServiceEmbedder, type ServiceEmbedderOptions } from './service-embedder.ts'
 import type { EmbeddingProtocol } from './service-session.ts'
 
-/** Where a service like OpenAI is, and the model it is asked for. */
+/** Endpoint and model of a service like OpenAI. */
 export interface OpenAiEmbedderOptions extends ServiceEmbedderOptions {
   readonly model: string
 }
@@ -16,7 +16,7 @@ function createOpenAiProtocol({ endpoint, model, dimensions }: OpenAiEmbedderOpt
   return {
     service: 'the embedding service',
     url: addressOf(endpoint),
-    // What is not asked for is left out: not every service knows it.
+    // Optional fields are sent only when they are set: not every service knows them.
     writeBody: (input) => ({
       model,
       input,

@@ -25,7 +25,7 @@ export interface QdrantCall<T> {
   /** Below the address of the service, with its query. */
   readonly path: string
   readonly json?: unknown
-  /** What its `result` has to be. */
+  /** Schema of its `result`. */
   readonly result: z.ZodType<T>
   readonly signal?: AbortSignal | undefined
 }
@@ -60,7 +60,7 @@ export function createQdrantCall(access: QdrantAccess): CallQdrant {
   }
 }
 
-/** What a failure is to whoever uses the collection; anything that is none is given back as it is. */
+/** Translates a failed call for users of the collection; returns any other error unchanged. */
 export function toUnusable(url: string, error: unknown): unknown {
   if (!(error instanceof ServiceFailure)) return error
   return unusable(url, error.message, adviceFor(error), error)

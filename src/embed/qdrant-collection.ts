@@ -96,7 +96,7 @@ async function prepare(call: CallQdrant, options: QdrantCollectionOptions): Prom
   if (found === undefined) {
     await create(call, path, options)
     found = await readInfo(call, path, signal)
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it meanwhile.
     const made = found === undefined ? 'it was removed as soon as it was made' : findMismatch(found, options.dimensions)
     if (made !== undefined) throw refuse(options, made, OTHER_ADVICE)
   }
@@ -125,12 +125,12 @@ async function create(call: CallQdrant, path: string, options: QdrantCollectionO
   try {
     await call({ method: 'PUT', path, json, result: done, signal: options.signal })
   } catch (error) {
-    // Made by somebody else since it was looked for; whether it fits is seen next.
+    // Another process created it since the check; the next step tells whether it fits.
     if (!isStatus(error, 409)) throw error
   }
 }
 
-/** What makes a collection unfit; undefined when nothing does. */
+/** Why a collection cannot be used; undefined when it can. */
 function findMismatch({ config }: CollectionInfo, dimensions: number): string | undefined {
   const { size, distance } = config.params.vectors
   if (size === undefined) return 'its vectors have names'

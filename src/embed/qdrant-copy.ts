@@ -19,7 +19,7 @@ export interface QdrantCopyOptions
   readonly library: string
 }
 
-/** What to look for in a copy. */
+/** A query to a copy. */
 export interface CopyQuery {
   readonly vector: Float32Array
   readonly filter: ChunkFilter
@@ -27,22 +27,22 @@ export interface CopyQuery {
   readonly sourceIds: readonly string[]
   /** How many are wanted where nothing is left to check. */
   readonly limit: number
-  /** How many are asked for where something is. */
+  /** How many points are requested when conditions are left to check. */
   readonly limitToCheck: number
 }
 
 /** A copy in Qdrant, which also finds the nearest. */
 export interface QdrantCopy extends VectorCopy {
-  /** Writes entries for somebody who has no time: where it fails it is not tried again. */
+  /** Writes entries without retries, for a caller that cannot wait. */
   writeOnce(space: VectorSpace, entries: readonly CopyEntry[], signal?: AbortSignal): Promise<void>
   /** The chunks nearest to a vector, nearest first; asked once. */
   search(space: VectorSpace, query: CopyQuery, signal?: AbortSignal): Promise<CopyHits>
 }
 
-/** What was found in a copy. */
+/** Result of a query to a copy. */
 export interface CopyHits {
   readonly names: readonly ChunkName[]
-  /** What is left to ask of them; undefined where nothing is. */
+  /** Conditions that Qdrant cannot check; undefined when there are none. */
   readonly check: ((stored: StoredChunk) => boolean) | undefined
   /** Whether there may be more behind them. */
   readonly isCut: boolean

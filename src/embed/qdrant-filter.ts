@@ -17,7 +17,7 @@ export interface QdrantFilter {
 /** A filter of chunks as Qdrant can ask it, and what is left to ask. */
 export interface SplitFilter {
   readonly filter: QdrantFilter
-  /** What is asked of the chunks that Qdrant finds; undefined where nothing is left. */
+  /** Conditions that are checked on the chunks Qdrant finds; undefined when there are none. */
   readonly check: ((stored: StoredChunk) => boolean) | undefined
 }
 
@@ -70,7 +70,7 @@ export function splitFilter({ library, fingerprint, sourceIds }: SearchedPoints,
   return { filter: { must }, check }
 }
 
-/** What a language holds for: itself and everything it is a variant of, in lower case. `en-GB` is found by `en`. */
+/** A language and all languages that it is a variant of, in lower case. `en-GB` is found by `en`. */
 export function languagesOf(language: string | null): string[] {
   if (language === null) return []
   const text = language.toLowerCase()

@@ -8,9 +8,9 @@ import type { ChunkName, VectorIndex, VectorSpace } from '../library/vectors.ts'
 import { waitAtMost } from '../library/wait-at-most.ts'
 import type { QdrantCopy } from './qdrant-copy.ts'
 
-/** What an index with a copy is made of. */
+/** Parts of an index with a copy. */
 export interface QdrantIndexParts {
-  /** Of the store: the truth. */
+  /** The vectors of the store, which are authoritative. */
   readonly vectors: VectorIndex
   readonly copy: QdrantCopy
   readonly store: Pick<Store, 'listSources' | 'readChunk' | 'readPage'>
@@ -21,9 +21,9 @@ export interface QdrantIndexParts {
   readonly writeMs?: number
 }
 
-/** So many of the nearest are asked for what only the store can tell, as everywhere. */
+/** Only this many nearest chunks are checked against conditions that only the store knows, as in every store. */
 const MOST_CHECKED = 2000
-/** More than are wanted, for those that are gone, and because the store compares a little differently. */
+/** More than requested: some may be gone, and the store compares a little differently. */
 const SPARE = 64
 /** How long the copy is taken to be as it was found. */
 const CHECK_MS = 10_000
@@ -85,7 +85,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     copy.note(null)
     return found.sort((a, b) => b.similarity - a.similarity).slice(0, limit)
   }
-  /** Chooses what passes a check, and counts what is gone. */
+  /** Selects the chunks that pass a check, and counts those that are gone. */
   const choose = async (
     names: readonly ChunkName[],
     check: (stored: StoredChunk) => boolean,

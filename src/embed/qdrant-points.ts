@@ -8,7 +8,7 @@ import type { CopiedChunk, CopyEntry } from '../library/vector-copy.ts'
 import type { VectorSpace } from '../library/vectors.ts'
 import { languagesOf } from './qdrant-filter.ts'
 
-/** What a point carries: flat, and never null. */
+/** Payload of a point: flat, and never null. */
 export type QdrantPayload = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
 /** A vector under its id, with what is known of it. */
@@ -41,7 +41,7 @@ export function pointIdOf(name: string): string {
   return uuidFromHash(createHash('sha256').update(name).digest('hex'))
 }
 
-/** What is told of a chunk itself: the five members that every point has. */
+/** Facts about the chunk itself: the five members that every point has. */
 export function writeChunkPayload(
   chunk: Pick<Chunk, 'chunkIndex' | 'content' | 'headingPath' | 'contentHash'>,
 ): QdrantPayload {

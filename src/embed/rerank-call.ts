@@ -4,7 +4,7 @@ import type { HttpClient } from '../library/http-client.ts'
 import type { Reranker } from '../library/reranker.ts'
 import { type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
-/** What every service that judges texts is opened with. Opening asks it nothing. */
+/** Options of every reranking service. Opening one sends no request. */
 export interface RerankServiceOptions {
   /** Where it is. */
   readonly endpoint: string
@@ -57,7 +57,7 @@ function explainFailure(error: unknown, key: string | undefined): unknown {
   return new ServiceFailure(error.type, 'no key was sent; set PHAROS_RERANK_KEY', { status: error.status })
 }
 
-/** Whether whoever asked left. Time that ran out is no such thing: it says something about the service. */
+/** Whether the caller aborted. A timeout does not count: it says something about the service. */
 function isGivenUp(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError')
 }

@@ -4,7 +4,7 @@ import { addressBelow, createReranker, type RerankServiceOptions, readScores, re
 
 const SERVICE = 'TEI'
 
-/** Texts in one request where nobody set another `--max-client-batch-size`. */
+/** Texts in one request unless the server sets another `--max-client-batch-size`. */
 const BATCH = 32
 
 /**

@@ -17,7 +17,7 @@ describe('batches', () => {
     )
   })
 
-  test('are worked off some at a time, and what came of them is in their order', async () => {
+  test('run a few at a time, and their results keep the order', async () => {
     let atOnce = 0
     let most = 0
     const made = await doSomeAtOnce([5, 1, 3, 2], 2, undefined, async (turns) => {
@@ -30,7 +30,7 @@ describe('batches', () => {
     expect(await doSomeAtOnce([], 2, undefined, async () => 1)).toEqual([])
   })
 
-  test('end with the first that fails, of which the others are told', async () => {
+  test('end with the first failure, which aborts the others', async () => {
     const begun: number[] = []
     const work = doSomeAtOnce([1, 2, 3, 4], 2, undefined, async (number, signal) => {
       begun.push(number)
@@ -41,7 +41,7 @@ describe('batches', () => {
     expect(begun).toEqual([1, 2])
   })
 
-  test('end for whoever does not want them any more', async () => {
+  test('end when the caller aborts', async () => {
     const stop = new AbortController()
     const work = doSomeAtOnce([1, 2, 3], 1, stop.signal, async (number) => {
       if (number === 2) stop.abort(new Error('enough'))

@@ -1,7 +1,7 @@
 /** How much a service is sent at once. */
 export interface BatchLimits {
   readonly count: number
-  /** Of the texts as JSON. */
+  /** Size of the texts as JSON. */
   readonly bytes: number
 }
 

@@ -2,7 +2,7 @@ import type { Embedder } from '../library/vectors.ts'
 import { doSomeAtOnce, splitBatches } from './service-batches.ts'
 import { type EmbeddingProtocol, EmbeddingSession, type SessionOptions } from './service-session.ts'
 
-/** Where a service that makes vectors is, and how it is asked. */
+/** Endpoint of an embedding service, and how to call it. */
 export interface ServiceEmbedderOptions extends SessionOptions {
   /** Most texts at once. */
   readonly batch: number
@@ -42,7 +42,7 @@ export async function openServiceEmbedder(
         use === 'query' ? session.answer(some, both) : session.embed(some, both)
       return (await doSomeAtOnce(batches, BATCHES_AT_ONCE, signal, ask)).flat()
     },
-    // The client belongs to whoever opened it.
+    // The caller that opened the client closes it.
     close: async () => undefined,
   }
 }

@@ -18,7 +18,7 @@ const PATIENCE = 'see that it runs; where it is only slow, lower embedBatch or r
 export const REPLACE =
   'use the model that the vectors were made with, or make all of them anew with `pharos embed run --replace`'
 
-/** What the owner can do about a status. */
+/** Advice for the owner, by HTTP status. */
 const ADVICE: Readonly<Record<number, string>> = { 401: KEY, 403: KEY, 404: ADDRESS, 405: ADDRESS }
 
 /** A service that cannot be used, and what to do about it. */
@@ -38,7 +38,7 @@ export function refused({ service }: NamedService, problem: string, cause?: unkn
   return new PharosError('EMBED_REFUSED', { service, problem }, { cause })
 }
 
-/** What a failed call means for whoever wanted vectors; anything else is passed on. */
+/** Translates a failed call for the caller that wanted vectors; rethrows any other error. */
 export function describeFailure(named: NamedService, error: unknown): unknown {
   if (!(error instanceof ServiceFailure)) return error
   const { type, status } = error
@@ -51,12 +51,12 @@ export function describeFailure(named: NamedService, error: unknown): unknown {
   return unusable(named, message, (status === null ? undefined : ADVICE[status]) ?? ADDRESS, error)
 }
 
-/** What a failure is, for where the name of the service stands before it. */
+/** Describes a failure, to follow the name of the service. */
 export function tellFailure({ service }: NamedService, { message }: ServiceFailure): string {
   return message.startsWith(`${service}: `) ? message.slice(service.length + 2) : message.replace(service, 'it')
 }
 
-/** Whether what was sent is at fault: too much of it, or something that the service cannot read. */
+/** Whether the request is at fault: too large, or something that the service cannot read. */
 function isRefusal({ status }: ServiceFailure): boolean {
   return status === 400 || status === 413 || status === 422
 }

@@ -17,7 +17,7 @@ import {
 } from './service-problems.ts'
 import { readVector } from './service-vectors.ts'
 
-/** Where a service is, and what is asked of it. */
+/** Endpoint of a service, and the model to request. */
 export interface SessionOptions {
   readonly endpoint: string
   /** Sent as a bearer token. */
@@ -26,7 +26,7 @@ export interface SessionOptions {
   readonly timeoutMs: number
   /** Put before every text. */
   readonly textPrefix: string
-  /** Numbers of a vector, where that is asked for. */
+  /** Dimensions to request, if any. */
   readonly dimensions?: number
   readonly client: HttpClient
   readonly clock: Clock
@@ -34,13 +34,13 @@ export interface SessionOptions {
   readonly onOtherModel?: () => void
 }
 
-/** What tells one kind of service from another. */
+/** The parts in which kinds of services differ. */
 export interface EmbeddingProtocol {
   /** How people know it. */
   readonly service: string
   /** Where texts are sent. */
   readonly url: string
-  /** What is sent with them, as JSON. */
+  /** Further fields of the request, as JSON. */
   writeBody(texts: readonly string[]): unknown
   /** The vectors of an answer in the order of the texts, as they are; undefined for what is no such answer. */
   readVectors(answer: unknown): readonly unknown[] | undefined
@@ -51,7 +51,7 @@ export interface EmbeddingProtocol {
 /** Which model a service has. */
 export interface ServedModel {
   readonly model: string
-  /** What else decides what a text becomes, as far as the service says so. */
+  /** Further settings that change vectors, as far as the service reports them. */
   readonly revision: string
   /** Most texts that it takes at once. */
   readonly mostTexts?: number
@@ -70,9 +70,9 @@ const DELAYS_MS = [250, 1000, 4000]
 const REVIVAL_MS = [...DELAYS_MS, 10_000]
 /** A text is taken to be at fault when the service breaks down over it so often, and is well after each. */
 const MOST_BREAKDOWNS = 2
-/** So many texts in a row that are not answered in time, each for itself, are a service that is too slow for now. */
+/** After this many timeouts of single texts in a row, the service counts as too slow for now. */
 const MOST_LATE = 3
-/** So often it is asked whether it still serves the same model: after a restart it may not. */
+/** Interval for checking that the service still has the same model: after a restart it may not. */
 const MODEL_CHECK_MS = 60_000
 /** Room in an answer for each number, and for what stands around them. */
 const BYTES_PER_NUMBER = 32
@@ -101,7 +101,7 @@ export class EmbeddingSession {
     return this.#served?.mostTexts ?? Number.POSITIVE_INFINITY
   }
 
-  /** Asks for the model and for one vector. Not too patiently: somebody may have a question. */
+  /** Requests the model and one vector, with a short timeout: a question may be waiting. */
   async open(signal: AbortSignal | undefined): Promise<VectorSpace> {
     const { model, revision } = await this.#checkModel(this.#quick, signal)
     const dimensions = await this.#probe(this.#quick, signal)
@@ -115,7 +115,7 @@ export class EmbeddingSession {
     return { model, fingerprint: createHash('sha256').update(recipe.join('\n')).digest('hex'), dimensions }
   }
 
-  /** The vectors of texts that nobody waits for. */
+  /** Embeds texts in the background. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const isAlone = texts.length === 1
     await this.#checkModel(this.#steady(isWorthRetrying), signal)
@@ -142,7 +142,7 @@ export class EmbeddingSession {
     return this.#late === 0
   }
 
-  /** The vectors of a question, for which somebody waits. */
+  /** Embeds a question, whose caller waits. */
   async answer(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     await this.#checkModel(this.#quick, signal)
     try {
@@ -160,7 +160,7 @@ export class EmbeddingSession {
     return { timeoutMs: this.#options.timeoutMs, delaysMs: DELAYS_MS, isWorthRetrying: isWorth }
   }
 
-  /** For texts that may be at fault. Halves of a batch are as good as another try of all of it, and tell more. */
+  /** For texts that may be at fault: halving a batch serves as a retry, and also narrows the fault down. */
   #careful(isAlone: boolean): Patience {
     let breakdowns = 0
     return this.#steady((failure) => {

@@ -30,7 +30,7 @@ function createTeiProtocol({ endpoint, dimensions }: ServiceEmbedderOptions): Em
   }
 }
 
-/** What an endpoint may end with besides the place of the service. */
+/** Paths that users append to the endpoint. */
 const OWN_PATH = /(?:\/(?:embed|info|v1|v1\/embeddings))?\/*$/
 
 /** Reads what TEI says of itself: https://huggingface.github.io/text-embeddings-inference, `GET /info`. */
@@ -40,11 +40,11 @@ function readInfo(answer: unknown): ServedModel {
   const refuse = (problem: string): ServiceFailure => new ServiceFailure('bad-answer', `${SERVICE} ${problem}`)
   if (typeof model !== 'string') throw refuse('does not say which model it has')
   const { embedding } = (type ?? {}) as Readonly<Record<string, unknown>>
-  // Those of 2023 have no type.
+  // Servers from 2023 report no type.
   if (type !== undefined && embedding === undefined) throw refuse(`has ${model}, which is no embedding model`)
   return {
     model,
-    // How the vectors of words become one decides as much as the weights do.
+    // Pooling changes vectors as much as the weights do.
     revision: JSON.stringify([revision ?? null, embedding ?? null]),
     ...(typeof mostTexts === 'number' && mostTexts >= 1 ? { mostTexts } : {}),
   }

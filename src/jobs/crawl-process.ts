@@ -11,14 +11,14 @@ import type { Source } from '../library/source.ts'
 import { createSwitches } from './crawl-switches.ts'
 import { createFrameWriter } from './frame-writer.ts'
 
-/** What a process that crawls works with. */
+/** Options of a crawl process. */
 export interface CrawlProcessOptions {
   readonly library: Library
-  /** Finds out what is to be crawled, when whoever started the process can already be heard. */
+  /** Determines what to crawl. Called once commands of the parent are being read. */
   readonly takeUp: () => Promise<TakenCrawl>
   /** Told of everything that happens. */
   readonly note: (event: CrawlEvent) => void
-  /** Where commands come from; its end is that of whoever gave them. */
+  /** Input with commands; its end means that the parent is gone. */
   readonly stdin: Readable
   /** Where frames go. */
   readonly stdout: Writable
@@ -29,11 +29,11 @@ export interface CrawlProcessOptions {
 /** A crawl that this process runs, or one that it takes part in. */
 export type TakenCrawl = { readonly source: Source; readonly input: CrawlInput } | Joining
 
-/** What became of it. */
+/** Outcome of the crawl. */
 export interface CrawlProcessResult {
   readonly source: Source
   readonly summary: CrawlSummary
-  /** Aborted where it was stopped: as it was asked, or because nobody is there any more who started it. */
+  /** Aborted when the crawl was stopped, by a command or because the parent is gone. */
   readonly signal: AbortSignal
 }
 
@@ -68,7 +68,7 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
           : crawlSource(library, source, { ...taken.input, control }, either)
       return { first: await begun.next(), events: begun }
     })
-    // Whoever began a crawl embeds what all who take part in it bring.
+    // The process that began a crawl embeds the pages of all processes that joined it.
     const arrivals = 'joined' in taken ? undefined : embedArrivals(library, source)
     try {
       for (let next = first; next.done !== true; next = await events.next()) {
@@ -82,7 +82,7 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
       await arrivals?.stop()
     }
     if (summary === undefined) throw new Error('the crawl ended without saying so')
-    // The server or a worker does the rest. What is wrong with the model is said by each search.
+    // The server or a worker embeds the rest. Every search reports a model that fails.
     if (arrivals !== undefined) await beginEmbedding(library, source, either).catch(() => undefined)
     output.print(writeFinalStats(writer.progress))
     return { source, summary, signal: either }
@@ -92,7 +92,7 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
   }
 }
 
-/** How often is looked whether the source is free. */
+/** Poll interval for the source to become free. */
 const LOOK_MS = 250
 /** How much longer than a process without a sign of life counts as alive is waited for one. */
 const MORE_MS = 10_000
@@ -109,7 +109,7 @@ async function whenFree<T>({ clock, limits }: Library, signal: AbortSignal, work
       return await work()
     } catch (error) {
       const code = error instanceof PharosError ? error.code : undefined
-      // As long as it is away, nobody can give a sign of life, or be found without one.
+      // While the library is unreachable, no process can renew its liveness or lose it.
       if (code === 'LIBRARY_UNREACHABLE') until = clock.now() + patienceMs
       else if (code !== 'CRAWL_RUNNING' || clock.now() > until) throw error
     }
@@ -136,7 +136,7 @@ function readCommands(stdin: Readable, obey: (line: string) => void, leave: () =
   return () => {
     stdin.off('data', read)
     stdin.off('end', leave)
-    // What is still to come must not keep the process.
+    // Pending input must not keep the process alive.
     stdin.destroy()
   }
 }
@@ -144,7 +144,7 @@ function readCommands(stdin: Readable, obey: (line: string) => void, leave: () =
 /** Where frames are written. */
 interface Output {
   readonly write: (frame: Frame) => void
-  /** Prints a line for people, where somebody reads. */
+  /** Prints a line for people, if the output is read. */
   readonly say: (line: string) => void
   /** Prints a line for people, after everything else. */
   readonly print: (line: string) => void
@@ -152,7 +152,7 @@ interface Output {
   readonly close: () => Promise<void>
 }
 
-/** What is written and not taken yet, in bytes, beyond which nobody seems to read. */
+/** Backlog of unread output in bytes above which frames are dropped. */
 const MOST_UNREAD = 2 ** 19
 /** Problems and milestones that are kept meanwhile. */
 const MOST_KEPT = 1000
@@ -168,7 +168,7 @@ function openOutput(stdout: Writable, leave: () => void): Output {
     if (!isGone) stdout.write(`${line}\n`)
   }
   const catchUp = () => {
-    if (dropped > 0) put(`${dropped} frames were left out, as nobody read them`)
+    if (dropped > 0) put(`${dropped} frames were dropped because the output was not read`)
     for (const frame of latest === undefined ? kept : [...kept, latest]) put(writeFrame(frame))
     kept = []
     latest = undefined

@@ -5,17 +5,17 @@ import { type DuplicateList, type DuplicatesInput, listDuplicates } from '../lib
 import { searchLibrary } from '../library/operations/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
 
-/** What a search thread is asked. */
+/** A request to a search thread. */
 export type SearchQuestion = { readonly number: number } & ThreadTask
 
-/** What a thread can do. */
+/** A task of a thread. */
 type ThreadTask =
   | { readonly task: 'search'; readonly input: SearchInput }
   | { readonly task: 'duplicates'; readonly input: DuplicatesInput }
 
 type ThreadAnswer = SearchAnswer | DuplicateList
 
-/** What it says: that it is ready, an answer, or why there is none. */
+/** A message of a thread: ready, an answer, or a failure. */
 export type SearchReply =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly number: number; readonly answer: ThreadAnswer }
@@ -36,7 +36,7 @@ export interface SearchPoolOptions {
   /** The program of a search thread, and what it is given. */
   readonly program: URL
   readonly data: unknown
-  /** So many threads. */
+  /** Number of threads. */
   readonly size: number
   /** Told when threads cannot be used, once until they can. */
   readonly warn?: (message: string) => void
@@ -93,7 +93,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
       onBroken: noteBroken,
     })
   const findThread = ({ vectors }: Library): SearchThread | undefined => {
-    // What they have open is not there any more.
+    // The library was opened again; these threads have the earlier one open.
     if (vectors !== openFor) void endAll()
     openFor = vectors
     threads = threads.filter(({ isGone }) => !isGone)

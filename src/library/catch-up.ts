@@ -2,14 +2,14 @@ import { messageOf, PharosError } from '../core/errors.ts'
 import { countOf } from '../core/text/count.ts'
 import { type Alarm, createAlarm } from './alarm.ts'
 import type { Library } from './library.ts'
-import { embedLibrary } from './operations/embed-library.ts'
+import { embedLibrary, isEarlierSpace } from './operations/embed-library.ts'
 import { isCrawled } from './operations/source-status.ts'
 import { syncVectors } from './operations/sync-vectors.ts'
 import { isInStep, readCopyState } from './vector-copy.ts'
 import type { VectorIndex } from './vectors.ts'
 import { waitAtMost } from './wait-at-most.ts'
 
-/** What catching up works with. */
+/** Options of catching up. */
 export interface CatchUpOptions {
   /** Rung when there may be new chunks, as after a crawl. */
   readonly alarm?: Alarm
@@ -66,7 +66,7 @@ export async function keepEmbedding(
     }
     if (signal.aborted) return
     failures = problems.length === 0 ? 0 : failures + 1
-    // Searches say what is wrong; whoever reads the log is told once.
+    // Every search reports the problem; the log gets it once.
     if (failures === 1) log?.warn(`catching up with vectors fails and is tried again: ${problems.join('; ')}`)
     if (failures === 0) await alarm.rest(library.clock, REST_MS, signal)
     else await library.clock.sleep(pauseAfter(failures), signal).catch(() => undefined)
@@ -83,17 +83,16 @@ function pauseAfter(failures: number): number {
   return PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? REST_MS
 }
 
-/** Embeds what has no vector, and says how much that was. A service is not asked where there is nothing to do. */
+/** Embeds chunks without a vector and returns how many. Sends no request to a service when there is nothing to do. */
 async function embedMissing(library: Library, signal: AbortSignal): Promise<number> {
   const { vectors, openEmbedder, clock } = library
   if (vectors === undefined || openEmbedder === undefined || library.embedsNew !== true) return 0
   const sourceIds = await listUnfinished(library, vectors)
   if (sourceIds.length === 0) return 0
-  // It knows no signal, and nobody who wants the end waits for a service that hangs.
+  // `openEmbedder` takes no signal; a service that hangs must not delay the end.
   const embedder = await waitAtMost(OPENING_MS, signal, () => openEmbedder())
-  // Vectors of an earlier model are made anew when a source is next read, or by `embed run`.
-  const space = await vectors.readSpace()
-  if (embedder === undefined || embedder.earlierSpaces?.includes(space?.fingerprint ?? '') === true) return 0
+  // Vectors of an earlier model do not count as begun.
+  if (embedder === undefined || isEarlierSpace(embedder, await vectors.readSpace())) return 0
   let first: number | undefined
   let reached = 0
   try {

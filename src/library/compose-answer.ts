@@ -22,7 +22,7 @@ import { labelOf } from './source.ts'
 import type { PageExcerpt, Store } from './store.ts'
 import { writeCitation, writeMention } from './words.ts'
 
-/** What an answer is made of. */
+/** Parts of an answer. */
 export interface AnswerParts {
   readonly passages: readonly Passage[]
   readonly more: readonly PageMention[]
@@ -49,7 +49,7 @@ export interface AnswerComposer {
   readonly hasHits: boolean
   /** Pages with such hits. */
   countPages(): number
-  /** Whether there are pages that say what was shown, and were not mentioned yet. */
+  /** Whether near-duplicates of shown pages are still to be mentioned. */
   readonly hasRepeats: boolean
   compose(room: AnswerRoom): Promise<AnswerParts>
 }
@@ -60,7 +60,7 @@ const MOST_PER_PAGE = 3
 /** A text with more links than this is a list of them: worth a mention, as long as there is anything else to show. */
 const LIST_OF_LINKS = 0.75
 
-/** With less than this share of an answer left, no further passage is begun. */
+/** No further passage starts when less than this share of the budget is left. */
 const LEAST_SHARE = 1 / 25
 
 /** A hit with less than this share of the best score adds little: its page is mentioned. */
@@ -127,7 +127,7 @@ interface Said {
  */
 export function createComposer(store: Store, origins: Origins, showsRepeats = false): AnswerComposer {
   const pages = new Map<string, OpenPage>()
-  /** What was said in earlier answers. */
+  /** Texts of earlier answers. */
   const earlier: Said[] = []
   let queue: readonly GroupedHit[] = []
   /** Hits on other pages that say what was shown: those pages are mentioned where there is room. */
@@ -336,7 +336,7 @@ function createDraftAnswer(
       }
       if (grown === 'too-large') {
         pageOf(hit)
-        // What does not even fit an empty answer is never shown: it is mentioned, and the next answer goes on after it.
+        // A passage that does not fit an empty answer is only mentioned; the next answer continues after it.
         if (drafts.length === 0) return true
         isClosed ||= own.length === 0
         return false
@@ -554,7 +554,7 @@ function writeLine({ chunk, terms }: GroupedHit): string {
 
 const HEADING_LINES = /^#{1,6} .*$/gm
 
-/** What every part of an answer says of where it comes from. */
+/** Citation of every part of an answer. */
 function placeOf(
   { sourceId, title, chunk }: GroupedHit,
   origins: Origins,

@@ -1,38 +1,38 @@
 import { messageOf, PharosError } from '../core/errors.ts'
 import { writeNumber } from '../core/text/count.ts'
-import { languagesOfQuery } from '../core/text/query-language.ts'
+import { describeForeignQuestion } from '../core/text/query-language.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Library } from './library.ts'
 import type { ChunkFilter } from './store.ts'
 import type { VectorIndex, VectorSpace } from './vectors.ts'
 import { waitAtMost } from './wait-at-most.ts'
 
-/** What a question means, and what that is compared with. */
+/** The vector of a question, and the vectors to compare it with. */
 export interface QueryMeaning {
   readonly vectors: VectorIndex
   readonly vector: Float32Array
 }
 
-/** What could be found out about what a question means. */
+/** Outcome of embedding a question. */
 export interface FoundMeaning {
   readonly meaning?: QueryMeaning
   readonly notices: readonly string[]
 }
 
-/** How long a question may wait for its vector, the opening of the model included: words alone are better than no answer. */
+/** Timeout for the vector of a question, including the opening of the model: an answer by words is better than none. */
 const MOST_WAIT_MS = 2000
 
-/** A failure that took less of that costs nobody anything, however often it happens. */
+/** Faster failures than this share of the timeout do not trip the circuit breaker. */
 const QUICK_SHARE = 1 / 8
 
-/** After so many that took longer, the model is left alone for a while: nobody should wait for it with every question. */
+/** After this many slow failures the circuit breaker opens, so that not every question waits for the timeout. */
 const SLOW_FAILURES = 2
 const REST_MS = 15_000
 
-/** What is known of the models of libraries, by where their vectors are. */
+/** Circuit breakers by vector index. */
 const breakers = new WeakMap<VectorIndex, CircuitBreaker>()
 
-/** Finds out what a question means; undefined where there are no vectors to compare that with. */
+/** Embeds a question; undefined where there are no vectors to compare it with. */
 export async function findMeaning(
   library: Library,
   query: string,
@@ -44,7 +44,7 @@ export async function findMeaning(
   const space = await vectors?.readSpace()
   if (vectors === undefined) return undefined
   const { embedded, chunks, refused } = await vectors.count(filter.sourceIds)
-  // Nobody is asked what a question means that could be compared with nothing.
+  // Without vectors to compare with, the question is not embedded.
   if (space === undefined || embedded === 0) {
     return (space !== undefined || library.wantsVectors === true) && chunks > 0 ? NOTHING_EMBEDDED : undefined
   }
@@ -67,7 +67,7 @@ export async function findMeaning(
   return { meaning: { vectors, vector }, notices: embedded + refused < chunks ? [missing] : [] }
 }
 
-/** What was wanted is not there yet, and there is something it could be made of. */
+/** Vectors are wanted and there are chunks, but no chunk has one yet. */
 const NOTHING_EMBEDDED: FoundMeaning = { notices: ['no chunk has a vector yet; answered by words alone'] }
 
 function createBreaker({ clock }: Library): CircuitBreaker {
@@ -84,29 +84,24 @@ async function embedQuery(
   const embedder = await openEmbedder?.()
   if (embedder === undefined) return `the library has vectors of ${space.model}, which is not configured here`
   if (embedder.space.fingerprint !== space.fingerprint) {
-    // A service may have its old model again, which it is asked for with a text: it is opened anew then.
+    // A service may have its old model again; a request notices that, and opens it again.
     if (isService) await embedder.embed([query], signal, 'query')
     const which = isService ? 'configured' : 'built in'
     return `the library has vectors of another model (${space.model}) than the one that is ${which} (${embedder.space.model})`
   }
-  if (isForeign(query, embedder.language)) return `the model is made for another language (${embedder.language})`
+  const foreign = describeForeignQuestion(query, embedder.language)
+  if (foreign !== undefined) return foreign
   const [vector] = await embedder.embed([query], signal, 'query')
   if (vector === undefined) throw new TypeError('it gave no vector')
   return vector
 }
 
-/** Whether a question is surely in a language that a model is not made for. */
-function isForeign(query: string, language: string | undefined): boolean {
-  const { languages, isSure } = languagesOfQuery(query)
-  return language !== undefined && isSure && languages.length > 0 && !languages.includes(language)
-}
-
-/** What is said where words have to answer alone. */
+/** Notice that words answer alone. */
 export function cannotBeUsed(what: string, error: unknown): string {
   return `${what} cannot be used: ${problemOf(error)}; answered by words alone`
 }
 
-/** What is wrong, for where it is said already that something cannot be used. */
+/** Describes an error, to follow a statement that something cannot be used. */
 function problemOf(error: unknown): string {
   if (!(error instanceof PharosError && error.code === 'SERVICE_UNUSABLE')) {
     return messageOf(error)

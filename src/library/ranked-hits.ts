@@ -22,7 +22,7 @@ export interface RankedHit
   readonly missing: StoreMatch['missing'] | null
   /** Cosine of its meaning with the question's; null where it took no part. */
   readonly similarity: number | null
-  /** Where the score comes from, where that was asked for. */
+  /** How the score came about, with `explain`. */
   readonly explanation?: HitExplanation
 }
 
@@ -33,13 +33,13 @@ export interface RankedHits {
   readonly notices: readonly string[]
   /** Whether there may be more after them. */
   readonly hasMore: boolean
-  /** What the parts after this one are ranked by. */
+  /** Basis for ranking later parts. */
   readonly basis?: RankBasis
 }
 
-/** What all parts of the hits of a question are ranked by, so that their scores can be compared. */
+/** Shared basis of all parts of the hits of a question, so that their scores are comparable. */
 export interface RankBasis {
-  /** What it means; undefined where words answer alone. */
+  /** The vector of the question; undefined where words answer alone. */
   readonly meaning?: FusedMeaning
   /** Chunks nearest in meaning, which the first part ranks with its hits by words; empty for later parts. */
   readonly near: readonly ChunkName[]
@@ -50,13 +50,13 @@ export interface RankBasis {
   readonly notices: readonly string[]
 }
 
-/** What a question means, and how that is added to its words. */
+/** The vector of a question, and how it is fused with words. */
 interface FusedMeaning extends QueryMeaning {
   /** Made from the first part. */
   readonly fuse?: FuseCandidates
 }
 
-/** Which hits are asked for. */
+/** A request for hits. */
 export interface RankedQuery {
   readonly query: string
   readonly filter: ChunkFilter
@@ -64,23 +64,23 @@ export interface RankedQuery {
   readonly explain: boolean
   /** Ids of the sources that the question names: hits in others count less. @default none is named */
   readonly preferred?: ReadonlySet<string>
-  /** What may take part besides words. @default all that can */
+  /** Engines that may take part besides words. @default all available */
   readonly engines?: readonly Engine[] | undefined
 }
 
 /** So many hits by words, and so many nearest in meaning, are ranked together; later hits by words follow in parts of the same size. */
 const PART = 100
 
-/** What a text earns that defines a name which a question looks up, as a share of the most its words could score. */
+/** Bonus for a text that defines the name in a question, as a share of the best possible score by words. */
 const DEFINITION_BONUS = 0.15
 
-/** What a hit is worth in a source that the question does not name, where it names others. */
+/** Factor for hits in sources that a question does not name, where it names others. */
 const ELSEWHERE_PRIOR = 0.6
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 const NO_NUMBERS: ReadonlySet<number> = new Set()
 
-/** So many of the best hits are looked at for what they define. */
+/** At most this many best hits are checked for definitions. */
 const MAX_DEFINING = 50
 
 /** How long those nearest in meaning may be waited for: a service may have to find them. */
@@ -141,7 +141,7 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
   return ['words', ...(meaning === undefined ? [] : ['vectors' as const]), ...(isReranked ? ['reranker' as const] : [])]
 }
 
-/** Hits with what they mean, where that is known, best first. */
+/** Hits with their cosines where chunks have vectors, best first. */
 async function addMeanings(
   asked: RankedQuery,
   hits: readonly RankedHit[],
@@ -168,7 +168,7 @@ async function describeIndex({ store }: Library): Promise<string[]> {
   return indexed < chunks ? [`${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are in the index yet`] : []
 }
 
-/** Finds out what a question means, and what is nearest to that, where there are vectors to compare it with. */
+/** Embeds the question and finds the nearest chunks, where the library has vectors. */
 async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
   const found = isAsked(asked, 'vectors') ? await findMeaning(library, asked.query, asked.filter, signal) : undefined
   const basis = { found: NO_NUMBERS, near: [], isReranked: false, notices: [], ...found }
@@ -243,7 +243,7 @@ function weighPages(hits: readonly RankedHit[], { query, preferred = NO_NAMES }:
   return sortByScore(ranked)
 }
 
-/** What tells the pages of chunks apart. */
+/** Key of a chunk's page. */
 function pageKeyOf({ sourceId, chunk }: StoredChunk): string {
   return `${sourceId} ${chunk.path}`
 }

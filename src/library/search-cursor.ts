@@ -16,7 +16,7 @@ const LETTERS: Readonly<Record<Engine, string>> = { words: 'w', vectors: 'v', re
 export interface CursorPlace {
   /** Counted from 0. */
   readonly answer: number
-  /** What ranked the first answer; undefined for that one itself, and where the cursor does not say. */
+  /** Engines of the first answer; undefined for the first answer itself, and where the cursor does not say. */
   readonly engines?: readonly Engine[]
 }
 
@@ -26,7 +26,7 @@ export function writeCursor(input: SearchInput, { answer, engines = [] }: Cursor
   return `${answer}-${fingerprint(input, sha256)}${letters === '' ? '' : `-${letters}`}`
 }
 
-/** The answer that is asked for. A cursor of another question is refused. */
+/** Reads the cursor. Refuses one of another question. */
 export function parseCursor(input: SearchInput, sha256: Sha256): CursorPlace {
   const { cursor } = input
   if (cursor === undefined) return { answer: 0 }

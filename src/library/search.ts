@@ -10,17 +10,17 @@ export const FUSIONS = ['convex', 'words'] as const
 /** One of {@link FUSIONS}: weighted sum, or words alone. */
 export type Fusion = (typeof FUSIONS)[number]
 
-/** What takes part in an answer: always words, meanings where there are vectors, and a reranker where one is configured. */
+/** Engines of an answer: words always, vectors where there are some, and a reranker where one is configured. */
 export type Engine = 'words' | 'vectors' | 'reranker'
 
-/** What they are called, after `by`. */
+/** Their names after `by`. */
 export const ENGINE_WORDS: Readonly<Record<Engine, string>> = {
   words: 'words',
   vectors: 'meaning',
   reranker: 'a reranker',
 }
 
-/** What becomes of pages that say nearly the same: shown once, or each. */
+/** Handling of near-duplicate pages: show one of them, or each. */
 export const DUPLICATES = ['group', 'show'] as const
 
 /** One of {@link DUPLICATES}. */
@@ -29,7 +29,7 @@ export type Duplicates = (typeof DUPLICATES)[number]
 /** Languages of a question that are none: that of the question where there is a choice, or whichever. */
 export const LANGUAGE_CHOICES = ['auto', 'any'] as const
 
-/** What is asked of a library. */
+/** A search in a library. */
 export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'> {
   readonly query: string
   /** Ids, names, name@version or start URLs; all sources when there are none. A name alone means its newest complete version. */
@@ -51,7 +51,7 @@ export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'>
   readonly duplicates?: Duplicates
   /** Goes on where an answer ended: its `cursor`. */
   readonly cursor?: string
-  /** With `words` no reranker is asked either. @default 'convex' */
+  /** With `words`, the reranker is skipped too. @default 'convex' */
   readonly fusion?: Fusion
   /** Adds to each passage where its score comes from. @default false */
   readonly explain?: boolean
@@ -67,9 +67,9 @@ export interface Passage {
   /** Address of the page with the anchor of the section. */
   readonly url: string
   readonly headingPath: readonly string[]
-  /** What the text is: Markdown, or the language of the file it comes from. */
+  /** Kind of the text: Markdown, or the language of its file. */
   readonly kind: Kind
-  /** Lines of the stored page that the text is made of, from 1, inclusive. */
+  /** Lines of the stored page that the text covers, from 1, inclusive. */
   readonly startLine: number
   readonly endLine: number
   readonly text: string
@@ -113,23 +113,23 @@ export interface HitExplanation {
   readonly wordScore: number
   /** Share of the text that stands in links, from 0 to 1: lists of links count less. */
   readonly linkShare: number
-  /** What was added because the text defines the very name that was asked for. */
+  /** Bonus for a text that defines the name in the question. */
   readonly definition: number
-  /** What the score was multiplied by for what the page is: changelogs, indexes and their like count less. */
+  /** Factor for the kind of page: changelogs, indexes and the like count less. */
   readonly prior: number
-  /** What the next best hits of the same page added, three at most. */
+  /** Bonus from the next best hits of the same page, at most three. */
   readonly support: number
   /** Cosine of the meanings; null where it took no part. */
   readonly similarity: number | null
   /** In words: how the two became one. */
   readonly fusion: string
-  /** What a reranker made of it; null where none judged it. */
+  /** Result of the reranker; null where none judged the hit. */
   readonly reranker: RerankedPlace | null
 }
 
 /** Where a reranker put a hit. It gets the score of the hit that had this place before. */
 export interface RerankedPlace {
-  /** What the reranker gave it. What that measures is the matter of its model. */
+  /** Score by the reranker; its scale depends on the model. */
   readonly score: number
   /** Among all hits, from 1. */
   readonly place: number
@@ -152,7 +152,7 @@ export interface PageMention {
   readonly similar?: readonly SimilarPage[]
 }
 
-/** What a library answers. */
+/** The answer of a library. */
 export interface SearchAnswer {
   readonly query: string
   readonly engines: readonly Engine[]
@@ -162,11 +162,11 @@ export interface SearchAnswer {
   readonly uncovered: readonly string[]
   /** Where the answer is weak: names of sources that were not searched and have those words. */
   readonly elsewhere: readonly string[]
-  /** What a reader must know about the answer: vectors that are missing, a model or service that cannot be used. */
+  /** Notices about the answer: missing vectors, a model or service that cannot be used. */
   readonly notices: readonly string[]
-  /** Of the sources that were named those of which a cap left out pages. */
+  /** Named sources with pages beyond their page limit. */
   readonly capped: readonly CappedSource[]
-  /** Names of the sources that were searched, when they were chosen: as many as one wants to read. */
+  /** Names of the searched sources, when the input chose them; the first ten. */
   readonly searched: readonly string[]
   /** How many sources were searched, named or not. */
   readonly searchedCount: number
@@ -180,9 +180,9 @@ export interface SearchAnswer {
   readonly tokens: number
   /** Asks for what comes next; null at the end. */
   readonly cursor: string | null
-  /** What would find something where this found nothing: without which filter how much. Empty when there are passages. */
+  /** For an empty answer: how many pages match without each filter. Empty when there are passages. */
   readonly widen: readonly Widening[]
-  /** What there is to be searched, where nothing was found. */
+  /** The sources of the library, for an empty answer. */
   readonly available?: AvailableSources
 }
 
@@ -193,9 +193,9 @@ export interface CappedSource {
   readonly cap: number
 }
 
-/** The sources of a library, as many as one wants to read. */
+/** The first sources of a library. */
 export interface AvailableSources {
-  /** Their names, those that were asked for first. */
+  /** Their names, requested ones first. */
   readonly names: readonly string[]
   /** The versions of those names, the newest first. */
   readonly versions: readonly AvailableVersions[]
@@ -215,11 +215,11 @@ export interface AvailableVersions {
 export interface Widening {
   /** The filter, as {@link SearchInput} names it; `query` for words that nothing holds. */
   readonly filter: WideningFilter
-  /** What was asked of it. */
+  /** Value of the filter. */
   readonly value: string
   /** Pages that match without it, counted up to a limit. */
   readonly pages: number
-  /** What could be asked instead: the nearest names of sources, the versions that are there. */
+  /** Alternatives: the nearest names of sources, or the versions that exist. */
   readonly instead: readonly string[]
 }
 

@@ -3,7 +3,7 @@ import type { ChunkFilter, Store } from './store.ts'
 
 export type { VectorSpace }
 
-/** What a text is embedded for: some models want to be told. */
+/** Purpose of a text: some models embed questions differently. */
 export type EmbedUse = 'text' | 'query'
 
 /**
@@ -46,7 +46,10 @@ export interface RefusedChunk extends ChunkName {
 export interface VectorIndex {
   /** The space of the vectors that are there; undefined when there are none. */
   readSpace(): Promise<VectorSpace | undefined>
-  /** Removes all vectors and takes up those of another space. Nothing is crawled again. */
+  /**
+   * Removes all vectors and takes up those of another space. Nothing is crawled again. Changes nothing where the space is this one
+   * already: another process may have replaced the vectors meanwhile, and begun to write.
+   */
   replaceSpace(space: VectorSpace): Promise<void>
   /**
    * Chunks without a vector in an order of the store's own, from the first on, or from the one after `after`: whoever goes through
@@ -69,9 +72,9 @@ export interface VectorIndex {
   ): Promise<void>
   /** Keeps chunks of a space out of what is missing: each is at fault itself. What they were refused for goes with them, or the space. */
   refuse(space: VectorSpace, chunks: readonly RefusedChunk[]): Promise<void>
-  /** Those that were refused, in an order of the store's own, at most so many. */
+  /** Refused chunks, at most `limit`, in an order of the store's own. */
   listRefused(limit: number, sourceIds?: readonly string[]): Promise<RefusedChunk[]>
-  /** Forgets what was refused, so that it is tried again. */
+  /** Forgets refusals, so that the next run tries these chunks again. */
   forgetRefused(sourceIds?: readonly string[]): Promise<void>
   /** Chunks with their vectors, as they are kept, in the same order as {@link listMissing}: for whoever keeps a copy elsewhere. */
   list(

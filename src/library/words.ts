@@ -16,7 +16,7 @@ export function oneLine(text: string): string {
   return (ODD_SPACE.test(text) ? text.replace(SPACE, ' ') : text).trim()
 }
 
-/** The same in quotes: whatever it holds, nobody can take it for a word of ours. */
+/** The same in quotes, so that text of a page cannot pass for words of the program. */
 export function quote(text: string): string {
   return JSON.stringify(oneLine(text))
 }
@@ -75,7 +75,7 @@ export function listHeadings({ title, headingPath }: Pick<Citation, 'title' | 'h
   return isTitled ? headingPath : [title, ...headingPath]
 }
 
-/** The name of a chunk with as much of its id as it takes to find it again: `guide@2.0/12ab34cd56ef` */
+/** The name of a chunk with a shortened id that still finds it: `guide@2.0/12ab34cd56ef` */
 export function shortenChunk(chunk: string): string {
   return chunk.slice(0, chunk.lastIndexOf('/') + 1 + SHORT_ID_CHARS)
 }

@@ -1,6 +1,6 @@
 import { PharosError } from '../core/errors.ts'
 
-/** Names a failure of whoever called. */
+/** An error of the caller. */
 export function usage(problem: string): PharosError {
   return new PharosError('USAGE', { problem })
 }
@@ -32,7 +32,7 @@ export function need<T extends object, K extends keyof T & string>(
   return value as Exclude<T[K], undefined>
 }
 
-/** A text that says something; blank ones, with which many models fill what they leave open, mean that it was not given. */
+/** A non-blank text. Many models fill unused parameters with blanks, which count as not given. */
 export function said(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value
 }
@@ -44,7 +44,7 @@ export function listOf(value: string | readonly string[] | undefined): readonly 
   return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
 }
 
-/** A whole number within limits: what is outside them becomes the nearest that is inside. */
+/** A whole number clamped to limits. */
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, Math.round(value)))
 }

@@ -1,7 +1,7 @@
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 
-/** What to do next, in terms of tools: the table speaks to whoever uses the command line. */
+/** Advice in terms of tools: the table of errors advises users of the command line. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   USAGE: 'correct the arguments; the schema of the tool lists them',
   SOURCE_UNKNOWN: 'list_sources shows the sources; one is named by id, name, name@version or start URL',

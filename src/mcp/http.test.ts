@@ -5,7 +5,7 @@ import { createHttpHandler } from './http.ts'
 const FIELDS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: 'localhost' }
 const MINUTE = 60_000
 
-test('sessions give way to new ones only after a silence, and never while somebody listens', async () => {
+test('sessions make way for new ones only when idle, and never while a client listens', async () => {
   let now = 0
   let ids = 0
   const handler = createHttpHandler({

@@ -10,36 +10,36 @@ import {
 } from '@modelcontextprotocol/server'
 import type { McpRequest } from './server.ts'
 
-/** What answers MCP over streamable HTTP. */
+/** A handler of MCP over streamable HTTP. */
 export interface HttpHandler {
   fetch(request: Request): Promise<Response>
   close(): Promise<void>
 }
 
-/** What HTTP is served with. */
+/** Options of the HTTP handler. */
 export interface HttpOptions {
   readonly createServer: (request?: McpRequest) => McpServer | Promise<McpServer>
-  /** A new id that nobody can guess. */
+  /** Makes an unguessable id. */
   readonly newId: () => string
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Where it answers. @default /mcp */
   readonly path?: string
-  /** Whether somebody else has made sure that requests were meant for this server. @default false */
+  /** Whether the caller has already checked Host and Origin. @default false */
   readonly isChecked?: boolean
 }
 
 /** Clients that connected by the protocol of 2025 and did not say goodbye: so many are remembered, and so long. */
 const MAX_SESSIONS = 256
 const IDLE_MS = 30 * 60_000
-/** Where there are as many as may be, those that were silent for so long give way; nobody else does. */
+/** At the session limit, only sessions idle for this long make way for new ones. */
 const GIVES_WAY_MS = 5 * 60_000
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly server: McpServer
   usedAt: number
-  /** Streams on which it listens: whoever does is there, however silent. */
+  /** Open streams of the session: a client that listens is alive, even if it is silent. */
   streams: number
 }
 
@@ -117,7 +117,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   }
 }
 
-/** Refuses what was meant for another host, or comes from a page of another site. */
+/** Refuses requests for another host or from a page of another site. */
 function checkRequest(request: Request): Response | undefined {
   return (
     hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??

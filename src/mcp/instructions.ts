@@ -4,7 +4,7 @@ import { labelOf } from '../library/source.ts'
 import { quote } from '../library/words.ts'
 import type { SourceName } from './ports.ts'
 
-/** So many sources are named, each by at most so many characters. */
+/** Limits of named sources, and of characters of each name. */
 const MAX_NAMED = 20
 const MAX_NAME_CHARS = 80
 

@@ -14,14 +14,14 @@ export const RARE = { isRare: true } as const
 /** A longer list of values costs more than it helps: the answer to any other value names them. */
 const MAX_LISTED_VALUES = 4
 
-/** What of a schema is listed. */
+/** The listed part of a schema. */
 interface Style {
   readonly keywords: readonly string[]
   readonly marks: readonly string[]
   writeUnion(members: readonly ListedSchema[]): ListedSchema
 }
 
-/** What clients need to fill in arguments. The server itself reports other mistakes, such as an unknown parameter. */
+/** The keywords that clients need to fill in arguments. The server itself reports other mistakes, such as an unknown parameter. */
 const INPUT: Omit<Style, 'marks'> = {
   keywords: ['enum', 'description'],
   // A parameter that takes several forms is listed with the first: some clients cannot read unions.

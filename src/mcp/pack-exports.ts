@@ -26,9 +26,9 @@ export interface PackExports {
   close(): Promise<void>
 }
 
-/** So many are remembered when they are done. */
+/** Finished exports to remember. */
 const MAX_KEPT = 100
-/** So many are being written or wait. */
+/** Exports that may be written or waiting at once. */
 const MAX_OPEN = 20
 
 /** Makes what writes packs in the background, and remembers what came of it while the server runs. */

@@ -20,7 +20,7 @@ export const PART: PartShape = {
   tokens: number(),
 }
 
-/** What an answer says about the part that it holds. */
+/** Facts about the part of a page in an answer. */
 export interface PartPlaceShape {
   readonly startLine: z.ZodNumber
   readonly endLine: z.ZodNumber
@@ -99,7 +99,7 @@ export function cutPart(markdown: string, args: PartArguments): Part {
   }
 }
 
-/** What stands behind a citation of a part that is not the last one. */
+/** Suffix of a citation of a part that is not the last one. */
 export function writeNext({ totalLines, nextLine, nextColumn }: PartPlace): string {
   if (nextLine === null) return ''
   const column = nextColumn === null || nextColumn === 1 ? '' : ` startColumn ${nextColumn}`

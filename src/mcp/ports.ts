@@ -9,15 +9,15 @@ export interface ClosableLibrary extends Library {
   close(): Promise<void>
 }
 
-/** What a source is called. */
+/** Name of a source. */
 export type SourceName = Pick<Source, 'name' | 'version'>
 
-/** What the server is made with. Nothing here is used before a tool or a resource needs it. */
+/** Ports of the server. None is used before a tool or a resource needs it. */
 export interface McpPorts {
   /** Version of this program. */
   readonly version: string
   readonly openLibrary: () => Promise<ClosableLibrary>
-  /** Whether the library is somebody else's, who may have another one in its place later, and is asked each time. @default false */
+  /** Whether the caller owns the library and may replace it, so that it is requested anew each time. @default false */
   readonly isLent?: boolean
   readonly openJobs: (library: Library) => Promise<Jobs>
   /** Writes a pack of a source to a place that the owner chose. Without it there is no `export_pack`. */
@@ -40,7 +40,7 @@ export interface McpPorts {
 /** Writes a pack of a source. */
 export type PackExporter = (library: Library, input: PackInput) => Promise<WrittenPack>
 
-/** What pack is to be written. */
+/** The pack to write. */
 export interface PackInput {
   readonly source: Source
   /** Whether it holds only what a model reads. */

@@ -2,7 +2,7 @@ import type { CrawlEntry, CrawlReport } from '../library/operations/describe-cra
 import type { Source } from '../library/source.ts'
 import { timeOrNull, writeTime } from '../library/words.ts'
 
-/** What names a source. */
+/** Fields that name a source. */
 export interface SourceRecord {
   id: string
   name: string

@@ -9,7 +9,7 @@ import { ASK_TOOLS, TOOLS } from './tools.ts'
 /** How long a client that connects waits for the names of the sources. */
 const NAMING_TIMEOUT_MS = 250
 
-/** What is known of the request that a server is made for. */
+/** Facts about the request that a server is created for. */
 export interface McpRequest {
   readonly requestInfo?: Request
 }

@@ -28,16 +28,16 @@ export function createShared(ports: McpPorts): Shared {
 
   const open = async (): Promise<ClosableLibrary> => {
     const library = await ports.openLibrary()
-    // What goes wrong there is told by every search that misses its work.
+    // Failures of background work are reported by every search that misses its result.
     background = ports.startBackground?.(library, stop.signal).catch(() => undefined)
     return library
   }
   const library = (): Promise<ClosableLibrary> => {
     if (stop.signal.aborted) return Promise.reject(new PharosError('INTERRUPTED'))
-    // Whoever lends it knows whether it is still the same.
+    // The owner of the library knows whether it is still the same.
     if (ports.isLent === true) return ports.openLibrary()
     opened ??= open().catch((error: unknown) => {
-      // The next call tries again: somebody may have mended it.
+      // The next call tries again: the problem may be fixed by then.
       opened = undefined
       throw error
     })

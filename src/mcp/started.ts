@@ -6,7 +6,7 @@ import { sourceRecord } from './records.ts'
 import { SOURCE_RECORD } from './schemas.ts'
 import type { ToolAnswer } from './tool.ts'
 
-/** What is answered when a crawl has begun. */
+/** The answer when a crawl has started. */
 export const STARTED: z.ZodObject<{
   source: typeof SOURCE_RECORD
   sourceId: z.ZodString

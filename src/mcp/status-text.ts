@@ -9,7 +9,7 @@ import { writeUnrendered } from './unrendered.ts'
 export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): string {
   const { source, status, cappedAt, isRunning } = report
   return [
-    // Whoever does not know of these takes what there is for the whole.
+    // Without this line, an agent takes the indexed part for the whole.
     ...(cappedAt === null ? [] : [writeCapped(cappedAt, isReadOnly)]),
     ...(isRunning ? [] : writeUnfinished(report, isReadOnly)),
     ...writeEmpty(report, isReadOnly),

@@ -15,7 +15,7 @@ import { listInput, listOutput } from './listed-schema.ts'
 import type { PackExports } from './pack-exports.ts'
 import type { Shared } from './shared.ts'
 
-/** What a tool works with. */
+/** Context of a tool call. */
 export interface ToolContext {
   readonly library: () => Promise<Library>
   readonly jobs: () => Promise<Jobs>
@@ -24,20 +24,20 @@ export interface ToolContext {
   readonly isReadOnly: boolean
   /** Aborted when the caller does not want the answer any more. */
   readonly signal: AbortSignal
-  /** Tells the caller how far the work is, if that was asked for. */
+  /** Reports progress, if the caller requested it. */
   readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>
 }
 
 /** One block of an answer. */
 export type Block = CallToolResult['content'][number]
 
-/** What a tool answers: blocks for reading, and the same for programs. */
+/** Answer of a tool: blocks for reading, and structured content for programs. */
 export interface ToolAnswer<T> {
   readonly content: readonly (string | Block)[]
   readonly structured: T
 }
 
-/** What a tool does to the world, as clients are told. */
+/** Effects of a tool, as clients are told. */
 export interface ToolEffects {
   /** Changes nothing. @default false */
   readonly isReadOnly?: boolean
@@ -49,7 +49,7 @@ export interface ToolEffects {
   readonly isOpenWorld?: boolean
 }
 
-/** What a tool is made from. */
+/** Definition of a tool. */
 export interface ToolDefinition<In extends z.ZodObject, Out extends z.ZodObject> {
   readonly name: string
   readonly description: string
@@ -91,7 +91,7 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
           return { content: [{ type: 'text', text: writeError(error, shared.isReadOnly) }], isError: true }
         }
       })
-      // Not listed, but whoever calls it is told that it is left out on purpose.
+      // Not listed, but a client that calls it is told that it is left out on purpose.
       if (shared.isReadOnly && !isSafe) tool.disable()
     },
   }
@@ -131,7 +131,7 @@ function parseArguments<In extends z.ZodObject>(schema: In, raw: unknown): z.out
   throw usage(parsed.error.issues.map((issue) => writeIssue(issue, args, names)).join('; '))
 }
 
-/** What is wrong with arguments, in words. `names` are those that there are. */
+/** Describes the problem with arguments. `names` are the known parameters. */
 function writeIssue(issue: z.core.$ZodIssue, args: unknown, names: readonly string[]): string {
   const { path, message } = issue
   if (issue.code === 'unrecognized_keys' && path.length === 0) {

@@ -224,6 +224,9 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await missing()).toEqual(new Set([first, second]))
     await write('docs', second, EAST, OTHER)
     await expect(write('docs', first, NORTH)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+    // A process that comes later with the same space takes nothing away.
+    await store.vectors.replaceSpace(OTHER)
+    expect(await missing()).toEqual(new Set([first]))
     // What was crawled is as it was.
     expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
   })

@@ -203,7 +203,7 @@ describe('search', () => {
       stdout: '',
       stderr: 'no hits; other words or fewer filters may find some\n',
     })
-    expect(await json('search zzzz --pack docs.zip')).toEqual({ query: 'zzzz', hits: [] })
+    expect(await json('search zzzz --pack docs.zip')).toEqual({ query: 'zzzz', relevance: 'none', uncovered: [], hits: [] })
   })
 
   test('takes filters and a limit', async () => {
@@ -226,7 +226,7 @@ describe('search', () => {
   test('takes words that begin with a dash behind --, also those that are options elsewhere', async () => {
     const { stdout, code } = await pharos('search --pack docs.zip -- --retry --json')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^c000\w {2}guide\.md:5-7/)
+    expect(stdout).toMatch(/^Weak match: nothing found mentions "json"\.\n\nc000\w {2}guide\.md:5-7/)
   })
 
   test('explains its scores on request', async () => {

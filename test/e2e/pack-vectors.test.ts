@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PackSearch } from '../../src/core/pack/search-pack.ts'
+import { createOrdinaryWords } from '../../src/embed/ordinary-words.ts'
 import { readPack } from '../../src/ingest/pack-input.ts'
 import { createPackMcp } from '../../src/mcp/pack-server.ts'
 import { BUILT_IN_FOLDER } from '../embed/built-in-model.ts'
@@ -17,6 +18,8 @@ const shop = new Workshop()
 const QUESTION = 'automobile repair garage'
 
 interface Answer {
+  readonly relevance: string
+  readonly uncovered: readonly string[]
   readonly notices?: readonly string[]
   readonly hits: readonly { readonly path: string; readonly meaning?: { readonly similarity: number } }[]
 }
@@ -40,7 +43,11 @@ beforeAll(async () => {
 afterAll(() => shop.remove())
 
 async function search(pack: string, ...flags: string[]) {
-  const { stdout, stderr } = await shop.runHere(['search', QUESTION, '--pack', pack, '--json', ...flags])
+  return ask(QUESTION, pack, ...flags)
+}
+
+async function ask(query: string, pack: string, ...flags: string[]) {
+  const { stdout, stderr } = await shop.runHere(['search', query, '--pack', pack, '--json', ...flags])
   return { ...(JSON.parse(stdout) as Answer), stderr }
 }
 
@@ -76,6 +83,23 @@ test('with vectors of another model words answer alone, with a notice', async ()
   expect(stderr).toContain('answered by words alone')
 })
 
+test('says how well the hits fit the question', async () => {
+  expect(await search('plain')).toMatchObject({ relevance: 'none', uncovered: [] })
+  expect(await ask('broken engines', 'plain')).toMatchObject({ relevance: 'strong', uncovered: [] })
+  expect(await ask('broken engines of the zyxomat', 'plain')).toMatchObject({
+    relevance: 'weak',
+    uncovered: ['zyxomat'],
+  })
+  const { stdout } = await shop.runHere(['search', 'broken engines of the zyxomat', '--pack', 'plain'])
+  expect(stdout).toMatch(/^Weak match: nothing found mentions "zyxomat"\.\n\n/)
+})
+
+test('answers a question in another language than that of the model by words alone', async () => {
+  const found = await ask('Wie werden die cars und engines repariert?', 'meant')
+  expect(found.notices).toEqual(['the model is made for another language (en); answered by words alone'])
+  expect(found.hits.map(({ path }) => path)).toEqual(['cars.md'])
+})
+
 test('an agent searches a pack by words and meaning, and reads its chunks', async () => {
   const { openBuiltInEmbedder } = await import('../../src/embed/built-in-embedder.ts')
   const embedder = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER, threads: 1 })
@@ -84,6 +108,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
     version: '0.0.0',
     name: 'again.zip',
     openPack: async () => ({ pack, search: new PackSearch(pack) }),
+    readOrdinaryWords: createOrdinaryWords(),
     embedQuestion: async (query) => (await embedder.embed([query], undefined, 'query'))[0] ?? new Float32Array(),
     close: () => embedder.close(),
   })
@@ -96,8 +121,26 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['search_docs', 'get_chunk'])
     const found = await client.callTool({ name: 'search_docs', arguments: { query: QUESTION } })
-    expect(found.structuredContent).toMatchObject({ engines: ['words', 'vectors'], passages: [{ path: 'cars.md' }] })
+    expect(found.structuredContent).toEqual({
+      query: QUESTION,
+      relevance: 'strong',
+      engines: ['words', 'vectors'],
+      notices: [],
+      passages: [
+        {
+          ref: 'c0002',
+          path: 'cars.md',
+          startLine: 1,
+          endLine: 3,
+          headingPath: ['Workshop'],
+          score: expect.any(Number),
+        },
+      ],
+    })
     expect(textOf(found, 1)).toBe('[1] "Workshop" — cars.md (chunk c0002, lines 1-3)')
+    const doubted = await client.callTool({ name: 'search_docs', arguments: { query: 'zyxomat of broken engines' } })
+    expect(doubted.structuredContent).toMatchObject({ relevance: 'weak', uncovered: ['zyxomat'] })
+    expect(textOf(doubted)).toContain('Weak match: nothing found mentions "zyxomat". Try other words.')
     const chunk = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c0002' } })
     expect(textOf(chunk, 1)).toContain('Mechanics fix broken engines')
     const none = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c9999' } })

@@ -92,12 +92,12 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('makes the vectors of an earlier model anew, of all sources that had some', async () => {
+  test('makes the vectors of an earlier model anew as each source is read, and all of them by a run over all', async () => {
     const library = await fill(':memory:')
     const vectors = vectorsOf(library)
     const fingerprint = 'ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6'
-    await vectors.replaceSpace({ model: 'all-MiniLM-L6-v2', fingerprint, dimensions: 384 })
     const space = { model: 'all-MiniLM-L6-v2', fingerprint, dimensions: 384 }
+    await vectors.replaceSpace(space)
     const vector = Float32Array.from({ length: 384 }, (_, i) => (i === 0 ? 1 : 0))
     for (const id of ['old', 'bare', 'new']) await addSourceTo(library.store, id)
     const [old = ''] = await writePage(library.store, 'old', '/', 'A foghorn sounds where the coast is misty.')
@@ -108,8 +108,10 @@ describe('a library with vectors', () => {
     expect(before).toMatchObject({ engines: ['words'], notices: [expect.stringContaining('of another model')] })
     for await (const _ of embedLibrary(library, { sourceIds: ['new'] }));
     const embedded = (id: string) => vectors.count([id]).then((count) => count.embedded)
-    expect(await Promise.all(['old', 'bare', 'new'].map(embedded))).toEqual([1, 0, 1])
+    expect(await Promise.all(['old', 'bare', 'new'].map(embedded))).toEqual([0, 0, 1])
     expect(await firstOf(library, 'birds on a rock')).toMatchObject({ engines: ['words', 'vectors'] })
+    for await (const _ of embedLibrary(library));
+    expect(await Promise.all(['old', 'bare', 'new'].map(embedded))).toEqual([1, 1, 1])
     await library.close()
   })
 

@@ -234,7 +234,7 @@ test('whoever does not read does not hold a crawl up', async () => {
   expect(summary.ledger.states.skipped).toBe(800)
   stdout.end()
   const lines = (await text(stdout)).trim().split('\n')
-  const left = lines.map((line) => /^(\d+) frames were left out/.exec(line)?.[1]).filter((count) => count !== undefined)
+  const left = lines.map((line) => /^(\d+) frames were dropped/.exec(line)?.[1]).filter((count) => count !== undefined)
   expect(left).toHaveLength(1)
   const frames = lines.map(parseFrame).filter((frame) => frame !== undefined)
   const told = frames.filter(({ type }) => type === 'QUEUE').length

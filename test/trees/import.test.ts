@@ -325,3 +325,33 @@ test('a server makes vectors first where the library has some, and says where it
   await expect(importGiven(without, changed, { embed: true })).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
   expect(await importGiven(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
 })
+
+test('an import makes the vectors of an earlier model anew, those of pages that stayed as they were too', async () => {
+  const earlier = { model: 'earlier', fingerprint: 'e'.repeat(64), dimensions: 4 }
+  const space = { ...earlier, model: 'present', fingerprint: 'p'.repeat(64) }
+  let made = 0
+  const vectorAt = (number: number) => Float32Array.of(Math.cos(number), Math.sin(number), 0, 0)
+  const embedder = {
+    space,
+    earlierSpaces: [earlier.fingerprint],
+    embed: async (texts: readonly string[]) => texts.map(() => vectorAt(made++)),
+    close: async () => undefined,
+  }
+  const library = { ...(await stageLibrary(await stagePath())), openEmbedder: async () => embedder, embedsNew: true }
+  const { vectors } = library
+  const old = { ...library, openEmbedder: async () => ({ ...embedder, space: earlier, earlierSpaces: [] }) }
+  const sent = { source_url: SITE, chunks: CHUNKS }
+  await importGiven(old, sent)
+  for await (const _ of embedLibrary(old));
+  expect(await vectors?.readSpace()).toMatchObject(earlier)
+  made = 0
+
+  expect(await importGiven({ ...library, embedsNew: false }, sent)).toMatchObject({ isEmbedded: false })
+  expect(await vectors?.readSpace()).toMatchObject(earlier)
+  const changed = { ...sent, chunks: [{ ...CHUNKS[0], text: '# The lamp\n\nLight it at noon.' }, ...CHUNKS.slice(1)] }
+  expect(await importGiven(library, changed)).toMatchObject({ isEmbedded: true, notice: null })
+  expect(await vectors?.readSpace()).toMatchObject(space)
+  for await (const _ of embedLibrary(library));
+  expect(await vectors?.count()).toMatchObject({ embedded: 5, chunks: 5 })
+  expect(made).toBe(5)
+})

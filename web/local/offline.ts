@@ -22,7 +22,7 @@ async function keepFiles(): Promise<boolean> {
   if (!isSecureContext || container === undefined) return false
   const known = await container.getRegistration('./')
   if (container.controller !== null && known?.waiting) {
-    // A later version is there, and nothing was begun with this one yet.
+    // A newer version is ready, and the user has not started any work with this one.
     container.addEventListener('controllerchange', () => location.reload(), { once: true })
     known.waiting.postMessage('take-over')
   }
@@ -46,7 +46,7 @@ function untilAnswered(
       if (installing.state === 'redundant') resolve(false)
     })
     setTimeout(() => resolve(false), PATIENCE_MS)
-    // Whoever loads a page anew without what is kept has it left out, until it is asked.
+    // After a forced reload the service worker ignores the page until it is asked to answer.
     active?.postMessage('answer-all')
   })
 }

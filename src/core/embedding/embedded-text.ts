@@ -4,7 +4,7 @@ export const TEXT_RECIPE = 'title, headings, content without link targets; 1'
 /** A text that every model makes a vector of. */
 export const PROOF_TEXT = 'A lighthouse shows where the harbour is.'
 
-/** What is embedded of a chunk: where it stands, and its text as it reads. Addresses say nothing and would take the room. */
+/** The text of a chunk for the model: title, headings and readable text. Addresses carry no meaning and would use up tokens. */
 export function embeddedText(title: string, headingPath: readonly string[], content: string): string {
   const head = [title, ...headingPath].filter((line, i, lines) => line !== '' && lines.indexOf(line) === i)
   return `${head.join('\n')}\n${content.replace(LINK_TARGET, ']')}`

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listOddTexts, readKernelFiles, readModelFiles, readReference } from '../../../test/embed/built-in-model.ts'
 import { createRandom } from '../../../test/seeded.ts'
+import { sha256 } from '../hash.ts'
 import { createEngine, loadModel } from './engine.ts'
 import { MAX_TOKENS } from './model.ts'
 import { openPieces } from './packed-pieces.ts'
@@ -43,6 +44,12 @@ test('plain and relaxed SIMD give identical bytes', () => {
   expect([model.kernel, plainModel.kernel]).toEqual(['relaxed', 'plain'])
   const texts = [...reference.map(({ text }) => text), ...listOddTexts()]
   expect(bytesOf(plain.embed(texts))).toEqual(bytesOf(engine.embed(texts)))
+})
+
+test('the bytes are those of every machine and version of Node', () => {
+  const texts = [...reference.map(({ text }) => text), ...listOddTexts()]
+  const digest = sha256(bytesOf(engine.embed(texts)).join('\n'))
+  expect(digest).toBe('c8ad706c328c20350c38749bdf720bf3d1480645434bdc5369db8a47c210e9c9')
 })
 
 test.each(listOddTexts().map((text) => [JSON.stringify(text.slice(0, 40)), text]))(
@@ -113,7 +120,7 @@ describe('files', () => {
     expect(bytesOf(createEngine(other).embed(['harbour']))).toEqual(bytesOf(engine.embed(['harbour'])))
   })
 
-  test('a runtime that takes neither kernel is told', async () => {
+  test('a runtime that supports neither kernel is refused', async () => {
     await expect(loadModel(files, { relaxed: new Uint8Array(), plain: new Uint8Array() })).rejects.toMatchObject({
       code: 'MODEL_UNUSABLE',
       message: expect.stringContaining('no SIMD'),

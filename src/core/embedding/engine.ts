@@ -36,7 +36,7 @@ export interface LoadedModel {
   readonly plan: Plan
 }
 
-/** What the kernel exports. Pointers are byte offsets in its memory. */
+/** Exports of the kernel. Pointers are byte offsets in its memory. */
 interface Kernel {
   expand(tokens: number, scales: number, rows: number, width: number, out: number): void
   quantize(x: number, rows: number, width: number, bytes: number, scales: number): void
@@ -110,7 +110,7 @@ interface Workspace {
   readonly tokenScales: number
   /** Rows of the state of each token. */
   readonly state: number
-  /** What a product is given: bytes, and a scale for each row. */
+  /** Left operand of a product: bytes, and a scale for each row. */
   readonly activations: number
   readonly rowScales: number
   /** Results that are wider than the state. */
@@ -378,7 +378,7 @@ function planModel(model: EmbeddingModel, engines: number) {
   return { plan, bytes: end, write }
 }
 
-/** What takes the zero point of activations out of each product again. */
+/** Correction that removes the zero point of activations from each product. */
 function offsetsOf(rows: Int8Array, inputs: number): Int32Array {
   const offsets = new Int32Array(rows.length / inputs)
   for (let j = 0, at = 0; j < offsets.length; j++) {

@@ -4,6 +4,9 @@ import { sha256 } from '../hash.ts'
 /** Name of the model, for people. */
 export const MODEL_NAME = 'pharos-embed-1'
 
+/** The language that the model was trained for. */
+export const MODEL_LANGUAGE = 'en'
+
 /** How many numbers a vector has. */
 export const MODEL_DIMENSIONS = 384
 

@@ -11,7 +11,7 @@ export interface PackedPieces {
   readonly count: number
 }
 
-/** A power of two, and twice as many as there are pieces, so that few are looked at. */
+/** A power of two, at least twice the number of pieces, so that lookups probe few slots. */
 const SLOTS = 65_536
 
 /** Says where pieces go, and gives what writes them there. */

@@ -2,7 +2,7 @@ import { sha256 } from '../hash.ts'
 import { TEXT_RECIPE } from './embedded-text.ts'
 import { MAX_TOKENS, MODEL_DIMENSIONS, MODEL_FILES, MODEL_NAME } from './model.ts'
 
-/** What vectors were made by. Vectors of different spaces cannot be compared. */
+/** Identifies the model and settings of vectors. Vectors of different spaces cannot be compared. */
 export interface VectorSpace {
   /** Name of the model, for people. */
   readonly model: string

@@ -29,7 +29,7 @@ const CONTINUATION = '##'
 /** Words of more characters are unknown. */
 const MAX_WORD_CHARS = 100
 
-/** So many characters of a text are looked at for each token it may have; the rest is cut off unseen. */
+/** Characters that are read for each possible token; the rest of a text is ignored. */
 export const CHARS_PER_TOKEN = 40
 
 /** A token of English text has about five characters, with its space. */

@@ -1,4 +1,5 @@
 import { embeddedText } from '../embedding/embedded-text.ts'
+import { MODEL_LANGUAGE } from '../embedding/model.ts'
 import type { Chunk, Kind } from '../model.ts'
 import { tellLanguage } from '../text/language.ts'
 import { shortCode } from '../text/language-code.ts'
@@ -11,9 +12,6 @@ const PROSE: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text'])
 
 /** So much of a file tells its language. */
 const LANGUAGE_CHARS = 10_000
-
-/** The language that the model knows. */
-const MODEL_LANGUAGE = 'en'
 
 /** The texts of a pack as the model is given them. */
 export interface PackTexts {

@@ -126,17 +126,17 @@ describe('vectors from a stranger', () => {
   }
 
   test.each<[string, Uint8Array, string]>([
-    ['an empty entry', new Uint8Array(), 'does not start as it should'],
-    ['an entry without a header', new Uint8Array(5000), 'does not start as it should'],
-    ['a header that is no JSON', utf8.encode('hello\n'), 'does not start as it should'],
-    ['a header that is a list', utf8.encode('[]\n'), 'does not start as it should'],
+    ['an empty entry', new Uint8Array(), 'has a damaged header'],
+    ['an entry without a header', new Uint8Array(5000), 'has a damaged header'],
+    ['a header that is no JSON', utf8.encode('hello\n'), 'has a damaged header'],
+    ['a header that is a list', utf8.encode('[]\n'), 'has a damaged header'],
     ['another number of chunks', withHeader({ count: 4 }), 'is for 4 chunks, the pack has 3'],
     ['a number of chunks that is none', withHeader({ count: '3' }), 'is for "3" chunks, the pack has 3'],
     ['dimensions that are none', withHeader({ dimensions: -3 }), 'has no proper "dimensions"'],
     ['very many dimensions', withHeader({ dimensions: 2 ** 40 }), 'has no proper "dimensions"'],
     ['a fingerprint that is none', withHeader({ fingerprint: 'x' }), 'has no fingerprint of a model'],
     ['a model with terminal control', withHeader({ model: '\u001b[31m' }), 'names no model'],
-    ['fewer vectors than chunks', written.subarray(0, -1), 'is cut off'],
+    ['fewer vectors than chunks', written.subarray(0, -1), 'is cut off: it has 20 bytes of vectors instead of 21'],
     ['more vectors than chunks', Buffer.concat([written, Uint8Array.of(0)]), 'is longer than its vectors'],
     ['a vector that is too long', withStep(1), 'has a vector of chunk 1 that is none'],
     ['a vector that is not finite', withStep(Number.POSITIVE_INFINITY), 'has a vector of chunk 1 that is none'],
@@ -145,6 +145,14 @@ describe('vectors from a stranger', () => {
     expect(problem(() => parsePackVectors([bytes], 3, 'test'))).toEqual([
       'PACK_INVALID',
       `test is not a pack that can be read: vectors.bin ${expected}`,
+    ])
+  })
+
+  test('take no memory for what their header claims', () => {
+    const claims = withHeader({ count: 2 ** 32, dimensions: 8192 })
+    expect(problem(() => parsePackVectors([claims], 2 ** 32, 'test'))).toEqual([
+      'PACK_INVALID',
+      'test is not a pack that can be read: vectors.bin is cut off: it has 21 bytes of vectors instead of 35201551958016',
     ])
   })
 

@@ -1,6 +1,6 @@
 import { BUILT_IN_SPACE, type VectorSpace } from '../embedding/space.ts'
 import { PharosError } from '../errors.ts'
-import { compareQuantized, findVectorProblem, quantizeVector, restoreVector } from '../search/quantized-vector.ts'
+import { findVectorProblem, multiplyBytes, quantizeVector, restoreVector } from '../search/quantized-vector.ts'
 
 /** Name of the entry that holds the vectors of a pack. */
 export const VECTORS_FILE = 'vectors.bin'
@@ -10,6 +10,11 @@ const VECTORS_VERSION = 1
 
 /** A longer header is none of ours. */
 const MAX_HEADER_BYTES = 1024
+
+const DAMAGED_HEADER = 'has a damaged header'
+
+/** Room for the vectors before any has come. */
+const FIRST_BYTES = 64 * 1024
 
 /** No model in use makes longer vectors. */
 const MAX_DIMENSIONS = 8192
@@ -35,12 +40,20 @@ export class PackVectors {
   /** Number of chunks, those without a vector included. */
   readonly count: number
   readonly #bytes: Uint8Array
+  // The same bytes: the steps by `#view`, the numbers by `#numbers`.
+  readonly #view: DataView
+  readonly #numbers: Int8Array
+  readonly #width: number
   #embedded = 0
 
   constructor(space: VectorSpace, count: number, bytes?: Uint8Array) {
     this.space = space
     this.count = count
-    this.#bytes = bytes ?? new Uint8Array(count * widthOf(space))
+    this.#width = widthOf(space)
+    this.#bytes = bytes ?? new Uint8Array(count * this.#width)
+    const { buffer, byteOffset, byteLength } = this.#bytes
+    this.#view = new DataView(buffer, byteOffset, byteLength)
+    this.#numbers = new Int8Array(buffer, byteOffset, byteLength)
     for (let i = 0; bytes !== undefined && i < count; i++) if (this.has(i)) this.#embedded++
   }
 
@@ -50,14 +63,13 @@ export class PackVectors {
   }
 
   has(position: number): boolean {
-    // Least byte first: a step of zero is the only one whose four bytes are zero.
-    return this.at(position).subarray(0, STEP_BYTES).some(Boolean)
+    // A step of zero is the only one whose four bytes are zero.
+    return this.#view.getUint32(position * this.#width) !== 0
   }
 
   /** The quantized vector of a chunk. */
   at(position: number): Uint8Array {
-    const width = widthOf(this.space)
-    return this.#bytes.subarray(position * width, (position + 1) * width)
+    return this.#bytes.subarray(position * this.#width, (position + 1) * this.#width)
   }
 
   /** Gives a chunk its vector. */
@@ -75,7 +87,9 @@ export class PackVectors {
 
   /** The cosine of a question with a chunk; null for one without a vector. */
   compare(question: Float32Array, position: number): number | null {
-    return this.has(position) ? compareQuantized(question, this.at(position)) : null
+    if (!this.has(position)) return null
+    const start = position * this.#width
+    return this.#view.getFloat32(start, true) * multiplyBytes(question, this.#numbers, start + STEP_BYTES)
   }
 
   /** The chunks nearest to a question, nearest first, among those that are accepted and no less near than `least`. */
@@ -115,7 +129,7 @@ export class PackVectors {
 
 /**
  * Reads the entry of a pack that may come from a stranger: its size has to fit the number of chunks, and every vector has to be one.
- * Throws `PACK_INVALID` for anything else, and `PACK_VERSION` for an entry of a later version.
+ * Memory is taken for bytes that have come, never for a size that the header claims. Throws `PACK_INVALID` for anything else, and `PACK_VERSION` for an entry of a later version.
  */
 export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, name: string): PackVectors {
   const check: (holds: boolean, problem: string) => asserts holds = (holds, problem) => {
@@ -126,12 +140,12 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
   let end = -1
   while (end < 0) {
     const { value, done } = source.next()
-    check(done !== true && begun.length <= MAX_HEADER_BYTES, 'does not start as it should')
+    check(done !== true && begun.length <= MAX_HEADER_BYTES, DAMAGED_HEADER)
     begun = join(begun, value)
     end = begun.indexOf(0x0a)
   }
   const { version, model, fingerprint, dimensions, count: own } = parseHeader(begun.subarray(0, end))
-  check(typeof version === 'number', 'does not start as it should')
+  check(typeof version === 'number', DAMAGED_HEADER)
   if (version > VECTORS_VERSION) throw new PharosError('PACK_VERSION', { found: version, supported: VECTORS_VERSION })
   check(typeof model === 'string' && /^[\w./:@-]{1,200}$/.test(model), 'names no model')
   check(typeof fingerprint === 'string' && /^[0-9a-f]{64}$/.test(fingerprint), 'has no fingerprint of a model')
@@ -140,16 +154,22 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
   const isOurs = fingerprint === BUILT_IN_SPACE.fingerprint
   check(!isOurs || dimensions === BUILT_IN_SPACE.dimensions, 'has vectors of another size than its model makes')
   const space = { model, fingerprint, dimensions }
-  const bytes = new Uint8Array(count * widthOf(space))
+  const size = count * widthOf(space)
+  let bytes = new Uint8Array(Math.min(size, FIRST_BYTES))
   let length = 0
   const take = (piece: Uint8Array) => {
-    check(length + piece.length <= bytes.length, 'is longer than its vectors')
+    check(length + piece.length <= size, 'is longer than its vectors')
+    if (length + piece.length > bytes.length) {
+      const grown = new Uint8Array(Math.min(size, 2 * (length + piece.length)))
+      grown.set(bytes.subarray(0, length))
+      bytes = grown
+    }
     bytes.set(piece, length)
     length += piece.length
   }
   take(begun.subarray(end + 1))
   for (let step = source.next(); step.done !== true; step = source.next()) take(step.value)
-  check(length === bytes.length, 'is cut off')
+  check(length === size, `is cut off: it has ${length} bytes of vectors instead of ${size}`)
   const vectors = new PackVectors(space, count, bytes)
   for (let i = 0; i < count; i++) {
     check(!vectors.has(i) || isVector(vectors.at(i)), `has a vector of chunk ${i + 1} that is none`)

@@ -115,3 +115,29 @@ describe('what a question means', () => {
     })
   })
 })
+
+describe('a question that is surely in another language than that of the model', () => {
+  test('is answered by words alone', async () => {
+    const never = () => Promise.reject(new Error('nobody asks'))
+    expect(await new PackSearch(PACK).findMeaning('wie wird der Kessel und die Heizung', never)).toEqual({
+      notices: ['the model is made for another language (en); answered by words alone'],
+    })
+  })
+})
+
+describe('the judgement of hits', () => {
+  const search = new PackSearch(PACK)
+  const ordinary = new Set(['boiler', 'kitchen', 'warm', 'furnace'])
+  const judge = (query: string, meaning?: Float32Array) => search.judge(search.search(query, { meaning }), ordinary)
+
+  test('doubts them for a name that none of them has', () => {
+    expect(judge('boiler')).toEqual({ relevance: 'strong', uncovered: [] })
+    expect(judge('boiler pgbouncer')).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
+    expect(judge('boiler pgbouncer', QUESTION)).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
+  })
+
+  test('goes by meaning where no word was found', () => {
+    expect(judge('stove', QUESTION).relevance).toBe('strong')
+    expect(judge('stove')).toEqual({ relevance: 'none', uncovered: [] })
+  })
+})

@@ -1,15 +1,19 @@
+import { MODEL_LANGUAGE } from '../embedding/model.ts'
 import { BUILT_IN_SPACE } from '../embedding/space.ts'
 import { messageOf } from '../errors.ts'
 import type { Chunk, Hit, Kind } from '../model.ts'
 import { linkShareOf } from '../retrieval/link-share.ts'
+import { type Judgement, judgeRelevance, MAX_JUDGED } from '../retrieval/relevance.ts'
 import { penalizeLinks, supportHits } from '../retrieval/weigh-hits.ts'
 import type { Explanation } from '../search/explain.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../search/fusion.ts'
-import type { Completion, SearchHit, SearchIndex } from '../search/search-index.ts'
+import type { MissingWord } from '../search/ranking.ts'
+import type { Completion, SearchIndex } from '../search/search-index.ts'
 import { writeSnippet } from '../search/snippet.ts'
 import { finish, type Steps } from '../search/steps.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { compareUtf8 } from '../text/order.ts'
+import { describeForeignQuestion } from '../text/query-language.ts'
 import type { Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
 import { describeOtherModel, type PackVectors } from './pack-vectors.ts'
@@ -41,6 +45,10 @@ export interface PackSearchOptions extends ChunkFilters {
 export interface PackHit extends Hit {
   /** The terms of the chunk that matched, in the order of the query. */
   readonly terms: readonly string[]
+  /** Words of the query that it lacks; null for a chunk that was found by its meaning alone. */
+  readonly missing: readonly MissingWord[] | null
+  /** Cosine with the query; null where the chunk has no vector, or words answered alone. */
+  readonly similarity: number | null
   readonly explain?: Explanation
   /** How words and meaning became the score, where both took part. */
   readonly meaning?: MeaningExplanation
@@ -69,10 +77,12 @@ export interface PackMeaning {
 const PART = 100
 
 /** A hit before its chunk is shown. */
-interface RankedHit extends Pick<SearchHit, 'score' | 'terms' | 'explain'> {
+interface RankedHit extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'similarity' | 'explain' | 'meaning'> {
   readonly position: number
-  readonly meaning?: MeaningExplanation
 }
+
+/** A chunk without any word of the query. */
+const NO_MATCH = { score: 0, terms: [], missing: null, similarity: null } as const
 
 /** Answers questions about one pack. The index is built at the first search, unless {@link prepare} was gone through. */
 export class PackSearch {
@@ -101,6 +111,8 @@ export class PackSearch {
     if (vectors === undefined || vectors.embedded === 0) return { notices: [] }
     const notice = describeOtherModel(vectors, BUILT_IN_SPACE)
     if (notice !== undefined) return { notices: [notice] }
+    const foreign = describeForeignQuestion(query, MODEL_LANGUAGE)
+    if (foreign !== undefined) return { notices: [`${foreign}; answered by words alone`] }
     try {
       return { meaning: await embed(query), notices: [] }
     } catch (error) {
@@ -120,6 +132,15 @@ export class PackSearch {
       const place = this.#at(hit.position)
       return place === undefined ? [] : [createHit(place.chunk, place.ref, hit)]
     })
+  }
+
+  /** How well the hits of a search fit its query. `ordinaryWords` are the words that are no names. */
+  judge(hits: readonly PackHit[], ordinaryWords: ReadonlySet<string>): Judgement {
+    const judged = hits.slice(0, MAX_JUDGED).map(({ chunkRef, headingPath, missing, similarity }) => {
+      const text = missing === null ? [...headingPath, this.find(chunkRef)?.chunk.content ?? ''].join('\n') : ''
+      return { text, missing, similarity }
+    })
+    return judgeRelevance(judged, ordinaryWords)
   }
 
   /** How many chunks `search` would find without a limit. */
@@ -143,7 +164,7 @@ export class PackSearch {
     const found = [...this.#pack.chunks.entries()].filter(([, chunk]) => matchesFilters(chunk, filters))
     const hits = found
       .slice(0, limit)
-      .map(([i, chunk]) => createHit(chunk, this.#pack.refs[i] ?? '', { score: 0, terms: [] }))
+      .map(([i, chunk]) => createHit(chunk, this.#pack.refs[i] ?? '', { ...NO_MATCH, missing: [] }))
     return { hits, total: found.length }
   }
 
@@ -179,7 +200,7 @@ export class PackSearch {
     })
     return found.flatMap(({ key, ...hit }) => {
       const position = this.#positionOf(key)
-      return position === undefined ? [] : [{ ...hit, position }]
+      return position === undefined ? [] : [{ ...hit, position, similarity: null }]
     })
   }
 
@@ -189,7 +210,7 @@ export class PackSearch {
     const near = vectors.nearest(meaning, PART, MIN_SIMILARITY, isAccepted)
     const ids = new Set(near.map(({ position }) => this.#pack.chunks[position]?.id ?? ''))
     const byWords = new Map(this.#searchWords(query, options, PART, ids).map((hit) => [hit.position, hit]))
-    return near.map(({ position }) => byWords.get(position) ?? { position, score: 0, terms: [] })
+    return near.map(({ position }) => byWords.get(position) ?? { ...NO_MATCH, position })
   }
 
   /** Part after part, so that a larger limit only adds hits after those that a smaller one gives. */
@@ -224,7 +245,7 @@ export class PackSearch {
         const { score = 0, fusion = '' } = fused[i] ?? {}
         const support = supports[i] ?? 0
         const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, support } } : {}
-        return { ...hit, score: score + support, ...explained }
+        return { ...hit, score: score + support, similarity, ...explained }
       })
       // Chunks stand in the order of their refs.
       ranked.push(...part.sort((a, b) => b.score - a.score || a.position - b.position))
@@ -262,7 +283,7 @@ export class PackSearch {
 function createHit(
   chunk: Chunk,
   ref: string,
-  { score, terms, explain, meaning }: Pick<RankedHit, 'score' | 'terms' | 'explain' | 'meaning'>,
+  { score, terms, missing, similarity, explain, meaning }: Omit<RankedHit, 'position'>,
 ): PackHit {
   return {
     chunkId: chunk.id,
@@ -274,6 +295,8 @@ function createHit(
     snippet: writeSnippet(chunk.content, terms, textAnalyzer),
     headingPath: chunk.headingPath,
     terms,
+    missing,
+    similarity,
     ...(explain === undefined ? {} : { explain }),
     ...(meaning === undefined ? {} : { meaning }),
   }

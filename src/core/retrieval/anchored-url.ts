@@ -1,14 +1,14 @@
 import type { Section } from '../model.ts'
 import { writeLinesUrl } from '../url/repository-url.ts'
 
-/** Some lines of a page that somebody is told of. */
+/** Some lines of a page, to cite. */
 export interface CitedPlace {
   /** Where the source of the page starts. */
   readonly source: string
   readonly url: string
   /** That of the section they are in; null where it has none. */
   readonly anchor: string | null
-  /** Whether its page is a file as it stands: what is kept of documents is Markdown, whose lines are others. */
+  /** Whether its page is an unchanged file: documents are stored as Markdown, with other lines. */
   readonly isAsFile: boolean
   readonly startLine: number
   readonly endLine: number

@@ -4,7 +4,7 @@ import { findDefinitions } from './definitions.ts'
 /** The fields by which a chunk of a library is found, with the weight of an occurrence in each. */
 export const CHUNK_FIELDS = { head: 2, definitions: 2, body: 1 } as const
 
-/** What there is to index of a chunk. */
+/** The indexed parts of a chunk. */
 export type IndexedChunk = Pick<Chunk, 'path' | 'kind' | 'headingPath' | 'symbol' | 'content'> & {
   /** Title of its page. */
   readonly title: string

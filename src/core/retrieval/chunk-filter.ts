@@ -5,7 +5,7 @@ import { findGlobProblem, matchesPathGlob, parsePathGlob } from '../url/path-glo
 import { type ContentType, readTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
 
-/** What a chunk must be to be found. Every condition that is given has to hold. */
+/** Conditions on chunks. Every given condition has to hold. */
 export interface ChunkConditions {
   /** A glob on the path of the page, or the beginning of that path. */
   readonly path?: string
@@ -19,23 +19,23 @@ export interface ChunkConditions {
   readonly language?: string
 }
 
-/** What is asked of the page of a chunk. */
+/** The facts about a page that filters test. */
 export interface FilteredPage {
   readonly url: string
-  /** What its source knows it by; of a file, its path in the folder. */
+  /** Its key in the source; of a file, its path in the folder. */
   readonly key: string
   readonly language: string | null
 }
 
-/** What is asked of the text of a chunk. */
+/** The parts of a chunk that filters test. */
 export type FilteredChunk = Pick<Chunk, 'kind' | 'headingPath' | 'symbol' | 'content'>
 
-/** Tells whether something fulfils what is asked of it; undefined where nothing is. */
+/** Tests conditions; undefined when there are none. */
 export type Test<T> = ((tested: T) => boolean) | undefined
 
 /** The tests of a filter, from the cheapest to the most expensive. */
 export interface ChunkTests {
-  /** Of what {@link writeTraits} writes. */
+  /** Tests the traits that {@link writeTraits} writes. */
   readonly traits: Test<number>
   readonly page: Test<FilteredPage>
   readonly chunk: Test<FilteredChunk>

@@ -46,13 +46,13 @@ export interface ChunkIndex {
 
 /** How much is done at once. */
 export interface IndexStep {
-  /** So many chunks are taken in. */
+  /** Chunks to add at most. */
   readonly chunks: number
-  /** So many are merged, where nothing was taken in. */
+  /** Chunks to merge at most, when none were added. */
   readonly merged: number
 }
 
-/** What to look for. */
+/** A search in the index. */
 export interface ChunkQuery {
   readonly query: string
   readonly limit: number
@@ -146,7 +146,7 @@ export interface DeadRun extends Run {
   readonly segment: number
 }
 
-/** What is known of a segment without reading it. */
+/** Facts about a segment that need no reading of it. */
 export interface SegmentRecord extends Run {
   readonly id: number
   readonly count: number
@@ -159,24 +159,24 @@ const { length: FIELD_COUNT } = FIELD_NAMES
 const INDEX_VERSION = 3
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
-/** So many new chunks are worth a transaction's work on the index. */
+/** New chunks that justify a transaction on the index. */
 const WORTHWHILE = 1024
 
-/** So many segments of about one size are merged. */
+/** Number of segments of similar size that triggers a merge. */
 const FAN_IN = 8
 /** So many chunks are in a segment at most: others who write wait for a merge, and twice this takes twice as long. */
 const LARGEST = 8192
 /** Where there are many below one of these sizes they are merged. What is larger than all of them is left alone. */
 const SIZES = [2 * FAN_IN, 128, 1024, LARGEST / 2] as const
-/** So many are merged in a transaction that has taken others in. */
+/** Chunks to merge at most in a transaction that also added some. */
 const FEW = 1024
-/** What a transaction does where nobody waits for it but others who write. */
+/** Limits of a transaction that only other writers wait for. */
 const LARGE_STEP: IndexStep = { chunks: 2048, merged: LARGEST }
-/** What it does where the process has to be free again soon: a fraction of a second, which is what the largest merge takes. */
+/** Limits where the process must be free again within a fraction of a second, the time of the largest merge. */
 export const SMALL_STEP: IndexStep = { chunks: 1024, merged: LARGEST }
-/** What it does where somebody waits for an answer. */
+/** Limits where a search waits. */
 export const BRIEF_STEP: IndexStep = { chunks: 256, merged: FEW }
-/** So many segments that are not large are too many to search in. */
+/** More small segments than this slow searches down. */
 const MANY = 3 * FAN_IN
 
 /** Creates the index that is kept on a shelf. */
@@ -462,7 +462,7 @@ function markDead({ table }: Segment, runs: readonly Run[] | undefined): Uint8Ar
   return dead
 }
 
-/** A test of pages by their number, each of which is looked at once. */
+/** A test of pages by number that checks each page once. */
 function rememberPages(shelf: IndexShelf, test: ChunkTests['page']): (page: number) => boolean {
   if (!test) return () => true
   const pages = new Map<number, boolean>()

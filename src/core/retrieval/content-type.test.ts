@@ -4,7 +4,7 @@ import { contentTypeOf, readTraits, writeTraits } from './content-type.ts'
 
 const markdown = (...lines: string[]) => contentTypeOf({ kind: 'markdown', content: lines.join('\n') })
 
-test('is what the larger part of the lines is', () => {
+test('is the type of most lines', () => {
   expect(markdown('One line.', 'Another one.')).toBe('prose')
   expect(markdown('See:', '```', 'a()', 'b()', '```')).toBe('code')
   expect(markdown('See:', '', '~~~~js', 'a()', '~~~', 'b()', '~~~~')).toBe('code')

@@ -1,7 +1,7 @@
 import { type Chunk, KINDS, type Kind } from '../model.ts'
 import { linkShareOf } from './link-share.ts'
 
-/** What the larger part of a chunk can be. */
+/** Types of the larger part of a chunk. */
 export const CONTENT_TYPES = ['prose', 'code'] as const
 
 /** One of {@link CONTENT_TYPES}. */
@@ -32,7 +32,7 @@ export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>
   return fenced * 2 > lines ? 'code' : 'prose'
 }
 
-/** What an index keeps with a chunk, so that neither ranking nor most filters need to look at the chunk itself. */
+/** Traits that an index keeps with a chunk, so that ranking and most filters need not read the chunk. */
 export interface Traits {
   readonly kind: Kind
   readonly contentType: ContentType
@@ -53,7 +53,7 @@ export function writeTraits(chunk: Pick<Chunk, 'kind' | 'content'>, hasSymbols: 
   return (KINDS.indexOf(kind) * (SHARE_STEPS + 1) + share) * 4 + bits
 }
 
-/** What such a number says. */
+/** Reads such a number. */
 export function readTraits(traits: number): Traits {
   const kindAndShare = traits >> 2
   return {

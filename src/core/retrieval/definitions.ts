@@ -27,7 +27,7 @@ const FENCE = /^ {0,8}(?:> ?)*(`{3,}|~{3,})/
 const MAX_LINE_CHARS = 1600
 const MAX_SIGNATURE_CHARS = 400
 
-/** What a piece of Markdown defines, in its order. Fenced code is not looked at. */
+/** The definitions in a piece of Markdown, in their order. Fenced code is ignored. */
 export function findDefinitions(markdown: string): Definition[] {
   if (!markdown.includes('`') && !markdown.includes('**')) return []
   const found: Definition[] = []
@@ -84,7 +84,7 @@ export function symbolsOf({ symbol, kind, content }: Pick<Chunk, 'symbol' | 'kin
 /** A question of more words is a description, and the names in it are what it describes with. */
 const MAX_LOOKUP_WORDS = 8
 
-/** What is written as a name: a call, inner marks or capitals, an acronym, a flag. */
+/** The spelling of a name: a call, inner marks or capitals, an acronym, a flag. */
 const NAME_LIKE = /\w\(\)?$|\w[._:]+\w|^_|[a-z][A-Z]|^[A-Z][A-Z0-9_]{2,}$|^--?\w/
 
 /** The names that a short question looks up: `csv.DictReader`, `fork() in os`, `--max-pages`; a single word is one whatever it looks like. */

@@ -18,7 +18,7 @@ export interface DuplicateFinder {
 /** Pages in a row that are compared with one: more of them would be copies by the thousand, of which each is like its neighbours. */
 const MOST_COMPARED = 100
 
-/** What is held of a page: two halves of its fingerprint and which it is, its place, its family, and numbers of names. */
+/** Record of a page: its number, both halves of its fingerprint, its place, its family, and numbers of names. */
 const COLUMNS = [
   'high',
   'low',

@@ -13,7 +13,7 @@ const SHORT = '='
 /** With fewer different runs, one word more or less moves too many bits to tell anything. */
 const LEAST_RUNS = 10
 
-/** So much of a page is looked at: what is alike in so many characters is alike. */
+/** Characters of a page that count: pages that agree in these are alike. */
 const MOST_CHARS = 500_000
 
 /**
@@ -23,7 +23,7 @@ const MOST_CHARS = 500_000
 export function fingerprintOf(markdown: string): Fingerprint | null {
   const high = new Int32Array(PLANES)
   const low = new Int32Array(PLANES)
-  // Each counts once: what tables and signatures repeat says little of what a page is about.
+  // Each counts once: repetitions in tables and signatures say little about the subject of a page.
   const runs = new Set<number>()
   visitRuns(markdown.slice(0, MOST_CHARS), (run) => runs.add(run))
   if (runs.size === 0) return null
@@ -35,7 +35,7 @@ export function fingerprintOf(markdown: string): Fingerprint | null {
   return runs.size < LEAST_RUNS ? `${SHORT}${bits}` : bits
 }
 
-/** The bits of a fingerprint, in two halves: what is compared often is read once. */
+/** The bits of a fingerprint in two halves, parsed once for many comparisons. */
 export interface FingerprintBits {
   readonly high: number
   readonly low: number

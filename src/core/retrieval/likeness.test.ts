@@ -8,7 +8,7 @@ const alternate = (language: string | null) => ({ url: at(language ?? 'feed'), l
 const familyOf = (url: string, alternates: readonly Alternate[]) =>
   likenessOf({ url, language: 'en', alternates }).family
 
-test('translations that name each other are one family, whichever is looked at', () => {
+test('translations that name each other have one family', () => {
   const all = ['de', 'en', 'fr'].map(alternate)
   const families = ['de', 'en', 'fr'].map((language) => familyOf(at(language), all))
   expect(new Set(families).size).toBe(1)

@@ -5,7 +5,7 @@ import { keyOrText } from '../url/key.ts'
 import type { Fingerprint } from './fingerprint.ts'
 import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
 
-/** What tells how a page is related to others, without its text. */
+/** Facts that relate a page to others, without its text. */
 export interface Likeness {
   readonly fingerprint: Fingerprint | null
   readonly language: string | null

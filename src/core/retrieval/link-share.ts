@@ -31,7 +31,7 @@ export function linkShareOf(markdown: string): number {
   return visible === 0 ? 0 : linked / visible
 }
 
-/** Longest address that is skipped; what has no end within it is text. */
+/** Longest address that is skipped; a longer one counts as text. */
 const MAX_TARGET_CHARS = 2000
 
 /** Where the parenthesis closes that the address of a link stands in, or -1. */

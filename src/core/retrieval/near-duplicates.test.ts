@@ -27,7 +27,7 @@ test('texts that say something else, or more, are not alike', () => {
   expect(areAlike('one', 'one')).toBe(true)
 })
 
-describe('of two texts that are alike one says nothing that the other does not', () => {
+describe('near-duplicates', () => {
   const around = (part: string) => createComparable(`The limit of the pool ${part} while it runs. ${text}`)
   const same = (a: string, b: string) => saysSame(around(a), around(b)) && saysSame(around(b), around(a))
 
@@ -35,7 +35,7 @@ describe('of two texts that are alike one says nothing that the other does not',
     ['can be changed', 'Can be `changed`'],
     ['can be changed', 'can be changed as well'],
     ['can be [changed](/1.0/a_(b))', 'can be [changed](/2.0/c)'],
-  ])('%j and %j', (a, b) => expect(same(a, b)).toBe(true))
+  ])('%j and %j say the same', (a, b) => expect(same(a, b)).toBe(true))
 
   test.each([
     ['can be changed', 'cannot be changed'],
@@ -49,7 +49,7 @@ describe('of two texts that are alike one says nothing that the other does not',
     ['can be changed', 'can be changed by maxSize'],
     ['kann geändert werden', 'kann nicht geändert werden'],
     ['可以更改', '不能更改'],
-  ])('but not %j and %j', (a, b) => {
+  ])('%j and %j do not say the same', (a, b) => {
     expect(isNearDuplicate(around(a), around(b))).toBe(true)
     expect(same(a, b)).toBe(false)
   })

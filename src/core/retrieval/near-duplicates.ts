@@ -69,7 +69,7 @@ function plainOf(word: string): string {
   return word.replace('`', '').toLowerCase()
 }
 
-/** Words as they are written, with the mark of code before them. Where links lead is no word. */
+/** Words as they are written, with the mark of code before them. Link targets are no words. */
 function splitWords(text: string): string[] {
   const shown = text.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']')
   return shown.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []

@@ -15,7 +15,7 @@ export interface KinPage {
   readonly place: string
 }
 
-/** What pages are put together for. */
+/** Reasons to group pages. */
 export interface Kinships {
   /** For saying nearly the same. */
   readonly byText: boolean
@@ -52,7 +52,7 @@ function areTranslations(a: KinPage, b: KinPage): boolean {
 }
 
 function kinshipOfTexts(a: KinPage, b: KinPage): Kinship | undefined {
-  // The place is asked for last: it has to be made.
+  // The place comes last, because it has to be computed.
   const areVersions = a.sourceId !== b.sourceId && a.name === b.name && a.place === b.place
   if (a.bits === null || b.bits === null) return undefined
   const distance = distanceOf(a.bits, b.bits)

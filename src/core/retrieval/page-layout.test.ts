@@ -83,7 +83,7 @@ describe('a layout', () => {
 })
 
 describe('an excerpt', () => {
-  test('of a short page is all of it', () => {
+  test('covers a short page as a whole', () => {
     const { layout } = layOut('# One\n\nText.')
     expect(planExcerpt(layout, 0)).toMatchObject({
       offset: 0,
@@ -94,7 +94,7 @@ describe('an excerpt', () => {
     expect(planExcerpt(layout, 1)).toBeUndefined()
   })
 
-  test('of a long page is far shorter than it and holds the lines of its chunks', () => {
+  test('covers the lines of the chunks of a long page and little more', () => {
     const { layout, chunks } = layOut(LONG)
     const lines = splitLines(LONG)
     for (const place of [0, 5, 100, chunks.length - 1]) {
@@ -111,7 +111,7 @@ describe('an excerpt', () => {
     }
   })
 
-  test('of sorted keys, which do not follow their lines, is the whole page', () => {
+  test('covers the whole page for sorted keys, which do not follow their lines', () => {
     const markdown = '{\n  "b": 1,\n  "a": 2\n}'
     const chunks = [
       { startLine: 3, endLine: 3, headingPath: [] },

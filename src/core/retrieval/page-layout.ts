@@ -172,10 +172,10 @@ function isOrdered(spans: readonly WrittenSpan[]): boolean {
 const OFFSET = 2
 const IS_OPEN = 5
 
-/** So many bytes are read on each side of a chunk: more than any passage grows to. */
+/** Bytes to read on each side of a chunk: more than any passage grows to. */
 const REACH_BYTES = 10_000
 
-/** So many chunks are read on each side, however short they are. */
+/** Chunks to read at most on each side. */
 const REACH_CHUNKS = 6
 
 /**

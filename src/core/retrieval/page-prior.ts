@@ -1,7 +1,7 @@
-/** What the score of a page that lists or records things is multiplied by, beside guides and references. */
+/** Score factor of pages that list or record things, relative to guides and references. */
 const RECORD_PRIOR = 0.8
 
-/** So many parts of a path are looked at, from its end: folders above a source say nothing of its pages. */
+/** Parts of a path that count, from its end: folders above a source say nothing about its pages. */
 const MAX_PARTS = 3
 
 /** Parts of paths that name such pages: changelogs, release notes, indexes, glossaries, blogs, lists of people, lock files. */
@@ -12,7 +12,7 @@ const RECORD_PART =
 const RECORD_WORD =
   /\b(?:changes?|changed|changelog|new|releases?|released|versions?|since|history|deprecat\w*|removed|upgrad\w*|glossary|index|blog|lock ?file)\b/i
 
-/** What the score of a page is multiplied by for what its address says it is: 1 for most. */
+/** Score factor of a page by its address: 1 for most. */
 export type PagePrior = (url: string) => number
 
 /** The priors of pages for a question. Changelogs and their like count in full where it asks for them. */

@@ -19,7 +19,7 @@ const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/
 const ITEM = /^([ \t]*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))/
 const QUOTE = /^ {0,3}>/
 const FENCE = /^([ \t]*)(`{3,}(?=[^`]*$)|~{3,})/
-/** What the row under the header of a table is made of, and each of its cells. */
+/** The row under the header of a table, and one of its cells. */
 const DELIMITERS = /^[-|: \t]+$/
 const DELIMITER = /^:?-+:?$/
 
@@ -58,7 +58,7 @@ export function scanBlocks(lines: readonly string[]): PassageBlock[] {
   return blocks
 }
 
-/** What begins at a line, whose list marker is written as spaces, and where it ends. */
+/** The block that begins at a line, whose list marker is replaced by spaces, and its end. */
 function readBlock(lines: readonly string[], at: number, text: string, base: number): [PassageBlock['type'], number] {
   const fence = FENCE.exec(text)
   if (fence !== null && (fence[1] ?? '').length < base + 4)
@@ -148,7 +148,7 @@ class ScannedBlock implements PassageBlock {
   }
 }
 
-/** What a line that states a name begins with; most lines are told apart by this. */
+/** First characters of a line that states a name; this rules out most lines. */
 const MARKED = /^[ \t]*[`*#+-]/
 
 function statesName(line: string): boolean {

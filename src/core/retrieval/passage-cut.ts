@@ -4,7 +4,7 @@ import type { PassageBlock } from './passage-blocks.ts'
 /** Part of a block, its frame closed. */
 export interface CutBlock {
   readonly text: string
-  /** Lines it is made of, from 0; the line after the last. */
+  /** Its lines, from 0; the end is exclusive. */
   readonly start: number
   readonly end: number
 }
@@ -76,7 +76,7 @@ function cutText(
 ): CutBlock | undefined {
   const from = Math.min(Math.max(block.start, line), block.end - 1)
   const first = lines[from] ?? ''
-  // A line that is longer than a chunk was cut inside: the part that was found is looked up in it.
+  // A line longer than a chunk was cut inside; this finds the matching part again.
   const [begin = ''] = content.split('\n', 1)
   const at = first.length > limit ? startOfWord(first, Math.max(0, first.indexOf(begin.slice(0, 80)))) : 0
   const rest = [first.slice(at), ...lines.slice(from + 1, block.end)]
@@ -91,7 +91,7 @@ function startOfWord(line: string, at: number): number {
   return space < 0 ? at : space + 1
 }
 
-/** As many whole lines as fit; of one that does not fit itself the words that do. */
+/** The whole lines that fit; of a line that is too long itself, the words that fit. */
 function takeLines(
   lines: readonly string[],
   start: number,

@@ -26,20 +26,20 @@ function shown(growth: Growth): GrownPassage {
 
 const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
 
-describe('a hit grows', () => {
-  test('to its whole section when that is short, with the sections in it', () => {
+describe('a hit', () => {
+  test('grows to its whole section when that is short, with the sections in it', () => {
     const markdown = `# Guide\n\n${words('intro', 80)}\n\n## Install\n\nRun it.\n\n### Options\n\nNeedle here.\n\n## Next\n\n${words('other', 80)}\n`
     const { text, startLine, endLine, isCut } = shown(growAt(markdown, 'Needle'))
     expect(text).toBe('## Install\n\nRun it.\n\n### Options\n\nNeedle here.')
     expect([startLine, endLine, isCut]).toEqual([5, 11, false])
   })
 
-  test('to the whole page when that is short', () => {
+  test('grows to the whole page when that is short', () => {
     const markdown = '# Guide\n\nOne.\n\n## Two\n\nNeedle.\n'
     expect(shown(growAt(markdown, 'Needle')).text).toBe(markdown.trimEnd())
   })
 
-  test('by its neighbours in the section up to the target, and no further', () => {
+  test('grows by its neighbours in the section up to the target, and no further', () => {
     const paragraphs = Array.from({ length: 30 }, (_, i) => words(`p${i}w`, 10))
     const { text, tokens } = shown(growAt(`# Guide\n\n${paragraphs.join('\n\n')}\n`, 'p15w3'))
     expect(text).toContain(paragraphs[15])
@@ -48,7 +48,7 @@ describe('a hit grows', () => {
     expect(tokens).toBeGreaterThan(ROOM.target / 2)
   })
 
-  test('to the sections below where its own is hardly more than a heading', () => {
+  test('grows to the sections below where its own is hardly more than a heading', () => {
     const below = (name: string) => `### ${name}\n\n${words(name, 16)}\n`
     const markdown = `# Guide\n\n## Needle\n\n${below('one')}\n${below('two')}\n${below('three')}\n${below('four')}\n`
     const { text } = shown(growAt(markdown, '## Needle'))
@@ -56,7 +56,7 @@ describe('a hit grows', () => {
     expect(text).not.toContain('four')
   })
 
-  test('from a signature on to what describes it', () => {
+  test('grows from a signature to its description', () => {
     const before = words('before', 60)
     const markdown = `# API\n\n${before}\n\n\`needle(a, b)\`\n\n${words('about', 40)}\n\n\`other(c)\`\n\n${words('else', 60)}\n`
     const { text } = shown(growAt(markdown, 'needle(a'))
@@ -64,31 +64,31 @@ describe('a hit grows', () => {
     expect(text).toContain('about39')
   })
 
-  test('from the definition that is meant on, where others stand before it in the chunk', () => {
+  test('starts at the matching definition where others stand before it in the chunk', () => {
     const markdown = `# API\n\n\`first(a)\`\n\nSays little.\n\nThere are these classes:\n\n\`needle(b)\`\n\nIt shines.\n\n\`third(c)\`\n\n${words('else', 60)}\n`
     const { text } = shown(growAt(markdown, 'needle(b', { target: 20, most: 32 }))
     expect(text.startsWith('`needle(b)`\n\nIt shines.')).toBe(true)
   })
 
-  test('to the end of its definition, and not on to the next one once that is enough', () => {
+  test('grows to the end of its definition, and not to the next one once that is enough', () => {
     const markdown = `# API\n\n\`needle(a)\`\n\n${words('about', 120)}\n\n\`other(c)\`\n\n${words('else', 60)}\n\n${words('tail', 900)}\n`
     const { text } = shown(growAt(markdown, 'needle(a', { target: 600, most: 700 }))
     expect(text).toMatch(/^# API\n\n`needle\(a\)`\n\nabout0 .* about119$/)
   })
 
-  test('and does not end with the name of a definition that is not shown', () => {
+  test('does not end with the name of a definition that is not shown', () => {
     const markdown = `# API\n\n\`needle(a)\`\n\nIt shines.\n\n\`other(c)\`\n\n${words('else', 300)}\n`
     const { text } = shown(growAt(markdown, 'needle(a', { target: 30, most: 36 }))
     expect(text).toBe('# API\n\n`needle(a)`\n\nIt shines.')
   })
 
-  test('to the sections beside its own where that is only a few words', () => {
+  test('grows to the sections beside its own where that is only a few words', () => {
     const markdown = `# needle(1)\n\n## Name\n\nneedle - sews\n\n## Synopsis\n\nneedle thread\n\n## Text\n\n${words('text', 100)}\n\n## Options\n\n${words('more', 900)}\n`
     const { text } = shown(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))
     expect(text).toMatch(/^## Name\n.*\n## Synopsis\n.*\n## Text\n\ntext0 .* text99$/s)
   })
 
-  test('from a description back to its signature', () => {
+  test('grows from a description back to its signature', () => {
     const markdown = `# API\n\n${words('before', 60)}\n\n\`call(a, b)\`\n\n${words('about', 30)}\n\nThe needle.\n\n${words('tail', 90)}\n`
     const { text, under } = shown(growAt(markdown, 'The needle.'))
     expect(text.startsWith('`call(a, b)`\n\nabout0')).toBe(true)
@@ -96,14 +96,14 @@ describe('a hit grows', () => {
     expect(under).toBeNull()
   })
 
-  test('and names the signature where that is too far above', () => {
+  test('names the signature where that is too far above', () => {
     const far = Array.from({ length: 12 }, (_, i) => words(`far${i}x`, 12)).join('\n\n')
     const { text, under } = shown(growAt(`# API\n\n\`call(a, b)\`\n\n${far}\n\nThe needle.\n`, 'The needle.'))
     expect(text).not.toContain('call(')
     expect(under).toBe('call(a, b)')
   })
 
-  test('from a line that ends with a colon on to what it announces', () => {
+  test('grows from a line that ends with a colon to the text that it announces', () => {
     const code = '```js\nneedle()\n```'
     const markdown = `# Guide\n\n${words('a', 60)}\n\nFor example the thimble:\n\n${code}\n\n${words('b', 60)}\n`
     expect(shown(growAt(markdown, 'the thimble:')).text).toContain(code)
@@ -167,7 +167,7 @@ describe('blocks stay whole', () => {
   })
 })
 
-describe('what is taken', () => {
+describe('a passage', () => {
   const paragraphs = Array.from({ length: 12 }, (_, i) => words(`p${i}w`, 12))
   const markdown = `# Guide\n\n${paragraphs.join('\n\n')}\n`
 
@@ -195,7 +195,7 @@ describe('what is taken', () => {
   })
 })
 
-test('what is no Markdown is shown as it was cut', () => {
+test('shows text that is not Markdown as it was cut', () => {
   const markdown = 'def one():\n    """\n    ```\n    """\n\ndef two():\n    return needle\n'
   const spans = [
     { startLine: 1, endLine: 5, headingPath: [] },

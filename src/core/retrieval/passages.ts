@@ -37,9 +37,9 @@ export interface PassageHit {
 export interface PassageRoom {
   /** Neighbours are taken in up to here. */
   readonly target: number
-  /** The chunk itself, and what is needed to understand it, is taken in up to here. */
+  /** Limit for the chunk and the context that it needs. */
   readonly most: number
-  /** What is left of the answer. */
+  /** Remaining budget of the answer. */
   readonly left: number
   /** The whole answer: only a block that is larger than this is ever cut. */
   readonly budget: number
@@ -54,7 +54,7 @@ export interface GrownPassage extends LineRange {
   readonly under: string | null
 }
 
-/** What becomes of a hit: a passage, nothing that is not shown already, or more than there is room for. */
+/** Outcome for a hit: a passage, text that is already shown, or a text that does not fit. */
 export type Growth = GrownPassage | 'shown' | 'too-large'
 
 /** Makes hits of one page readable. */
@@ -100,10 +100,10 @@ function enoughOf(limit: number): number {
   return Math.min(ENOUGH_CHARS, limit / 2)
 }
 
-/** Chunks on each side of a hit that are looked at where a section is long. */
+/** Chunks to consider on each side of a hit in a long section. */
 const NEIGHBOURS = 6
 
-/** Reads a page for the hits in it. Only the sections they stand in are looked at. */
+/** Reads a page for the hits in it. Only the sections of these hits are parsed. */
 export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
   const startOf = createLineStarts(markdown)
   const regions = new Map<number, Region>()
@@ -164,7 +164,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
       const { first, last } = findRun(chunks, place, depth, false)
       const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
       const most = found === undefined ? limit : 2 * enoughOf(limit)
-      // What stands under several headings of the first level may be several pages of a document.
+      // Several headings of the first level may mean several pages of a document.
       const isSeveral = depth === 0 && chunks[first]?.headingPath[0] !== chunks[last]?.headingPath[0]
       if (measure(range) > most || !isFree(range) || (found !== undefined && isSeveral)) break
       found = { ...range, depth, last }
@@ -229,7 +229,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
   }
 }
 
-/** What becomes of a hit within its region. */
+/** Outcome for a hit within its region. */
 type GrownRun =
   | { readonly run: Run; readonly under: string | null }
   | { readonly cut: GrownPassage }
@@ -257,7 +257,7 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: Passa
     return cut === undefined ? 'too-large' : { cut }
   }
   const wanted = takeInNeeded(region, alone, open, room.most * CHARS_PER_TOKEN)
-  // What is left of an answer is not filled with something that cannot be understood.
+  // The rest of the budget is not filled with text that cannot be understood alone.
   if (sizeOf(region, wanted) > left && room.left < room.budget) return 'too-large'
   const most = Math.min(room.most * CHARS_PER_TOKEN, left)
   const needed = takeInNeeded(region, alone, open, most)
@@ -364,7 +364,7 @@ function findUnder(region: Region, run: Run, focus: number): string | null {
   return definition?.signature.includes('(') === true ? definition.signature : null
 }
 
-/** The block with most of the words that were asked for; one that states a name counts double. */
+/** The block with most words of the question; one that states a name counts double. */
 function findFocus(
   { blocks }: Region,
   candidates: readonly number[],
@@ -383,7 +383,7 @@ function findFocus(
   return best
 }
 
-/** Counts the words that were asked for in the lines of a chunk that a block has. */
+/** Counts the words of the question in the lines that a chunk and a block share. */
 function createWordCount(
   { lines, blocks, offset }: Region,
   { startLine, endLine }: LineRange,

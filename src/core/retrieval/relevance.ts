@@ -18,14 +18,14 @@ export interface JudgedHit {
   readonly similarity: number | null
 }
 
-/** What an answer is worth. */
+/** How well an answer fits. */
 export interface Judgement {
   readonly relevance: Relevance
   /** Informative words of the question that none of the best hits has. */
   readonly uncovered: readonly string[]
 }
 
-/** So many of the best hits are looked at. */
+/** Number of best hits that are judged. */
 export const MAX_JUDGED = 5
 
 /** From this cosine on, a text that shares no word with the question answers it all the same. */
@@ -38,14 +38,14 @@ const MAX_NAMES_SHARE = 0.15
 const MAX_WORDS_SHARE = 0.75
 
 /**
- * Judges the best hits of a question. What tells most is a name that none of them has: a question about "pgbouncer" that only finds pages
+ * Judges the best hits of a question. A name that none of them has tells most: a question about "pgbouncer" that only finds pages
  * about connections is not answered by them. Ordinary words prove little, because questions are asked in other words than the page's.
  */
 export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
   const best = hits.slice(0, MAX_JUDGED)
   const nearest = best.reduce((most, { similarity }) => Math.max(most, similarity ?? 0), 0)
   const [candidates] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
-  // Found by meaning alone: how near it is, is all there is to go by.
+  // Found by meaning alone: only the cosine can tell.
   if (candidates === undefined) {
     return {
       relevance: nearest >= CLEAR_SIMILARITY ? 'strong' : nearest >= MIN_SIMILARITY ? 'weak' : 'none',
@@ -56,7 +56,7 @@ export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: Readon
   const names = ordinaryWords.size === 0 ? [] : uncovered.filter(({ word }) => isName(word, ordinaryWords))
   const uncoveredShare = sumShares(uncovered)
   const hasMeaning = best.some(({ similarity }) => similarity !== null)
-  // A name that is looked up may be far from its own definition: a text that has all words is not doubted for its meaning.
+  // A name may be far from its own definition in meaning, so a text with all words of the question is not doubted.
   const isFar = hasMeaning && nearest < MIN_SIMILARITY && uncoveredShare > MAX_NAMES_SHARE
   const isDoubtful = sumShares(names) > MAX_NAMES_SHARE || uncoveredShare > MAX_WORDS_SHARE
   return { relevance: isFar ? 'none' : isDoubtful ? 'weak' : 'strong', uncovered: listInformative(uncovered, names) }
@@ -79,7 +79,7 @@ function isName(word: string, ordinaryWords: ReadonlySet<string>): boolean {
   return NAME.test(word) && !isOrdinary(word, ordinaryWords)
 }
 
-/** Whether a word, or what it is made of, is an ordinary English one. */
+/** Whether a word, or its base form, is ordinary English. */
 function isOrdinary(word: string, words: ReadonlySet<string>): boolean {
   return [word, word.replace(PREFIX, '')].some((base) => {
     const bases = ENDINGS.flatMap(([ending, instead]) => instead.map((end) => base.replace(ending, end)))
@@ -87,13 +87,13 @@ function isOrdinary(word: string, words: ReadonlySet<string>): boolean {
   })
 }
 
-/** Words that make up less than this share of a question are not worth telling. */
+/** Words below this share of a question are not reported. */
 const MIN_TOLD_SHARE = 0.05
 
-/** At most so many words are told. */
+/** At most this many words are reported. */
 const MAX_TOLD = 5
 
-/** Of the words that nothing covers, those worth telling: names first, then by their share. */
+/** The uncovered words to report: names first, then by their share. */
 function listInformative(uncovered: readonly MissingWord[], names: readonly MissingWord[]): string[] {
   const isName = (word: MissingWord): number => (names.includes(word) ? 1 : 0)
   return uncovered

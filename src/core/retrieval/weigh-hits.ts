@@ -11,10 +11,10 @@ const LINK_PENALTY = 0.7
 /** Share of each of the next best hits that the best one of the same page gets: a page repeats what it is about. */
 const SUPPORT = 0.1
 
-/** So many of the next best hits of a page support its best one. */
+/** Number of next best hits of a page that support its best one. */
 const MAX_SUPPORTING = 3
 
-/** What words are worth in a text of which this share is text of links: lists of links give way to the pages they link to. */
+/** Weight of words in a text with this share of link text: lists of links rank below the pages they link to. */
 export function penalizeLinks(wordScore: number, linkShare: number): number {
   return wordScore * (1 - LINK_PENALTY * linkShare)
 }

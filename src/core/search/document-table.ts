@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from './bytes.ts'
 
-/** What is kept of a document besides its terms. */
+/** Record of a document besides its terms. */
 export interface SegmentDocument {
   /** The number by which its owner knows it. */
   readonly number: number

@@ -6,7 +6,7 @@ export interface Explanation {
   readonly pairs: number
 }
 
-/** What one word of the query adds to a score. */
+/** Contribution of one word of the query to a score. */
 export interface ScorePart {
   readonly word: string
   /** Occurrences by field, of fields that have any. */

@@ -3,13 +3,13 @@ export type FusionMethod = 'convex' | 'words'
 
 /** A candidate of a search, as far as fusing goes. */
 export interface FusionCandidate {
-  /** What its words scored, as a share of the most they could; 0 for one that was found by its meaning alone. */
+  /** Score by words, as a share of the best possible; 0 for a candidate that was found by meaning alone. */
   readonly wordScore: number
   /** Cosine of its meaning with the query's; null for one without a vector. */
   readonly similarity: number | null
 }
 
-/** What a candidate came to. */
+/** Result for a candidate. */
 export interface FusedScore {
   readonly score: number
   /** In words: how it came about. */
@@ -87,7 +87,7 @@ export function createFusion(
   if (method === 'words' || known.length === 0) {
     return (candidates) => candidates.map(({ wordScore }) => ({ score: wordScore, fusion: 'words alone' }))
   }
-  // Those found by their meaning alone are near by choice, and tell nothing about hits by words.
+  // Candidates found by meaning alone are near by selection, and tell nothing about hits by words.
   const expected = expectSimilarity(
     known.some(({ wordScore }) => wordScore > 0) ? known.filter(({ wordScore }) => wordScore > 0) : known,
   )

@@ -58,7 +58,7 @@ describe('a file of queries', () => {
     expect(parseQueries(text)).toEqual({ line, problem })
   })
 
-  test('of any text is read or refused', () => {
+  test('reads or refuses any text', () => {
     const piece = fc.constantFrom('\t', '\n', '|', '#', 'a', ' ', '1', '\r', '\u0000', 'é')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {

@@ -1,6 +1,6 @@
 /** How well one question was answered; every figure is from 0 to 1, more is better. */
 export interface Figures {
-  /** Share of what was expected that is among the first k. */
+  /** Share of the expected results among the first k. */
   readonly recall: number
   /** Share of the first k that was expected. */
   readonly precision: number
@@ -29,7 +29,7 @@ export interface Expectation {
   readonly grade: number
 }
 
-/** What one result is worth. */
+/** Value of one result. */
 export interface Judgement {
   /** The grades of all that it was expected for. */
   readonly gain: number

@@ -5,7 +5,7 @@ const LEAST_SPREAD = 1e-6
 const SCALE_BYTES = 4
 const STEPS = 127
 
-/** What is wrong with a vector that is to be kept; undefined when nothing is. */
+/** Why a vector cannot be kept; undefined when it can. */
 export function findVectorProblem(vector: Float32Array, dimensions: number): string | undefined {
   if (vector.length !== dimensions) return `it has ${vector.length} dimensions instead of ${dimensions}`
   let squares = 0
@@ -48,10 +48,14 @@ export function restoreVector(bytes: Uint8Array): Float32Array {
 /** The cosine of a vector with one that was quantized. Both were of length 1. */
 export function compareQuantized(query: Float32Array, bytes: Uint8Array): number {
   const step = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
-  const numbers = new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, query.length)
+  return step * multiplyBytes(query, new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, query.length), 0)
+}
+
+/** The scalar product of a vector and as many bytes, which begin at a place of `numbers`. */
+export function multiplyBytes(vector: Float32Array, numbers: Int8Array, start: number): number {
   let sum = 0
-  for (let i = 0; i < query.length; i++) sum += (query[i] ?? 0) * (numbers[i] ?? 0)
-  return sum * step
+  for (let i = 0; i < vector.length; i++) sum += (vector[i] ?? 0) * (numbers[start + i] ?? 0)
+  return sum
 }
 
 /** Writes the signs of a quantized vector as bits, 32 in a number, beginning at a place of `target`. */

@@ -25,35 +25,50 @@ const OVERLAP_WEIGHT = 0.5
 /** A word that a query repeats `n` times counts `n · (1 + k) / (n + k)` times: 1, 1.7, 2.1, and never more than 5. */
 const REPEAT_DAMPING = 4
 
-/** A quoted phrase of two words or more. What is longer is a quoted text, not a phrase. */
+/** A quoted phrase of two words or more. A longer one is a quoted text, not a phrase. */
 const PHRASE = /"([^"\n]{3,200})"|“([^”\n]{3,200})”/g
 
 /** The words of a query. Stop words are dropped if others remain; forms of one word are one word. */
 export function parseQuery(query: string, analyzer: Analyzer): ParsedWord[] {
   const tokens = readTokens(query, analyzer)
   const content = tokens.filter(({ token }) => !analyzer.isStopWord(token))
-  const words = new Map<string, { forms: Set<string>; weight: number; count: number; phraseGap: number | undefined }>()
+  const words = new Map<string, WordInQuery>()
+  // The token of the last word so far, and the stem of that word.
   let previous: QueryToken | undefined
+  let last: string | undefined
   for (const token of content.length > 0 ? content : tokens) {
     const stem = analyzer.stem(token.token)
     const known = words.get(stem)
-    if (known !== undefined) {
-      known.forms.add(token.token)
-      if (!token.isOverlapping) known.count++
-      previous = undefined
-      continue
+    if (known === undefined && words.size >= MAX_PARSED_WORDS) break
+    const word = known ?? { forms: new Set(), weight: token.weight, count: 0, isInPhrase: false, phraseGap: undefined }
+    word.forms.add(token.token)
+    if (known === undefined || !token.isOverlapping) word.count++
+    const isInPhrase = token.phrase >= 0
+    // The gap of a phrase is to the word before: a word that stood earlier moves into the phrase, unless another phrase has it.
+    if (known === undefined || (isInPhrase && !word.isInPhrase)) {
+      const isLinked = isInPhrase && token.phrase === previous?.phrase
+      word.phraseGap = isLinked ? token.place - (previous?.place ?? 0) : undefined
+      word.isInPhrase = isInPhrase
+      words.delete(stem)
+      words.set(stem, word)
+      last = stem
     }
-    if (words.size >= MAX_PARSED_WORDS) break
-    const isInPhrase = token.phrase >= 0 && token.phrase === previous?.phrase
-    const phraseGap = isInPhrase ? token.place - (previous?.place ?? 0) : undefined
-    words.set(stem, { forms: new Set([token.token]), weight: token.weight, count: 1, phraseGap })
-    previous = token
+    previous = last === stem ? token : undefined
   }
   return [...words].map(([stem, { forms, weight, count, phraseGap }]) => {
     const [word = stem] = forms
     const repeated = (count * (1 + REPEAT_DAMPING)) / (count + REPEAT_DAMPING)
     return { word, stem, forms: [...forms], weight: weight * repeated, ...(phraseGap !== undefined && { phraseGap }) }
   })
+}
+
+/** A word while the tokens of a query are read. */
+interface WordInQuery {
+  readonly forms: Set<string>
+  readonly weight: number
+  count: number
+  isInPhrase: boolean
+  phraseGap: number | undefined
 }
 
 /** A token of a query. */

@@ -7,11 +7,11 @@ export interface RankingOptions {
   /** How much long documents are held back, from 0 to 1. @default 0.6 */
   readonly b?: number
   /**
-   * What a match of the very form that the query uses adds, as a share of what its stem scores. 0 ranks all forms of a word alike.
+   * Bonus for a match of the exact form in the query, as a share of the score of its stem. 0 ranks all forms of a word alike.
    * @default 0.5
    */
   readonly exactBonus?: number
-  /** What two neighbouring query words add where they stand close together, as a share of their own scores. @default 0.4 */
+  /** Bonus for two neighbouring query words that stand close together, as a share of their own scores. @default 0.4 */
   readonly pairBonus?: number
   /** Whether other forms of a word match at all. @default true */
   readonly matchesVariants?: boolean
@@ -74,7 +74,7 @@ export type PairFinder = (documents: readonly number[], words: readonly QueryWor
 export interface RankedCollection {
   /** By document, the tokens of all fields, counted by the weights of the fields as occurrences are. */
   readonly lengths: Float64Array
-  /** By document, what decides between equal scores; without it the number does. */
+  /** Tie-breaker between equal scores by document. @default the number */
   readonly order?: Order
 }
 
@@ -101,7 +101,7 @@ export interface MissingWord {
   readonly share: number
 }
 
-/** What one word adds to the score of a document. */
+/** Contribution of one word to the score of a document. */
 export interface Contribution {
   readonly word: QueryWord
   /** Occurrences by field. */
@@ -120,7 +120,7 @@ const MAX_WORDS = 64
 /** Words further apart than this many tokens are not neighbours. */
 const PAIR_WINDOW = 3
 
-/** What a quoted phrase adds where it stands as quoted, as a share of the most that its words can score. */
+/** Bonus for a quoted phrase that occurs verbatim, as a share of the best possible score of its words. */
 const PHRASE_BONUS = 1
 
 /**
@@ -130,7 +130,7 @@ const PHRASE_BONUS = 1
 export class Ranking {
   readonly #collection: RankedCollection
   readonly #constants: Required<RankingOptions>
-  /** What the length of a document does to a score is `#normBase + #normSlope · length`, by the average length of the query. */
+  /** Length normalization of a document is `#normBase + #normSlope · length`, by the average length of the query. */
   #normBase = 0
   #normSlope = 0
   // Scratch space of one search by document, zero between searches.
@@ -208,7 +208,7 @@ export class Ranking {
     })
   }
 
-  /** What each word adds to the scores of some documents, document by document, word by word. */
+  /** Contribution of each word to the scores of some documents, by document and word. */
   explain(asked: RankedQuery, documents: readonly number[]): Contribution[][] {
     const query = this.#prepare(asked)
     const { words } = query
@@ -247,8 +247,7 @@ export class Ranking {
       return { i, mass: matches === 0 ? 0 : word.weight * rarityOf(matches, query.count) }
     })
     const kept = masses.sort((a, b) => b.mass - a.mass || a.i - b.i).slice(0, MAX_WORDS)
-    const places = new Set(kept.map(({ i }) => i))
-    return { ...query, words: words.filter((_, i) => places.has(i)) }
+    return { ...query, words: pickWords(words, new Set(kept.map(({ i }) => i))) }
   }
 
   /** Collects the documents that match a word with their frequencies, and returns how many there are. */
@@ -276,7 +275,7 @@ export class Ranking {
     return count
   }
 
-  /** Adds what a word scores to the documents that were gathered, and clears their frequencies. */
+  /** Adds the score of a word to the gathered documents, and clears their frequencies. */
   #addScores(factor: number, matches: number, before: number): number {
     const scores = this.#scores
     const matched = this.#matched
@@ -292,7 +291,7 @@ export class Ranking {
     return count
   }
 
-  /** What the gathered frequencies of a document come to. */
+  /** Saturated score of the gathered frequencies of a document. */
   #saturate(document: number): number {
     const { exactBonus } = this.#constants
     const norm = this.#normOf(document)
@@ -349,12 +348,26 @@ export class Ranking {
   }
 }
 
+/** Some words of a query, by their places. A phrase that loses a word keeps the distances between the others. */
+function pickWords(words: readonly QueryWord[], places: ReadonlySet<number>): QueryWord[] {
+  const picked: QueryWord[] = []
+  // Tokens since the last word that was picked, while all words since then are of its phrase.
+  let gap: number | undefined
+  words.forEach(({ phraseGap, ...word }, place) => {
+    gap = gap === undefined || phraseGap === undefined ? undefined : gap + phraseGap
+    if (!places.has(place)) return
+    picked.push(gap === undefined ? word : { ...word, phraseGap: gap })
+    gap = 0
+  })
+  return picked
+}
+
 /** How much the words of a query tell together. */
 function sumMass(words: readonly QueryWord[], rarities: Float64Array): number {
   return words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
 }
 
-/** How much a word tells that so many of all documents match. */
+/** Inverse document frequency of a word. */
 function rarityOf(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5))
 }

@@ -198,6 +198,29 @@ describe('ranking', () => {
     expect(search(documents, 'no such file or directory')[0]).toBe('apart')
   })
 
+  test('ranks a quoted phrase first also where its words stood earlier in the query', () => {
+    const documents = {
+      apart: 'directory file, and a directory of another file, file and directory',
+      phrase: `the file directory ${'filler '.repeat(20)}`,
+    }
+    expect(search(documents, 'directory "file directory"')[0]).toBe('phrase')
+  })
+
+  test('keeps the distances of a quoted phrase in a long query that leaves out one of its words', () => {
+    const others = Array.from({ length: 70 }, (_, i) => `other${i}`)
+    const documents = {
+      ...Object.fromEntries(others.map((word, i) => [word, `common ${word} ${others[i - 1]} ${others[i - 2]}`])),
+      apart: 'alpha beta common',
+      phrase: `alpha common beta ${'filler '.repeat(20)}`,
+    }
+    const rank = (phrases: string) =>
+      createIndex(documents)
+        .search(`${phrases} ${others.join(' ')}`, { limit: 100 })
+        .flatMap(({ key }) => (key.startsWith('other') ? [] : [key]))
+    expect(rank('"alpha common beta"')).toEqual(['phrase', 'apart'])
+    expect(rank('alpha "common beta"')).toEqual(['apart', 'phrase'])
+  })
+
   test('ranks a long query by its rarest words', () => {
     const common = Array.from({ length: 100 }, (_, i) => `common${i}`)
     const documents = Object.fromEntries(common.map((word, i) => [`d${i}`, `${common.join(' ')} ${word}`]))

@@ -29,7 +29,7 @@ export interface SearchIndexOptions {
   readonly rankOf?: (key: string) => number
 }
 
-/** How a search is asked. */
+/** Options of a search. */
 export interface SearchOptions {
   /** Most hits to return. @default 10 */
   readonly limit?: number
@@ -41,7 +41,7 @@ export interface SearchOptions {
   readonly completes?: boolean
 }
 
-/** The beginning of a word, and what it is taken for. */
+/** The beginning of a word, and its completions. */
 export interface Completion {
   readonly beginning: string
   /** The most frequent first. */
@@ -96,13 +96,13 @@ interface Snapshot {
   readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
   readonly averageLength: number
-  /** Numbers of all terms in their order, once somebody asked for them. */
+  /** Numbers of all terms in their order, computed on first use. */
   termOrder: Uint32Array | undefined
 }
 
 /** A single letter begins too much. */
 const LEAST_BEGINNING = 2
-/** A beginning is taken for so many terms. */
+/** Completions of a beginning at most. */
 const MOST_COMPLETIONS = 8
 
 /** Documents or terms looked at in one step. */
@@ -193,13 +193,13 @@ export class SearchIndex {
     return this.#rows.delete(key)
   }
 
-  /** What a search does first, in steps; what is left of it the search does itself. */
+  /** Preparation of searches in steps; a search does the remaining steps itself. */
   *prepareSearch(): Steps<void> {
     yield* this.#take()
     yield* this.#stems.update()
   }
 
-  /** What going through the terms does first, in steps. */
+  /** Preparation of a walk through all terms, in steps. */
   *prepareTerms(): Steps<void> {
     yield* this.#takeTermOrder()
   }

@@ -36,7 +36,7 @@ test('finds most of the nearest among ten times as many', () => {
   expect(found).toBeGreaterThan(150)
 })
 
-test('gives everything when asked for more than there is, of the groups that are asked for', () => {
+test('returns all vectors of the requested groups when the limit exceeds their number', () => {
   const index = new SignIndex(40)
   for (let i = 0; i < 10; i++) index.add(100 + i, i % 2, quantizeVector(vectorOf(i, 40)))
   const query = quantizeVector(vectorOf(99, 40))

@@ -35,7 +35,7 @@ export class StemGroups {
     return group
   }
 
-  /** Looks at the terms that came since the last time; whoever stops goes on there. */
+  /** Processes terms added since the last call; an interrupted call resumes there. */
   *update(): Steps<void> {
     const { size } = this.#terms
     if (this.#known === size) return

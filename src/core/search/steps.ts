@@ -12,10 +12,10 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** As many are sorted in one step. */
+/** Items sorted in one step. */
 const RUN = 1024
 
-/** Sorts into a new array; what is equal stays in its order. */
+/** Sorts into a new array; the sort is stable. */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   let runs: T[][] = []
   for (let at = 0; at < items.length; at += RUN) {

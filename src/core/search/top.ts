@@ -1,4 +1,4 @@
-/** What decides between two candidates with equal scores: the smaller value, then the smaller number. */
+/** Tie-breaker between equal scores: the smaller value, then the smaller number. */
 export type Order = Float64Array | undefined
 
 /**
@@ -86,7 +86,7 @@ function siftDown(heap: number[] | Uint32Array, from: number, length: number, is
   }
 }
 
-/** Swaps two places when what is in the lower one belongs above. */
+/** Swaps two places when the lower one belongs above. */
 function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAbove: Compare): boolean {
   const above = heap[upper] ?? 0
   const below = heap[lower] ?? 0

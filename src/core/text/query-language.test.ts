@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { languagesOfQuery } from './query-language.ts'
+import { describeForeignQuestion, languagesOfQuery } from './query-language.ts'
 
 test.each([
   ['how do I set the timeout', ['en']],
@@ -47,4 +47,13 @@ test('one word tells a likely language, and so do words in another script than t
 test('a script that several languages have leaves those it has', () => {
   expect(languagesOfQuery('открыть файл').languages[0]).toBe('ru')
   expect(languagesOfQuery('открыть файл').languages).toContain('bg')
+})
+
+test('a question is foreign to a model only where its language is sure', () => {
+  expect(describeForeignQuestion('les options pour des fichiers', 'en')).toBe(
+    'the model is made for another language (en)',
+  )
+  expect(describeForeignQuestion('les options pour des fichiers', 'fr')).toBeUndefined()
+  expect(describeForeignQuestion('les options pour des fichiers', undefined)).toBeUndefined()
+  expect(describeForeignQuestion('timeout', 'en')).toBeUndefined()
 })

@@ -12,6 +12,14 @@ export interface QueryLanguages {
 /** So much have the function words of a question to weigh: two of them, or three of those that may be names. */
 const SURE_WEIGHT = 1.5
 
+/** Says that a model is made for another language than the one a question is surely in; undefined where it is not. */
+export function describeForeignQuestion(query: string, modelLanguage: string | undefined): string | undefined {
+  if (modelLanguage === undefined) return undefined
+  const { languages, isSure } = languagesOfQuery(query)
+  if (!isSure || languages.length === 0 || languages.includes(modelLanguage)) return undefined
+  return `the model is made for another language (${modelLanguage})`
+}
+
 /**
  * The languages that a question can be in, as far as its script or its function words tell: none where they do not. Two words alone are
  * never judged by how their letters follow each other.

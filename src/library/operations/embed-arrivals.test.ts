@@ -119,6 +119,51 @@ describe('the pages of a crawl', () => {
   })
 })
 
+describe('vectors of an earlier model', () => {
+  const EARLIER: VectorSpace = { model: 'earlier', fingerprint: 'e'.repeat(64), dimensions: 4 }
+
+  /** Two sources with one chunk each, whose vectors are of an earlier model. */
+  async function stageEarlier(more: Partial<Library> = {}) {
+    const staged = await stage()
+    const { store, library } = staged
+    for (const sourceId of ['docs', 'other']) {
+      const [chunkId = ''] = await staged.add('/old', 1, sourceId)
+      await store.vectors.write(EARLIER, [{ sourceId, chunkId, vector: Float32Array.of(0.6, 0.8, 0, 0) }])
+    }
+    const embedder = await library.openEmbedder?.()
+    if (embedder === undefined) throw new Error('there is no model')
+    const openEmbedder = async (): Promise<Embedder> => ({ ...embedder, earlierSpaces: [EARLIER.fingerprint] })
+    return { ...staged, library: { ...library, openEmbedder, ...more } }
+  }
+
+  test('are made anew when pages of their source arrive', async () => {
+    const { library, source, store, countOf, pass } = await stageEarlier()
+    const arrivals = embedArrivals(library, source)
+    arrivals?.note(ARRIVED)
+    await pass(250)
+    await arrivals?.stop()
+    expect(await store.vectors.readSpace()).toEqual(SPACE)
+    expect([await countOf('docs'), await countOf('other')]).toEqual([1, 0])
+  })
+
+  test('are made anew after a crawl that found nothing new', async () => {
+    const { library, source, store, countOf, state } = await stageEarlier()
+    await beginEmbedding(library, source)
+    expect(await store.vectors.readSpace()).toEqual(SPACE)
+    expect(await countOf('docs')).toBe(1)
+    await beginEmbedding(library, source)
+    expect(state.batches).toEqual([1])
+  })
+
+  test('stay as they are where embedding is off', async () => {
+    const { library, source, store, countOf } = await stageEarlier({ embedsNew: false })
+    expect(embedArrivals(library, source)).toBeUndefined()
+    await beginEmbedding(library, source)
+    expect(await store.vectors.readSpace()).toEqual(EARLIER)
+    expect(await countOf('docs')).toBe(1)
+  })
+})
+
 test('a source is begun with a few chunks, and no more where it has some', async () => {
   const { library, source, state, add, countOf } = await stage()
   await beginEmbedding(library, source)

@@ -2,21 +2,21 @@ import { PharosError } from '../../core/errors.ts'
 import type { CrawlEvent } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
-import { type EmbedInput, embedLibrary, hasEarlierSpace } from './embed-library.ts'
+import { type EmbedInput, embedLibrary } from './embed-library.ts'
 
 /** Embeds the pages of a crawl while it runs. */
 export interface ArrivalEmbedding {
-  /** Told of what happens in the crawl. */
+  /** Receives the events of the crawl. */
   note(event: CrawlEvent): void
-  /** Ends it. What has no vector yet is left to a later run. Never rejects. */
+  /** Stops embedding; a later run does the rest. Never rejects. */
   stop(): Promise<void>
 }
 
-/** How often it looks whether pages have arrived and the crawl leaves time for them. */
+/** Poll interval for new pages and for idle time of the crawl. */
 const LOOK_MS = 250
-/** Chunks that the built-in model embeds at once beside a crawl: as many as one thread takes. */
+/** Batch size of the built-in model beside a crawl: the work of one thread. */
 const FEW = 8
-/** Above this share of time at work, a process has none to spare. */
+/** Above this load, the process counts as busy. */
 const BUSY = 0.5
 
 /**
@@ -33,10 +33,10 @@ export function embedArrivals(library: Library, source: Source): ArrivalEmbeddin
   const work = async (): Promise<void> => {
     for (;;) {
       await library.clock.sleep(LOOK_MS, signal)
-      if (!hasNews || isBusy() || (await hasEarlierSpace(library))) continue
+      if (!hasNews || isBusy()) continue
       hasNews = false
       for await (const _ of embedLibrary(library, { ...besideCrawl(library), sourceIds: [source.id], signal })) {
-        // Others may go on with the rest meanwhile.
+        // Releases the lease, so that another process can continue meanwhile.
         if (isBusy()) {
           hasNews = true
           break
@@ -44,7 +44,7 @@ export function embedArrivals(library: Library, source: Source): ArrivalEmbeddin
       }
     }
   }
-  // A model that fails now is tried again after the crawl, by those who tell what is wrong with it.
+  // A failure is not reported here: the run after the crawl tries again and reports it.
   const working = work().catch(() => undefined)
   return {
     note(event) {
@@ -63,16 +63,15 @@ export function embedArrivals(library: Library, source: Source): ArrivalEmbeddin
  */
 export async function beginEmbedding(library: Library, source: Source, signal?: AbortSignal): Promise<void> {
   if (library.embedsNew !== true || library.vectors === undefined || library.openEmbedder === undefined) return
-  if (await hasEarlierSpace(library)) return
   const input = { ...besideCrawl(library), sourceIds: [source.id], ...(signal === undefined ? {} : { signal }) }
   let seen = 0
   for await (const { embedded, refused } of embedLibrary(library, input)) {
-    // The first count comes before anything is embedded; after it, a run that waits for another process is not waited for.
+    // The first progress comes before any embedding. A second one without vectors means that another process has the lease.
     if (embedded + refused > 0 || seen++ > 0) return
   }
 }
 
-/** A service is asked as ever: it has processors of its own. */
+/** A service keeps its own batch size: it has processors of its own. */
 function besideCrawl({ wantsVectors = false }: Library): Pick<EmbedInput, 'batch'> {
   return wantsVectors ? {} : { batch: FEW }
 }

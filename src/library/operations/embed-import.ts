@@ -3,15 +3,15 @@ import { embeddedText } from '../embedded-text.ts'
 import { createImportedPage } from '../import-pages.ts'
 import type { ImportTree } from '../import-tree.ts'
 import type { Library } from '../library.ts'
-import { canEmbed, takeUpSpace } from './embed-library.ts'
+import { canEmbed, checkSpace, takeUpSpace } from './embed-library.ts'
 
-/** Vectors that were made of what is about to be imported. */
+/** Vectors of an import, made before it is written. */
 export interface ReadyVectors {
-  /** Puts them beside their chunks, once these are there. */
+  /** Writes them, once their chunks are stored. */
   keep(sourceId: string): Promise<void>
 }
 
-/** Chunks that are embedded at once where the embedder does not mind. */
+/** Default batch size. */
 const BATCH = 16
 
 /**
@@ -28,7 +28,7 @@ export async function embedImport(
   const { vectors, sha256 } = library
   const embedder = await library.openEmbedder?.()
   if (vectors === undefined || embedder === undefined) throw new PharosError('EMBEDDER_MISSING')
-  await takeUpSpace(library, vectors, embedder, false)
+  await checkSpace(library, vectors, embedder)
   const { space, batchSize = BATCH } = embedder
   const made: { readonly chunkId: string; readonly vector: Float32Array }[] = []
   for (const imported of pages.values()) {
@@ -48,6 +48,7 @@ export async function embedImport(
   }
   return {
     async keep(sourceId) {
+      await takeUpSpace(library, vectors, embedder)
       for (let i = 0; i < made.length; i += WRITTEN) {
         const some = made.slice(i, i + WRITTEN).map((one) => ({ sourceId, ...one }))
         await vectors.write(space, some, signal)
@@ -59,7 +60,7 @@ export async function embedImport(
 /** Vectors that are written at once. */
 const WRITTEN = 256
 
-/** One text of a batch is at fault: whoever embeds the library finds out which. */
+/** One text of the batch is at fault; the next run over the library finds out which. */
 function passRefusal(error: unknown): Float32Array[] {
   if (error instanceof PharosError && error.code === 'EMBED_REFUSED') return []
   throw error

@@ -5,13 +5,13 @@ import { refuseOtherSpace } from '../check-vectors.ts'
 import { PROOF_TEXT } from '../embedded-text.ts'
 import type { Library } from '../library.ts'
 import { ServiceFailure } from '../service-call.ts'
-import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex } from '../vectors.ts'
+import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex, VectorSpace } from '../vectors.ts'
 
-/** What to embed, and how. */
+/** Options of an embedding run. */
 export interface EmbedInput {
   /** All sources when there are none. */
   readonly sourceIds?: readonly string[]
-  /** Ends it at the next chunk. What was embedded stays, and the next run goes on there. */
+  /** Stops the run at the next chunk. Finished vectors stay, and the next run continues from there. */
   readonly signal?: AbortSignal
   /** Chunks that are embedded and written at once. @default what the embedder likes, or 16 */
   readonly batch?: number
@@ -30,27 +30,27 @@ export interface EmbedProgress {
    * kept out until they are to be tried again.
    */
   readonly refused: number
-  /** Those that the model failed at now, with those that took the service too long, which are tried again later. */
+  /** Chunks that failed in this run, including timeouts of the service, which are retried later. */
   readonly skipped: number
-  /** What is wrong with the first of them, in words. */
+  /** Describes the first failure. */
   readonly problem: string | null
 }
 
 const BATCH = 16
-/** So long others leave the work to whoever took a batch of it, and look after it again and again. */
+/** Duration of the embedding lease, and how often a waiting process polls for it. */
 const LEASE_MS = 20_000
 const LOOK_MS = 1000
-/** So long a chunk that took the service too long is left alone: it may be less busy then. */
+/** Cool-down of a chunk that timed out: the service may be less busy afterwards. */
 const LATE_MS = 3_600_000
-/** Counting takes as long as a chunk where there are many: in between, what was written is added. */
+/** A count takes as long as embedding a chunk in a large library, so it is refreshed only once in this many batches. */
 const BATCHES_PER_COUNT = 20
 
 /**
  * Gives vectors to the chunks that have none, some at a time, and says how far it is after each. A chunk that the model makes no
  * vector of is left out, and is not tried again; one that takes a service too long is, after a while. While another process embeds the
  * library, it looks on. Refuses with `EMBEDDER_MISSING` where the library has no model, and with `VECTOR_SPACE_OTHER` where there are
- * vectors of another one. Vectors of an earlier built-in model are made anew, for all sources that had some. A service that fails ends
- * it with `SERVICE_UNUSABLE`; what was embedded till then stays.
+ * vectors of another one. Vectors of an earlier built-in model make way: a source that had some is embedded anew when it is next read,
+ * or by a run over all sources. A service that fails ends it with `SERVICE_UNUSABLE`; what was embedded till then stays.
  */
 export async function* embedLibrary(library: Library, input: EmbedInput = {}): AsyncGenerator<EmbedProgress, void> {
   const { sourceIds, replace = false, retryRefused = false } = input
@@ -59,13 +59,12 @@ export async function* embedLibrary(library: Library, input: EmbedInput = {}): A
   if (vectors === undefined || embedder === undefined) {
     throw new PharosError('EMBEDDER_MISSING')
   }
-  const others = await takeUpSpace(library, vectors, embedder, replace)
+  await takeUpSpace(library, vectors, embedder, replace)
   if (retryRefused) {
     await vectors.forgetRefused(sourceIds)
     lateFor(embedder).clear()
   }
-  const all = sourceIds === undefined ? {} : { sourceIds: [...new Set([...sourceIds, ...others])] }
-  const run = new Run(library, vectors, embedder, { ...input, ...all })
+  const run = new Run(library, vectors, embedder, input)
   const progress = await run.count()
   yield progress
   if (!isDone(progress)) yield* embedAlone(run)
@@ -76,7 +75,7 @@ function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {
   return embedded + refused >= chunks
 }
 
-/** Embeds as soon as nobody else does, if there is still something to embed then. */
+/** Embeds once no other process does, if anything is still missing by then. */
 async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
   let hasWaited = false
   for (; !(await run.takeLease()); hasWaited = true) {
@@ -89,7 +88,7 @@ async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
     if (hasWaited) yield await run.count()
     while (yield* run.goThrough());
   } finally {
-    // Where it cannot be given back, it ends by itself.
+    // A lease that cannot be released expires.
     await run.endLease().catch(() => undefined)
   }
 }
@@ -119,7 +118,7 @@ class Run {
     this.#late = lateFor(embedder)
   }
 
-  /** Not asked for again before half of its time is over: each time something is written. */
+  /** Renews the lease only after half of its duration, because every renewal is a write. */
   async takeLease(): Promise<boolean> {
     this.signal?.throwIfAborted()
     const now = this.library.clock.now()
@@ -137,7 +136,7 @@ class Run {
     return this.#progress(await this.#vectors.count(this.#sourceIds))
   }
 
-  /** Goes once through all that have no vector. True when it made some: others may have been added before the place it had come to. */
+  /** Visits every chunk without a vector once. Returns true when it made some: new chunks may have appeared behind it. */
   async *goThrough(): AsyncGenerator<EmbedProgress, boolean> {
     let counted = await this.#vectors.count(this.#sourceIds)
     let after: ChunkName | undefined
@@ -179,7 +178,7 @@ class Run {
    * chunk that it fails at. What was made by then is written.
    */
   async #embed(chunks: readonly UnembeddedChunk[]): Promise<number> {
-    // Lost by one that was held up for long: then two do the same work, and either may write it.
+    // A process that stalls loses the lease; two processes may then do the same work, and both may write.
     await this.takeLease()
     let made: readonly Float32Array[]
     try {
@@ -209,7 +208,7 @@ class Run {
     return good.length
   }
 
-  /** Keeps chunks out from now on, provided that the model works: with one that does not, every chunk would be kept out. */
+  /** Excludes chunks from later runs, after a check that the model works: a broken one would exclude every chunk. */
   async #refuse(chunks: readonly ChunkName[], error: unknown): Promise<void> {
     const [vector = NO_VECTOR] = await this.#embedder.embed([PROOF_TEXT], this.signal)
     if (this.#problemOf(vector) !== undefined) throw error
@@ -219,7 +218,7 @@ class Run {
     this.#skip(chunks.length, problem)
   }
 
-  /** Keeps chunks of pages out that are in languages the model is not made for: it would place them anywhere. */
+  /** Excludes chunks of pages in other languages: the model would give them arbitrary vectors. */
   async #keepOutForeign(chunks: readonly UnembeddedChunk[]): Promise<void> {
     const { space, language: own } = this.#embedder
     const problem = (language: string | null): string =>
@@ -228,7 +227,7 @@ class Run {
     await this.#vectors.refuse(space, named)
   }
 
-  /** Leaves a chunk alone for a while. A service that is busy may be too slow for it now; kept out for good it would never get a vector. */
+  /** Postpones a chunk that timed out. Excluding it would leave it without a vector for good. */
   #setAside(chunk: ChunkName, { message }: Error): void {
     this.#late.set(writeName(chunk), this.library.clock.now() + LATE_MS)
     this.#skip(1, message)
@@ -244,7 +243,7 @@ class Run {
   }
 }
 
-/** Chunks that took an embedder too long, by their names, and when they are due again. A process that starts tries all of them. */
+/** Due times of chunks that timed out, by name. A new process starts without any. */
 const LATE = new WeakMap<Embedder, Map<string, number>>()
 
 function lateFor(embedder: Embedder): Map<string, number> {
@@ -257,14 +256,14 @@ function writeName({ sourceId, chunkId }: ChunkName): string {
   return `${sourceId}/${chunkId}`
 }
 
-/** Whether a text was not answered in time, which says nothing of it. */
+/** Whether an error is a timeout, which proves nothing about the text. */
 function isLate(error: unknown): error is Error {
   return error instanceof Error && error.cause instanceof ServiceFailure && error.cause.type === 'timeout'
 }
 
 type Count = Pick<EmbedProgress, 'embedded' | 'refused' | 'chunks'>
 
-/** Stands for one that the model did not give. */
+/** Placeholder for a vector that the model did not return. */
 const NO_VECTOR = new Float32Array(0)
 
 function invalid(chunk: string, problem = ''): PharosError {
@@ -277,34 +276,35 @@ export function canEmbed({ language: own }: Pick<Embedder, 'language'>, language
   return own === undefined || code === null || code === own
 }
 
-/**
- * Whether the vectors of a library are of a model that an earlier version had. A run that may end early leaves them to one that replaces
- * all of them: sources that lost theirs would otherwise not be embedded again.
- */
-export async function hasEarlierSpace({ vectors, openEmbedder }: Library): Promise<boolean> {
-  const found = await vectors?.readSpace()
-  if (found === undefined) return false
-  const { space, earlierSpaces = [] } = (await openEmbedder?.()) ?? {}
-  return found.fingerprint !== space?.fingerprint && earlierSpaces.includes(found.fingerprint)
+/** Whether vectors of a space are those of an earlier version of the model, which can only be made anew. */
+export function isEarlierSpace({ earlierSpaces = [] }: Embedder, found: VectorSpace | undefined): boolean {
+  return found !== undefined && earlierSpaces.includes(found.fingerprint)
 }
 
-/** Vectors are added to those of the same space only. Gives the sources that lost theirs to a model that takes the place of an earlier one. */
+/** Takes up the space of an embedder; vectors of an earlier version of its model make way. Rejects as {@link checkSpace} does. */
 export async function takeUpSpace(
-  { store, wantsVectors: isService = false }: Library,
+  library: Library,
   vectors: VectorIndex,
   embedder: Embedder,
-  replace: boolean,
-): Promise<readonly string[]> {
-  const { space, earlierSpaces = [] } = embedder
+  replace = false,
+): Promise<void> {
+  if (await checkSpace(library, vectors, embedder, replace)) await vectors.replaceSpace(embedder.space)
+}
+
+/**
+ * Whether the space of an embedder is still to be taken up. Rejects with `VECTOR_SPACE_OTHER` where the library has vectors of another
+ * model, which only their owner may have replaced.
+ */
+export async function checkSpace(
+  { wantsVectors: isService = false }: Library,
+  vectors: VectorIndex,
+  embedder: Embedder,
+  replace = false,
+): Promise<boolean> {
   const found = await vectors.readSpace()
-  if (found?.fingerprint === space.fingerprint) return []
-  // A service may have another model again since it was opened, which it is asked for with a text: it is opened anew then.
+  if (found?.fingerprint === embedder.space.fingerprint) return false
+  // A service may have changed its model since it was opened; a request notices that, and opens it again.
   if (isService && found !== undefined) await embedder.embed([PROOF_TEXT])
-  if (found !== undefined && !replace && !earlierSpaces.includes(found.fingerprint)) refuseOtherSpace(found, space)
-  const losing: string[] = []
-  for (const { id } of found === undefined || replace ? [] : await store.listSources()) {
-    if ((await vectors.count([id])).embedded > 0) losing.push(id)
-  }
-  await vectors.replaceSpace(space)
-  return losing
+  if (!replace && !isEarlierSpace(embedder, found)) refuseOtherSpace(found, embedder.space)
+  return true
 }

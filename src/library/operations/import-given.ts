@@ -4,6 +4,7 @@ import type { Library } from '../library.ts'
 import { checkImport } from '../parse-import.ts'
 import type { Store } from '../store.ts'
 import { beginEmbedding } from './embed-arrivals.ts'
+import { isEarlierSpace } from './embed-library.ts'
 import { type ImportOptions, type ImportResult, runImport, takeUpImport } from './import-chunks.ts'
 
 /** What an import came to that was sent to a server. */
@@ -40,8 +41,8 @@ export async function importGiven(
     const embed = asked.embed ?? obstacle === null
     const taken = await takeUpImport(library, given, { ...asked, embed, ...(signal === undefined ? {} : { signal }) })
     const result = await runImport(library, taken)
-    // A server goes on with what was begun. What is wrong with the model is said by each search.
-    if (obstacle !== null) await beginEmbedding(library, result.source).catch(() => undefined)
+    // A server goes on with what was begun, also with pages that stayed as they were. Each search says what is wrong with the model.
+    if (asked.embed !== false) await beginEmbedding(library, result.source).catch(() => undefined)
     return { ...result, isEmbedded: embed, notice: obstacle || null }
   } finally {
     busy.delete(store)
@@ -57,7 +58,8 @@ async function findObstacle({ vectors, openEmbedder, embedsNew }: Library, chunk
   try {
     const embedder = await openEmbedder?.()
     if (embedder === undefined) return `${later}: there is no model`
-    return embedder.space.fingerprint === space.fingerprint ? null : `${later}: the library has those of another model`
+    const isUsable = embedder.space.fingerprint === space.fingerprint || isEarlierSpace(embedder, space)
+    return isUsable ? null : `${later}: the library has those of another model`
   } catch (error) {
     return `${later}: ${messageOf(error)}`
   }

@@ -6,7 +6,7 @@ import { labelOf, type Source } from '../source.ts'
 /** How well hits fit a question, the best first. */
 export async function judgeAnswer({ readOrdinaryWords }: Library, hits: readonly RankedHit[]): Promise<Judgement> {
   const judged = hits.slice(0, MAX_JUDGED).map(({ title, chunk, missing, similarity }) => ({
-    // The text of a chunk is read when it is asked for.
+    // Reading `content` decodes the text, so it is read only when it is needed.
     text: missing === null ? [title, ...chunk.headingPath, chunk.content].join('\n') : '',
     missing,
     similarity,
@@ -16,10 +16,10 @@ export async function judgeAnswer({ readOrdinaryWords }: Library, hits: readonly
 
 const NO_WORDS: ReadonlySet<string> = new Set()
 
-/** So many hits in other sources are looked at. */
+/** At most this many hits in other sources are considered. */
 const MAX_HITS = 20
 
-/** So many other sources are named. */
+/** At most this many other sources are named. */
 const MAX_SOURCES = 3
 
 /** Names of sources that were not searched and have words that nothing found has. */

@@ -26,26 +26,26 @@ import { chooseSources } from './choose-sources.ts'
 import { findElsewhere, judgeAnswer } from './judge-answer.ts'
 import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 
-/** Most pages of an answer where nothing else was said. */
+/** Default page limit of an answer. */
 export const DEFAULT_LIMIT = 10
 
-/** About how many model tokens an answer takes where nothing else was said. */
+/** Default token budget of an answer. */
 export const DEFAULT_TOKENS = 2000
 
-/** Most that can be asked for. */
+/** Upper bounds of `limit` and `tokens`. */
 const MOST_LIMIT = 100
 const MOST_TOKENS = 100_000
 
 /** Share of its budget that an answer may fill: passages that fit badly are not worth their tokens. */
 const BUDGET_SHARES: Readonly<Record<Relevance, number>> = { strong: 1, weak: 0.5, none: 0.25 }
 
-/** Sources that are named as those that were searched. */
+/** At most this many searched sources are named. */
 const MOST_NAMED = 10
 
-/** So many parts of the hits are looked at, however often is asked for more. */
+/** At most this many parts of the hits are read for one question, over all its answers. */
 const MOST_PARTS = 10
 
-/** So many more are looked at for an answer that has fewer pages than it may have. */
+/** At most this many further parts are read to fill one answer. */
 const FILLING_PARTS = 3
 
 /**
@@ -129,7 +129,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   }
 }
 
-/** What is asked, in any variant of its language where nothing is there in the one that is named. */
+/** The input with any variant of its language, when the requested variant matches nothing. */
 async function withoutRegion(
   { store }: Library,
   input: SearchInput,
@@ -142,7 +142,7 @@ async function withoutRegion(
   return found.length > 0 ? input : { ...input, language: short }
 }
 
-/** Says of a language that it is none, or that another was taken for it. */
+/** Notices for an unknown language tag, or for another one used in its place. */
 function describeLanguage({ language = '' }: SearchInput, taken: SearchInput): string[] {
   if (language === '') return []
   if (shortCode(language) === null) return [`“${language}” is no tag of a language, such as de or pt-BR`]
@@ -154,7 +154,7 @@ function namedIn({ passages, more }: AnswerParts): { readonly similar: readonly 
   return [...passages, ...more].map(({ similar = [] }) => ({ similar }))
 }
 
-/** What is asked without a choice of languages, which leaves nothing out by itself. */
+/** The input without `auto` and `any`, which filter nothing. */
 function withoutChoice(input: SearchInput): SearchInput {
   const { language, ...rest } = input
   const isChoice = LANGUAGE_CHOICES.some((choice) => choice === language)

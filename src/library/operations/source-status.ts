@@ -32,7 +32,7 @@ export interface SourceReport {
   readonly waiting: readonly { readonly host: string; readonly until: number }[]
 }
 
-/** What became of the addresses of a source. */
+/** Counts of the addresses of a source by state. */
 export interface Balance {
   readonly discovered: number
   readonly indexed: number
@@ -51,7 +51,7 @@ export function hasSignOfLife({ heartbeatAt }: Crawl, now: number, aliveMs: numb
   return Math.abs(now - heartbeatAt) < aliveMs
 }
 
-/** Whether somebody is at a crawl that is recorded as running. */
+/** Whether a process works on a crawl that is recorded as running. */
 function isAlive({ clock, runner, limits }: Library, crawl: Crawl): boolean {
   const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
   return !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
@@ -105,23 +105,23 @@ async function listWaiting({ store, clock }: Library, source: Source): Promise<S
   return Promise.all(hosts.map(async (host) => ({ host, until: (await store.readClock(host, now)).heldUntil })))
 }
 
-/** The numbers of a ledger; what is leased is still pending. */
+/** The counts of a ledger; leased addresses count as pending. */
 export function createBalance({ total, states }: LedgerCounts): Balance {
   const { leased, pending, indexed, unchanged, skipped, failed, gone } = states
   return { discovered: total, indexed, unchanged, skipped, failed, gone, pending: pending + leased }
 }
 
-/** Most pages that a crawl of a source takes in, by what was asked of it; null for no limit. */
+/** Page limit of a crawl of a source; null for no limit. */
 export function capOf({ scope }: Source, asked: Partial<Scope> | undefined): number | null {
   return { ...scope, ...asked }.maxPages
 }
 
-/** Pages that a crawl has done or will do, as far as is known: what a cap leaves out is none of them. */
+/** Pages that a crawl has processed or will process, as far as known, without those beyond the page limit. */
 export function totalPages(done: number, left: number, cap: number | null): number {
   return Math.max(done, Math.min(done + left, cap ?? Number.POSITIVE_INFINITY))
 }
 
-/** So many crawls are looked back on for one that came to its end. */
+/** At most this many crawls are searched for one that ended. */
 const MAX_LOOKED_BACK = 100
 
 /** What is said of a source while a crawl of it runs. That one may be recorded as completed a moment before it has ended. */

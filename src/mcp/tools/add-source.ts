@@ -81,7 +81,7 @@ export const addSource: Tool = createTool({
   },
 })
 
-/** What may be said of an import. */
+/** Parameters of an import. */
 const IMPORT_NAMES = ['url', 'name', 'library', 'version', 'prechunked', 'acceptLoss', 'embed']
 
 interface ImportArguments {

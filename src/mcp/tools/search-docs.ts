@@ -32,7 +32,7 @@ import { listUnrendered } from '../unrendered.ts'
 
 const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
 const TOKENS = { least: 100, most: 50_000 } as const
-/** So many sources or versions are named in one line. */
+/** Sources or versions named in one line at most. */
 const MOST_NAMED = 10
 /** Characters of a question that are repeated where nothing was found for it. */
 const MOST_REPEATED = 200
@@ -69,7 +69,7 @@ export const searchDocs: Tool = createTool({
   output: z.looseObject({
     query: z.string(),
     relevance: z.enum(RELEVANCES),
-    // What every list of tools carries is short; the other fields are as in the answers of the HTTP API.
+    // The schema is in every list of tools, so it is short; the other fields are as in the HTTP API.
     passages: z.array(z.looseObject({ url: z.string(), chunk: z.string(), score: z.number() })),
     more: z.array(z.looseObject({ url: z.string() })),
     cursor: orNull(z.string()),
@@ -168,7 +168,7 @@ function writeAnswer(answer: SearchAnswer, filters: readonly Filter[], isReadOnl
   return blocks
 }
 
-/** What must be known before the passages: notices, and that there are none. */
+/** Lines before the passages: notices, or that nothing was found. */
 function writeHead(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
   const { query, passages, more, searched, searchedCount, notices } = answer
   const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
@@ -189,7 +189,7 @@ function writeDoubt(answer: SearchAnswer, isReadOnly: boolean): string[] {
   return [`${doubt} Try ${writeList(tries, 'or')}.`]
 }
 
-/** What was asked, what there would be without each part of that, and what there is at all. */
+/** The filters, how much matches without each, and the sources and versions that exist. */
 function writeWider({ widen, available }: SearchAnswer, filters: readonly Filter[]): string[] {
   const active = filters.map(({ name, value }) => `${name} ${quote(value)}`)
   const wider = widen.map(({ filter, value, pages, instead }) => {

@@ -45,6 +45,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
   return {
     readSpace: async () => space,
     replaceSpace: async (next) => {
+      if (space?.fingerprint === next.fingerprint) return
       vectors = new WeakMap()
       refused = new WeakMap()
       copied = new WeakSet()

@@ -42,6 +42,7 @@ export function createVectors(db: Database): VectorIndex {
     readSpace: () => readSpace(db),
     replaceSpace: ({ model, fingerprint, dimensions }) =>
       write(db, async (sql) => {
+        if ((await readSpace(sql))?.fingerprint === fingerprint) return
         for (const table of ['vectors', 'refused_chunks', 'copied_vectors', 'vector_space']) {
           await sql.run(`DELETE FROM ${table}`)
         }

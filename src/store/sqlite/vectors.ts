@@ -147,6 +147,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     readSpace: async () => selectSpace.get(),
     replaceSpace: ({ model, fingerprint, dimensions }) =>
       write(() => {
+        if (selectSpace.get()?.fingerprint === fingerprint) return
         deleteAll.run()
         refusals.deleteAll()
         copied.deleteAll()

@@ -2,6 +2,7 @@ import { keepOffline } from '../offline.ts'
 import { Trouble } from '../trouble.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import type { OperationName, Operations, Progress } from './operations.ts'
+import workerUrl from './worker.ts?worker&url'
 
 /** Where the work is done. */
 export interface Work {
@@ -42,9 +43,11 @@ export async function connectWork(): Promise<Work> {
     if (lock !== null) navigator.locks?.request(lock, () => lose('')).catch(() => undefined)
     return line
   }
-  const [{ answerWith }, { startSession }] = await Promise.all([import('./answering.ts'), import('./start-session.ts')])
+  await loadScript(workerUrl)
+  const { answerInPage } = globalThis
+  if (answerInPage === undefined) throw new Trouble('A part of this page could not be started.', 'Load the page again.')
   const line = createLine((message) => answer(message))
-  const answer = answerWith(startSession(document.baseURI, false), (message) => line.hear(message), true)
+  const answer = answerInPage((message) => line.hear(message))
   return line
 }
 
@@ -58,6 +61,16 @@ async function hasPolicy(): Promise<boolean> {
   }
 }
 
+/** Resolves also where that fails: what the script should have brought is missing then. */
+function loadScript(src: string): Promise<unknown> {
+  return new Promise((resolve) => {
+    const script = Object.assign(document.createElement('script'), { type: 'module', src })
+    script.onload = resolve
+    script.onerror = resolve
+    document.head.append(script)
+  })
+}
+
 interface Started {
   readonly worker: Worker
   readonly lock: string | null
@@ -66,7 +79,7 @@ interface Started {
 function startWorker(): Promise<Started | undefined> {
   return new Promise((resolve) => {
     try {
-      const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
+      const worker = new Worker(workerUrl, { type: 'module' })
       const give = (result: Started | undefined) => {
         clearTimeout(patience)
         worker.onmessage = null

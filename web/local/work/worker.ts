@@ -9,21 +9,33 @@ interface Scope {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null
 }
 
-const scope = globalThis as unknown as Scope
-// The worker lies in a folder of the page's own.
-const answer = answerWith(
-  startSession(new URL(/* @vite-ignore */ '..', import.meta.url).href, true),
-  (message) => scope.postMessage(message),
-  false,
-)
-scope.onmessage = ({ data }) => answer(data)
+/** Answers in a page that works itself, which loads this script as the only copy of what works. */
+export type AnswerInPage = (send: (message: FromWorker) => void) => (message: ToWorker) => void
 
-/** Nobody tells the page when a worker is gone, for want of memory for instance; that its lock is free again does. */
-const lock = `llmx-ingestor ${newId()}`
-const ready = (held: string | null) => scope.postMessage({ type: 'ready', lock: held })
-const hold = () => {
-  ready(lock)
-  return new Promise<never>(() => undefined)
+declare global {
+  // The bundle of a worker exports nothing: this is how the page gets what it loads.
+  var answerInPage: AnswerInPage | undefined
 }
-if (navigator.locks === undefined) ready(null)
-else navigator.locks.request(lock, hold).catch(() => ready(null))
+
+// A page has a document, a worker has none.
+if (globalThis.document === undefined) answerInWorker(globalThis as unknown as Scope)
+else globalThis.answerInPage = (send) => answerWith(startSession(document.baseURI, false), send, true)
+
+function answerInWorker(scope: Scope): void {
+  // The worker lies in a folder of the page's own.
+  const answer = answerWith(
+    startSession(new URL(/* @vite-ignore */ '..', import.meta.url).href, true),
+    (message) => scope.postMessage(message),
+    false,
+  )
+  scope.onmessage = ({ data }) => answer(data)
+  // No event tells the page that a worker is gone, for want of memory for instance; that its lock is free again does.
+  const lock = `llmx-ingestor ${newId()}`
+  const ready = (held: string | null) => scope.postMessage({ type: 'ready', lock: held })
+  const hold = () => {
+    ready(lock)
+    return new Promise<never>(() => undefined)
+  }
+  if (navigator.locks === undefined) ready(null)
+  else navigator.locks.request(lock, hold).catch(() => ready(null))
+}

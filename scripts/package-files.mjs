@@ -1,0 +1,69 @@
+// What the package has of dist/: modules without comments, and only those that its exports reach. Declarations keep their comments.
+import * as fs from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { minifySync } from 'rolldown/utils'
+
+/** Folders of dist/ that are no output of the compiler. */
+export const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
+
+/** An import of another module of dist/, in a module or in a declaration. */
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["'`](\.[^"'`]+)["'`]/g
+
+/** Takes comments and white space out of the modules that the compiler wrote. Functions and classes keep their names, so that errors tell where they come from. */
+export function shortenModules(dist) {
+  for (const path of listModules(dist, '.js')) {
+    const code = fs.readFileSync(path, 'utf8')
+    // One that was shortened before is a single line.
+    if (!code.trimEnd().includes('\n')) continue
+    const options = { module: true, compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } }
+    const { code: shortened, errors } = minifySync(path, code, options)
+    if (errors.length > 0) throw new Error(`${path} cannot be shortened: ${errors[0].message}`)
+    fs.writeFileSync(path, shortened)
+  }
+}
+
+/**
+ * Writes `dist/.npmignore`, which npm reads when it packs: modules and declarations that no export reaches, and parts of earlier builds of
+ * the program, which only programs that still run need.
+ */
+export function writeIgnored(root, parts) {
+  const dist = join(root, 'dist')
+  const folder = join(dist, 'program')
+  const { exports } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
+  const starts = Object.values(exports).flatMap((target) => Object.values(typeof target === 'string' ? {} : target))
+  const written = parts.map((name) => join(dist, name))
+  const entries = written.filter((path) => dirname(path) !== folder)
+  const reached = listReached([...starts.map((path) => join(root, path)), ...entries])
+  const modules = [...listModules(dist, '.js'), ...listModules(dist, '.d.ts')].filter((path) => !reached.has(path))
+  const earlier = fs.readdirSync(folder).map((name) => join(folder, name))
+  const stale = earlier.filter((path) => path.endsWith('.js') && !written.includes(path))
+  const lines = [...modules, ...stale].map((path) => `/${relative(dist, path).replaceAll(sep, '/')}`)
+  fs.writeFileSync(join(dist, '.npmignore'), `${lines.toSorted((a, b) => (a < b ? -1 : 1)).join('\n')}\n`)
+}
+
+/** The files that some lead to by their imports, with these. */
+function listReached(starts) {
+  const reached = new Set()
+  const open = [...starts]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (reached.has(path) || !fs.existsSync(path)) continue
+    reached.add(path)
+    const isDeclaration = path.endsWith('.d.ts')
+    for (const [, name] of fs.readFileSync(path, 'utf8').matchAll(IMPORT)) {
+      const target = resolve(dirname(path), name)
+      open.push(isDeclaration ? target.replace(/\.[jt]s$/, '.d.ts') : target)
+    }
+  }
+  return reached
+}
+
+function listModules(dist, ending) {
+  return fs
+    .readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => {
+      const [top] = relative(dist, path).split(sep)
+      return !WITHOUT_SOURCE.includes(top) && !top.startsWith('.')
+    })
+}
