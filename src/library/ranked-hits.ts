@@ -11,14 +11,14 @@ import { cannotBeUsed, findMeaning, type QueryMeaning } from './query-meaning.ts
 import { rerankHits } from './rerank-hits.ts'
 import type { Engine, Fusion, HitExplanation } from './search.ts'
 import type { ChunkFilter, Store, StoredChunk, StoreMatch } from './store.ts'
-import type { VectorIndex } from './vectors.ts'
+import type { NearChunk, NumberedName, VectorIndex } from './vectors.ts'
 import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 
 /** A hit with the score that counts. */
 export interface RankedHit
   extends StoredChunk,
     Pick<StoreMatch, 'score' | 'terms' | 'linkShare' | 'text'>,
-    Partial<Pick<StoreMatch, 'page'>> {
+    Partial<Pick<StoreMatch, 'number' | 'page'>> {
   /** Tells its page apart from others, by source and key. */
   readonly pageKey: string
   /** Words of the question that it lacks; null for one that was found by its meaning alone. */
@@ -240,7 +240,7 @@ async function addNearest(
   hits: readonly RankedHit[],
   signal?: AbortSignal,
 ): Promise<{ readonly candidates: readonly RankedHit[]; readonly missing: readonly string[] }> {
-  const known = new Set(hits.map(nameOf))
+  const isKnown = createKnown(hits)
   const found: RankedHit[] = []
   let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
   try {
@@ -253,17 +253,41 @@ async function addNearest(
   const problem = vectorCopy?.problem ?? null
   const elsewhere = `the copy of the vectors at ${vectorCopy?.location} was not used: ${problem}; the nearest came from the library`
   const missing = problem === null ? [] : [elsewhere]
-  for (const { sourceId, chunkId, similarity } of nearest) {
-    if (similarity < MIN_SIMILARITY) break
-    const stored = known.has(`${sourceId}/${chunkId}`) ? undefined : await store.readChunk(sourceId, chunkId)
+  const near = nearest.filter((one) => one.similarity >= MIN_SIMILARITY && !isKnown(one))
+  const read = await Promise.all(near.map(({ sourceId, chunkId }) => store.readChunk(sourceId, chunkId)))
+  for (const [i, { number, similarity }] of near.entries()) {
+    const stored = read[i]
     if (stored === undefined) continue
     const linkShare = linkShareOf(stored.chunk.content)
     const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
     const text = textNumber(stored.chunk.contentHash)
     const pageKey = pageKeyOf(stored)
-    found.push({ ...stored, ...explanation, pageKey, score: 0, terms: [], linkShare, text, missing: null, similarity })
+    const own = { pageKey, score: 0, terms: [], linkShare, text, missing: null, similarity }
+    found.push({ ...stored, ...explanation, ...own, ...(number === undefined ? {} : { number }) })
   }
   return { candidates: [...hits, ...found], missing }
+}
+
+/** The name of a hit, whose id is read only where the number does not do. */
+function toNumberedName({ sourceId, number, chunk }: RankedHit): NumberedName {
+  return {
+    sourceId,
+    number,
+    get chunkId() {
+      return chunk.id
+    },
+  }
+}
+
+/** Tells which chunks are among hits: by their numbers where both have them, since names would have to be read. */
+function createKnown(hits: readonly RankedHit[]): (chunk: NearChunk) => boolean {
+  const numbers = new Set(hits.map(({ number }) => number))
+  let names: ReadonlySet<string> | undefined
+  return ({ number, sourceId, chunkId }) => {
+    if (number !== undefined) return numbers.has(number)
+    names ??= new Set(hits.map(nameOf))
+    return names.has(`${sourceId}/${chunkId}`)
+  }
 }
 
 /** Hits by words and meanings, and how those after them are to be fused. */
@@ -272,8 +296,11 @@ async function fuseHits(
   { vectors, vector, fuse: known }: FusedMeaning,
   hits: readonly RankedHit[],
 ): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
-  const names = hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id }))
-  const similarities = await vectors.compare(vector, names)
+  // A chunk with a number was compared by its store when it was found by its meaning.
+  const isCompared = ({ number, similarity }: RankedHit) => number !== undefined && similarity !== null
+  const names = hits.filter((hit) => !isCompared(hit)).map(toNumberedName)
+  const compared = (await vectors.compare(vector, names)).values()
+  const similarities = hits.map((hit) => (isCompared(hit) ? hit.similarity : (compared.next().value ?? null)))
   const candidates = hits.map(({ score }, i) => ({ wordScore: score, similarity: similarities[i] ?? null }))
   const fuse = known ?? createFusion(query, candidates, { method: fusion })
   const fused = fuse(candidates)
