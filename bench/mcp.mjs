@@ -10,8 +10,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
@@ -83,7 +83,9 @@ async function measureStart(library) {
 async function measureVectors(library) {
   const copy = join(folder, 'vectors.db')
   copyFileSync(library, copy)
-  const child = spawn(pharos, ['embed', 'run', '--library', copy, '--quiet', '--embed-threads', '1'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(pharos, ['embed', 'run', '--library', copy, '--quiet', '--embed-threads', '1'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const ended = new Promise((resolve) => child.once('close', resolve))
   const server = await connect(copy)
   while (child.exitCode === null && (await server.call('index_statistics', {})).embeddedChunks === 0) await sleep(500)
