@@ -1,15 +1,17 @@
 // How the MCP server starts, answers and weighs, beside the figures of docs-mcp-server.
 //
-//   npm run bench mcp [--library <path>] [--calls 600] [--only start,search,install]
+//   npm run bench mcp [--library <path>] [--calls 600] [--only start,search,vectors,install]
 //
 // Without a library, the documentation of Python is crawled into a temporary one, from Debian's python3.11-doc. The questions
-// are names that its pages define and the titles of those pages, asked one after the other over stdio. The install is that
-// of the packed program with `npm ci --omit=dev --omit=optional`.
+// are names that its pages define, the titles of those pages, and questions people ask (bench/questions/python.jsonl), one after
+// the other over stdio. `vectors` asks the same of a copy while another process embeds its chunks, and once it has done so.
+// The install is that of the packed program with `npm ci --omit=dev --omit=optional`.
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
@@ -20,16 +22,18 @@ const PEER = { start: 4400, rss: 313, p50: 17, p95: 27, packages: 598, megabytes
 const STARTS = 9
 const WARM_UP = 40
 const root = fileURLToPath(new URL('..', import.meta.url))
-const parts = (option('only') ?? 'start,search,install').split(',')
+const parts = (option('only') ?? 'start,search,vectors,install').split(',')
 const calls = Number(option('calls') ?? 600)
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 const rows = []
 try {
   const library = option('library') ?? join(folder, 'python.db')
-  if (option('library') === undefined && (parts.includes('search') || parts.includes('start'))) await crawl(library)
+  const isAsked = parts.some((part) => ['start', 'search', 'vectors'].includes(part))
+  if (option('library') === undefined && isAsked) await crawl(library)
   if (parts.includes('start')) await measureStart(library)
-  if (parts.includes('search')) await measureSearch(library)
+  if (parts.includes('search')) await measureSearch(library, { name: 'search_docs', p50: 6, p95: 14, rss: 130 })
+  if (parts.includes('vectors')) await measureVectors(library)
   if (parts.includes('install')) measureInstall()
   printTable(['', 'wanted', 'measured', 'met', 'docs-mcp-server'], rows)
 } finally {
@@ -75,8 +79,25 @@ async function measureStart(library) {
   aim('start to tools/list, ms', 400, quantile(times, 0.5), PEER.start)
 }
 
+/** Searches by words and meanings, while the library catches up with its vectors and afterwards. */
+async function measureVectors(library) {
+  const copy = join(folder, 'vectors.db')
+  copyFileSync(library, copy)
+  const child = spawn(pharos, ['embed', 'run', '--library', copy, '--quiet', '--embed-threads', '1'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const server = await connect(copy)
+  while (child.exitCode === null && (await server.call('index_statistics', {})).embeddedChunks === 0) await sleep(500)
+  await server.close()
+  await measureSearch(copy, { name: 'with vectors, while it catches up', p50: 12, p95: 25 })
+  if (child.exitCode !== null) console.log('the catch-up ended before the questions did: ask fewer with --calls')
+  if ((await ended) !== 0) throw new Error('pharos embed run failed')
+  await measureSearch(copy, { name: 'with vectors', p50: 12, p95: 25 })
+}
+
 /** Time of a search by its caller, and the memory of the server after all of them. */
-async function measureSearch(library) {
+async function measureSearch(library, { name, p50, p95, rss: mostRss }) {
   const questions = await listQuestions(library)
   // Another process: finding the questions has looked at every page.
   const server = await connect(library)
@@ -86,15 +107,15 @@ async function measureSearch(library) {
     await server.call('search_docs', { query: questions[i % questions.length] })
     if (i >= WARM_UP) times.push(performance.now() - began)
   }
-  console.log(`${calls} searches, ${questions.length} different questions`)
-  aim('search_docs p50, ms', 5, quantile(times, 0.5), PEER.p50)
-  aim('search_docs p95, ms', 12, quantile(times, 0.95), PEER.p95)
+  console.log(`${name}: ${calls} searches, ${questions.length} different questions`)
+  aim(`${name} p50, ms`, p50, quantile(times, 0.5), PEER.p50)
+  aim(`${name} p95, ms`, p95, quantile(times, 0.95), PEER.p95)
   const rss = server.rssMegabytes()
-  if (rss !== undefined) aim('memory after them, MB', 120, rss, PEER.rss)
+  if (rss !== undefined && mostRss !== undefined) aim('memory after them, MB', mostRss, rss, PEER.rss)
   await server.close()
 }
 
-/** Names that pages define and titles of those pages, spread over all of them. */
+/** Names that pages define, titles of those pages, and questions that people ask, in turns. */
 async function listQuestions(library) {
   const server = await connect(library)
   const { symbols } = await server.call('list_symbols', { limit: 1000 })
@@ -102,7 +123,10 @@ async function listQuestions(library) {
   await server.close()
   if (sources.length === 0) throw new Error('the library is empty')
   const names = symbols.filter((_, i) => i % 5 === 0).map(({ name }) => name)
-  return [...new Set([...names, ...symbols.map(({ title }) => title)])]
+  const looked = [...new Set([...names, ...symbols.map(({ title }) => title)])]
+  const asked = readFileSync(join(root, 'bench/questions/python.jsonl'), 'utf8').trim().split('\n')
+  const natural = asked.map((line) => JSON.parse(line).query)
+  return looked.flatMap((name, i) => (i % 2 === 0 ? [name, natural[(i / 2) % natural.length]] : [name]))
 }
 
 /** How much a user gets who installs the program. */

@@ -9,7 +9,7 @@ import { cannotBeUsed, findMeaning, type QueryMeaning } from './query-meaning.ts
 import { rerankHits } from './rerank-hits.ts'
 import type { Engine, Fusion, HitExplanation } from './search.ts'
 import type { ChunkFilter, Store, StoredChunk, StoreMatch } from './store.ts'
-import type { ChunkName, VectorIndex } from './vectors.ts'
+import type { NearChunk, NumberedName, VectorIndex } from './vectors.ts'
 import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 
 /** A hit with the score that counts. */
@@ -42,7 +42,7 @@ export interface RankBasis {
   /** The vector of the question; undefined where words answer alone. */
   readonly meaning?: FusedMeaning
   /** Chunks nearest in meaning, which the first part ranks with its hits by words; empty for later parts. */
-  readonly near: readonly ChunkName[]
+  readonly near: readonly NearChunk[]
   /** Numbers of those that the first part found so: later parts leave them out. */
   readonly found: ReadonlySet<number>
   /** Whether a reranker judged the first part. */
@@ -151,7 +151,7 @@ async function addMeanings(
   const { meaning, ...words } = basis
   if (meaning === undefined) return { hits: weighPages(hits, asked), basis }
   try {
-    const { ranked, fuse } = await fuseHits(asked, meaning, hits)
+    const { ranked, fuse } = await fuseHits(asked, meaning, hits, basis.near)
     return { hits: weighPages(ranked, asked), basis: { ...words, meaning: { ...meaning, fuse } } }
   } catch (error) {
     signal?.throwIfAborted()
@@ -259,7 +259,7 @@ async function findNearest(
   { vectors, vector }: QueryMeaning,
   { filter }: RankedQuery,
   signal?: AbortSignal,
-): Promise<{ readonly near: readonly ChunkName[]; readonly missing: readonly string[] }> {
+): Promise<{ readonly near: readonly NearChunk[]; readonly missing: readonly string[] }> {
   let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
   try {
     nearest = await waitAtMost(NEAREST_MS, signal, (both) => vectors.nearest(vector, PART, filter, both))
@@ -274,16 +274,31 @@ async function findNearest(
   return { near, missing: problem === null ? [] : [elsewhere] }
 }
 
+/** The name of a hit, whose id is read only where the number does not do. */
+function toNumberedName({ sourceId, number, chunk }: RankedHit): NumberedName {
+  return {
+    sourceId,
+    number,
+    get chunkId() {
+      return chunk.id
+    },
+  }
+}
+
 /** Hits by words and meanings, and how those after them are to be fused. */
 async function fuseHits(
   { query, fusion }: RankedQuery,
-  { vectors, vector, fuse: known }: FusedMeaning,
+  { vectors, vector, fuse: before }: FusedMeaning,
   hits: readonly RankedHit[],
+  near: readonly NearChunk[],
 ): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
-  const names = hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id }))
-  const similarities = await vectors.compare(vector, names)
+  // Those nearest were compared when they were found.
+  const known = new Map(near.map(({ number, similarity }) => [number, similarity]))
+  const rest = hits.filter(({ number }) => !known.has(number))
+  const compared = (await vectors.compare(vector, rest.map(toNumberedName))).values()
+  const similarities = hits.map(({ number }) => known.get(number) ?? compared.next().value ?? null)
   const candidates = hits.map(({ score }, i) => ({ wordScore: score, similarity: similarities[i] ?? null }))
-  const fuse = known ?? createFusion(query, candidates, { method: fusion })
+  const fuse = before ?? createFusion(query, candidates, { method: fusion })
   const fused = fuse(candidates)
   const ranked = hits.map((hit, i): RankedHit => {
     const { score, fusion: how } = fused[i] ?? { score: hit.score, fusion: 'words alone' }

@@ -11,7 +11,7 @@ import type { PageKind } from '../crawl/ports.ts'
 import type { Help, SharedCrawl } from '../crawl/sharing.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
 import type { CrawlType, Source, SourceChange } from './source.ts'
-import type { ChunkName } from './vectors.ts'
+import type { NumberedName } from './vectors.ts'
 
 /** One run over a source, as it is kept. */
 export interface Crawl {
@@ -106,7 +106,7 @@ export interface StoreQuery {
   readonly limit: number
   readonly filter?: ChunkFilter
   /** Chunks that follow the best, whatever they score, where they are not among them. The filter is not asked about them. */
-  readonly also?: readonly ChunkName[]
+  readonly also?: readonly NumberedName[]
   /** Adds to each hit where its score comes from. @default false */
   readonly explain?: boolean
 }

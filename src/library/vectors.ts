@@ -29,6 +29,17 @@ export interface ChunkName {
   readonly chunkId: string
 }
 
+/** A chunk as the store it is in finds it soonest. */
+export interface NumberedName extends ChunkName {
+  /** As matches of the same store have it, where it is known. */
+  readonly number?: number | undefined
+}
+
+/** A chunk that is near to a query. */
+export interface NearChunk extends NumberedName {
+  readonly similarity: number
+}
+
 /** A chunk that has no vector yet, with the text that is to get one. */
 export interface UnembeddedChunk extends ChunkName {
   readonly text: string
@@ -83,14 +94,9 @@ export interface VectorIndex {
     sourceIds?: readonly string[],
   ): Promise<(ChunkName & { readonly vector: Float32Array })[]>
   /** The cosines of a query with the given chunks; null for those without a vector. */
-  compare(query: Float32Array, chunks: readonly ChunkName[]): Promise<(number | null)[]>
+  compare(query: Float32Array, chunks: readonly NumberedName[]): Promise<(number | null)[]>
   /** The chunks nearest to a query, nearest first. What a filter asks besides sources may be asked of the nearest 2,000 only. */
-  nearest(
-    query: Float32Array,
-    limit: number,
-    filter?: ChunkFilter,
-    signal?: AbortSignal,
-  ): Promise<(ChunkName & { readonly similarity: number })[]>
+  nearest(query: Float32Array, limit: number, filter?: ChunkFilter, signal?: AbortSignal): Promise<NearChunk[]>
   /** Makes what finds the nearest faster, where there is such a thing and it is not made yet: after chunks were embedded. */
   tendNearest?(): Promise<void>
   /** `refused` of the chunks are kept out. */

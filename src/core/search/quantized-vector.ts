@@ -2,7 +2,8 @@
 const LENGTH_TOLERANCE = 1e-3
 /** Numbers that lie closer together than this say nothing. */
 const LEAST_SPREAD = 1e-6
-const SCALE_BYTES = 4
+/** Bytes of the size of a step, before the numbers. */
+export const SCALE_BYTES = 4
 const STEPS = 127
 
 /** Why a vector cannot be kept; undefined when it can. */
@@ -38,16 +39,21 @@ export function quantizeVector(vector: Float32Array): Uint8Array {
   return bytes
 }
 
+/** The size of one step of a quantized vector. */
+export function readStep(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
+}
+
 /** A vector as it was kept: each number is within half a step of what it was. */
 export function restoreVector(bytes: Uint8Array): Float32Array {
-  const step = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
+  const step = readStep(bytes)
   const numbers = new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, bytes.length - SCALE_BYTES)
   return Float32Array.from(numbers, (number) => number * step)
 }
 
 /** The cosine of a vector with one that was quantized. Both were of length 1. */
 export function compareQuantized(query: Float32Array, bytes: Uint8Array): number {
-  const step = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
+  const step = readStep(bytes)
   return step * multiplyBytes(query, new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, query.length), 0)
 }
 

@@ -35,24 +35,46 @@ export class SignIndex {
 
   /** The keys of about so many vectors that are nearest by their signs, in no particular order. */
   nearest(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
+    return this.nearestPlaces(query, count, isAsked).map((place) => this.keyAt(place))
+  }
+
+  /** The key of the vector at a place in the order they were added. */
+  keyAt(place: number): number {
+    return this.#keys[place] ?? 0
+  }
+
+  /** The same as `nearest`, by the places of vectors in the order they were added; ascending. */
+  nearestPlaces(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
     const words = this.#words
     const asked = new Int32Array(words)
     readSigns(query, asked, 0)
     const distances = new Uint16Array(this.size)
     const histogram = new Uint32Array(32 * words + 1)
+    const signs = this.#signs
+    let group = Number.NaN
+    let isWanted = false
     for (let i = 0, at = 0; i < distances.length; i++, at += words) {
+      const own = this.#groups[i] ?? 0
+      // Neighbours are mostly of one group.
+      if (own !== group) isWanted = isAsked(own)
+      group = own
+      if (!isWanted) {
+        distances[i] = FAR
+        continue
+      }
       let distance = 0
-      for (let w = 0; w < words; w++) distance += countBits((this.#signs[at + w] ?? 0) ^ (asked[w] ?? 0))
+      for (let w = 0; w < words; w++) distance += countBits((signs[at + w] ?? 0) ^ (asked[w] ?? 0))
       distances[i] = distance
-      if (isAsked(this.#groups[i] ?? 0)) histogram[distance] = (histogram[distance] ?? 0) + 1
-      else distances[i] = FAR
+      histogram[distance] = (histogram[distance] ?? 0) + 1
     }
     let limit = 0
     for (let found = 0; limit < histogram.length; limit++) {
       found += histogram[limit] ?? 0
       if (found >= count) break
     }
-    return this.#keys.filter((_, i) => (distances[i] ?? FAR) <= limit)
+    const places: number[] = []
+    for (let i = 0; i < distances.length; i++) if ((distances[i] ?? FAR) <= limit) places.push(i)
+    return places
   }
 }
 

@@ -91,7 +91,9 @@ export function createSearch(db: Database): Search {
         seen = await see(db, sourceIds)
       }
       const tests = createChunkTests(filter)
-      const also = names.length === 0 ? [] : await findNumbers(db, names)
+      const unknown = names.filter(({ number }) => number === undefined)
+      const found = unknown.length === 0 ? [] : await findNumbers(db, unknown)
+      const also = [...names.flatMap(({ number }) => number ?? []), ...found]
       const find =
         (passed: ChunkTests) =>
         ({ sources }: SeenIndex): StoreMatch[] =>

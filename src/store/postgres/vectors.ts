@@ -2,7 +2,7 @@ import { compareQuantized, quantizeVector, restoreVector } from '../../core/sear
 import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter } from '../../library/store.ts'
-import type { ChunkName, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import type { ChunkName, NearChunk, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
 import { packHash } from '../common/hash.ts'
 import { countUncopied, insertCopied, readLibraryId } from './copied.ts'
 import type { Database, Sql } from './database.ts'
@@ -210,8 +210,8 @@ async function pickNearest(
   compared: readonly Compared[],
   limit: number,
   filter: ChunkFilter,
-): Promise<(ChunkName & { similarity: number })[]> {
-  const nearest: (ChunkName & { similarity: number })[] = []
+): Promise<NearChunk[]> {
+  const nearest: NearChunk[] = []
   const atOnce = Math.max(limit, LOOKED_AT)
   for (let done = 0; done < compared.length && nearest.length < limit; done += atOnce) {
     const some = compared.slice(done, done + atOnce)
@@ -227,7 +227,7 @@ async function pickNearest(
     )
     for (const { chunk, similarity } of passed) {
       const name = names.get(chunk)
-      if (name !== undefined) nearest.push({ ...name, similarity })
+      if (name !== undefined) nearest.push({ ...name, number: chunk, similarity })
     }
   }
   return nearest

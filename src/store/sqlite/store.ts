@@ -94,9 +94,9 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     ({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] => {
       const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
       const tests = createChunkTests(filter)
-      const others = also.flatMap(({ sourceId, chunkId }) =>
-        within(sourceId, [], (source) => content.findNumber(source, chunkId) ?? []),
-      )
+      const others = also.flatMap(({ sourceId, chunkId, number }) => {
+        return number ?? within(sourceId, undefined, (source) => content.findNumber(source, chunkId)) ?? []
+      })
       return index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: others, explain })
     },
   )

@@ -1,10 +1,12 @@
 import { setImmediate as pause } from 'node:timers/promises'
+import { HeldVectors } from '../../core/search/held-vectors.ts'
 import { compareQuantized, quantizeVector, restoreVector } from '../../core/search/quantized-vector.ts'
 import { SignIndex } from '../../core/search/sign-index.ts'
+import { selectTop } from '../../core/search/top.ts'
 import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter } from '../../library/store.ts'
-import type { ChunkName, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import type { ChunkName, NearChunk, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
 import { createCopied } from './copied.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash } from './hash.ts'
@@ -38,14 +40,21 @@ interface StoredVector {
 interface Signs {
   readonly fingerprint: string
   readonly index: SignIndex
+  /** The first of them, as they are. */
+  readonly held: HeldVectors
   /** Number of the last vector that was read. */
   last: number
+  /** The state of the library in which all of them were read. */
+  key: string
 }
 
 /** So many vectors are read before others may go on. */
 const VECTORS_AT_ONCE = 5000
 /** So many that are near by their signs are compared as they are. */
 const NEAR_BY_SIGNS = 2000
+
+/** So many vectors are held in memory, about 16 MB of the built-in model; others are read when they are compared. */
+const MAX_HELD = 40_000
 
 /** Nobody keeps the right to embed for longer without asking again. */
 const LONGEST_LEASE_MS = 3_600_000
@@ -92,12 +101,12 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const selectNew = db.prepare<[number, number], StoredVector>(
     'SELECT number, source, vector FROM vectors WHERE number > ? ORDER BY number LIMIT ?',
   )
-  const selectNumbered = db.prepare<[number], { chunk: number; vector: Uint8Array }>(
-    'SELECT chunk, vector FROM vectors WHERE number = ?',
-  )
+  const selectVector = db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE number = ?').pluck()
+  const selectOfChunk = db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE chunk = ?').pluck()
   const countAll = db.prepare<[], number>('SELECT count(*) FROM vectors').pluck()
-  const selectName = db.prepare<[number], StoredName>(
-    'SELECT s.uuid AS sourceId, c.chunk_id AS chunkId FROM chunks c JOIN sources s ON s.id = c.source WHERE c.id = ?',
+  const selectName = db.prepare<[number], StoredName & { chunk: number }>(
+    `SELECT v.chunk, s.uuid AS sourceId, c.chunk_id AS chunkId
+     FROM vectors v JOIN chunks c ON c.id = v.chunk JOIN sources s ON s.id = c.source WHERE v.number = ?`,
   )
   const countIn = (table: string) =>
     db
@@ -123,19 +132,31 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     refuseOtherSpace(found, space)
     if (found === undefined) insertSpace.run(space.model, space.fingerprint, space.dimensions)
   }
+  const findVector = ({ sourceId, chunkId }: ChunkName): Uint8Array | undefined => {
+    const source = sources.numberOf(sourceId)
+    return source === undefined ? undefined : selectOne.get(source, packHash(chunkId))
+  }
   let signs: Signs | undefined
   /** The signs of all vectors: those that are new are read, and all of them anew when many of those that were read are gone. */
-  const readSigns = async (): Promise<SignIndex | undefined> => {
+  const readSigns = async (): Promise<Signs | undefined> => {
     const space = selectSpace.get()
     if (space === undefined) return undefined
+    const key = stateKey()
+    if (signs?.key === key) return signs
     const isUsable = signs?.fingerprint === space.fingerprint && signs.index.size <= 2 * ((countAll.get() ?? 0) + 100)
     const known = signs !== undefined && isUsable ? signs : createSigns(space)
     signs = known
     for (;;) {
       const some = selectNew.all(known.last, VECTORS_AT_ONCE)
-      for (const { number, source, vector } of some) known.index.add(number, source, vector)
+      for (const { number, source, vector } of some) {
+        known.index.add(number, source, vector)
+        if (known.held.size < MAX_HELD) known.held.add(vector)
+      }
       known.last = some.at(-1)?.number ?? known.last
-      if (some.length < VECTORS_AT_ONCE) return known.index
+      if (some.length < VECTORS_AT_ONCE) {
+        known.key = key
+        return known
+      }
       await pause()
     }
   }
@@ -186,27 +207,30 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       })
     },
     compare: async (query, chunks) =>
-      chunks.map(({ sourceId, chunkId }) => {
-        const source = sources.numberOf(sourceId)
-        const bytes = source === undefined ? undefined : selectOne.get(source, packHash(chunkId))
+      chunks.map((chunk) => {
+        const bytes = chunk.number === undefined ? findVector(chunk) : selectOfChunk.get(chunk.number)
         return bytes === undefined ? null : compareQuantized(query, bytes)
       }),
     nearest: async (query, limit, filter = {}) => {
-      const index = await readSigns()
+      const known = await readSigns()
+      if (known === undefined) return []
+      const { index, held } = known
       const asked = new Set<unknown>(JSON.parse(numbersOf(filter.sourceIds)))
-      const near = index?.nearest(quantizeVector(query), NEAR_BY_SIGNS, (source) => asked.has(source)) ?? []
-      const compared = near.flatMap((number) => {
-        // One that was read may be gone.
-        const found = selectNumbered.get(number)
-        return found === undefined ? [] : [{ ...found, similarity: compareQuantized(query, found.vector) }]
+      const places = index.nearestPlaces(quantizeVector(query), NEAR_BY_SIGNS, (source) => asked.has(source))
+      const similarities = Float64Array.from(places, (place) => {
+        if (place < held.size) return held.compare(query, place)
+        const bytes = selectVector.get(index.keyAt(place))
+        return bytes === undefined ? Number.NEGATIVE_INFINITY : compareQuantized(query, bytes)
       })
       const passes = createTest(filter)
-      const nearest: (ChunkName & { similarity: number })[] = []
-      for (const { chunk, similarity } of compared.sort((a, b) => b.similarity - a.similarity)) {
-        if (nearest.length >= limit) break
-        const name = passes(chunk) ? selectName.get(chunk) : undefined
-        if (name !== undefined) nearest.push({ ...toName(name), similarity })
-      }
+      const nearest: NearChunk[] = []
+      selectTop(Uint32Array.from(places.keys()), similarities, limit, (i) => {
+        // One that was read may be gone.
+        const found = selectName.get(index.keyAt(places[i] ?? 0))
+        if (found === undefined || !passes(found.chunk)) return false
+        nearest.push({ ...toName(found), number: found.chunk, similarity: similarities[i] ?? 0 })
+        return true
+      })
       return nearest
     },
     count: async (sourceIds) => {
@@ -249,5 +273,5 @@ function toUnembedded({ title, headingPath, content, language, ...name }: Missin
 }
 
 function createSigns({ fingerprint, dimensions }: VectorSpace): Signs {
-  return { fingerprint, index: new SignIndex(dimensions), last: 0 }
+  return { fingerprint, index: new SignIndex(dimensions), held: new HeldVectors(dimensions), last: 0, key: '' }
 }

@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { HeldVectors } from './held-vectors.ts'
+import { compareQuantized, quantizeVector } from './quantized-vector.ts'
+
+const vector = fc.float32Array({ minLength: 5, maxLength: 5, noNaN: true, min: -1, max: 1 })
+
+test('gives the cosines that comparing the bytes gives', () => {
+  fc.assert(
+    fc.property(vector, fc.array(vector, { minLength: 1 }), (query, vectors) => {
+      const held = new HeldVectors(5)
+      const written = vectors.map(quantizeVector)
+      for (const bytes of written) held.add(bytes)
+      expect(held.size).toBe(vectors.length)
+      expect(written.map((_, place) => held.compare(query, place))).toEqual(
+        written.map((bytes) => compareQuantized(query, bytes)),
+      )
+    }),
+  )
+})
+
+test('holds more than one block', () => {
+  const held = new HeldVectors(2)
+  for (let i = 0; i < 2500; i++) held.add(quantizeVector(Float32Array.of(1, i)))
+  expect(held.compare(Float32Array.of(0, 1), 2400)).toBeCloseTo(2400)
+})
