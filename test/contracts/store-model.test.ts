@@ -270,13 +270,23 @@ function byBeginning(a: Crawl, b: Crawl): number {
   return b.startedAt - a.startedAt || compareUtf8(a.id, b.id)
 }
 
+/** A chunk with all that it has: stores read it when it is asked for. */
+function readAll(chunk: Chunk): Chunk {
+  const { id, shortId, contentHash, path, slug, kind, headingPath, symbol, address, assetPath, content } = chunk
+  const { chunkIndex, startLine, endLine, tokenEstimate } = chunk
+  return {
+    ...{ id, shortId, contentHash, path, slug, kind, headingPath, symbol, address, assetPath, content },
+    ...{ chunkIndex, startLine, endLine, tokenEstimate },
+  }
+}
+
 /** What a source holds, however it got there. */
 async function readContent(store: LibraryStore, source: string) {
   const hits = await searchHits(store, { query: 'word', limit: 100, filter: { sourceIds: [source] }, explain: true })
   const pages = await collect(store.listPages(source))
   return {
     pages,
-    hits: hits.map(({ number: _, page: __, ...hit }) => hit),
+    hits: hits.map(({ number: _, page: __, ...hit }) => ({ ...hit, chunk: readAll(hit.chunk) })),
     texts: await Promise.all(KEYS.map((key) => store.readPageText(source, key))),
     links: await Promise.all(KEYS.map((key) => store.readLinks(source, key))),
     aliases: await Promise.all(KEYS.map((key) => store.listAliases(source, key))),
