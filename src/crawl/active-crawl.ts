@@ -174,22 +174,23 @@ export class ActiveCrawl {
     visit?: Visit,
     fetcher: Fetcher = this.ports.fetcher,
   ): Promise<FetchOutcome> {
-    const { host, origin } = new URL(request.url)
+    const { origin } = new URL(request.url)
     this.requests++
     let askedAt = this.ports.clock.now()
     const headers = { ...this.#headersFor(origin), ...request.headers }
-    const admitLarge = visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }
+    const ofVisit =
+      visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit), isRetry: visit.attempts > 0 }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
     const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
       askedAt = this.ports.clock.now()
-      return fetcher.fetch({ ...request, headers, ...admitLarge, isInTime, signal })
+      return fetcher.fetch({ ...request, headers, ...ofVisit, isInTime, signal })
     }
     const outcome = await this.pacer.send(leave, send, signal).finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
     // What the network guard refused was never sent.
     if (isUnsent(outcome) || (outcome.type === 'failed' && outcome.reason === 'address-refused')) this.requests--
-    if (!isUnsent(outcome)) await this.pacer.note(host, outcome, askedAt, visit !== undefined)
+    if (!isUnsent(outcome)) await this.pacer.note(request.url, outcome, askedAt, visit !== undefined)
     return outcome
   }
 

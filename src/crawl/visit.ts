@@ -263,7 +263,8 @@ function interpretFailure(
   // The host failed as a whole, so that it says nothing about this page. Others are tried first when it is asked again.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
-  const isLast = attempt >= active.run.limits.attempts && !isHostAtFault
+  // The host answers others: an address that stays silent a second time would only keep the end of the crawl waiting.
+  const isLast = (attempt >= active.run.limits.attempts || (reason === 'timeout' && attempt > 1)) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
   const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
   const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
