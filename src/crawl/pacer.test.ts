@@ -10,6 +10,7 @@ const ORIGIN = `https://${HOST}`
 const START = 1_700_000_000_000
 const LIMITS: PacerOptions['limits'] = {
   intervalMs: 200,
+  loopbackIntervalMs: 0,
   startIntervalMs: 1000,
   jitterMs: [25, 50],
   holdsMs: [30_000, 300_000, 900_000],
@@ -37,9 +38,15 @@ function retryAfter(seconds: number): FetchOutcome {
 
 /** A pacer on a clock that stands still unless somebody sleeps. */
 function setUp(
-  more: { store?: ReturnType<typeof createMemoryStore>; time?: { now: number }; random?: () => number } = {},
+  more: {
+    store?: ReturnType<typeof createMemoryStore>
+    time?: { now: number }
+    random?: () => number
+    limits?: Partial<PacerOptions['limits']>
+  } = {},
 ) {
   const { store = createMemoryStore(), time = { now: START }, random = () => 0.5 } = more
+  const limits = { ...LIMITS, ...more.limits }
   const events: CrawlEvent[] = []
   const clock = {
     now: () => time.now,
@@ -51,7 +58,7 @@ function setUp(
     },
   }
   const tell = (event: CrawlEvent) => events.push(event)
-  const pacer = new Pacer({ ledger: store, clock, random, limits: LIMITS, tell })
+  const pacer = new Pacer({ ledger: store, clock, random, limits, tell })
   let asked = 0
   /** Asks for another address each time, or for the path, and gets this; returns when it asked. */
   const ask = async (outcome: FetchOutcome = GOOD, host = HOST, path = `${asked++}`): Promise<number> => {
@@ -138,6 +145,21 @@ describe('the pace of a host', () => {
       await ask(GOOD, host)
       expect(await interval(host)).toBe(1000)
     }
+  })
+
+  test('has a shortest pause on this machine where one is asked for, also after a run without', async () => {
+    const host = 'localhost:1'
+    const quick = setUp()
+    await quick.ask(GOOD, host)
+    const { store, time } = quick
+    const slow = setUp({ store, time, limits: { loopbackIntervalMs: 1000 } })
+    await slow.pacer.setDelay(`http://${host}`, null)
+    const moments: number[] = []
+    for (let i = 0; i < 30; i++) moments.push(await slow.ask(GOOD, host))
+    for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(1000)
+    const next = setUp({ store, time })
+    await next.pacer.setDelay(`http://${host}`, null)
+    expect(await next.interval(host)).toBe(0)
   })
 
   test('goes on with the next pacer, which is not gentle again', async () => {

@@ -61,7 +61,7 @@ export interface PacerOptions {
   readonly clock: Clock
   /** Number from 0 up to 1, for jitter. */
   readonly random: () => number
-  readonly limits: Pick<CrawlLimits, 'intervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
+  readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
 }
 
@@ -465,9 +465,10 @@ export class Pacer {
 
   /** The shortest pause of a host, by what this process knows, and the one it begins with. */
   #leastOf({ host, delays }: Watch): { readonly floorMs: number; readonly startMs: number } {
-    const { intervalMs, startIntervalMs } = this.#options.limits
+    const { intervalMs, loopbackIntervalMs, startIntervalMs } = this.#options.limits
     const isOwn = isLoopback(host)
-    return { floorMs: Math.max(isOwn ? 0 : intervalMs, ...delays.values()), startMs: isOwn ? 0 : startIntervalMs }
+    const leastMs = isOwn ? loopbackIntervalMs : intervalMs
+    return { floorMs: Math.max(leastMs, ...delays.values()), startMs: isOwn ? leastMs : startIntervalMs }
   }
 
   async #change(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {

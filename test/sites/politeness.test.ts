@@ -231,6 +231,19 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
   })
 })
 
+describe.concurrent('a slow crawl', { retry: 2 }, () => {
+  test('leaves its pause on this machine too, also right after a quick one', async () => {
+    const site = await openPoliteSite(manyPages(6))
+    const library = await openPoliteLibrary()
+    await crawlPolitely(library, `${site.origin}/`, BASIC)
+    site.forget()
+    const slow = { ...library, limits: { ...library.limits, loopbackIntervalMs: 400 } }
+    const { summary } = await crawlPolitely(slow, `${site.origin}/`, { ...BASIC, name: 'slow' })
+    expect(summary).toMatchObject({ end: 'completed', indexed: 7 })
+    expectPaced(arrivals(site), 400)
+  })
+})
+
 describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
   test('holds for everything that is asked for: robots.txt, lists, Markdown and pages', async () => {
     const site = await openPoliteSite()
