@@ -1,5 +1,6 @@
 import type { Snapshot } from '../core/model.ts'
 import { isBelowStart } from '../core/url/reach.ts'
+import { ContentTraps, type PageContent } from './content-traps.ts'
 import { untilResumed } from './control.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
@@ -31,7 +32,6 @@ import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
-import { ContentTraps, type PageContent } from './traps.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
@@ -289,12 +289,6 @@ export class ActiveCrawl {
   /** Takes note of what an address held. One that is read once more says nothing new about those of its shape. */
   noteContent({ url, depth, isFinal, isConfirmation }: Visit, content: PageContent): void {
     if (this.run.scope.trapGuards && !isFinal && !isConfirmation) this.#traps.note(url, depth, content)
-  }
-
-  /** Why an address is left out although the gate lets it through: those of its shape held the same again and again. */
-  findTrap(url: string, key: string): Refusal | null {
-    const pattern = this.#startKeys.has(key) ? undefined : this.#traps.find(url)
-    return pattern === undefined ? null : { reason: 'same-content', pattern, target: null }
   }
 
   /** Reads the lists of the site, once. Whoever settles the start waits for it, so that what they name is theirs first. */
@@ -602,7 +596,8 @@ export class ActiveCrawl {
   }
 
   #openGate(siteUrl: string): Gate {
-    return createGate({ startUrl: this.run.startUrl, siteUrl, scope: this.run.scope, now: this.startedAt })
+    const { startUrl, scope } = this.run
+    return createGate({ startUrl, siteUrl, scope, now: this.startedAt, contentTraps: this.#traps })
   }
 
   get #readsLists(): boolean {
@@ -624,7 +619,7 @@ export class ActiveCrawl {
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
     const stale = this.#refuseListed(finding)
-    const barred = refused ?? finding.refusal ?? aside ?? stale ?? (isGiven ? null : this.findTrap(url, key))
+    const barred = refused ?? finding.refusal ?? aside ?? stale
     // The ledger has to know that the site itself names what was only supposed.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)

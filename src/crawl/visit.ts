@@ -83,10 +83,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
 }
 
 /** Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap. */
-function findRefusal(active: ActiveCrawl, { url, key, depth, discovery, hasPage }: Visit): Refusal | null {
-  if (discovery === 'manual') return null
-  const { refusal } = active.gate.judge(url, depth, hasPage)
-  return refusal ?? (hasPage ? null : active.findTrap(url, key))
+function findRefusal({ gate }: ActiveCrawl, { url, depth, discovery, hasPage }: Visit): Refusal | null {
+  return discovery === 'manual' ? null : gate.judge(url, depth, hasPage).refusal
 }
 
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
