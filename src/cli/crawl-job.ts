@@ -25,6 +25,8 @@ import { whenReachable } from './when-reachable.ts'
 /** What a process that crawls for a server is told. */
 export interface CrawlJob {
   readonly config: EffectiveConfig
+  /** Shortest pause between two requests to any host, this machine among them. */
+  readonly leastPauseMs: number
   /** A process that has lost the crawl to this one. */
   readonly goneRunner?: string
   readonly ask:
@@ -106,7 +108,7 @@ export function addJobOptions(command: Command): Command {
     .option('--pacer-jitter-min-ms <ms>', 'least jitter of a pause', count('--pacer-jitter-min-ms'))
     .option('--pacer-jitter-max-ms <ms>', 'most jitter of a pause', count('--pacer-jitter-max-ms'))
     .option('--db <path>', 'another library')
-    .option('--slow', 'leave a second between two requests to a host')
+    .option('--slow', 'leave at least a second between two requests to a host, on this machine too')
     .option('--fast-start', 'nothing: every start is fast')
     .option('--prefer-cache', 'take pages that are stored as they are, however old')
     .option('--no-prefer-cache', 'ask for every page')
@@ -123,13 +125,14 @@ export function addJobOptions(command: Command): Command {
 export function readJob(command: Command, url: string | undefined): CrawlJob {
   const flags = command.opts<JobFlags>()
   const config = withFlags(configOf(command), flags)
+  const leastPauseMs = leastPauseOf(flags)
   if ([url, flags.source, flags.join].filter((one) => one !== undefined).length !== 1) {
     throw new PharosError('USAGE', { problem: 'expected either an address, --source or --join' })
   }
-  if (flags.join !== undefined) return { config, ask: { type: 'join', crawl: flags.join } }
+  if (flags.join !== undefined) return { config, leastPauseMs, ask: { type: 'join', crawl: flags.join } }
   if (flags.source !== undefined) {
     const input = { maxAgeMs: config.values.maxAge, ...parseOptions(flags.options), kind: flags.kind ?? 'recrawl' }
-    return { config, ask: { type: 'source', source: flags.source, input } }
+    return { config, leastPauseMs, ask: { type: 'source', source: flags.source, input } }
   }
   const maxPages = flags.maxPages ?? flags.maxDownloads
   const input: StartInput = {
@@ -149,13 +152,18 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
     },
     ...plannerOf(flags),
   }
-  return { config, ask: { type: 'start', input } }
+  return { config, leastPauseMs, ask: { type: 'start', input } }
+}
+
+/** The pause that is asked for between two requests to any host, this machine among them. */
+function leastPauseOf({ rateLimitMs = 0, slow = false }: JobFlags): number {
+  return Math.max(rateLimitMs, slow ? SLOW_MS : 0)
 }
 
 /** The settings in force, with those flags on top that hold for one crawl only. */
 function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
   const { values } = config
-  const leastPause = Math.max(flags.rateLimitMs ?? 0, flags.slow === true ? SLOW_MS : 0, values.requestInterval)
+  const leastPause = Math.max(leastPauseOf(flags), values.requestInterval)
   const jitterMin = flags.pacerJitterMinMs ?? Math.min(values.jitterMin, flags.pacerJitterMaxMs ?? values.jitterMin)
   const timeout = flags.requestTimeoutMs ?? values.answerTimeout
   const changed: Partial<Config> = {
@@ -240,11 +248,14 @@ function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
 }
 
 async function runJob(job: CrawlJob): Promise<void> {
-  const { config } = job
+  const { config, leastPauseMs } = job
   const work = interruptible((signal) => {
     // A library that is away comes back, and whoever has taken the job waits for that too.
     const patiently = <T>(ask: () => Promise<T>) => whenReachable({ info: say, warn: say }, signal, ask)
-    const open = () => patiently(() => openConfigured(config))
+    const open = async () => {
+      const library = await patiently(() => openConfigured(config))
+      return { ...library, limits: { ...library.limits, loopbackIntervalMs: leastPauseMs } }
+    }
     return withLibrary(config, (library) => crawlFor(job, library, signal, patiently), [], open)
   })
   await work.finally(() => {

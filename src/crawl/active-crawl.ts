@@ -1,5 +1,6 @@
 import type { Snapshot } from '../core/model.ts'
 import { isBelowStart } from '../core/url/reach.ts'
+import { ContentTraps, type PageContent } from './content-traps.ts'
 import { untilResumed } from './control.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
@@ -11,6 +12,7 @@ import {
   type Discovery,
   type Find,
   type FindResult,
+  isListed,
   isRead,
   type LedgerRow,
   type Reason,
@@ -19,6 +21,7 @@ import {
   type Settlement,
   type Visit,
 } from './ledger.ts'
+import { ListTrials } from './list-trials.ts'
 import { isUnsent, type Leave, Pacer } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
@@ -29,10 +32,16 @@ import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
-import { ContentTraps, type PageContent } from './traps.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
+/** Requests for pages that a cap on pages allows: so many for each page, and some for what leads to none. */
+const REQUESTS_PER_PAGE = 10
+const FURTHER_REQUESTS = 100
+/** Finds of one kind that are visited first; each time as many again are visited later. */
+const FIRST_TURN = 8
+/** Stands for the depth of what is known from lists alone: a link to it is news. */
+const LISTED_DEPTH = Infinity
 /** How old what others have done may be when it is told. */
 const HELP_AGE_MS = 1000
 /** Visits of others after which it is counted anew what all have come to, and how many times more there are each time after that. */
@@ -91,6 +100,10 @@ export class ActiveCrawl {
   overflow = 0
   bytes = 0
   requests = 0
+  /** Requests of visits. */
+  pageRequests = 0
+  /** Whether lists are being read: until then, what pages link to has to wait. */
+  isReadingLists = false
   /** Why it cannot even begin. */
   refusal: Reason | null = null
   /** The same in words. */
@@ -132,6 +145,11 @@ export class ActiveCrawl {
   /** Hosts of the site: the one that was given, and those it turned out to be at. */
   readonly #hosts = new Set<string>()
   readonly #traps = new ContentTraps(this.#hosts)
+  readonly #lists = new ListTrials()
+  /** What both a list and a page name, and was not visited yet, by key. */
+  readonly #linkedListed = new Map<string, Find>()
+  /** Finds so far. */
+  readonly #counts = { listed: 0, linked: 0 }
 
   constructor(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal, shared?: SharedCrawl) {
     this.run = run
@@ -174,22 +192,28 @@ export class ActiveCrawl {
     visit?: Visit,
     fetcher: Fetcher = this.ports.fetcher,
   ): Promise<FetchOutcome> {
-    const { host, origin } = new URL(request.url)
+    const { origin } = new URL(request.url)
+    const isOfPage = visit !== undefined
     this.requests++
+    if (isOfPage) this.pageRequests++
     let askedAt = this.ports.clock.now()
     const headers = { ...this.#headersFor(origin), ...request.headers }
-    const admitLarge = visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }
+    const ofVisit =
+      visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit), isRetry: visit.attempts > 0 }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
     const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
       askedAt = this.ports.clock.now()
-      return fetcher.fetch({ ...request, headers, ...admitLarge, isInTime, signal })
+      return fetcher.fetch({ ...request, headers, ...ofVisit, isInTime, signal })
     }
     const outcome = await this.pacer.send(leave, send, signal).finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
     // What the network guard refused was never sent.
-    if (isUnsent(outcome) || (outcome.type === 'failed' && outcome.reason === 'address-refused')) this.requests--
-    if (!isUnsent(outcome)) await this.pacer.note(host, outcome, askedAt, visit !== undefined)
+    if (isUnsent(outcome) || (outcome.type === 'failed' && outcome.reason === 'address-refused')) {
+      this.requests--
+      if (isOfPage) this.pageRequests--
+    }
+    if (!isUnsent(outcome)) await this.pacer.note(request.url, outcome, askedAt, isOfPage)
     return outcome
   }
 
@@ -228,7 +252,8 @@ export class ActiveCrawl {
         this.#noteOverflow(find)
         return
       }
-      this.#offered.set(find.key, refusal === null ? depth : (this.#offered.get(find.key) ?? Infinity))
+      const isNews = refusal === null && !isListed(discovery)
+      this.#offered.set(find.key, isNews ? depth : (this.#offered.get(find.key) ?? LISTED_DEPTH))
       if (results[i] === 'named') this.#countNamed(find.key)
       if (results[i] === 'admitted') this.events.push({ type: 'enqueued', url, depth, discovery })
       if (results[i] !== 'refused' || refusal === null) return
@@ -266,17 +291,63 @@ export class ActiveCrawl {
     if (this.run.scope.trapGuards && !isFinal && !isConfirmation) this.#traps.note(url, depth, content)
   }
 
-  /** Why an address is left out although the gate lets it through: those of its shape held the same again and again. */
-  findTrap(url: string, key: string): Refusal | null {
-    const pattern = this.#startKeys.has(key) ? undefined : this.#traps.find(url)
-    return pattern === undefined ? null : { reason: 'same-content', pattern, target: null }
-  }
-
   /** Reads the lists of the site, once. Whoever settles the start waits for it, so that what they name is theirs first. */
   discovered(startKey?: string): Promise<void> {
-    const discovery = this.#discovery ?? readLists(this, startKey)
-    this.#discovery = discovery
-    return discovery
+    if (this.#discovery === undefined) {
+      this.isReadingLists = true
+      this.#discovery = readLists(this, startKey).finally(() => {
+        this.isReadingLists = false
+      })
+    }
+    return this.#discovery
+  }
+
+  /** Whether the cap on pages, or the requests that it allows, are used up. */
+  get isCapped(): boolean {
+    const { maxPages } = this.run.scope
+    if (maxPages === null) return false
+    return this.pagesTaken >= maxPages || this.pageRequests >= maxPages * REQUESTS_PER_PAGE + FURTHER_REQUESTS
+  }
+
+  /** Most pages for now: lists may take half of the cap before what pages link to is known. */
+  get maxPagesNow(): number {
+    const maxPages = this.run.scope.maxPages ?? Infinity
+    return this.isReadingLists ? Math.ceil(maxPages / 2) : maxPages
+  }
+
+  /** Takes note of what became of an address that a list names. */
+  async noteListed({ foundOn, discovery }: Visit, { state }: Settled, status: number | null): Promise<void> {
+    if (foundOn === null || !isListed(discovery)) return
+    const isFound = state === 'indexed' || state === 'unchanged'
+    // Without an answer it is a matter of the host.
+    const isMissing = state === 'failed' && status !== null
+    if (!isFound && !isMissing) return
+    const next = this.#lists.note(foundOn, isMissing)
+    if (next === 'sample') await this.#sampleList(foundOn)
+    if (next === 'set-aside') await this.#setAside(foundOn, discovery)
+  }
+
+  /** Has a sample of a list visited before everything else. */
+  async #sampleList(list: string): Promise<void> {
+    const finds: Find[] = []
+    for (const url of this.#lists.sampleOf(list)) {
+      const row = await this.#findWaiting(url)
+      if (row?.state !== 'pending') continue
+      const { key, host, depth, foundOn, discovery } = row
+      finds.push({ key, url: row.url, host, depth, foundOn, discovery, refusal: null, weight: -1 })
+    }
+    if (finds.length > 0) await this.record(finds)
+  }
+
+  /** Leaves out what a stale list names, but for what pages link to as well. */
+  async #setAside(list: string, discovery: Discovery): Promise<void> {
+    const { run, ports } = this
+    const now = ports.clock.now()
+    const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, list)
+    this.incomplete ??= `${list} was set aside, because the addresses it names are gone`
+    const detail = `${count} addresses set aside: those that were asked for are gone`
+    this.events.push({ type: 'discovery', discovery, url: list, found: 0, detail })
+    await this.record([...this.#linkedListed.values()])
   }
 
   /** Reads the lists if no visit of the start came to it. Tells whether it did. */
@@ -386,6 +457,7 @@ export class ActiveCrawl {
   /** Counts what became of a visit and tells it. Answers whether it brought a page. */
   count(settlement: Settlement, settled: Settled, bytes: number): boolean {
     this.#begun.delete(settlement.visit.key)
+    this.#linkedListed.delete(settlement.visit.key)
     const { visit, status, detail, record, finds = [], aliases = [] } = settlement
     const { state, reason } = settled
     if (settled.type === 'lost') {
@@ -524,7 +596,8 @@ export class ActiveCrawl {
   }
 
   #openGate(siteUrl: string): Gate {
-    return createGate({ startUrl: this.run.startUrl, siteUrl, scope: this.run.scope, now: this.startedAt })
+    const { startUrl, scope } = this.run
+    return createGate({ startUrl, siteUrl, scope, now: this.startedAt, contentTraps: this.#traps })
   }
 
   get #readsLists(): boolean {
@@ -545,7 +618,8 @@ export class ActiveCrawl {
     const isNewOnly = kind === 'refresh' || kind === 'retry'
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
-    const barred = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findTrap(url, key))
+    const stale = this.#refuseListed(finding)
+    const barred = refused ?? finding.refusal ?? aside ?? stale
     // The ledger has to know that the site itself names what was only supposed.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)
@@ -553,13 +627,41 @@ export class ActiveCrawl {
     const isKnown = known !== undefined && (barred === null ? known <= depth : barred.reason !== 'covered')
     // What waits already may be wanted earlier.
     if (isKnown && !isNamed && discovery !== 'planner') return
-    if (this.planning === undefined || barred !== null) {
+    if (barred !== null) {
       finds.push({ ...find, refusal: barred })
+      return
+    }
+    if (isListed(discovery) && foundOn !== null) this.#lists.add(foundOn, url)
+    if (this.planning === undefined) {
+      const weighed = { ...find, refusal: null, weight: this.#weighTurn(discovery) }
+      finds.push(weighed)
+      if (discovery === 'link' && known === LISTED_DEPTH) this.#rememberLinked(weighed)
       return
     }
     const refusal = this.planning.refuse(find)
     if (refusal !== null && known !== undefined) return
     finds.push({ ...find, refusal, weight: refusal === null ? this.planning.weigh(find) : 0 })
+  }
+
+  /** What a list names that was set aside meanwhile is left out, too. */
+  #refuseListed({ discovery, foundOn }: Finding): Refusal | null {
+    const isStale = foundOn !== null && isListed(discovery) && this.#lists.isStale(foundOn)
+    return isStale ? { reason: 'stale-list', pattern: foundOn, target: null } : null
+  }
+
+  /**
+   * Lets what lists name and what pages link to take turns: the first of each are visited first, then as many again of each, and so on.
+   * However long a list is, twice as many of its addresses as of links are visited before a link, and the other way round.
+   */
+  #weighTurn(discovery: Discovery): number {
+    if (discovery !== 'link' && !isListed(discovery)) return 0
+    const count = discovery === 'link' ? this.#counts.linked++ : this.#counts.listed++
+    return count < FIRST_TURN ? 0 : Math.floor(Math.log2(count / FIRST_TURN)) + 1
+  }
+
+  #rememberLinked(find: Find): void {
+    if (this.#linkedListed.size >= MAX_REMEMBERED) this.#linkedListed.clear()
+    this.#linkedListed.set(find.key, find)
   }
 
   /**

@@ -110,6 +110,7 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
     const settled = await ledger.settle({ ...settlement, ...cost })
     const kind = await kindAfter(active, settlement, settled)
     const isPage = active.count(settlement, settled, bytes)
+    await active.noteListed(visit, settled, settlement.status ?? null)
     await active.share()
     if (settled.type === 'lost' || settled.state === 'pending') return isPage
     await active.reach({ isPage, depth: visit.depth, bytes, isArticle: kind === 'article' })

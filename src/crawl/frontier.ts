@@ -80,7 +80,7 @@ export class Frontier {
         }
         await this.#fill()
         if (this.#ready.length > 0) continue
-      } else if (this.#isCapped()) {
+      } else if (this.#active.isCapped) {
         await this.#skipRest()
         continue
       }
@@ -104,16 +104,12 @@ export class Frontier {
   }
 
   #hasRoom(): boolean {
-    const { maxPages } = this.#active.run.scope
-    return maxPages === null || this.#active.pagesTaken + this.#inFlight < maxPages
+    const { isCapped, pagesTaken, maxPagesNow } = this.#active
+    return !isCapped && pagesTaken + this.#inFlight < maxPagesNow
   }
 
   #isPaused(): boolean {
     return this.#active.ports.control?.isPaused === true
-  }
-
-  #isCapped(): boolean {
-    return this.#active.pagesTaken >= (this.#active.run.scope.maxPages ?? Infinity)
   }
 
   async #sleepOrPutBack(visit: Visit, ms: number): Promise<void> {
@@ -163,10 +159,10 @@ export class Frontier {
     const { ports, run } = this.#active
     const now = ports.clock.now()
     const { concurrency, leaseMs, hosts, aliveMs } = run.limits
-    const { maxDepth, maxPages } = run.scope
+    const { maxDepth } = run.scope
     // A plan changes what comes next with every visit: what is taken ahead would keep it waiting.
     const wanted = this.#active.planning === undefined ? concurrency * 2 : concurrency - this.#inFlight
-    const room = maxPages === null ? wanted : Math.min(wanted, maxPages - this.#active.pagesTaken - this.#inFlight)
+    const room = Math.min(wanted, this.#active.maxPagesNow - this.#active.pagesTaken - this.#inFlight)
     const leased = await ports.ledger.lease({
       sourceId: run.sourceId,
       crawlId: run.crawlId,
@@ -196,9 +192,10 @@ export class Frontier {
     const now = ports.clock.now()
     const left = await ports.ledger.skipPending(run.sourceId, 'page-cap', String(maxPages), now, run.crawlId)
     if (left > 0) this.#active.cappedAt = maxPages
-    if (this.#inFlight === 0) this.#isDone = true
+    // Others must not be woken before there is something new: they would wake this one in turn, without end.
+    if (this.#inFlight > 0) return this.#waitForChange()
+    this.#isDone = true
     this.#notify()
-    if (!this.#isDone) await this.#waitForChange()
   }
 
   /** Waits until something may have changed; several who wait do so together. */

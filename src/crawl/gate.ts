@@ -1,5 +1,6 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import { clipText } from '../core/text/lines.ts'
+import { findAddressTrap } from '../core/url/address-traps.ts'
 import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../core/url/excludes.ts'
 import { keyPath, parseHttp, urlKey, writeKey } from '../core/url/key.ts'
 import { matchesPathGlob, parsePathGlob } from '../core/url/path-glob.ts'
@@ -7,7 +8,7 @@ import { classifyQuery, stripQuery } from '../core/url/query.ts'
 import { createReachTest } from '../core/url/reach.ts'
 import type { Scope } from '../core/url/scope.ts'
 import { stripSession } from '../core/url/session.ts'
-import { findCalendarTrap, findPathTrap } from '../core/url/traps.ts'
+import type { ContentTraps } from './content-traps.ts'
 import { isTrapReason, type Reason, type Refusal } from './ledger.ts'
 
 /** What the gate says of an address. */
@@ -44,6 +45,8 @@ export interface GateOptions {
   readonly scope: Scope
   /** What calendars are measured by, in milliseconds since 1970. Without it they are not. */
   readonly now?: number
+  /** What the content of pages has shown to be a trap so far. @default nothing */
+  readonly contentTraps?: Pick<ContentTraps, 'find'>
 }
 
 /** Longest address that is taken. */
@@ -57,11 +60,12 @@ const MAX_REMEMBERED = 50_000
  * trap guards, depth. The first refusal counts. robots.txt and the page cap are asked later, when there is something to fetch.
  */
 export function createGate(options: GateOptions): Gate {
-  const { scope } = options
-  const judgeAddress = createJudge(options)
+  const { scope, contentTraps } = options
+  const starts = new Set([options.startUrl, options.siteUrl].map((url) => keyIn(scope, url)))
+  const judgeAddress = createJudge(options, starts)
   const remembered = new Map<string, Verdict>()
 
-  /** The verdict of everything but depth, which is not a matter of the address. */
+  /** The verdict on what an address looks like, which stays the same. */
   const recall = (text: string): Verdict => {
     const known = remembered.get(text)
     if (known !== undefined) return known
@@ -75,6 +79,9 @@ export function createGate(options: GateOptions): Gate {
     keyOf: (url) => keyIn(scope, url),
     judge(url, depth, isNoTrap = false) {
       const recalled = recall(url)
+      const isGuarded = scope.trapGuards && !isNoTrap && !starts.has(recalled.key)
+      const trap = recalled.refusal === null && isGuarded ? contentTraps?.find(recalled.url) : undefined
+      if (trap !== undefined) return { ...recalled, refusal: refuse('same-content', trap) }
       const verdict =
         isNoTrap && isTrapReason(recalled.refusal?.reason ?? null)
           ? { ...recalled, refusal: null, stripped: null }
@@ -85,10 +92,12 @@ export function createGate(options: GateOptions): Gate {
   }
 }
 
-function createJudge({ startUrl, siteUrl, scope, now }: GateOptions): (text: string) => Verdict {
+function createJudge(
+  { startUrl, siteUrl, scope, now }: GateOptions,
+  starts: ReadonlySet<string | undefined>,
+): (text: string) => Verdict {
   const start = parseStart(startUrl)
   const site = parseStart(siteUrl)
-  const starts = new Set([keyIn(scope, start), keyIn(scope, site)])
   const reach = createReachTest(scope.reach, start, site)
   const block = scope.block.map(parsePathGlob)
   const allow = scope.allow.map(parsePathGlob)
@@ -109,10 +118,8 @@ function createJudge({ startUrl, siteUrl, scope, now }: GateOptions): (text: str
   /** Refuses what goes on for ever. The start does not, whatever it looks like. */
   const findTrap = (url: URL, path: string, key: string): Refusal | null => {
     if (!scope.trapGuards || starts.has(key)) return null
-    const repeated = findPathTrap(path)
-    if (repeated !== undefined) return refuse('path-trap', repeated)
-    const date = now === undefined ? undefined : findCalendarTrap(url, path, now)
-    return date === undefined ? null : refuse('calendar-trap', date)
+    const trap = findAddressTrap(url, path, now)
+    return trap === undefined ? null : { ...trap, target: null }
   }
 
   return (text) => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
   ASTRAY_MS,
-  clearStrikes,
   easeClock,
   FREE_CLOCK,
   type HostClock,
@@ -11,6 +10,7 @@ import {
   mendClock,
   openClock,
   opensAt,
+  recoverClock,
   retakeSlot,
   setFloor,
   slowClock,
@@ -175,7 +175,10 @@ describe('a pause', () => {
 describe('a host that is left alone', () => {
   const holds = (strikes: number) => strikes * 10_000
 
-  test('has a pause that is four times as long after that', () => {
+  test('keeps its pause, unless a longer one is asked for', () => {
+    expect(holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds })).toEqual(
+      clock({ nextAt: NOW + 200, heldUntil: NOW + 10_000, slowedAt: NOW, strikes: 1 }),
+    )
     expect(holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })).toEqual(
       clock({ intervalMs: 800, nextAt: NOW + 800, heldUntil: NOW + 10_000, slowedAt: NOW, strikes: 1 }),
     )
@@ -204,9 +207,18 @@ describe('a host that is left alone', () => {
     })
   })
 
-  test('loses its strikes with one good answer, unless that was asked for before', () => {
-    const known = clock({ strikes: 2, slowedAt: NOW })
-    expect(clearStrikes(known, NOW + 1)).toMatchObject({ strikes: 0, slowedAt: NOW })
-    expect(clearStrikes(known, NOW)).toBe(known)
+  test('recovers with one success: no strikes, and the pause of before', () => {
+    const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000, nextAt: NOW + 8001 })
+    const recovered = { strikes: 0, slowedAt: NOW, intervalMs: 400, nextAt: NOW + 401 }
+    expect(recoverClock(known, NOW + 1, NOW + 1, 400)).toEqual(clock(recovered))
+    expect(recoverClock(known, NOW + 1, NOW + 1, null)).toMatchObject({ strikes: 0, intervalMs: 8000 })
+    // Never quicker than the shortest pause, and never slower than it is.
+    expect(recoverClock(known, NOW + 1, NOW + 1, 0)).toMatchObject({ intervalMs: 200 })
+    expect(recoverClock(known, NOW + 1, NOW + 1, 9000)).toMatchObject({ intervalMs: 8000 })
+  })
+
+  test('does not recover by a success that was asked for before', () => {
+    const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000 })
+    expect(recoverClock(known, NOW, NOW + 5, 200)).toBe(known)
   })
 })

@@ -99,11 +99,8 @@ export function setFloor(clock: HostClock, floorMs: number, startMs: number, now
   const wasSlow = mended.intervalMs > mended.floorMs
   const intervalMs = wasSlow ? Math.max(mended.intervalMs, floorMs) : gentle
   if (intervalMs === mended.intervalMs) return { ...mended, floorMs }
-  if (intervalMs < mended.intervalMs) {
-    const behindLast = mended.nextAt - (mended.intervalMs - intervalMs)
-    return { ...mended, floorMs, intervalMs, nextAt: Math.min(mended.nextAt, Math.max(now + intervalMs, behindLast)) }
-  }
-  return { ...mended, floorMs, ...lengthen(mended, intervalMs, now) }
+  const change = intervalMs < mended.intervalMs ? shorten : lengthen
+  return { ...mended, floorMs, ...change(mended, intervalMs, now) }
 }
 
 /** Makes the pause longer because of the answer to something asked at `askedAt`. */
@@ -113,6 +110,7 @@ export function slowClock(
   now: number,
   { factor, mostMs = MOST_INTERVAL_MS }: { readonly factor: number; readonly mostMs?: number },
 ): HostClock {
+  if (factor <= 1) return clock
   const intervalMs = Math.min(Math.max(clock.intervalMs, LEAST_SLOW_MS) * factor, Math.max(mostMs, clock.floorMs))
   if (askedAt < clock.slowedAt || intervalMs <= clock.intervalMs) return clock
   return { ...clock, ...lengthen(clock, intervalMs, now) }
@@ -122,8 +120,8 @@ export function slowClock(
 export interface Hold {
   /** How long, by how often in a row it had to be. */
   readonly holdMsOf: (strikes: number) => number
-  /** How much longer its pause gets. */
-  readonly factor: number
+  /** How much longer its pause gets. @default 1 */
+  readonly factor?: number
   /** Whether it was a page that was asked for: further lists are no further strike. @default true */
   readonly isPage?: boolean
 }
@@ -133,14 +131,15 @@ export function holdClock(
   clock: HostClock,
   askedAt: number,
   now: number,
-  { holdMsOf, factor, isPage = true }: Hold,
+  { holdMsOf, factor = 1, isPage = true }: Hold,
 ): HostClock {
   const isSameBurst = askedAt <= clock.slowedAt && clock.strikes > 0
   const isCounted = isPage || clock.strikes === 0
   const strikes = isSameBurst || !isCounted ? clock.strikes : clock.strikes + 1
   const heldUntil = Math.max(clock.heldUntil, now + Math.min(holdMsOf(strikes), MOST_HOLD_MS))
   if (isSameBurst) return { ...clock, heldUntil }
-  const longer = Math.max(clock.intervalMs, LEAST_SLOW_MS) * (isCounted ? factor : 1)
+  const isSlowed = factor > 1 && isCounted && askedAt >= clock.slowedAt
+  const longer = isSlowed ? Math.max(clock.intervalMs, LEAST_SLOW_MS) * factor : clock.intervalMs
   const intervalMs = Math.min(longer, Math.max(MOST_INTERVAL_MS, clock.floorMs))
   return { ...clock, ...lengthen(clock, intervalMs, now), heldUntil, strikes }
 }
@@ -152,11 +151,21 @@ export function easeClock(clock: HostClock, factor: number = EASE): HostClock {
   return { ...clock, intervalMs: next - floorMs < LEAST_STEP_MS ? floorMs : next }
 }
 
-/** Says that a host answered well to something asked at `askedAt`: whatever comes next is a first strike. */
-export function clearStrikes(clock: HostClock, askedAt: number): HostClock {
-  return askedAt <= clock.slowedAt ? clock : { ...clock, strikes: 0 }
+/**
+ * Ends the back-off of a host that answered a request sent at `askedAt`: no strikes are left, and the pause is `paceMs` again where it is
+ * longer. An answer to a request sent before the back-off began ends nothing.
+ */
+export function recoverClock(clock: HostClock, askedAt: number, now: number, paceMs: number | null): HostClock {
+  if (askedAt <= clock.slowedAt) return clock
+  const intervalMs = Math.min(clock.intervalMs, Math.max(paceMs ?? Infinity, clock.floorMs))
+  return { ...clock, ...shorten(clock, intervalMs, now), strikes: 0 }
 }
 
 function lengthen(clock: HostClock, intervalMs: number, now: number): Partial<HostClock> {
   return { intervalMs, nextAt: Math.max(clock.nextAt, now + intervalMs), slowedAt: now }
+}
+
+function shorten(clock: HostClock, intervalMs: number, now: number): Partial<HostClock> {
+  const behindLast = clock.nextAt - (clock.intervalMs - intervalMs)
+  return { intervalMs, nextAt: Math.min(clock.nextAt, Math.max(now + intervalMs, behindLast)) }
 }

@@ -35,6 +35,8 @@ export const REASONS = [
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
+  // The list that names it holds nothing else than addresses that fail.
+  'stale-list',
   // Addresses of its shape have held the same again and again.
   'same-content',
   // The plan of the crawl has enough of what one hub lists, or it is older than was asked for.
@@ -92,10 +94,12 @@ export type Reason = (typeof REASONS)[number]
 
 const GATE_REASONS: ReadonlySet<Reason> = new Set(REASONS.slice(0, REASONS.indexOf('robots-disallow')))
 
+/** Refusals of what names an address: what one hub or list may not add, another hub or a link may. */
+const REASONS_OF_FINDERS: ReadonlySet<Reason> = new Set<Reason>(['hub-cap', 'hub-age', 'stale-list'])
+
 /** Whether a reason depends on how the address was found, so that a find by a better way may overrule it. */
 export function isGateReason(reason: Reason | null): boolean {
-  // What one hub may not add, another may.
-  return reason !== null && (GATE_REASONS.has(reason) || reason === 'hub-cap' || reason === 'hub-age')
+  return reason !== null && (GATE_REASONS.has(reason) || REASONS_OF_FINDERS.has(reason))
 }
 
 const TRAP_REASONS: ReadonlySet<Reason> = new Set<Reason>([
@@ -161,6 +165,14 @@ export const DISCOVERIES = [
 
 /** One of {@link DISCOVERIES}. */
 export type Discovery = (typeof DISCOVERIES)[number]
+
+/** How addresses become known that a list of the site names. */
+export const LIST_DISCOVERIES: readonly Discovery[] = ['llms-txt', 'llms-full', 'sitemap']
+
+/** Whether a list of the site names an address, as far as its first find tells. */
+export function isListed(discovery: Discovery): boolean {
+  return LIST_DISCOVERIES.includes(discovery)
+}
 
 /** Everything that is known about one address of a source. */
 export interface LedgerRow {
@@ -246,6 +258,8 @@ export interface Visit {
   readonly host: string
   readonly depth: number
   readonly discovery: Discovery
+  /** Address of the page or list where it was first found. */
+  readonly foundOn: string | null
   readonly attempts: number
   /** Validators, where an answer that nothing changed would be enough. */
   readonly etag: string | null
@@ -507,9 +521,17 @@ export interface Ledger {
   countPages(sourceId: string, crawlId: string): Promise<number>
   /**
    * Takes every pending row out of the frontier, and returns how many there were: one without a page becomes skipped for the
-   * reason, one with a page `unchanged` without having been checked, because nothing speaks against what it holds.
+   * reason, one with a page `unchanged` without having been checked, because nothing speaks against what it holds. With `list`, only
+   * rows without a page that this list names.
    */
-  skipPending(sourceId: string, reason: Reason, pattern: string | null, now: number, crawlId?: string): Promise<number>
+  skipPending(
+    sourceId: string,
+    reason: Reason,
+    pattern: string | null,
+    now: number,
+    crawlId?: string,
+    list?: string,
+  ): Promise<number>
   /** Gives up every pending row of a host, and returns how many there were. What their pages hold stays. */
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>
   /** Makes rows pending again: those that hold content, those that failed. */

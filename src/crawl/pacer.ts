@@ -1,13 +1,14 @@
 import { DURATION_ENDS, type DurationCounts, durationGroup } from '../core/durations.ts'
 import type { CrawlEvent, HostProgress } from './events.ts'
 import {
-  clearStrikes,
   easeClock,
   FREE_CLOCK,
+  type Hold,
   type HostClock,
   holdClock,
   MOST_INTERVAL_MS,
   openClock,
+  recoverClock,
   retakeSlot,
   setFloor,
   slowClock,
@@ -35,14 +36,16 @@ const QUICK_ANSWERS = 10
 const QUICK_MS = 10_000
 /** The step for a host that took long for a while. */
 const RELIEF = 0.5
-/** So many requests in a row without an answer mean that the host is in trouble, and not a page of it. */
+/** Different addresses that fail in a row, without a success between, before the host is slowed down: fewer are a matter of those pages. */
 const IN_TROUBLE = 3
-/** So many mean that it is to be left alone. */
+/** Different addresses that fail in a row before the host is left alone. */
 const KEEPS_FAILING = 8
-/** What may be a matter of single pages slows their host down no further: errors of an application, answers that do not come. */
-const MOST_FOR_PAGES_MS = 2000
-/** Whoever asks to slow down is asked so much less often. */
+/** Longest pause because of application errors: the host itself does answer. */
+const MOST_FOR_ERRORS_MS = 2000
+/** Growth of the pause when a second address asks to slow down. The pause gets shorter step by step afterwards. */
 const REFUSED_FACTOR = 4
+/** Stands for all lists of a site among the addresses that fail: those that a site does not have are often refused one and all. */
+const LISTS = 'lists'
 /** Hosts that are named in one report. */
 const MOST_REPORTED = 100
 /** An answer is slow when it takes so many times, and so much, longer than it took this host at its best. */
@@ -58,7 +61,7 @@ export interface PacerOptions {
   readonly clock: Clock
   /** Number from 0 up to 1, for jitter. */
   readonly random: () => number
-  readonly limits: Pick<CrawlLimits, 'intervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
+  readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
 }
 
@@ -242,11 +245,12 @@ export class Pacer {
   }
 
   /**
-   * Learns from what came of a request that was sent at `askedAt`. Lists that are refused one after the other, as those are that a
-   * site does not have, say no more than the first: its pages may still be had.
+   * Learns from what came of a request that was sent at `askedAt`. One address that fails says nothing about its host, however often it
+   * does: only several different ones in a row slow the host down or have it left alone, and one success ends that. A time in
+   * Retry-After holds for the whole host, and no longer than it says.
    */
-  async note(host: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
-    const watch = this.#watchOf(host)
+  async note(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
+    const watch = this.#watchOf(new URL(url).host)
     watch.noteLatency(outcome.latencyMs)
     this.#countLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') return this.#noteAnswer(watch, askedAt)
@@ -256,21 +260,19 @@ export class Pacer {
     if (!isTransient && reason !== 'timeout') return
     watch.quick = 0
     watch.isOnlySlow = false
+    const address = isPage ? url : LISTS
+    const isFurther = watch.noteFailure(address)
+    const isRefusal = reason === 'rate-limited' || retryAfterMs !== null
+    const factor = isRefusal && watch.noteRefusal(address) ? REFUSED_FACTOR : 1
     const isOverload =
       reason === 'timeout' || reason === 'network' || status === 502 || status === 503 || status === 504
-    if (reason === 'rate-limited' || retryAfterMs !== null) return this.#hold(watch, outcome, askedAt, isPage)
-    if (!isOverload) {
-      watch.errors++
-      if (watch.errors > 1) await this.#slow(watch, askedAt, { factor: 2, mostMs: MOST_FOR_PAGES_MS })
-      return
-    }
-    watch.troubles++
-    if (watch.troubles >= KEEPS_FAILING || watch.clock.strikes > 0) return this.#hold(watch, outcome, askedAt, isPage)
-    // One connection that breaks says little; one answer that does not come, or that the server is too busy, says enough.
-    // A few pages that never answer among many that do are no reason to crawl through all the others.
-    const isHosts = status === 503 || watch.troubles >= IN_TROUBLE
-    const mostMs = isHosts ? MOST_INTERVAL_MS : MOST_FOR_PAGES_MS
-    if (reason !== 'network' || watch.troubles > 1) await this.#slow(watch, askedAt, { factor: 2, mostMs })
+    const enough = isRefusal ? IN_TROUBLE : isOverload ? KEEPS_FAILING : Infinity
+    if (retryAfterMs !== null || watch.failing.size >= enough)
+      return this.#hold(watch, outcome, askedAt, { factor, isPage })
+    if (isRefusal) return this.#slow(watch, askedAt, { factor })
+    if (!isFurther || watch.failing.size < IN_TROUBLE) return
+    watch.paceMs ??= watch.clock.intervalMs
+    await this.#slow(watch, askedAt, { factor: 2, mostMs: isOverload ? MOST_INTERVAL_MS : MOST_FOR_ERRORS_MS })
   }
 
   /** Sets the pause that the robots.txt of an origin asks for, if any. A host gets the longest that its origins ask for. */
@@ -357,9 +359,12 @@ export class Pacer {
   }
 
   async #noteAnswer(watch: Watch, askedAt: number): Promise<void> {
-    watch.troubles = 0
-    watch.errors = 0
-    if (watch.clock.strikes > 0) await this.#change(watch, (known) => clearStrikes(known, askedAt))
+    watch.failing.clear()
+    if ((watch.clock.strikes > 0 || watch.paceMs !== null) && askedAt > watch.clock.slowedAt) {
+      const { paceMs } = watch
+      watch.paceMs = null
+      await this.#change(watch, (known) => recoverClock(known, askedAt, this.#options.clock.now(), paceMs))
+    }
     const { latency } = watch
     if (latency !== null && watch.isSlow()) {
       watch.quick = 0
@@ -387,15 +392,14 @@ export class Pacer {
     watch: Watch,
     { reason, detail, retryAfterMs }: Extract<FetchOutcome, { type: 'failed' }>,
     askedAt: number,
-    isPage: boolean,
+    how: Pick<Hold, 'factor' | 'isPage'>,
   ): Promise<void> {
     const { clock, random, limits, tell } = this.#options
     const { holdsMs } = limits
     const spread = 1 - HOLD_SPREAD + random() * 2 * HOLD_SPREAD
     const holdMsOf = (strikes: number) => retryAfterMs ?? holdOf(holdsMs, strikes) * spread
-    const factor = reason === 'rate-limited' || retryAfterMs !== null ? REFUSED_FACTOR : 1
     const before = watch.clock.strikes
-    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), { holdMsOf, factor, isPage }))
+    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), { holdMsOf, ...how }))
     const { strikes, heldUntil } = watch.clock
     watch.toldUntil = heldUntil
     if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
@@ -433,7 +437,13 @@ export class Pacer {
   async #open(host: string): Promise<void> {
     const watch = this.#watchOf(host)
     const { floorMs, startMs } = this.#leastOf(watch)
-    watch.opening ??= this.#change(watch, (known) => openClock(known, floorMs, startMs, this.#options.clock.now()))
+    watch.opening ??= this.#change(watch, (known) =>
+      openClock(known, floorMs, startMs, this.#options.clock.now()),
+    ).then(() => {
+      // An earlier run left the host slowed down: the first success shows that this is over.
+      const gentleMs = Math.max(floorMs, startMs)
+      if (watch.clock.intervalMs > gentleMs) watch.paceMs = gentleMs
+    })
     await watch.opening
   }
 
@@ -455,9 +465,10 @@ export class Pacer {
 
   /** The shortest pause of a host, by what this process knows, and the one it begins with. */
   #leastOf({ host, delays }: Watch): { readonly floorMs: number; readonly startMs: number } {
-    const { intervalMs, startIntervalMs } = this.#options.limits
+    const { intervalMs, loopbackIntervalMs, startIntervalMs } = this.#options.limits
     const isOwn = isLoopback(host)
-    return { floorMs: Math.max(isOwn ? 0 : intervalMs, ...delays.values()), startMs: isOwn ? 0 : startIntervalMs }
+    const leastMs = isOwn ? loopbackIntervalMs : intervalMs
+    return { floorMs: Math.max(leastMs, ...delays.values()), startMs: isOwn ? leastMs : startIntervalMs }
   }
 
   async #change(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {
@@ -493,12 +504,16 @@ class Watch {
   askedAt = Number.NEGATIVE_INFINITY
   /** The hold that was last told. */
   toldUntil = 0
-  /** Answers in a row: quick ones, none at all, and errors. */
+  /** Quick answers in a row. */
   quick = 0
-  troubles = 0
+  /** Different addresses that failed since the last success, at most {@link KEEPS_FAILING}. */
+  readonly failing: Set<string> = new Set()
+  /** The first address that asked to slow down. */
+  #refusing: string | undefined
+  /** The pause to go back to after one success; null while no failures have made it longer. */
+  paceMs: number | null = null
   /** Whether its pause is what it is because answers took long. */
   isOnlySlow = false
-  errors = 0
   /** How long it takes to answer lately, and took at its best. */
   latency: number | null = null
   #best = Number.POSITIVE_INFINITY
@@ -512,6 +527,21 @@ class Watch {
     if (ms === undefined) return
     this.latency = this.latency === null ? ms : this.latency * (1 - WEIGHT) + ms * WEIGHT
     if (++this.#answers >= LEAST_ANSWERS) this.#best = Math.min(this.#best, this.latency)
+  }
+
+  /** Takes note of an address that failed. Tells whether it is another one than those that failed since the last success. */
+  noteFailure(address: string): boolean {
+    const before = this.failing.size
+    if (before < KEEPS_FAILING) this.failing.add(address)
+    return this.failing.size > before
+  }
+
+  /** Takes note of an address that asks to slow down. Tells whether another one did before: then it is the pace, and not the page. */
+  noteRefusal(address: string): boolean {
+    this.#refusing ??= address
+    if (this.#refusing === address) return false
+    this.paceMs = null
+    return true
   }
 
   isSlow(): boolean {

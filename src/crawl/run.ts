@@ -52,7 +52,9 @@ export interface CrawlLimits {
   readonly hosts: number
   /** Shortest pause between two requests to a host that is not on this machine, in milliseconds. */
   readonly intervalMs: number
-  /** Pause such a host is met with, before it has shown that it answers quickly. */
+  /** Shortest pause between two requests to a host on this machine. */
+  readonly loopbackIntervalMs: number
+  /** Pause a host elsewhere is met with, before it has shown that it answers quickly. */
   readonly startIntervalMs: number
   /** Least and most milliseconds that a pause is longer than it has to be, so that requests keep no beat. */
   readonly jitterMs: readonly [least: number, most: number]
@@ -85,6 +87,7 @@ export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
   concurrency: 16,
   hosts: Infinity,
   intervalMs: 200,
+  loopbackIntervalMs: 0,
   startIntervalMs: 1000,
   jitterMs: [25, 50],
   holdsMs: [30_000, 300_000, 900_000],

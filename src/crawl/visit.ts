@@ -2,8 +2,8 @@ import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Extraction, Link, Page } from '../core/model.ts'
 import { isSpellingOf } from '../core/url/prefer.ts'
 import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
-import { acceptsVariant } from './discovery/markdown-variant.ts'
-import type { Alias, Reason, Refusal, Settlement, Visit } from './ledger.ts'
+import { acceptsVariant, isNegotiated } from './discovery/markdown-variant.ts'
+import type { Alias, PageRecord, Reason, Refusal, Settlement, Visit } from './ledger.ts'
 import { isUnsent, LEFT_ALONE, type Leave, POSTPONED } from './pacer.ts'
 import type { FetchOutcome, FetchRequest, RenderOutcome } from './ports.ts'
 import { type AnswerReader, type ReadPage, readAnswer } from './read-answer.ts'
@@ -83,10 +83,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
 }
 
 /** Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap. */
-function findRefusal(active: ActiveCrawl, { url, key, depth, discovery, hasPage }: Visit): Refusal | null {
-  if (discovery === 'manual') return null
-  const { refusal } = active.gate.judge(url, depth, hasPage)
-  return refusal ?? (hasPage ? null : active.findTrap(url, key))
+function findRefusal({ gate }: ActiveCrawl, { url, depth, discovery, hasPage }: Visit): Refusal | null {
+  return discovery === 'manual' ? null : gate.judge(url, depth, hasPage).refusal
 }
 
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
@@ -263,7 +261,8 @@ function interpretFailure(
   // The host failed as a whole, so that it says nothing about this page. Others are tried first when it is asked again.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
-  const isLast = attempt >= active.run.limits.attempts && !isHostAtFault
+  // The host answers others: an address that stays silent a second time would only keep the end of the crawl waiting.
+  const isLast = (attempt >= active.run.limits.attempts || (reason === 'timeout' && attempt > 1)) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
   const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
   const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
@@ -328,7 +327,10 @@ async function interpretPage(
   if (read.type === 'failed') return interpretNoRendering(active, visit, read, status)
   if (read.type === 'moved')
     return interpretMove(active, visit, { target: read.target, status, isPermanent: false }, false)
-  const { extraction, record } = read
+  const { extraction } = read
+  const isMarkdown = answer.isVariant || isNegotiated(visit.url, outcome.snapshot)
+  const html = isMarkdown && active.run.followsLinks ? await readHtmlLinks(active, visit) : NO_LINKS
+  const record = read.record === null ? null : withLinks(read.record, html.links)
   // A service that fetches pages shows them as its browser does; the Markdown of a page is fetched without it.
   const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isRendered = read.isRendered || isByService
@@ -341,7 +343,7 @@ async function interpretPage(
   const { page } = record
   active.answerStart(visit.key)
   active.noteContent(visit, { text: page.markdown, links: record.links })
-  const links = isFollowing ? findLinks(active, visit, page, record.links) : { finds: [], aliases: [] }
+  const links = isFollowing ? withFinds(findLinks(active, visit, page, record.links), html) : { finds: [], aliases: [] }
   // What a service gave says nothing about what comes without it.
   const shell = isByService ? {} : { isShell: read.isShell }
   const seen: Conclusion = { state: 'skipped', status, ...shell, links: record.links, ...links }
@@ -366,6 +368,35 @@ async function interpretPage(
   // What is around the content may have changed all the same: its title, what it says about itself, where it leads.
   if (isSame) return { ...stored, state: 'unchanged', detail: ['same content', ...reading].join(', ') }
   return { ...stored, state: 'indexed', contentHash: page.contentHash, detail: reading[0] ?? null }
+}
+
+/** Links of a page, and what is found by them. */
+interface FoundLinks extends Finds {
+  readonly links: readonly string[]
+}
+
+const NO_LINKS: FoundLinks = { links: [], finds: [], aliases: [] }
+
+/** Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. */
+async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks> {
+  const { pacer, ports, signal } = active
+  const turn = await pacer.takeTurn(visit.host, signal)
+  const request = { url: visit.url, accept: 'text/html' }
+  const outcome = turn === 'parked' ? LEFT_ALONE : await active.fetch(request, turn, visit, ports.pageFetcher)
+  if (outcome.type === 'failed') active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
+  if (outcome.type !== 'fetched' || isNegotiated(visit.url, outcome.snapshot)) return NO_LINKS
+  const reading = await active.read(outcome.snapshot, visit.key)
+  if (typeof reading === 'string') return NO_LINKS
+  const { extraction, record } = reading
+  if (extraction.type === 'page' && record !== null)
+    return { links: record.links, ...findLinks(active, visit, extraction.page, record.links) }
+  const links = extraction.type === 'no-page' ? listLinks(extraction.links) : []
+  return { links, ...active.judge(links, linksOf(visit)) }
+}
+
+/** A page with further links to replay. */
+function withLinks(record: PageRecord, more: readonly string[]): PageRecord {
+  return more.length === 0 ? record : { ...record, links: [...new Set([...record.links, ...more])] }
 }
 
 /** What is stored stays where the browser failed at a page, or where there is none: what came by itself is not what it holds. */

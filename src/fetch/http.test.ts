@@ -529,6 +529,13 @@ describe('time', () => {
     expect(outcomes).toEqual(details.map((detail) => failed('timeout', detail, { isTransient: true })))
   })
 
+  test('runs out in half as long for a retry', async () => {
+    const url = await serveSockets(() => {})
+    const outcome = await open({ firstByteTimeoutMs: 80 }).fetch({ url, isRetry: true })
+    const detail = `no answer from ${new URL(url).host} within 40 ms`
+    expect(outcome).toEqual(failed('timeout', detail, { isTransient: true }))
+  })
+
   test('runs out for a body that stops', async () => {
     const url = await serveBytes('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', { staysOpen: true })
     const detail = `${new URL(url).host} stopped in the middle of an answer`

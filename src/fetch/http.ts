@@ -70,7 +70,9 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
         if (url.username !== '' || url.password !== '') url.username = url.password = ''
         const headers = writeHeaders(request, settings.userAgent)
         const exchange = new Exchange(request, url, settings, resolve, reject)
-        agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers }, exchange)
+        const headersTimeout = exchange.firstByteTimeoutMs
+        const path = url.pathname + url.search
+        agent.dispatch({ origin: url.origin, path, method: 'GET', headers, headersTimeout }, exchange)
       })
     },
     async close() {
@@ -130,6 +132,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #url: URL
   readonly #settings: Settings
   readonly #maxBytes: number
+  /** Time until the header of the answer is complete. */
+  readonly firstByteTimeoutMs: number
   readonly #resolve: (outcome: FetchOutcome) => void
   readonly #reject: (reason: unknown) => void
   #isSettled = false
@@ -160,6 +164,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#url = url
     this.#settings = settings
     this.#maxBytes = request.maxBytes ?? settings.maxBytes
+    this.firstByteTimeoutMs = Math.ceil(settings.firstByteTimeoutMs / (request.isRetry === true ? 2 : 1))
     this.#resolve = resolve
     this.#reject = reject
     request.signal?.addEventListener('abort', this.#onAbort, { once: true })
@@ -361,7 +366,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
     switch (code) {
       case 'UND_ERR_HEADERS_TIMEOUT':
-        return this.#fail('timeout', `no answer from ${host} within ${this.#settings.firstByteTimeoutMs} ms`, true)
+        return this.#fail('timeout', `no answer from ${host} within ${this.firstByteTimeoutMs} ms`, true)
       case 'UND_ERR_BODY_TIMEOUT':
         return this.#fail('timeout', `${host} stopped in the middle of an answer`, true)
       case 'UND_ERR_HEADERS_OVERFLOW':

@@ -5,7 +5,7 @@ import { type Chunk, PAGE_CLASSES, type Page } from '../../src/core/model.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { CRAWL_ENDS, type CrawlEnd, type CrawlSummary } from '../../src/crawl/events.ts'
-import { clearStrikes, easeClock, type HostClock, holdClock, openClock, slowClock } from '../../src/crawl/host-clock.ts'
+import { easeClock, type HostClock, holdClock, openClock, recoverClock, slowClock } from '../../src/crawl/host-clock.ts'
 import {
   type Alias,
   type Discovery,
@@ -106,9 +106,9 @@ const CLOCK_CHANGES = {
   open: (clock, now) => openClock(clock, 1, 10, now),
   slow: (clock, now) => slowClock(clock, now, now, { factor: 2 }),
   hold: (clock, now) => holdClock(clock, now, now, { holdMsOf: (strikes) => strikes * 20.5, factor: 4 }),
-  holdForLong: (clock, now) => holdClock(clock, now, now, { holdMsOf: () => 1e12, factor: 1 }),
+  holdForLong: (clock, now) => holdClock(clock, now, now, { holdMsOf: () => 1e12 }),
   ease: (clock) => easeClock(clock),
-  clear: clearStrikes,
+  recover: (clock, now) => recoverClock(clock, now, now, 10),
   astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),
 } as const satisfies Record<string, (clock: HostClock, now: number) => HostClock>
 
@@ -387,7 +387,7 @@ function stepArbitrary(): fc.Arbitrary<Step> {
       arbitrary: fc.record({
         type: fc.constant('changeClock'),
         host: fc.constantFrom(...HOSTS),
-        change: fc.constantFrom('open', 'slow', 'hold', 'holdForLong', 'ease', 'ease', 'clear', 'astray'),
+        change: fc.constantFrom('open', 'slow', 'hold', 'holdForLong', 'ease', 'ease', 'recover', 'astray'),
       }),
     },
     {

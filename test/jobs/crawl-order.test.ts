@@ -100,6 +100,11 @@ describe('a body that asks for a crawl', () => {
     [{ fastStart: true }, {}],
   ]
 
+  test('asks for a pause that holds on this machine too', () => {
+    expect(readBody({ slow: true }).leastPauseMs).toBe(1000)
+    expect(readBody({}).leastPauseMs).toBe(0)
+  })
+
   test.each(settings)('%j changes the settings %j', (body, expected) => {
     expect(changesOf(body)).toEqual(expected)
   })

@@ -124,7 +124,7 @@ class LeanCrawl implements Crawling {
       askedAt = time.now
       return fetcher.fetch({ url, isInTime })
     })
-    if (!isUnsent(outcome)) await this.#pacer.note(leave.host, outcome, askedAt, isPage)
+    if (!isUnsent(outcome)) await this.#pacer.note(url, outcome, askedAt, isPage)
     return outcome
   }
 

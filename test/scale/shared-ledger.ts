@@ -534,6 +534,7 @@ function toVisit(source: SimulatedSource, row: LeasedRow, lease: string, slot: n
     depth: depthOf(number),
     // Given by hand, so that the gate, which is no matter of order or pace, is not asked.
     discovery: 'manual',
+    foundOn: null,
     attempts,
     etag: null,
     lastModified: null,

@@ -21,7 +21,16 @@ describe('the Markdown of a page that llms.txt lists', () => {
         '/c/index.html.md': text(markdown('C in Markdown'), type),
       })
       const crawled = await crawl()
-      expect(site.asked()).toEqual(['/', '/a.md', '/b.html.md', '/c/index.html.md', '/llms.txt'])
+      expect(site.asked()).toEqual([
+        '/',
+        '/a',
+        '/a.md',
+        '/b.html',
+        '/b.html.md',
+        '/c/',
+        '/c/index.html.md',
+        '/llms.txt',
+      ])
       expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b.html': 'indexed', '/c': 'indexed' })
       const stored = await library.store.readPage(source.id, `${site.origin}/a`)
       expect(stored?.page.markdown).toContain('A in Markdown')
@@ -44,7 +53,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
       '/a/index.html.md': text(markdown('A in Markdown'), 'text/markdown'),
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/a.md', '/a/index.html.md', '/llms.txt'])
+    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/a/index.html.md', '/llms.txt'])
   })
 
   test.each([
@@ -133,7 +142,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
       '/a.md': () => answers.pop() ?? text(markdown('A in Markdown'), 'text/markdown'),
     })
     await crawl()
-    expect(site.asked()).toEqual(['/', '/a.md', '/a.md', '/llms.txt'])
+    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/a.md', '/llms.txt'])
     const stored = await library.store.readPage(source.id, `${site.origin}/a`)
     expect(stored?.page.markdown).toContain('A in Markdown')
   })
@@ -173,6 +182,35 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(site.asked()).toEqual(['/', '/a.md', '/llms.txt'])
     expect(site.requests.find(({ path }) => path === '/a.md')?.status).toBe(304)
   })
+
+  test.each(['beside the page', 'at its own address'])(
+    'leaves the links to be followed that only the HTML has, at a recrawl too: %s',
+    async (place) => {
+      const html = page('A in HTML', ['/only-html', '/refused'])
+      const asMarkdown = text(markdown('A in Markdown', '\n[b](/b)\n'), 'text/markdown')
+      const { site, crawl, library, source } = await stage({
+        '/': page('Home', ['/a']),
+        ...(place === 'beside the page'
+          ? { '/llms.txt': list('/a'), '/a': html, '/a.md': asMarkdown }
+          : { '/a': ({ headers }) => (headers.accept?.startsWith('text/markdown') ? asMarkdown : html) }),
+        '/b': page('B'),
+        '/only-html': page('Only in HTML', ['/behind']),
+        '/behind': page('Behind'),
+      })
+      const indexed = {
+        '/': 'indexed',
+        '/a': 'indexed',
+        '/b': 'indexed',
+        '/only-html': 'indexed',
+        '/behind': 'indexed',
+      }
+      expect(statesOf(await crawl())).toEqual({ ...indexed, '/refused': 'failed not-found' })
+      const stored = await library.store.readPage(source.id, `${site.origin}/a`)
+      expect(stored?.page.markdown).toContain('A in Markdown')
+      const again = await crawl({ kind: 'recrawl' })
+      expect(again.summary).toMatchObject({ end: 'completed', unchanged: 5, removed: 0 })
+    },
+  )
 
   test('brings the links of its page along', async () => {
     const { site, crawl } = await stage(
@@ -226,7 +264,7 @@ describe('the Accept field', () => {
       '/b': page('B'),
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/a', '/b'])
+    expect(site.asked()).toEqual(['/', '/a', '/a', '/b'])
     const stored = await library.store.readPage(source.id, `${site.origin}/a`)
     expect(stored?.page.markdown).toContain('- `x < y`')
   })

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
-import { statesOf } from './crawl.ts'
-import { stageFile } from './library-file.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { closeWithTest, runCrawl, stageSite, statesOf } from './crawl.ts'
+import { stageFile, stagePath } from './library-file.ts'
+import { progressOf } from './polite.ts'
+import { quicken } from './quicken.ts'
 import { type Answer, type AnswerParts, page } from './site.ts'
 
 const HOME = page('Home heron', ['/a', '/b'])
@@ -138,6 +142,65 @@ describe('an answer that may get better', () => {
     const crawled = await crawl()
     expect(statesOf(crawled)['/a']).toBe(`failed ${reason}`)
     expect(site.requests.filter(({ path }) => path === '/a')).toHaveLength(1)
+  })
+})
+
+describe('a few bad addresses on a healthy host', () => {
+  const good = Array.from({ length: 50 }, (_, i) => `/good/${i}`)
+
+  async function stageBad() {
+    let asked = 0
+    const site = await stageSite({
+      '/': page('Home heron', ['/hangs', '/resets', '/limited', ...good]),
+      ...Object.fromEntries(good.map((path) => [path, page(`Good ${path}`)])),
+      '/hangs': { delayMs: 3_600_000 },
+      '/resets': (request) => {
+        request.socket.resetAndDestroy()
+        return ''
+      },
+      '/limited': () => (++asked === 1 ? { status: 429, headers: { 'retry-after': '2' } } : page('Limited linnet')),
+    })
+    const path = await stagePath()
+    const opened = await openLibrary({
+      path,
+      version: '0.0.0',
+      allowPrivate: ['127.0.0.0/8'],
+      firstByteTimeoutMs: 1000,
+    })
+    closeWithTest(opened)
+    const library = quicken(opened, 5)
+    const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
+    const crawl = (kind: 'add' | 'recrawl' = 'add') => runCrawl(library, source, { kind }, site.origin)
+    const clock = () => library.store.readClock(new URL(site.origin).host, library.clock.now())
+    return { site, crawl, clock }
+  }
+
+  test('delay themselves and nothing else', async () => {
+    const { site, crawl, clock } = await stageBad()
+    const { summary, rows, events } = await crawl()
+    expect(summary).toMatchObject({ end: 'completed', indexed: 52, failed: 2 })
+    expect(rows.get('/hangs')).toMatchObject({ state: 'failed', reason: 'timeout' })
+    expect(rows.get('/resets')).toMatchObject({ state: 'failed', reason: 'network' })
+    // The host is held as long as Retry-After says, and no longer.
+    const held = events.filter((event) => event.type === 'held')
+    expect(held).toMatchObject([{ reason: 'rate-limited', strikes: 1 }])
+    const delays = retriesOf(events).map(({ url, delayMs }) => [new URL(url).pathname, delayMs] as const)
+    for (const [path, delayMs] of delays) expect(delayMs, path).toBeLessThanOrEqual(4000)
+    expect(site.requests.filter(({ path }) => path === '/hangs')).toHaveLength(2)
+    expect(site.requests.filter(({ path }) => path === '/resets')).toHaveLength(3)
+    expect(await clock()).toMatchObject({ intervalMs: 0, strikes: 0 })
+  })
+
+  test('leave the next run at full speed', async () => {
+    const { site, crawl, clock } = await stageBad()
+    await crawl()
+    site.forget()
+    const { events, summary } = await crawl('recrawl')
+    expect(summary).toMatchObject({ end: 'completed', unchanged: 52, failed: 2 })
+    expect(events.filter(({ type }) => type === 'held')).toEqual([])
+    const intervals = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
+    expect(new Set(intervals)).toEqual(new Set([0]))
+    expect(await clock()).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
 })
 

@@ -23,14 +23,19 @@ export function variantsOf(url: string): string[] {
   return /\.x?html?$/i.test(pathname) ? [beside] : [beside, withPath(address, `${pathname}/index.html.md`)]
 }
 
+/** Tells whether the address of a page answered with Markdown, so that there may be HTML for those who ask for that. */
+export function isNegotiated(url: string, { headers }: Snapshot): boolean {
+  const essence = essenceOf(headers?.['content-type'])
+  return essence !== 'text/plain' && TYPES.has(essence) && !NO_PAGE.test(new URL(url).pathname)
+}
+
 /**
  * Tells whether an answer is the Markdown of a page: status 200, a type of text, and no page in HTML all the same. One that
  * is not to be indexed is passed over, as sites say so of what only repeats their pages.
  */
 export function acceptsVariant({ body, status = 200, headers }: Snapshot): boolean {
   const type = headers?.['content-type'] ?? ''
-  const [essence = ''] = type.split(';')
-  if (status !== 200 || !TYPES.has(essence.trim().toLowerCase())) return false
+  if (status !== 200 || !TYPES.has(essenceOf(type))) return false
   if (!readRobots([], headers?.['x-robots-tag'] ?? '').index) return false
   const beginning = decodePlain(body.slice(0, 4096), type)
   return beginning.trim() !== '' && !isHtml(beginning)
@@ -60,6 +65,10 @@ export class MarkdownVariants {
     const host = hostOf(url)
     this.#refusals.set(host, (this.#refusals.get(host) ?? 0) + 1)
   }
+}
+
+function essenceOf(type = ''): string {
+  return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 }
 
 function withPath(address: URL, path: string): string {

@@ -113,7 +113,7 @@ function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
         return fetcher.fetch({ ...request, isInTime })
       }
       const outcome = await (leave === undefined ? fetcher.fetch(request) : pacer.send(leave, send, request.signal))
-      if (!isUnsent(outcome)) await pacer.note(new URL(request.url).host, outcome, askedAt)
+      if (!isUnsent(outcome)) await pacer.note(request.url, outcome, askedAt)
       return outcome
     },
   }

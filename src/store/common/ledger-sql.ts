@@ -1,4 +1,4 @@
-import { LEDGER_STATES, type LedgerCounts, type LedgerState } from '../../crawl/ledger.ts'
+import { LEDGER_STATES, type LedgerCounts, type LedgerState, LIST_DISCOVERIES } from '../../crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 
 /** Rows of one state and reason; an empty reason is none. */
@@ -29,6 +29,9 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
   failed: 0,
   gone: 0,
 }
+
+/** The condition that a list of the site names the address of a row. */
+export const LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
 /** The states to which an action does something, as a list for SQL. */
 export function statesFor(action: LedgerAction): string {

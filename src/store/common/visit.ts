@@ -5,6 +5,7 @@ export interface VisitRecord<Hash> {
   readonly key: string
   readonly url: string
   readonly discovery: Discovery
+  readonly foundOn: string | null
   readonly attempts: number
   readonly etag: string | null
   readonly lastModified: string | null
@@ -29,7 +30,7 @@ type Told = Omit<Visit, 'sourceId' | 'host' | 'depth' | 'isConfirmation' | 'notB
 
 /** Validators are only worth sending where an answer that nothing changed would be enough. */
 export function toVisit<Hash>(found: VisitRecord<Hash>, unpackHash: (hash: Hash) => string): Told {
-  const { key, url, discovery, attempts, checkedAt, target } = found
+  const { key, url, discovery, foundOn, attempts, checkedAt, target } = found
   const hasPage = found.pageHash !== null
   const isFinal = Boolean(found.isFinal)
   // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
@@ -40,6 +41,7 @@ export function toVisit<Hash>(found: VisitRecord<Hash>, unpackHash: (hash: Hash)
     key,
     url,
     discovery,
+    foundOn,
     attempts,
     etag: isConditional ? found.etag : null,
     lastModified: isConditional ? found.lastModified : null,

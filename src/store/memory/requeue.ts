@@ -1,4 +1,4 @@
-import type { Reason } from '../../crawl/ledger.ts'
+import { isListed, type Reason } from '../../crawl/ledger.ts'
 import { nextState } from '../../crawl/transitions.ts'
 import { readmit } from './offer.ts'
 import { isRemovable } from './removal.ts'
@@ -50,9 +50,10 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen
 }
 
 /** Takes pending rows out of the frontier. One with a page was not looked at, so that nothing speaks against what it holds. */
-export function skipPending(ledger: SourceLedger, reason: Reason, pattern: string | null): number {
+export function skipPending(ledger: SourceLedger, reason: Reason, pattern: string | null, list?: string): number {
+  const isOfList = (row: Row) => !row.hasPage && row.foundOn === list && isListed(row.discovery)
   return ledger.putEach(
-    (row) => row.state === 'pending',
+    (row) => row.state === 'pending' && (list === undefined || isOfList(row)),
     (row) =>
       row.hasPage
         ? { ...moveRow(row, 'confirm'), reason: null, pattern: null, target: null }

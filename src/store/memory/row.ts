@@ -94,7 +94,21 @@ export function toLedgerRow(row: Row): LedgerRow {
  * `isRepeated` says that the content it last answered with is held by its target.
  */
 export function toVisit(row: Row, token: string, notBefore: number, isRepeated: boolean): Visit {
-  const { sourceId, key, url, host, depth, discovery, attempts, checkedAt, hasPage, isShell, target, isFinal } = row
+  const {
+    sourceId,
+    key,
+    url,
+    host,
+    depth,
+    discovery,
+    foundOn,
+    attempts,
+    checkedAt,
+    hasPage,
+    isShell,
+    target,
+    isFinal,
+  } = row
   const isAsStored = row.contentHash === null || row.contentHash === row.record?.page.contentHash
   // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
   const isConditional = !isFinal && (hasPage ? isAsStored : isRepeated)
@@ -106,6 +120,7 @@ export function toVisit(row: Row, token: string, notBefore: number, isRepeated: 
     host,
     depth,
     discovery,
+    foundOn,
     attempts,
     etag: isConditional ? row.etag : null,
     lastModified: isConditional ? row.lastModified : null,

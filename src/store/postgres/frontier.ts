@@ -12,7 +12,7 @@ import {
 } from '../../crawl/host-lease.ts'
 import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
 import { unpackHash } from '../common/hash.ts'
-import { stateAfter } from '../common/ledger-sql.ts'
+import { LISTED, stateAfter } from '../common/ledger-sql.ts'
 import {
   byWeight,
   type Candidate,
@@ -263,7 +263,20 @@ export async function listHeldHosts(sql: Sql, source: number, now: number, after
 }
 
 /** Takes every pending row out of the frontier. One with a page was not looked at, so that nothing speaks against what it holds. */
-export function skipPending(sql: Sql, source: number, reason: Reason, pattern: string | null): Promise<number> {
+export function skipPending(
+  sql: Sql,
+  source: number,
+  reason: Reason,
+  pattern: string | null,
+  list?: string,
+): Promise<number> {
+  if (list !== undefined) {
+    return sql.run(
+      `UPDATE ledger SET state = 'skipped', reason = $2, pattern = $3, target = NULL
+       WHERE source = $1 AND state = 'pending' AND page_hash IS NULL AND found_on = $4 AND ${LISTED}`,
+      [source, reason, pattern, list],
+    )
+  }
   return sql.run(
     `UPDATE ledger SET state = CASE WHEN page_hash IS NULL THEN 'skipped' ELSE 'unchanged' END,
        reason = CASE WHEN page_hash IS NULL THEN $2::text END, pattern = CASE WHEN page_hash IS NULL THEN $3::text END, target = NULL
@@ -512,7 +525,7 @@ interface Taken extends VisitRecord<Uint8Array> {
 // What is asked of one row each is no EXISTS: that might be answered by reading the whole table.
 const TAKE = `UPDATE ledger l SET state = ${stateAfter('lease')}, lease = v.lease, leased_until = $3::float8
   FROM unnest($1::bigint[], $2::text[]) AS v (id, lease) WHERE l.id = v.id
-  RETURNING l.id, l.key, l.url, l.discovery, l.attempts, l.etag, l.last_modified AS "lastModified",
+  RETURNING l.id, l.key, l.url, l.discovery, l.found_on AS "foundOn", l.attempts, l.etag, l.last_modified AS "lastModified",
     l.content_url AS "contentUrl", coalesce((SELECT true FROM links k WHERE k.id = l.id), false) AS "hasLinks", l.is_shell AS "isShell",
     l.content_hash AS "contentHash", l.page_hash AS "pageHash", l.checked_at AS "checkedAt", l.target, l.is_final AS "isFinal",
     coalesce((SELECT true FROM ledger t WHERE t.source = l.source AND digest_of(t.key) = digest_of(l.target) AND t.key = l.target

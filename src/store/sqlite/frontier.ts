@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ASTRAY_MS, type HostClock, MOST_HOLD_MS, opensAt } from '../../crawl/host-clock.ts'
 import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
-import { stateAfter } from '../common/ledger-sql.ts'
+import { LISTED, stateAfter } from '../common/ledger-sql.ts'
 import {
   type Candidate,
   countSlots,
@@ -23,7 +23,7 @@ export interface Frontier {
   release(source: number, key: string, lease: string): void
   countOpen(source: number, now: number): OpenWork
   listHeldHosts(source: number, now: number, after: number): string[]
-  skipPending(source: number, reason: Reason, pattern: string | null): number
+  skipPending(source: number, reason: Reason, pattern: string | null, list?: string): number
   failPending(source: number, host: string, reason: Reason, pattern: string | null): number
 }
 
@@ -146,7 +146,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     `UPDATE ledger SET state = ${stateAfter('lease')}, lease = ?, leased_until = ? WHERE id = ?`,
   )
   const selectVisit = db.prepare<[number], VisitRecord<StoredHash>>(
-    `SELECT l.key, l.url, l.discovery, l.attempts, l.etag, l.last_modified AS lastModified,
+    `SELECT l.key, l.url, l.discovery, l.found_on AS foundOn, l.attempts, l.etag, l.last_modified AS lastModified,
        l.content_url AS contentUrl, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks,
        l.is_shell AS isShell, l.content_hash AS contentHash, l.page_hash AS pageHash, l.checked_at AS checkedAt, l.target,
        l.is_final AS isFinal, t.id IS NOT NULL AS isRepeated,
@@ -167,6 +167,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const skip = db.prepare<[Reason, string | null, number]>(
     `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
      WHERE source = ? AND state = 'pending' AND page_hash IS NULL`,
+  )
+  const skipListed = db.prepare<[Reason, string | null, number, string]>(
+    `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
+     WHERE source = ? AND state = 'pending' AND page_hash IS NULL AND found_on = ? AND ${LISTED}`,
   )
   const giveUp = db.prepare<[Reason, string | null, number, string]>(
     `UPDATE ledger SET state = ${stateAfter('fail')}, reason = ?, pattern = ?, target = NULL, due_at = NULL,
@@ -274,6 +278,9 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     // What a clock wrote that was wrong is no hold, as for `mendClock`.
     listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MOST_HOLD_MS),
     failPending: (source, host, reason, pattern) => giveUp.run(reason, pattern, source, host).changes,
-    skipPending: (source, reason, pattern) => skip.run(reason, pattern, source).changes + keep.run(source).changes,
+    skipPending: (source, reason, pattern, list) =>
+      list === undefined
+        ? skip.run(reason, pattern, source).changes + keep.run(source).changes
+        : skipListed.run(reason, pattern, source, list).changes,
   }
 }

@@ -113,7 +113,7 @@ export function StartForm(): JSX.Element {
           <CheckField {...shared} name="sitemapOnly" label="Nothing but sitemaps" onChange={matchType} />
           <CheckField {...shared} name="allowQueryUrls" label="Keep queries that say nothing" />
           <CheckField {...shared} name="isComplete" label="Ask for every page, however fresh" />
-          <CheckField {...shared} name="slow" label="Slowly, one page a second" />
+          <CheckField {...shared} name="slow" label="Slow: at least one second between two requests to a host" />
         </div>
         <div class="start-row">
           <Field {...shared} name="render" label="Read pages">

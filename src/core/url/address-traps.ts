@@ -9,6 +9,21 @@ const MOST_SEQUENCE_REPEATS = 3
 /** So often one stands nowhere in a path. */
 const MOST_OF_ONE = 5
 
+/** Why an address is one of those that go on for ever, by what it looks like. */
+export interface AddressTrap {
+  readonly reason: 'path-trap' | 'calendar-trap'
+  /** In words. */
+  readonly pattern: string
+}
+
+/** Looks for a trap in an address. Without `now`, in milliseconds since 1970, calendars are not measured. */
+export function findAddressTrap(url: URL, path: string, now: number | undefined): AddressTrap | undefined {
+  const repeated = findPathTrap(path)
+  if (repeated !== undefined) return { reason: 'path-trap', pattern: repeated }
+  const date = now === undefined ? undefined : findCalendarTrap(url, path, now)
+  return date === undefined ? undefined : { reason: 'calendar-trap', pattern: date }
+}
+
 /**
  * What repeats itself in a path, in words: relative links that lead ever deeper. Numbers may repeat, as in the coordinates of
  * `/tiles/0/0/0/0`. Undefined for a path that does not.

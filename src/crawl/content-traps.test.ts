@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ContentTraps, type PageContent, shapeOf } from './traps.ts'
+import { ContentTraps, type PageContent, shapeOf } from './content-traps.ts'
 
 const OWN: ReadonlySet<string> = new Set(['a.example', 'a.example:8443'])
 
@@ -59,16 +59,16 @@ describe('the same content under many addresses', () => {
     links: [`https://a.example/list/${i + 1}?x=${'abcdefgh'[i % 8]}`],
   })
 
-  test('makes a trap of its shape from the fiftieth page on', () => {
-    expect(read(49, () => text('apples'))).toBeUndefined()
-    expect(read(50, () => text('apples'))).toBe('a.example/list/#')
+  test('makes a trap of its shape from the twenty-fifth page on', () => {
+    expect(read(24, () => text('apples'))).toBeUndefined()
+    expect(read(25, () => text('apples'))).toBe('a.example/list/#')
   })
 
   test('makes a trap of hosts without end, and none of those of the site', () => {
     const hostOf = (i: number) => `https://h${'abcdefghij'[i % 10]}${i}.a.example/`
-    expect(read(49, () => text('apples'), hostOf)).toBeUndefined()
-    expect(read(50, () => text('apples'), hostOf)).toBe('*.a.example/')
-    expect(read(5000, (i) => text(i === 7 ? 'pears' : 'apples'), hostOf)).toBeUndefined()
+    expect(read(24, () => text('apples'), hostOf)).toBeUndefined()
+    expect(read(25, () => text('apples'), hostOf)).toBe('*.a.example/')
+    expect(read(5000, (i) => text(i % 9 === 7 ? 'pears' : 'apples'), hostOf)).toBeUndefined()
     const word = (i: number) => 'abcdefghij'.charAt(i % 10).repeat(3)
     const leadingTo = (linkOf: (i: number) => string) => (i: number) => ({ text: 'Go on', links: [linkOf(i)] })
     expect(
@@ -118,9 +118,9 @@ describe('the same content under many addresses', () => {
     expect(read(50, linked)).toBeDefined()
   })
 
-  test('is the same but for numbers and dates from the hundredth page on', () => {
-    expect(read(99, dated)).toBeUndefined()
-    expect(read(100, dated)).toBeDefined()
+  test('is the same but for numbers and dates from the fiftieth page on', () => {
+    expect(read(49, dated)).toBeUndefined()
+    expect(read(50, dated)).toBeDefined()
   })
 
   test('is no trap where only numbers differ and all stand at one place', () => {
@@ -132,17 +132,26 @@ describe('the same content under many addresses', () => {
   })
 
   test('but for numbers on some pages is that of all but for numbers', () => {
-    const numbered = (i: number) => text(i === 40 ? 'apples 7' : 'apples 8')
-    expect(read(99, numbered)).toBeUndefined()
-    expect(read(100, numbered)).toBeDefined()
+    const numbered = (i: number) => text(i === 20 ? 'apples 7' : 'apples 8')
+    expect(read(49, numbered)).toBeUndefined()
+    expect(read(50, numbered)).toBeDefined()
   })
 
-  test('is no trap where a single page differs', () => {
-    const letters = (i: number) => String(i).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')
-    for (const odd of [0, 1, 48, 49]) {
-      expect(read(5000, (i) => text(i === odd ? 'pears' : 'apples'))).toBeUndefined()
+  test('makes a trap after four times as many pages where a few differ before', () => {
+    for (const odd of [0, 1, 23]) {
+      const read1 = (count: number) => read(count, (i) => text(i === odd ? 'pears' : 'apples'))
+      expect(read1(odd + 100)).toBeUndefined()
+      expect(read1(odd + 101)).toBeDefined()
     }
-    expect(read(5000, (i) => (i === 98 ? text('pears') : dated(i)))).toBeUndefined()
+    const calendar = (i: number) => (i < 8 && i % 2 === 0 ? text(`concert ${'abcdefgh'[i]}`) : dated(i))
+    expect(read(206, calendar)).toBeUndefined()
+    expect(read(207, calendar)).toBeDefined()
+  })
+
+  test('is no trap where a page differs now and again', () => {
+    const letters = (i: number) => String(i).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')
+    expect(read(5000, (i) => text(i % 20 === 0 ? 'pears' : 'apples'))).toBeUndefined()
+    expect(read(5000, (i) => (i % 49 === 48 ? text('pears') : dated(i)))).toBeUndefined()
     expect(read(5000, (i) => text(letters(i)))).toBeUndefined()
     expect(read(5000, (i) => ({ text: '', links: [`https://a.example/${letters(i)}`] }))).toBeUndefined()
   })
@@ -166,15 +175,14 @@ describe('the same content under many addresses', () => {
     const noteOthers = (sign: string) => {
       for (let i = 0; i < 2000; i++) note(`${sign}${String.fromCharCode(0x4e00 + i)}`, 1)
     }
-    note('first', 30)
+    note('first', 15)
     noteOthers('x')
-    note('first', 49)
+    note('first', 24)
     expect(traps.find('https://a.example/first/1')).toBeUndefined()
     note('first', 1)
     expect(traps.find('https://a.example/first/1')).toBeDefined()
     // That pages of a shape differ is remembered much longer.
-    traps.note('https://a.example/second/1', 1, text('pears'))
-    note('second', 1)
+    for (let i = 0; i < 12; i++) traps.note('https://a.example/second/1', 1, text(i % 2 === 0 ? 'pears' : 'plums'))
     noteOthers('y')
     note('second', 200)
     expect(traps.find('https://a.example/second/1')).toBeUndefined()

@@ -1,9 +1,13 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
 
-/** So many pages of a shape have to be read before anything is said of it, if they are the same; and if they are but for numbers. */
-const LEAST_PAGES = 50
-const LEAST_ALIKE = 100
+/** Pages of a shape in a row that make it a trap, if they are the same; and if they are the same but for numbers. */
+const LEAST_PAGES = 25
+const LEAST_ALIKE = 50
+/** How many times as many it takes once a page of the shape has differed. */
+const CAUTION = 4
+/** Pages of a shape that differ from the one before, after which the shape is no trap, whatever follows. */
+const MOST_CHANGES = 10
 /**
  * Pages that differ in numbers only may be the numbered pages of a list that has an end, which stand at one depth. What has none
  * leads on from page to page, by as many links at least; where only a query varies, fewer are enough.
@@ -17,13 +21,15 @@ const MAX_DIVERSE = 500_000
 const MAX_TEXT = 200_000
 const MAX_LINKS = 2000
 
-/** What was read of one shape, all of it alike so far. */
+/** Pages of one shape that were read in a row, all of them alike. */
 interface Shape {
   pages: number
   /** Whether they were the same in numbers too. */
   isSame: boolean
   readonly first: Fingerprint
   readonly depths: Set<number>
+  /** How often a page differed from those before. */
+  readonly changes: number
 }
 
 /** Numbers that two pages have in common: `whole` if they are the same, `form` if they are but for numbers and dates. */
@@ -42,8 +48,8 @@ export interface PageContent {
 /**
  * Recognises that a site has the same under addresses without end, in one run of a crawl. Addresses that differ in numbers, in the
  * values of a query, in how often a folder repeats or in the name of a host that is not one of the site have one shape. Once enough
- * pages of a shape were read, and not one of them differed, the rest of the shape is a trap: what is left out repeats what is there,
- * as far as anybody saw. A reference with thousands of pages is none, however small they are: their words differ, or the names of
+ * pages of a shape in a row did not differ, the rest of the shape is a trap: what is left out repeats what is there, as far as it was
+ * seen. Where a page has differed before, as the few months of a calendar do that have events, it takes more of them. A reference with thousands of pages is none, however small they are: their words differ, or the names of
  * what they link to. Which pages of a trap were read before that depends on which answered first; nothing else does.
  */
 export class ContentTraps {
@@ -64,13 +70,16 @@ export class ContentTraps {
     if (name === undefined || this.#traps.has(name) || this.#diverse.has(hashOf(name))) return
     const host = hostOf(url)
     const found = fingerprint(content, this.#hosts.has(host) ? undefined : shapeOfHost(host))
-    const shape = this.#shapes.get(name) ?? { pages: 0, isSame: true, first: found, depths: new Set() }
+    const known = this.#shapes.get(name)
+    const isChange = known !== undefined && found.form !== known.first.form
+    const changes = (known?.changes ?? 0) + (isChange ? 1 : 0)
     this.#shapes.delete(name)
-    if (found.form !== shape.first.form) {
+    if (changes > MOST_CHANGES) {
       this.#diverse.add(hashOf(name))
       forgetOldest(this.#diverse, MAX_DIVERSE)
       return
     }
+    const shape = isChange || known === undefined ? startShape(found, changes) : known
     shape.pages++
     shape.isSame &&= found.whole === shape.first.whole
     if (shape.depths.size < LEAST_DEPTHS) shape.depths.add(depth)
@@ -91,10 +100,15 @@ export class ContentTraps {
   }
 }
 
-function isTrap(name: string, { pages, isSame, depths }: Shape): boolean {
-  if (isSame) return pages >= LEAST_PAGES
+function startShape(first: Fingerprint, changes: number): Shape {
+  return { pages: 0, isSame: true, first, depths: new Set(), changes }
+}
+
+function isTrap(name: string, { pages, isSame, depths, changes }: Shape): boolean {
+  const caution = changes === 0 ? 1 : CAUTION
+  if (isSame) return pages >= LEAST_PAGES * caution
   const leastDepths = name.includes('?') ? LEAST_QUERY_DEPTHS : LEAST_DEPTHS
-  return pages >= LEAST_ALIKE && depths.size >= leastDepths
+  return pages >= LEAST_ALIKE * caution && depths.size >= leastDepths
 }
 
 function forgetOldest<T>(

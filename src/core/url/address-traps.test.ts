@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findCalendarTrap, findPathTrap } from './traps.ts'
+import { findCalendarTrap, findPathTrap } from './address-traps.ts'
 
 describe('a path that repeats itself', () => {
   test.each([

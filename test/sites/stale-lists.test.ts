@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import { REASON_WORDS } from '../../src/library/ledger-words.ts'
+import { type Stage, stage, UNPACED } from './crawl.ts'
+import { page, sitemap } from './site.ts'
+
+const DEAD = Array.from({ length: 3000 }, (_, i) => `/dead/${i}`)
+const countAsked = ({ site }: Stage, prefix: string) =>
+  site.requests.filter(({ path }) => path.startsWith(prefix)).length
+
+describe('a sitemap whose addresses are all gone', () => {
+  test('is sampled and set aside, and keeps no linked page waiting', async () => {
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron', ['/good']),
+        '/good': page('Good goose', ['/good/2']),
+        '/good/2': page('Better bittern'),
+        '/sitemap.xml': sitemap(DEAD.map((path) => origin + path)),
+      }),
+      { limits: UNPACED, scope: { maxPages: 100 } },
+    )
+    const { summary, rows, events } = await staged.crawl()
+    expect(summary).toMatchObject({ end: 'completed', indexed: 3 })
+    for (const path of ['/good', '/good/2']) expect(rows.get(path)).toMatchObject({ state: 'indexed' })
+    const asked = countAsked(staged, '/dead/')
+    expect(asked).toBeLessThan(400)
+    // Asked for all over the list, and not only at its beginning.
+    const places = staged.site.requests.flatMap(({ path }) => /^\/dead\/(\d+)$/.exec(path)?.[1] ?? [])
+    expect(Math.max(...places.map(Number))).toBeGreaterThan(2500)
+    expect(summary.ledger.reasons).toMatchObject({
+      'failed/not-found': asked,
+      'skipped/stale-list': DEAD.length - asked,
+    })
+    const aside = [...rows.values()].find(({ reason }) => reason === 'stale-list')
+    expect(aside).toMatchObject({ state: 'skipped', pattern: `${staged.site.origin}/sitemap.xml` })
+    expect(REASON_WORDS['stale-list']).toContain('set aside')
+    const told = events.filter((event) => event.type === 'discovery').map(({ detail }) => detail)
+    expect(
+      told.filter((detail) => detail.endsWith('addresses set aside: those that were asked for are gone')),
+    ).toHaveLength(1)
+    expect(summary.incomplete).toContain('sitemap.xml')
+  })
+
+  test('costs a recrawl no more requests than the first crawl, and no page', async () => {
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron', ['/good']),
+        '/good': page('Good goose'),
+        '/sitemap.xml': sitemap(DEAD.map((path) => origin + path)),
+      }),
+      { limits: UNPACED },
+    )
+    await staged.crawl()
+    staged.site.forget()
+    const { summary } = await staged.crawl({ kind: 'recrawl' })
+    expect(summary).toMatchObject({ end: 'completed', unchanged: 2, removed: 0 })
+    expect(countAsked(staged, '/dead/')).toBeLessThan(400)
+  })
+})
+
+describe('a list that is stale in part', () => {
+  test('is read to its end where some of its addresses answer', async () => {
+    const live = Array.from({ length: 40 }, (_, i) => `/live/${i}`)
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron'),
+        ...Object.fromEntries(live.map((path) => [path, page(`Live ${path}`)])),
+        '/sitemap.xml': sitemap([...DEAD.slice(0, 400), ...live].map((path) => origin + path)),
+      }),
+      { limits: UNPACED },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary).toMatchObject({ indexed: 41, incomplete: null })
+    expect(summary.ledger.reasons).not.toHaveProperty('skipped/stale-list')
+  })
+
+  test('does not take along an address that a page links to', async () => {
+    const hidden = '/linked/too'
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron', ['/slow']),
+        // Its links are found after the list was set aside.
+        '/slow': { body: page('Slow swallow', [hidden]), delayMs: 1500 },
+        [hidden]: page('Linked lapwing'),
+        '/sitemap.xml': sitemap([...DEAD.slice(0, 1777), hidden, ...DEAD.slice(1777)].map((path) => origin + path)),
+      }),
+      { limits: UNPACED },
+    )
+    const { rows } = await staged.crawl()
+    expect(rows.get(hidden)).toMatchObject({ state: 'indexed' })
+    expect(rows.get('/dead/2998')).toMatchObject({ state: 'skipped', reason: 'stale-list' })
+  })
+
+  test('leaves the other lists of the site alone', async () => {
+    const live = Array.from({ length: 30 }, (_, i) => `/live/${i}`)
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron'),
+        ...Object.fromEntries(live.map((path) => [path, page(`Live ${path}`)])),
+        '/sitemap.xml': sitemap([`${origin}/dead.xml`, `${origin}/live.xml`], 'sitemapindex'),
+        '/dead.xml': sitemap(DEAD.map((path) => origin + path)),
+        '/live.xml': sitemap(live.map((path) => origin + path)),
+      }),
+      { limits: UNPACED },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary).toMatchObject({ indexed: 31 })
+  })
+})
+
+describe('a page cap', () => {
+  test('is shared by what lists name and what pages link to', async () => {
+    const listed = Array.from({ length: 300 }, (_, i) => `/listed/${i}`)
+    const linked = Array.from({ length: 100 }, (_, i) => `/linked/${i}`)
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron', linked),
+        ...Object.fromEntries([...listed, ...linked].map((path) => [path, page(`Page ${path}`)])),
+        '/sitemap.xml': sitemap(listed.map((path) => origin + path)),
+      }),
+      { limits: UNPACED, scope: { maxPages: 60 } },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary).toMatchObject({ indexed: 60, cappedAt: 60 })
+    for (const prefix of ['/listed/', '/linked/']) expect(countAsked(staged, prefix)).toBeGreaterThan(15)
+  })
+
+  test('bounds the requests for pages: ten for each page, and a hundred', async () => {
+    const staged = await stage(
+      { '/': page('Home heron', DEAD.slice(0, 500)) },
+      { limits: UNPACED, scope: { maxPages: 5 } },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary).toMatchObject({ end: 'completed', indexed: 1, cappedAt: 5 })
+    expect(countAsked(staged, '/dead/')).toBeLessThanOrEqual(150 + 16)
+    expect(summary.ledger.reasons['skipped/page-cap']).toBeGreaterThan(300)
+  })
+})
