@@ -81,7 +81,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     ...(isPostgres(path) ? {} : { nameSources: () => nameSources(path) }),
     async openLibrary() {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
-        throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem: 'it does not exist' })
+        throw new PharosError('LIBRARY_MISSING', { library: path })
       }
       return openConfigured(config)
     },

@@ -312,6 +312,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
   return createHttp({
     version: VERSION,
     library: library.open,
+    checked: library.checked,
     search: pool.search,
     listDuplicates: pool.listDuplicates,
     jobLog: library.jobLog,

@@ -174,7 +174,7 @@ test('the program lists tools and resources without a library, and ends with its
   const answer = await client.callTool({ name: 'list_sources', arguments: {} })
   expect(answer).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringMatching(/^Error \(LIBRARY_UNUSABLE\).*does not exist/) }],
+    content: [{ text: expect.stringMatching(/^Error \(LIBRARY_MISSING\).*does not exist/) }],
   })
   expect(existsSync(path)).toBe(false)
   const { pid } = transport
