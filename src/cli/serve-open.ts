@@ -298,7 +298,6 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     createServer: mcp.createServer,
     newId: randomUUID,
     now: Date.now,
-    isChecked: true,
   })
   const pool = openSearchPool({
     open: library.open,

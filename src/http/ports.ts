@@ -26,7 +26,7 @@ export interface HttpPorts {
   /** Analyses what is stored, in a process of its own. */
   readonly analysis: AnalysisRunner
   /** Answers MCP; gets requests that were checked like all others. */
-  readonly mcp: (request: Request) => Promise<Response>
+  readonly mcp: (request: Request, peer?: Peer) => Promise<Response>
   /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */
   readonly readAsset: (path: string) => Promise<Asset | undefined>
   /** A file of the page that works on one machine, by its path in there; undefined when there is none. */

@@ -140,7 +140,6 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     createServer: mcp.createServer,
     newId: randomUUID,
     now: Date.now,
-    isChecked: true,
   })
   const packs = openPackShelf(library, join(folder, 'packs'))
   const app = createHttp(
