@@ -6,7 +6,14 @@ import { join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** Files of src/ that are started: by the user, as a thread or as a process. */
-const ENTRIES = ['cli/main', 'cli/search-worker', 'embed/embed-worker', 'jobs/page-process', 'jobs/page-worker']
+const ENTRIES = [
+  'cli/main',
+  'cli/check-worker',
+  'cli/search-worker',
+  'embed/embed-worker',
+  'jobs/page-process',
+  'jobs/page-worker',
+]
 
 /** Packages that find something by where they are: a binary, a module of WebAssembly. */
 const APART = ['better-sqlite3', 'web-tree-sitter']

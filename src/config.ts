@@ -104,6 +104,8 @@ export interface Config {
   readonly maxPageBytes: number
   readonly maxMemory: number
   /** Milliseconds. */
+  readonly fullDiskTime: number
+  /** Milliseconds. */
   readonly maxAge: number
   /** Empty when there is none. */
   readonly contactUrl: string
@@ -575,6 +577,12 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 512 * 2 ** 20,
     least: 1,
     description: 'fetch one page at a time while the program uses more memory than this (bytes, or 512MB)',
+  },
+  fullDiskTime: {
+    type: 'duration',
+    default: 300_000,
+    hasFlag: false,
+    description: 'without a terminal, give up a crawl when the disk has been full for so long',
   },
   maxAge: {
     type: 'duration',

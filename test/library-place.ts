@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { inject } from 'vitest'
 import { isPostgres } from '../src/core/url/postgres-address.ts'
 import { isLong } from './faults/bounded.ts'
@@ -33,14 +33,11 @@ export async function placeLibrary(path: string): Promise<string> {
 export async function hideLibrary(place: string): Promise<void> {
   if (isPostgres(place)) return renameDatabase(nameOf(place), `${nameOf(place)}_away`)
   renameSync(place, `${place}.away`)
-  // What cannot be opened as a library.
-  mkdirSync(place)
 }
 
 /** Brings it back. */
 export async function showLibrary(place: string): Promise<void> {
   if (isPostgres(place)) return renameDatabase(`${nameOf(place)}_away`, nameOf(place))
-  rmdirSync(place)
   renameSync(`${place}.away`, place)
 }
 

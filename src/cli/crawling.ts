@@ -4,6 +4,7 @@ import { writePercent } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
+import { describeTime } from '../crawl/patience.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { REASON_WORDS, type Reason } from '../library/ledger-words.ts'
 import type { Library } from '../library/library.ts'
@@ -54,7 +55,7 @@ export async function withCrawling(
 ): Promise<void> {
   const config = configOf(command)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
-  const { maxAge: maxAgeMs, contactUrl, allowPrivate } = config.values
+  const { maxAge: maxAgeMs, contactUrl, allowPrivate, fullDiskTime } = config.values
   // Whoever crawls private hosts is at home there.
   const isKnown = contactUrl !== '' || allowPrivate.length > 0
   const hintFor = (source: Source) => createHintFor(config, source)
@@ -66,7 +67,16 @@ export async function withCrawling(
           async (library) => {
             const isAsked = isEmbedAsked(config)
             if (isAsked) await requireEmbedder(library)
-            await work({ library, terminal, hintFor, maxAgeMs, isKnown, isEmbedAsked: isAsked, signal })
+            const limits = terminal.isWatched ? library.limits : { ...library.limits, fullMs: fullDiskTime }
+            await work({
+              library: { ...library, limits },
+              terminal,
+              hintFor,
+              maxAgeMs,
+              isKnown,
+              isEmbedAsked: isAsked,
+              signal,
+            })
           },
           scopeWords(command.opts<ScopeFlags>()),
         ),
@@ -110,6 +120,7 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
     terminal,
     rate: new PageRate(),
     clock: library.clock,
+    fullMs: library.limits.fullMs,
   }
   let summary: CrawlSummary | undefined
   let pausedBy: PauseCause | undefined
@@ -213,6 +224,8 @@ interface View {
   readonly terminal: Terminal
   readonly rate: PageRate
   readonly clock: Clock
+  /** How long a full disk is waited for. */
+  readonly fullMs: number
 }
 
 function show(event: CrawlEvent, view: View): void {
@@ -251,7 +264,11 @@ function show(event: CrawlEvent, view: View): void {
       terminal.notice(printableLine(`${event.host} is not asked any more in this crawl: ${event.detail}`))
       return
     case 'paused':
-      terminal.notice(printableLine(`paused: ${event.detail}; the crawl goes on ${GOES_ON[event.cause]}`))
+      terminal.notice(
+        printableLine(
+          `paused: ${event.detail}; the crawl goes on ${GOES_ON[event.cause]}${writeLimit(event.cause, view)}`,
+        ),
+      )
       return
     case 'resumed':
       terminal.notice(`going on after ${writeDuration(event.pausedMs)}`)
@@ -276,6 +293,11 @@ function show(event: CrawlEvent, view: View): void {
       terminal.live(writeProgress(nameOf(source), event, pagesPerSecond, cap))
     }
   }
+}
+
+/** When a wait for room ends without it. */
+function writeLimit(cause: PauseCause, { fullMs }: View): string {
+  return cause === 'disk-full' ? `, and is given up after ${describeTime(fullMs)}` : ''
 }
 
 /** A wait that people notice is told; shorter ones are to be seen in the live block. */

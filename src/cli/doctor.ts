@@ -19,6 +19,7 @@ import { findNearest, suggest } from '../core/text/nearest.ts'
 import { hidePassword, isPostgres } from '../core/url/postgres-address.ts'
 import { describeLogin } from '../core/url/postgres-login.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
+import { createDamageError } from '../store/common/damage.ts'
 import type { Inspection } from '../store/postgres/inspect.ts'
 import { createFolder, describeFailure } from '../store/sqlite/create-file.ts'
 import { VERSION } from '../version.ts'
@@ -102,7 +103,7 @@ function cacheCheck({ values }: EffectiveConfig): Check {
   }
 }
 
-/** Looks at the header of the library's file (sqlite.org/fileformat, 1.3), and for copies that have not ended. It may be in use: nothing is written to it. */
+/** Looks at the header of the library's file (sqlite.org/fileformat, 1.3), checks its pages, and looks for copies that have not ended. It may be in use: nothing is written to it. */
 async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   const name = 'library'
   const place = values.library
@@ -122,6 +123,12 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
     const found = `${place} has schema ${schema}, ${size}`
     if (schema > SCHEMA_VERSION) {
       return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+    }
+    const { checkFile } = await import('../store/sqlite/database.ts')
+    const damage = checkFile(place)
+    if (damage !== undefined) {
+      const { message, entry } = createDamageError(place, damage)
+      return { name, ok: false, found: `${message}; ${entry.advice}` }
     }
     const { listArriving } = await import('../store/sqlite/list-arriving.ts')
     return warned({ name, ok: true, found }, describeArriving(schema < SCHEMA_VERSION ? [] : listArriving(place)))

@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
-import { extractPage } from '../core/extract/extract-page.ts'
 import type { Extraction, NoPageReason, Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
-import { formatOfAnswer } from '../documents/answers.ts'
 import { formatOf } from '../documents/formats.ts'
 import { nodeSha256 } from '../ingest/sha256.ts'
 import { readInput } from './input.ts'
@@ -41,10 +39,7 @@ export function addExtract(program: Command, streams: Streams): void {
     if (isTyped) terminal.note('reading HTML from the keyboard; Ctrl-D ends it')
     const { name, bytes } = await readInput(file, MAX_BYTES)
     const snapshot = createSnapshot(url, bytes, name)
-    const extraction =
-      formatOfAnswer(snapshot) === undefined
-        ? extractPage(snapshot, { debug: flags.debug === true, sha256: nodeSha256 })
-        : await readDocument(snapshot, name)
+    const extraction = await extract(snapshot, name, flags.debug === true)
     for (const { step, reason, element, text } of extraction.removals) {
       terminal.note(printableLine(`${step}: ${reason}: ${element}: ${text}`))
     }
@@ -52,12 +47,12 @@ export function addExtract(program: Command, streams: Streams): void {
   })
 }
 
-/** Reads a document in a thread, with the limits that documents of the web have. */
-async function readDocument(snapshot: Snapshot, source: string): Promise<Extraction> {
+/** Reads a page or document with the limits of time and memory that those of the web have. */
+async function extract(snapshot: Snapshot, source: string, debug: boolean): Promise<Extraction> {
   const { openPageReader } = await import('../jobs/page-reader.ts')
   const reader = openPageReader({ sha256: nodeSha256 })
   try {
-    return (await reader.readPage(snapshot, source)).extraction
+    return await reader.extract(snapshot, source, debug)
   } catch (error) {
     if (!(error instanceof PageDefect)) throw error
     const advice = 'split it into smaller documents'

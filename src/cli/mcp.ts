@@ -16,6 +16,7 @@ import { addLibraryOptions, FETCH_SETTINGS, openConfigured } from './library.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
 import { openPacked, refuseFlags } from './packed.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
+import { checkOrigins } from './serve-token.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
 interface McpFlags extends CommonFlags {
@@ -58,7 +59,7 @@ export function addMcp(program: Command, streams: Streams): void {
     await interruptible(async (signal) => {
       const mcp = flags.pack === undefined ? await openMcp(config, flags) : await openPackMcp(command, flags.pack)
       try {
-        if (flags.http === true) await serveHttp(mcp, flags.port ?? DEFAULT_PORT, terminal, signal)
+        if (flags.http === true) await serveHttp(mcp, config, flags.port ?? DEFAULT_PORT, terminal, signal)
         else await serveStdio(mcp, signal)
       } finally {
         await mcp.close()
@@ -81,7 +82,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     ...(isPostgres(path) ? {} : { nameSources: () => nameSources(path) }),
     async openLibrary() {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
-        throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem: 'it does not exist' })
+        throw new PharosError('LIBRARY_MISSING', { library: path })
       }
       return openConfigured(config)
     },
@@ -147,11 +148,19 @@ async function serveStdio(mcp: Mcp, signal: AbortSignal): Promise<void> {
 }
 
 /** Serves HTTP until it is told to stop. */
-async function serveHttp(mcp: Mcp, port: number, terminal: Terminal, signal: AbortSignal): Promise<void> {
+async function serveHttp(
+  mcp: Mcp,
+  { values: { allowedHosts: hosts, allowedOrigins } }: EffectiveConfig,
+  port: number,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  checkOrigins(allowedOrigins)
+  const { guardHandler } = await import('../http/guard-handler.ts')
   const { createHttpHandler } = await import('../mcp/http.ts')
   const { listen } = await import('./listen.ts')
   const handler = createHttpHandler({ createServer: mcp.createServer, newId: randomUUID, now: Date.now })
-  const server = await listen(handler.fetch, port)
+  const server = await listen(guardHandler(handler.fetch, { hosts, allowedOrigins }), port)
   const url = `${server.origin}/mcp`
   terminal.answer(`MCP at ${url}`, { url })
   await new Promise<void>((stop) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { zeroTable } from '../../test/damage-library.ts'
 import { readConfig } from '../config.ts'
 import { openLibrary } from '../open-library.ts'
 import { openDatabase } from '../store/sqlite/database.ts'
@@ -10,6 +11,10 @@ import { type ServedLibrary, serveLibrary } from './serve-library.ts'
 async function stage() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-served-'))
   const path = join(folder, 'library.db')
+  return { folder, path, ...(await serve(folder, path)) }
+}
+
+async function serve(folder: string, path: string) {
   const warnings: string[] = []
   const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) }
   const served = await serveLibrary(readConfig({ environment: {}, flags: { library: path } }), log)
@@ -17,7 +22,7 @@ async function stage() {
     await served.close()
     rmSync(folder, { recursive: true })
   })
-  return { folder, path, served, warnings }
+  return { served, warnings }
 }
 
 /** Makes a library with a crawl type of its own, by which it is known. */
@@ -45,7 +50,7 @@ test('a library that is replaced or taken away is noticed, and what is in its pl
   await vi.waitFor(async () => expect(await typesOf(served)).toContain('replaced'), patience)
 
   for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
-  await vi.waitFor(() => expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' }), patience)
+  await vi.waitFor(() => expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_MISSING' }), patience)
   await make(path, 'again')
   await vi.waitFor(async () => expect(await typesOf(served)).toContain('again'), patience)
   expect(warnings.filter((text) => text.includes('replaced'))).toHaveLength(2)
@@ -72,4 +77,23 @@ test('while another process writes, others are answered', async () => {
   await changed
   // With each try standing still for a quarter of a second there would be two.
   expect(turns).toBeGreaterThan(8)
+})
+
+test('a damaged file is found by the check and not used any more, until a copy takes its place', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-served-'))
+  const path = join(folder, 'library.db')
+  const copy = join(folder, 'copy.db')
+  await make(copy, 'copied')
+  await make(path, 'damaged')
+  // A table that nothing reads when a library is opened.
+  zeroTable(path, 'robots')
+  const { served, warnings } = await serve(folder, path)
+  await expect(served.checked()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE', details: { state: 'damaged' } })
+  await expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
+  expect(warnings.join()).toContain('restore a copy')
+
+  for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true })
+  renameSync(copy, path)
+  await vi.waitFor(async () => expect(await typesOf(served)).toContain('copied'), patience)
+  await served.checked()
 })

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import type { EffectiveConfig } from '../config.ts'
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
@@ -6,6 +8,7 @@ import type { Log } from '../http/ports.ts'
 import { createAlarm } from '../library/alarm.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { OpenLibrary } from '../open-library.ts'
+import { createDamageError } from '../store/common/damage.ts'
 import { workInBackground } from './background.ts'
 import { openConfigured } from './library.ts'
 
@@ -14,6 +17,8 @@ export interface ServedLibrary {
   /** Opens it, unless it is open; tried again with later calls until it can be. */
   open(): Promise<OpenLibrary>
   jobLog(): Promise<JobLog>
+  /** Resolves once the whole file was checked; rejects with the damage that was found. A library with damage is not used any more. */
+  checked(): Promise<void>
   /** Has what works in the background look for new chunks now. */
   tend(): void
   close(): Promise<void>
@@ -41,6 +46,8 @@ interface Handle {
   readonly library: OpenLibrary
   /** Which file it is. */
   readonly file: string | undefined
+  /** Resolves with the damage of the file, or undefined. */
+  readonly checking: Promise<PharosError | undefined>
   tend(): void
   close(): Promise<void>
 }
@@ -55,6 +62,8 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   let wasOpened = false
   let opened: Promise<Handle> | undefined
   let current: Handle | undefined
+  /** The damage of the current file. */
+  let damage: PharosError | undefined
   let lookedAt = 0
   let failure: { readonly error: unknown; readonly at: number } | undefined
   /** Those that were left and are not closed yet. */
@@ -63,12 +72,16 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   const start = async (): Promise<Handle> => {
     // The first time it may be made; later, making one would be in the way of whoever puts another in its place.
     if (wasOpened && fileOf(path) === undefined) {
-      throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem: 'the file is gone' })
+      throw new PharosError('LIBRARY_MISSING', { library: path })
     }
     const library = await openConfigured(config, (text) => log.warn(text), { busyMs: BUSY_MS })
     wasOpened = true
-    current = createHandle(library, fileOf(path), log, leavesWork(config))
-    return current
+    const handle = createHandle(library, fileOf(path), log, config)
+    current = handle
+    void handle.checking.then((found) => {
+      if (current === handle) damage = found
+    })
+    return handle
   }
   const leaveReplaced = () => {
     if (current === undefined || performance.now() - lookedAt < LOOK_MS) return
@@ -77,6 +90,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     log.warn('the library was taken away or replaced while it was served; what is in its place is used from now on')
     const handle = current
     current = undefined
+    damage = undefined
     opened = undefined
     left.add(handle)
     setTimeout(() => void close(handle), LEAVE_MS).unref()
@@ -88,6 +102,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   const open = async (): Promise<OpenLibrary> => {
     if (isClosed) throw new PharosError('INTERRUPTED')
     leaveReplaced()
+    if (damage !== undefined) throw damage
     if (failure !== undefined && performance.now() - failure.at < RETRY_MS) throw failure.error
     opened ??= start().catch((error: unknown) => {
       opened = undefined
@@ -103,6 +118,11 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   return {
     open,
     jobLog: async () => (await open()).jobLog,
+    async checked() {
+      await open()
+      await current?.checking
+      await open()
+    },
     tend: () => current?.tend(),
     async close() {
       isClosed = true
@@ -118,7 +138,10 @@ function leavesWork({ values }: EffectiveConfig): boolean {
   return isPostgres(values.library) && values.workers === 0
 }
 
-function createHandle(library: OpenLibrary, file: string | undefined, log: Log, isIdle: boolean): Handle {
+function createHandle(library: OpenLibrary, file: string | undefined, log: Log, config: EffectiveConfig): Handle {
+  const path = config.values.library
+  const isIdle = leavesWork(config)
+  const checking = isPostgres(path) ? Promise.resolve(undefined) : checkInThread(path, log)
   const stop = new AbortController()
   const alarm = createAlarm()
   // What goes wrong there is told by every search that misses its work.
@@ -128,6 +151,7 @@ function createHandle(library: OpenLibrary, file: string | undefined, log: Log, 
   return {
     library,
     file,
+    checking,
     tend: alarm.ring,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
@@ -136,6 +160,25 @@ function createHandle(library: OpenLibrary, file: string | undefined, log: Log, 
     },
   }
 }
+
+/** Checks the pages of a file beside everything else. A check that fails itself says nothing about the file. */
+async function checkInThread(path: string, log: Log): Promise<PharosError | undefined> {
+  const thread = new Worker(CHECK, { workerData: path })
+  thread.unref()
+  try {
+    const [found] = (await once(thread, 'message')) as [string | null]
+    if (found === null) return undefined
+    const damage = createDamageError(path, found)
+    log.warn(`${damage.message}; ${damage.entry.advice}; restart the server unless another file takes its place`)
+    return damage
+  } catch (error) {
+    log.warn(`the library was not checked for damage: ${messageOf(error)}`)
+    return undefined
+  }
+}
+
+/** Beside this file, built or not. */
+const CHECK = new URL(import.meta.url.replace(/serve-library(\.\w+)$/, 'check-worker$1'))
 
 /** What tells the file at a path from others that were there; undefined when there is none. A database stays what it is. */
 function fileOf(path: string): string | undefined {

@@ -298,7 +298,6 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     createServer: mcp.createServer,
     newId: randomUUID,
     now: Date.now,
-    isChecked: true,
   })
   const pool = openSearchPool({
     open: library.open,
@@ -312,6 +311,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
   return createHttp({
     version: VERSION,
     library: library.open,
+    checked: library.checked,
     search: pool.search,
     listDuplicates: pool.listDuplicates,
     jobLog: library.jobLog,

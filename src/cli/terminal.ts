@@ -104,9 +104,14 @@ export class Terminal {
     if (this.isVerbose) this.note(this.noteColors.dim(text))
   }
 
+  /** Whether a person sees notices. */
+  get isWatched(): boolean {
+    return this.#streams.stderr.isTTY === true && !this.#manners.quiet
+  }
+
   /** Whether a live block is seen. */
   get isLive(): boolean {
-    return this.#streams.stderr.isTTY === true && !this.#manners.quiet && !this.isJson
+    return this.isWatched && !this.isJson
   }
 
   /**

@@ -274,7 +274,13 @@ export const ERRORS = {
   LIBRARY_UNUSABLE: {
     message: 'the library {library} cannot be used: {problem}',
     advice: 'check the place and its permissions, or use another library',
-    httpStatus: 500,
+    httpStatus: 503,
+    exitCode: 1,
+  },
+  LIBRARY_MISSING: {
+    message: 'the library {library} does not exist',
+    advice: 'check its path, or make one with `pharos add`',
+    httpStatus: 503,
     exitCode: 1,
   },
   LIBRARY_FULL: {

@@ -26,7 +26,7 @@ function stagePatience(pauseMs = 60_000) {
   const patience = new Patience({
     clock,
     signal: stop.signal,
-    pauseMs,
+    pauseMs: () => pauseMs,
     tell: (event) => told.push(event),
     giveUp: (problem) => {
       problems.push(problem)

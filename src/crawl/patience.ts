@@ -14,7 +14,7 @@ export interface PatienceOptions {
   /** Aborted, nothing is waited for any more: what cannot be written then fails at once. */
   readonly signal: AbortSignal
   /** How long to wait altogether before it is given up. */
-  readonly pauseMs: number
+  readonly pauseMs: (cause: PauseCause) => number
   readonly tell: (event: Extract<CrawlEvent, { type: 'paused' | 'resumed' }>) => void
   /** Called when it is given up, with the reason in words. */
   readonly giveUp: (problem: string) => void
@@ -83,6 +83,7 @@ export class Patience {
 
   async #tryAgain<T>(work: () => Promise<T>, cause: PauseCause): Promise<T> {
     const { clock, signal, pauseMs, giveUp } = this.#options
+    const mostMs = pauseMs(cause)
     let waitedMs = 0
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MOST_PAUSE_MS)) {
       await clock.sleep(pause, signal)
@@ -92,8 +93,8 @@ export class Patience {
         return await work()
       } catch (error) {
         if (causeOf(error) === undefined || signal.aborted) throw error
-        if (waitedMs < pauseMs) continue
-        giveUp(`${WORDS[cause]} for ${describeTime(pauseMs)}; what is there stays, and the crawl can go on later`)
+        if (waitedMs < mostMs) continue
+        giveUp(`${WORDS[cause]} for ${describeTime(mostMs)}; what is there stays, and the crawl can go on later`)
         throw error
       }
     }

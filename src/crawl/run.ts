@@ -75,6 +75,8 @@ export interface CrawlLimits {
   readonly aliveMs: number
   /** How long to wait for a library that cannot be written before the crawl is broken off. */
   readonly pauseMs: number
+  /** The same where the disk is full. */
+  readonly fullMs: number
   /** A crawl in which nothing at all happened for so long, although nothing was waited for, has failed. */
   readonly stallMs: number
   /** Pages a crawl may remove without being asked, if they are also no more than `lossShare` of the source. */
@@ -99,6 +101,7 @@ export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
   leaseMs: 120_000,
   aliveMs: 30_000,
   pauseMs: 3_600_000,
+  fullMs: 3_600_000,
   stallMs: 600_000,
   lossPages: 20,
   lossShare: 0.1,

@@ -48,7 +48,7 @@ export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
   const patience = new Patience({
     clock: ports.clock,
     signal: either,
-    pauseMs: run.limits.pauseMs,
+    pauseMs: (cause) => (cause === 'disk-full' ? run.limits.fullMs : run.limits.pauseMs),
     tell: (event) => active.events.push(event),
     giveUp: (problem) => stop.abort(new Error(problem)),
   })

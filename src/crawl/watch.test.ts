@@ -29,7 +29,7 @@ test('a crawl whose library does not answer gives signs of life, and is given up
   const patience = new Patience({
     clock,
     signal: stop.signal,
-    pauseMs: 1,
+    pauseMs: () => 1,
     tell: () => undefined,
     giveUp: () => undefined,
   })

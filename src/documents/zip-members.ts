@@ -1,4 +1,5 @@
-import { parseZip, ZipError, type ZipMember } from '../core/pack/unzip.ts'
+import { parseZip, type ZipMember } from '../core/pack/unzip.ts'
+import { ZipError } from '../core/pack/zip-directory.ts'
 import { memorySource } from '../core/pack/zip-reader.ts'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
 

@@ -144,7 +144,7 @@ async function answerRoute(route: Route, c: Served, context: HttpContext): Promi
       readBody: () => readJson(request, route.maxBodyBytes),
       began,
       peer,
-      passOn: () => passOn(request, context.ports),
+      passOn: () => passOn(request, peer, context.ports),
     },
     context,
   )
@@ -172,10 +172,11 @@ function byteLength(text: string): number {
 }
 
 /** Gives a request to whoever speaks MCP, with a body that is not too large. */
-async function passOn(request: Request, { mcp }: HttpPorts): Promise<Response> {
+async function passOn(request: Request, peer: Peer | undefined, { mcp }: HttpPorts): Promise<Response> {
   const { method, headers, signal, url } = request
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(request)
-  const response = await mcp(new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) }))
+  const passed = new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) })
+  const response = await mcp(passed, peer)
   // Fields that cannot be changed are those of somebody else's answer.
   return new Response(response.body, response)
 }

@@ -50,7 +50,8 @@ export function describeFailure(error: unknown, id: string): Failure {
   }
   const { error: failure, status } = known
   const { code, details } = failure
-  const told = new PharosError(code, 'library' in details ? { ...details, library: 'the library' } : details)
+  const isPlace = 'library' in details && code !== 'LIBRARY_UNUSABLE'
+  const told = isPlace ? new PharosError(code, { ...details, library: 'the library' }) : failure
   const advice = adviceOf(told)
   const { field, run } = details
   const body = {
@@ -87,12 +88,27 @@ const TOLD: Readonly<Partial<Record<ErrorCode, string>>> = {
   LIBRARY_LOCKED: ': another process keeps it locked',
   LIBRARY_FULL: ': there is no room left for it',
   LIBRARY_READ_ONLY: ': it cannot be written',
+  LIBRARY_MISSING: ': its file is missing',
 }
 
 function unavailable(error: unknown): PharosError {
   const found = innermost(error)
+  if (found instanceof PharosError && found.code === 'LIBRARY_UNUSABLE') return unusable(found)
   const reason = (found instanceof PharosError && TOLD[found.code]) || ''
   return new PharosError('STORE_UNAVAILABLE', { reason })
+}
+
+/** Only what is said of damage names no place of this machine. */
+function unusable({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
+  const library = 'of this server'
+  const told = { problem: 'it cannot be opened', advice: 'the log of the server tells under this id what is wrong' }
+  return new PharosError('LIBRARY_UNUSABLE', { library, ...(state === 'damaged' ? { problem, advice } : told) })
+}
+
+/** Whether there is no library at the place that was configured: the one trouble in which it holds nothing. */
+export function isMissing(error: unknown): boolean {
+  const found = innermost(error)
+  return found instanceof PharosError && found.code === 'LIBRARY_MISSING'
 }
 
 /** Whether a failure is about the library as a whole: it cannot be opened, read or written at the moment. */

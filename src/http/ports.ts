@@ -10,10 +10,12 @@ export interface HttpPorts {
   /** Version of this program. */
   readonly version: string
   /**
-   * The library; tried again with each call until it can be opened. While it cannot, the server stays up: routes that only read answer as
-   * the contract says of a file, and that it cannot be used where it is a database.
+   * The library; tried again with each call until it can be opened. While it cannot, the server stays up and its routes say so. Where the
+   * file is missing, routes that only read answer that nothing is stored.
    */
   readonly library: () => Promise<Library>
+  /** Resolves once the whole file of the library was checked for damage; rejects with the damage. */
+  readonly checked: () => Promise<void>
   /** Searches it; perhaps in another thread, so that others are answered meanwhile. */
   readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
   /** Lists pages that say nearly the same, without keeping others waiting. */
@@ -24,7 +26,7 @@ export interface HttpPorts {
   /** Analyses what is stored, in a process of its own. */
   readonly analysis: AnalysisRunner
   /** Answers MCP; gets requests that were checked like all others. */
-  readonly mcp: (request: Request) => Promise<Response>
+  readonly mcp: (request: Request, peer?: Peer) => Promise<Response>
   /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */
   readonly readAsset: (path: string) => Promise<Asset | undefined>
   /** A file of the page that works on one machine, by its path in there; undefined when there is none. */

@@ -55,7 +55,7 @@ export interface Guard {
 }
 
 /** Creates a guard. */
-export function createGuard(settings: HttpSettings, sessions: Sessions): Guard {
+export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigins'>, sessions: Sessions): Guard {
   const hosts = new Set([...LOOPBACK, ...settings.hosts.map((host) => host.toLowerCase())])
   const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()))
   const isAllowed = (origin: string | null): origin is string => origin !== null && origins.has(origin.toLowerCase())

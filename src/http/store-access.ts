@@ -1,41 +1,39 @@
 import { PharosError } from '../core/errors.ts'
-import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Addresses } from '../library/addresses.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
 import type { UnderstandingStore } from '../library/library-store.ts'
-import { describeTrouble, isStoreTrouble } from './failure.ts'
+import { describeTrouble, isMissing, isStoreTrouble } from './failure.ts'
 import type { HttpPorts } from './ports.ts'
 
 /**
- * Does something with the library. Where that fails because of the library as a whole, whoever asked is told that it cannot be used at the
- * moment. Of a file `otherwise` is the answer instead, as the contract says, and the log says why; a database that is away holds what it
- * held, and nobody is told that it holds nothing.
+ * Does something with the library. A library that cannot be used is a failure that says so. `otherwise` answers for a library whose file
+ * is missing, and the log says so: only there it is true that nothing is stored.
  */
 export async function withLibrary<T>(
-  ports: HttpPorts,
+  { library, log }: HttpPorts,
   use: (library: Library) => Promise<T>,
   otherwise?: () => T,
 ): Promise<T> {
-  return guarded(ports.library, use, ofFile(ports, otherwise), ports.log)
+  return guarded(library, use, log, otherwise, isMissing)
 }
 
-/** The same for what can be told without the library, wherever it is kept. */
+/** The same for answers that need no library: `otherwise` answers whatever is wrong with it. */
 export async function withLibraryOr<T>(
   { library, log }: HttpPorts,
   use: (library: Library) => Promise<T>,
   otherwise: () => T,
 ): Promise<T> {
-  return guarded(library, use, otherwise, log)
+  return guarded(library, use, log, otherwise, isStoreTrouble)
 }
 
 /** The same as {@link withLibrary} with the history of jobs. */
 export async function withJobLog<T>(
-  ports: HttpPorts,
+  { jobLog, log }: HttpPorts,
   use: (jobLog: JobLog) => Promise<T>,
   otherwise?: () => T,
 ): Promise<T> {
-  return guarded(ports.jobLog, use, ofFile(ports, otherwise), ports.log)
+  return guarded(jobLog, use, log, otherwise, isMissing)
 }
 
 /** The same as {@link withLibraryOr} with the history of jobs. */
@@ -44,11 +42,7 @@ export async function withJobLogOr<T>(
   use: (jobLog: JobLog) => Promise<T>,
   otherwise: () => T,
 ): Promise<T> {
-  return guarded(jobLog, use, otherwise, log)
-}
-
-function ofFile<T>({ settings }: HttpPorts, otherwise: (() => T) | undefined): (() => T) | undefined {
-  return isPostgres(settings.libraryPath) ? undefined : otherwise
+  return guarded(jobLog, use, log, otherwise, isStoreTrouble)
 }
 
 /** The same with the addresses of all sources. */
@@ -91,13 +85,14 @@ export function understandingOf({ gazetteer, analyses, placeHubs }: Library): Un
 async function guarded<S, T>(
   open: () => Promise<S>,
   use: (opened: S) => Promise<T>,
-  otherwise: (() => T) | undefined,
   log: HttpPorts['log'],
+  otherwise: (() => T) | undefined,
+  isExpected: (error: unknown) => boolean,
 ): Promise<T> {
   try {
     return await use(await openOf(open))
   } catch (error) {
-    if (otherwise === undefined || !isStoreTrouble(error)) throw error
+    if (otherwise === undefined || !isExpected(error)) throw error
     log.warn('the library cannot be used', { problem: describeTrouble(error) })
     return otherwise()
   }

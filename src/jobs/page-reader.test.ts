@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { childrenOf } from '../../test/postgres/server.ts'
 import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Sha256 } from '../core/model.ts'
+import { PageDefect } from '../crawl/page-defect.ts'
 import { openPageReader, type PageReaderOptions } from './page-reader.ts'
 
 const sha256: Sha256 = (data) => createHash('sha256').update(data).digest('hex')
@@ -166,4 +167,27 @@ test('documents that would never be read are given up, and those beside them are
     'CSV',
   ])
   await reader.close()
+})
+
+test('an extraction of HTML or Markdown has the limits of documents', async () => {
+  const reader = openPageReader({ sha256, threadMb: 40 })
+  const table = `| a | b |\n| --- | --- |\n${'| one | two |\n'.repeat(60_000)}`
+  const markdown = { url: 'https://host.example/table.md', body: table, headers: { 'content-type': 'text/markdown' } }
+  const defect = new PageDefect('needs more memory than it may have')
+  await expect(reader.extract(markdown, 'table.md', false)).rejects.toEqual(defect)
+  await expect(reader.extract(snapshotOf('<div>'.repeat(300_000)), 'nested.html', false)).rejects.toEqual(defect)
+  await reader.close()
+})
+
+test('an extraction tells what was left out, wherever it is made', async () => {
+  const hidden = '<p hidden>secret</p>'
+  const removalsOf = async (threadAboveBytes: number) => {
+    const reader = openPageReader({ sha256, threadAboveBytes })
+    const { removals } = await reader.extract(snapshotOf(hidden), 'page.html', true)
+    await reader.close()
+    return removals
+  }
+  const here = await removalsOf(1_000_000)
+  expect(here).not.toEqual([])
+  expect(await removalsOf(0)).toEqual(here)
 })

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Sha256, Snapshot } from '../core/model.ts'
+import type { Extraction, Sha256, Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { DocumentReader, DocumentReading, PageReader, PageReading } from '../crawl/ports.ts'
 import { formatOfAnswer } from '../documents/answers.ts'
@@ -28,6 +28,8 @@ export interface PageReaderOptions {
 export interface OpenPageReader {
   readonly readPage: PageReader
   readonly readDocument: DocumentReader
+  /** Reads a page or document without cutting it into chunks, within the same limits. */
+  extract(snapshot: Snapshot, name: string, debug: boolean): Promise<Extraction>
   /** Ends the process, and with it the memory it holds, if it has nothing to do. */
   rest(): Promise<void>
   close(): Promise<void>
@@ -44,11 +46,12 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const apart = new PageProcess(threadMb)
   const limitOf = ({ body }: Snapshot): number =>
     pageMs * Math.min(MOST_TIMES, 1 + Math.floor(body.length / BYTES_A_TIME))
+  // What a document costs is not told by its size.
+  const isCostly = (snapshot: Snapshot): boolean =>
+    snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfAnswer(snapshot) !== undefined
   return {
     async readPage(snapshot, key, options = {}) {
-      const isLarge = snapshot.body.length > threadAboveBytes || isDense(snapshot.body)
-      // What a document costs is not told by its size.
-      if (isLarge || formatOfAnswer(snapshot) !== undefined) {
+      if (isCostly(snapshot)) {
         const question = { type: 'page', snapshot, key, profile: options.chunks, computeMs: limitOf(snapshot) } as const
         return (await apart.read(question, options.keepsBody)) as PageReading
       }
@@ -65,6 +68,14 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
         computeMs: limitOf(snapshot),
       } as const
       return (await apart.read(question, options.keepsBody)) as DocumentReading
+    },
+    async extract(snapshot, name, debug) {
+      if (isCostly(snapshot)) {
+        const question = { type: 'extraction', snapshot, key: name, debug, computeMs: limitOf(snapshot) } as const
+        return ((await apart.read(question)) as PageReading).extraction
+      }
+      const { extractPage } = await import('../core/extract/extract-page.ts')
+      return extractPage(snapshot, { debug, sha256 })
     },
     rest: () => apart.rest(),
     close: () => apart.close(),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { messageOf } from '../core/errors.ts'
+import { extractPage } from '../core/extract/extract-page.ts'
 import type { Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { DocumentReading, PageReading } from '../crawl/ports.ts'
@@ -10,10 +11,13 @@ import { formatOfAnswer } from '../documents/answers.ts'
 
 /** What the worker is asked: one page or document at a time. */
 export interface PageQuestion {
-  readonly type: 'page' | 'document'
+  /** `extraction` is a page without its chunks. */
+  readonly type: 'page' | 'extraction' | 'document'
   readonly snapshot: Snapshot
   readonly key: string
-  readonly profile: ChunkProfile | undefined
+  readonly profile?: ChunkProfile | undefined
+  /** Whether to tell what was left out of an extraction. */
+  readonly debug?: boolean
   /** How long it may compute for it, in milliseconds. */
   readonly computeMs: number
 }
@@ -29,9 +33,10 @@ const sha256 = (data: string | Uint8Array): string => createHash('sha256').updat
 parentPort?.on('message', async (question: PageQuestion) => parentPort?.postMessage(await answer(question)))
 parentPort?.postMessage({ type: 'ready' } satisfies PageAnswer)
 
-async function answer({ type: asked, snapshot, key, profile }: PageQuestion): Promise<PageAnswer> {
+async function answer(question: PageQuestion): Promise<PageAnswer> {
+  const { snapshot, key, profile } = question
   try {
-    if (asked === 'page') return { type: 'read', reading: await readAnswer(snapshot, key, profile) }
+    if (question.type !== 'document') return { type: 'read', reading: await readAnswer(question) }
     const { readDocument } = await import('./read-document.ts')
     return { type: 'read', reading: await readDocument(snapshot, key, sha256, profile) }
   } catch (error) {
@@ -40,8 +45,11 @@ async function answer({ type: asked, snapshot, key, profile }: PageQuestion): Pr
   }
 }
 
-async function readAnswer(snapshot: Snapshot, key: string, profile: ChunkProfile | undefined): Promise<PageReading> {
+async function readAnswer({ type, snapshot, key, profile, debug = false }: PageQuestion): Promise<PageReading> {
   const format = formatOfAnswer(snapshot)
+  if (format === undefined && type === 'extraction') {
+    return { extraction: extractPage(snapshot, { debug, sha256 }), record: null }
+  }
   if (format === undefined) return readPage(snapshot, key, sha256, profile)
   const { readDocumentPage } = await import('./read-document-page.ts')
   return readDocumentPage(snapshot, format, key, sha256, profile)

@@ -5,31 +5,63 @@ import { createHttpHandler } from './http.ts'
 const FIELDS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: 'localhost' }
 const MINUTE = 60_000
 
-test('sessions make way for new ones only when idle, and never while a client listens', async () => {
+/** A handler whose clock stands still, and clients that ask it. */
+function stage() {
   let now = 0
   let ids = 0
   const handler = createHttpHandler({
     createServer: () => new McpServer({ name: 'test', version: '0' }),
     newId: () => `session-${++ids}`,
     now: () => now,
-    isChecked: true,
   })
-  const ask = (init: RequestInit) => handler.fetch(new Request('http://localhost/mcp', init))
-  const open = async (): Promise<number> => {
-    const clientInfo = { name: 'test', version: '0' }
-    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    const response = await ask({ method: 'POST', headers: FIELDS, body })
+  const ask = (init: RequestInit, address = '127.0.0.1') =>
+    handler.fetch(new Request('http://localhost/mcp', init), { address })
+  const post = async (headers: Record<string, string>, message: object, address?: string): Promise<number> => {
+    const response = await ask(
+      { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) },
+      address,
+    )
     await response.body?.cancel()
     return response.status
   }
-  const speak = async (id: number): Promise<number> => {
-    const headers = { ...FIELDS, 'mcp-session-id': `session-${id}`, 'mcp-protocol-version': '2025-11-25' }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' })
-    const response = await ask({ method: 'POST', headers, body })
-    await response.body?.cancel()
-    return response.status
+  return {
+    ask,
+    open(name: string, address?: string): Promise<number> {
+      const clientInfo = { name, version: '0' }
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+      return post(FIELDS, { id: 1, method: 'initialize', params }, address)
+    },
+    speak(id: number): Promise<number> {
+      const headers = { ...FIELDS, 'mcp-session-id': `session-${id}`, 'mcp-protocol-version': '2025-11-25' }
+      return post(headers, { id: 2, method: 'ping' })
+    },
+    pass(ms: number): void {
+      now += ms
+    },
+    close: handler.close,
   }
+}
+
+test('a client that opens sessions without end leaves room for others', async () => {
+  const { open, speak, pass, close } = stage()
+  for (let i = 0; i < 64; i++) expect(await open('greedy')).toBe(200)
+  expect(await open('greedy')).toBe(429)
+  expect(await open('modest')).toBe(200)
+  // Other machines are told apart by their addresses, whatever name their clients give.
+  for (let i = 0; i < 64; i++) expect(await open(`name ${i}`, '192.0.2.7')).toBe(200)
+  expect(await open('another name', '192.0.2.7')).toBe(429)
+  expect(await open('greedy', '192.0.2.8')).toBe(200)
+  // Only its own silent sessions give way.
+  pass(6 * MINUTE)
+  expect(await open('greedy')).toBe(200)
+  expect([await speak(1), await speak(65), await speak(66)]).toEqual([404, 200, 200])
+  await close()
+})
+
+test('sessions give way to new ones only after a silence, and never while somebody listens', async () => {
+  const { ask, open: openAs, speak, pass, close } = stage()
+  let opened = 0
+  const open = () => openAs(`client ${opened++ % 8}`)
   for (let i = 0; i < 256; i++) expect(await open()).toBe(200)
   // All of them were there a moment ago.
   expect(await open()).toBe(503)
@@ -38,12 +70,12 @@ test('sessions make way for new ones only when idle, and never while a client li
   const leaving = new AbortController()
   const headers = { accept: 'text/event-stream', 'mcp-session-id': 'session-2', 'mcp-protocol-version': '2025-11-25' }
   expect((await ask({ headers, signal: leaving.signal })).status).toBe(200)
-  now += 4 * MINUTE
+  pass(4 * MINUTE)
   expect(await speak(3)).toBe(200)
-  now += 2 * MINUTE
+  pass(2 * MINUTE)
   expect(await open()).toBe(200)
   // One gave way: neither the one that spoke nor the one that listens.
   expect([await speak(2), await speak(3), await speak(4), await speak(5)]).toEqual([200, 200, 404, 200])
   leaving.abort()
-  await handler.close()
+  await close()
 })

@@ -1,18 +1,19 @@
 import {
   createMcpHandler,
-  hostHeaderValidationResponse,
   isLegacyRequest,
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
   type McpServer,
-  originValidationResponse,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { McpRequest } from './server.ts'
 
+/** Where a request came from. */
+export interface HttpPeer {
+  readonly address?: string
+}
+
 /** A handler of MCP over streamable HTTP. */
 export interface HttpHandler {
-  fetch(request: Request): Promise<Response>
+  fetch(request: Request, peer?: HttpPeer): Promise<Response>
   close(): Promise<void>
 }
 
@@ -25,17 +26,19 @@ export interface HttpOptions {
   readonly now: () => number
   /** Where it answers. @default /mcp */
   readonly path?: string
-  /** Whether the caller has already checked Host and Origin. @default false */
-  readonly isChecked?: boolean
 }
 
 /** Clients that connected by the protocol of 2025 and did not say goodbye: so many are remembered, and so long. */
 const MAX_SESSIONS = 256
+/** One client has at most this many of them, so that one that never ends its sessions leaves room for others. */
+const MAX_CLIENT_SESSIONS = 64
 const IDLE_MS = 30 * 60_000
 /** At the session limit, only sessions idle for this long make way for new ones. */
 const GIVES_WAY_MS = 5 * 60_000
 
 interface Session {
+  /** Whose it is, by {@link identify}. */
+  readonly client: string
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly server: McpServer
   usedAt: number
@@ -44,12 +47,11 @@ interface Session {
 }
 
 /**
- * Serves MCP over streamable HTTP to this machine: requests that were meant for another host, or come from a page of another
- * site, are refused. Clients of the protocol of 2026 need no session; those of 2025 get one, because cancellation, progress and
- * requests of the server reach them only so.
+ * Serves MCP over streamable HTTP. The caller has checked Host and Origin of each request. Clients of the protocol of 2026 need no
+ * session; those of 2025 get one, because cancellation, progress and requests of the server reach them only so.
  */
 export function createHttpHandler(options: HttpOptions): HttpHandler {
-  const { createServer, newId, now, path = '/mcp', isChecked = false } = options
+  const { createServer, newId, now, path = '/mcp' } = options
   const modern = createMcpHandler(createServer, { legacy: 'reject' })
   // In the order of their last use.
   const sessions = new Map<string, Session>()
@@ -59,20 +61,28 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     sessions.delete(id)
     await session?.server.close()
   }
-  const forgetIdle = async (): Promise<void> => {
-    for (const [id, { usedAt, streams }] of [...sessions]) {
-      const isFull = sessions.size >= MAX_SESSIONS
+  const countOf = (client: string): number =>
+    [...sessions.values()].filter((session) => session.client === client).length
+  /** Makes room for a client: where its share is used up, only its own sessions give way. */
+  const forgetIdle = async (client: string): Promise<void> => {
+    for (const [id, { usedAt, streams, client: owner }] of [...sessions]) {
+      const isFull = countOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : sessions.size >= MAX_SESSIONS
       if (streams === 0 && now() - usedAt >= (isFull ? GIVES_WAY_MS : IDLE_MS)) await forget(id)
     }
   }
-  const open = async (request: Request): Promise<Response> => {
-    await forgetIdle()
+  const open = async (request: Request, peer: HttpPeer | undefined): Promise<Response> => {
+    const client = await identify(request, peer)
+    await forgetIdle(client)
+    if (countOf(client) >= MAX_CLIENT_SESSIONS) {
+      const problem = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}): end those that it does not need`
+      return refuse(429, -32000, problem)
+    }
     if (sessions.size >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: ask again later')
     const server = await createServer()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: newId,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, server, usedAt: now(), streams: 0 })
+        sessions.set(id, { client, transport, server, usedAt: now(), streams: 0 })
       },
       onsessionclosed: (id) => {
         sessions.delete(id)
@@ -102,13 +112,11 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     return response
   }
   return {
-    async fetch(request) {
-      const refusal = isChecked ? undefined : checkRequest(request)
-      if (refusal !== undefined) return refusal
+    async fetch(request, peer) {
       if (new URL(request.url).pathname !== path) return refuse(404, -32601, `Not found: MCP is at ${path}`)
       const id = request.headers.get('mcp-session-id')
       if (id !== null) return goOn(request, id)
-      return (await isLegacyRequest(request)) ? open(request) : modern.fetch(request)
+      return (await isLegacyRequest(request)) ? open(request, peer) : modern.fetch(request)
     },
     async close() {
       await modern.close()
@@ -117,13 +125,20 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   }
 }
 
-/** Refuses requests for another host or from a page of another site. */
-function checkRequest(request: Request): Response | undefined {
-  return (
-    hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
-    originValidationResponse(request, localhostAllowedOrigins())
-  )
+/** Tells clients apart: those of other machines by their address, those of this one by what they say they are. */
+async function identify(request: Request, { address = '' }: HttpPeer = {}): Promise<string> {
+  if (address !== '' && !LOOPBACK.test(address)) return address
+  const message: unknown = await request
+    .clone()
+    .json()
+    .catch(() => null)
+  const { params } = (message ?? {}) as { readonly params?: { readonly clientInfo?: { readonly name?: unknown } } }
+  const agent = request.headers.get('user-agent') ?? ''
+  return `${agent} ${String(params?.clientInfo?.name ?? '')}`.slice(0, MAX_CLIENT_CHARS)
 }
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
+const MAX_CLIENT_CHARS = 200
 
 function refuse(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })

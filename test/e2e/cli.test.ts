@@ -203,7 +203,12 @@ describe('search', () => {
       stdout: '',
       stderr: 'no hits; other words or fewer filters may find some\n',
     })
-    expect(await json('search zzzz --pack docs.zip')).toEqual({ query: 'zzzz', relevance: 'none', uncovered: [], hits: [] })
+    expect(await json('search zzzz --pack docs.zip')).toEqual({
+      query: 'zzzz',
+      relevance: 'none',
+      uncovered: [],
+      hits: [],
+    })
   })
 
   test('takes filters and a limit', async () => {

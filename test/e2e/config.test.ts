@@ -108,6 +108,7 @@ describe('a value', () => {
       maxSitemapEntries: 200_000,
       maxAddresses: 1_000_000,
       maxMemory: 512 * 2 ** 20,
+      fullDiskTime: 300_000,
       maxPageBytes: 20 * 2 ** 20,
       maxAge: 0,
       contactUrl: '',

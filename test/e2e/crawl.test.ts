@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { zeroTable } from '../damage-library.ts'
 import { LocalSite, manyPages, writePage } from './local-site.ts'
 import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
 
@@ -731,6 +732,27 @@ describe('a library', () => {
         stdout: expect.stringContaining(`FAIL  library: ${problem}; use another with --library\n`),
       })
     }
+  })
+
+  test('that is damaged is neither shown as empty nor called sound by doctor', async () => {
+    const place = shop.path('library.db')
+    expect(await shop.runHere(['list', '--library', place])).toMatchObject({ code: 0 })
+    zeroTable(place, 'sources')
+    for (const verb of ['list', 'status', 'stats']) {
+      expect(await shop.runHere([verb, '--library', place])).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          `^pharos: the library ${place} cannot be used: it is damaged: .+ – restore a copy`,
+        ),
+      })
+    }
+    expect(await shop.runHere(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        `FAIL  library: the library ${place} cannot be used: it is damaged: .+; restore a copy`,
+      ),
+    })
   })
 
   test('that is not there yet is made with its folders, but not by doctor', async () => {

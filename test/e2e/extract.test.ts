@@ -55,6 +55,15 @@ describe('extract', () => {
     expect((await pharos('extract latin.html')).stdout).toBe('Café\n')
   })
 
+  test('refuses a page that needs more memory than a document may have', async () => {
+    shop.write({ 'nested.html': `<main><p>Text.</p>${'<i>'.repeat(1_500_000)}` })
+    expect(await pharos('extract nested.html')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('it needs more memory than it may have'),
+    })
+  })
+
   test('reads Markdown', async () => {
     expect((await pharos('extract notes.md')).stdout).toBe('# Heading\n\nText.\n')
   })

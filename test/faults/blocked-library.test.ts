@@ -98,7 +98,7 @@ describe('a disk that is full', () => {
 
   test('for longer than there is patience ends the crawl, which can go on later', async () => {
     const disk = mountDisk()
-    const child = crawl(disk.path, { ...QUICK, limits: { pauseMs: 3000 } })
+    const child = crawl(disk.path, { ...QUICK, limits: { fullMs: 3000 } })
     await child.told('settled', 5)
     disk.fill()
     await expect(child.ended).resolves.toEqual({ code: 0, stderr: '' })
@@ -143,20 +143,45 @@ test('the command line says in a line each what it waits for, that it goes on, a
   )
   expect(answers).toEqual([])
   disk.free()
+  fillDuringCrawl(disk)
+  const ended = run(args, streams)
+  await expect.poll(() => notes.join(''), { timeout: 20_000 }).toContain('paused')
+  disk.free()
+  await expect(ended).resolves.toBe(0)
+  expect(notes.join('')).toMatch(
+    /^paused: there is no room left .*; the crawl goes on when there is room, and is given up after 5 minutes$/m,
+  )
+  expect(notes.join('')).toMatch(/^going on after \S+$/m)
+  expect(answers.join('')).toContain('pages')
+})
+
+test('without a terminal the command line gives up when the disk has been full for `fullDiskTime`', async () => {
+  const disk = mountDisk()
+  const notes: string[] = []
+  const streams = {
+    stdout: { write: () => true },
+    stderr: { write: (text: string) => notes.push(text) > 0 },
+  }
+  vi.stubEnv('PHAROS_FULL_DISK_TIME', '1s')
+  fillDuringCrawl(disk)
+  await expect(run(['add', `${site.origin}/`, '--library', disk.path, '--allow-private'], streams)).resolves.toBe(1)
+  expect(notes.join('')).toMatch(/the crawl goes on when there is room, and is given up after 1 second$/m)
+  expect(notes.at(-1)).toMatch(
+    /^pharos: there is no room left for the library \S+: the disk has been full for 1 second; .* – nothing is lost; go on with: /,
+  )
+  disk.free()
+  await expectToGoOn(disk.path)
+})
+
+/** Fills the disk of a library while the command line crawls. */
+function fillDuringCrawl(disk: Disk): void {
   const answer = site.pages.get('/guide/7') ?? ''
   site.pages.set('/guide/7', () => {
     disk.fill()
     site.pages.set('/guide/7', answer)
     return typeof answer === 'function' ? '' : answer
   })
-  const ended = run(args, streams)
-  await expect.poll(() => notes.join(''), { timeout: 20_000 }).toContain('paused')
-  disk.free()
-  await expect(ended).resolves.toBe(0)
-  expect(notes.join('')).toMatch(/^paused: there is no room left .*; the crawl goes on when there is room$/m)
-  expect(notes.join('')).toMatch(/^going on after \S+$/m)
-  expect(answers.join('')).toContain('pages')
-})
+}
 
 describe('a library that another process keeps locked', () => {
   test('is waited for', async () => {

@@ -86,6 +86,7 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
   const ports: HttpPorts = {
     version: '0.0.0',
     library: () => unlessBroken<Library>(library),
+    checked: async () => undefined,
     search: (input, signal) => searchLibrary(library, input, signal),
     listDuplicates: (input, signal) => listDuplicates(library, input, signal),
     jobLog: () => unlessBroken(log),

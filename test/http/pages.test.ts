@@ -334,14 +334,14 @@ test('a library that cannot be read is 503 on pages that need it, and nothing of
       '/domains',
       '/urls',
       '/url?url=x',
+      '/gazetteer',
+      '/analysis/ssr',
     ]) {
       const body = await get(path, 503)
       expect(body).toContain('The library cannot be read at the moment.')
       expect(body).toContain('STORE_UNAVAILABLE')
       expect(body).not.toMatch(/secret|SQLITE|\.ts:/)
     }
-    await get('/gazetteer')
-    await get('/analysis/ssr')
     expect(stage.warnings.at(-1)).toContain('disk I/O error')
   } finally {
     stage.breakStore(false)

@@ -7,6 +7,8 @@ import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { listen } from '../../src/cli/listen.ts'
 import { openPackShelf } from '../../src/cli/pack-shelf.ts'
 import { openSystemProbe } from '../../src/cli/system-probe.ts'
+import { PharosError } from '../../src/core/errors.ts'
+import { isPostgres } from '../../src/core/url/postgres-address.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
 import { createHttp, type HttpOptions } from '../../src/http/app.ts'
 import type { HttpSettings } from '../../src/http/ports.ts'
@@ -57,6 +59,8 @@ export interface TestServer {
   /** Takes the library away, and brings it back. */
   hideStore(): Promise<void>
   showStore(): Promise<void>
+  /** Closes the library, so that the next request opens it. */
+  reopenStore(): Promise<void>
   /** Ends it; its folder stays. */
   close(): Promise<void>
   /** Ends it, and removes its folder. */
@@ -81,7 +85,11 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   const note = (message: string, fields?: object) =>
     void lines.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`)
   let opened: Promise<OpenLibrary> | undefined
-  const library = () => {
+  let isHidden = false
+  const library = async () => {
+    // As a server does, which makes no new file in the place of one that was taken away.
+    if (isHidden && !isPostgres(path) && !fs.existsSync(path))
+      throw new PharosError('LIBRARY_MISSING', { library: path })
     opened ??= openLibrary({ path, version: '0.0.0', allowPrivate: ['*'], patienceMs: 2000 }).catch(
       (error: unknown) => {
         opened = undefined
@@ -89,6 +97,10 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       },
     )
     return opened
+  }
+  const reopenStore = async () => {
+    await (await library()).close()
+    opened = undefined
   }
   const jobLog = async () => (await library()).jobLog
   const [command = process.execPath, ...args] = options.program ?? [process.execPath, PROGRAM, 'crawl-job']
@@ -128,13 +140,13 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     createServer: mcp.createServer,
     newId: randomUUID,
     now: Date.now,
-    isChecked: true,
   })
   const packs = openPackShelf(library, join(folder, 'packs'))
   const app = createHttp(
     {
       version: '0.0.0',
       library,
+      checked: async () => undefined,
       search: async (input, signal) => searchLibrary(await library(), input, signal),
       listDuplicates: async (input, signal) => listDuplicates(await library(), input, signal),
       jobLog,
@@ -203,9 +215,10 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
         headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
+    reopenStore,
     async hideStore() {
-      await (await library()).close()
-      opened = undefined
+      await reopenStore()
+      isHidden = true
       await hideLibrary(path)
     },
     showStore: () => showLibrary(path),

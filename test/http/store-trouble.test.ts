@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest'
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { zeroTable } from '../damage-library.ts'
 import { fillLog, fillRows, OTHER, ROWS } from './filled.ts'
 import { openTestServer, type TestServer } from './server.ts'
 import * as shapes from './shapes.ts'
@@ -82,15 +86,57 @@ test('a server without its library stays up, answers as it can, and goes on when
   expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${OTHER}`)).body).status).toBe('failed')
 })
 
-test('nobody is told that a database that is away holds nothing', async () => {
-  const server = await openTestServer({ settings: { libraryPath: 'postgres://u@db.example/d' } })
+/** Routes that tell what a library holds. */
+const READING = [...EMPTY.map(([path]) => path), ...MISSING]
+
+test('a library that cannot be opened is not shown as empty', async () => {
+  const server = await openTestServer()
+  await server.library()
   await server.hideStore()
-  for (const path of [...EMPTY.map(([listed]) => listed), ...MISSING, '/api/workers']) {
-    const { status, body } = await server.ask(path)
-    expect([path, status, shapes.failure.parse(body).code]).toEqual([path, 503, 'STORE_UNAVAILABLE'])
+  mkdirSync(join(server.folder, 'library.db'))
+  for (const path of [...READING, '/api/workers', '/ready']) {
+    const { status, body, text } = await server.ask(path)
+    expect([path, status, shapes.failure.parse(body).code]).toEqual([path, 503, 'LIBRARY_UNUSABLE'])
+    expect(text).not.toContain(server.folder)
   }
   expect((await server.ask('/api/status')).body).toMatchObject({ store: 'unavailable' })
   for (const path of ['/health', '/metrics', '/api/crawls', '/api/crawl-types', '/']) {
     expect([path, await statusOf(server, path)]).toEqual([path, 200])
   }
+  rmdirSync(join(server.folder, 'library.db'))
+})
+
+describe('a damaged library', () => {
+  test('is LIBRARY_UNUSABLE on every route once a damaged page was read', async () => {
+    const server = await openTestServer()
+    const library = await server.library()
+    await fillLog(library)
+    await fillRows(library)
+    await server.reopenStore()
+    zeroTable(library.store.location, 'sources')
+    for (const path of ['/ready', '/api/sources', '/api/search?q=x', ...READING]) {
+      const { status, body, text } = await server.ask(path)
+      const failure = shapes.failure.parse(body)
+      expect([path, status, failure.code]).toEqual([path, 503, 'LIBRARY_UNUSABLE'])
+      expect(failure.advice).toContain('restore a copy')
+      expect(text).not.toContain(server.folder)
+    }
+    const page = await server.ask('/urls', { headers: { accept: 'text/html' } })
+    expect(page.status).toBe(503)
+    expect(page.text).toContain('LIBRARY_UNUSABLE')
+    expect((await server.ask('/api/status')).body).toMatchObject({ store: 'unavailable' })
+  })
+
+  test('is LIBRARY_UNUSABLE where a stored record cannot be decoded', async () => {
+    const server = await openTestServer()
+    const { store } = await server.library()
+    await fillRows(await server.library())
+    const db = new Sqlite(store.location)
+    db.exec(`UPDATE sources SET scope = '{"allow":['`)
+    db.close()
+    for (const path of ['/ready', '/api/sources']) {
+      const { status, body } = await server.ask(path)
+      expect([path, status, shapes.failure.parse(body).code]).toEqual([path, 503, 'LIBRARY_UNUSABLE'])
+    }
+  })
 })

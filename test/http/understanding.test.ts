@@ -626,7 +626,7 @@ test('without any data everything answers with zeros', async () => {
   const own = { name: 'own', version: '1', license: 'CC0-1.0', attribution: 'me', url: null }
   await gazetteer.importPlaces(own, [OWN_PLACE], Date.now())
   expect(await ask('/api/gazetteer/summary')).toMatchObject({ countries: 1, sources: [{ name: 'own' }] })
-  // A file that cannot be opened is as good as an empty library; of a database that does not answer nothing is known.
+  // A missing file holds nothing; of a database that does not answer nothing is known.
   await empty.hideStore()
   const figures = await empty.ask('/api/gazetteer/summary')
   const runs = await empty.ask('/api/analysis')

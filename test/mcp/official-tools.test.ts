@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { listen } from '../../src/cli/listen.ts'
+import { guardHandler } from '../../src/http/guard-handler.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
@@ -74,7 +75,7 @@ test('the whole active suite passes on the same server code with the fixtures of
     extend: addFixtures,
   })
   const handler = createHttpHandler({ createServer: mcp.createServer, newId: randomUUID, now: Date.now })
-  const server = await listen(handler.fetch, 0)
+  const server = await listen(guardHandler(handler.fetch, { hosts: [], allowedOrigins: [] }), 0)
   closing.push(mcp.close, server.close, handler.close)
   const { code, stdout, stderr } = await runSuite(`${server.origin}/mcp`)
   expect(code, stdout + stderr).toBe(0)

@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { EventEmitter } from 'node:events'
+import { type EventEmitter, once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
 import { listen } from '../../src/cli/listen.ts'
+import { guardHandler } from '../../src/http/guard-handler.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import type { McpPorts } from '../../src/mcp/ports.ts'
@@ -34,7 +36,7 @@ async function serve(ports: Partial<McpPorts> = {}): Promise<string> {
     ...ports,
   })
   const handler = createHttpHandler({ createServer: mcp.createServer, newId: randomUUID, now: Date.now })
-  const server = await listen(handler.fetch, 0)
+  const server = await listen(guardHandler(handler.fetch, { hosts: [], allowedOrigins: ['https://app.example'] }), 0)
   closing.push(mcp.close, server.close, handler.close)
   return server.origin
 }
@@ -82,14 +84,33 @@ describe('over HTTP', () => {
     const origin = await serve()
     expect(await send(origin, {})).toBe(200)
     expect(await send(origin, { host: 'localhost:1234' })).toBe(200)
-    expect(await send(origin, { origin: 'http://localhost:5173' })).toBe(200)
-    expect(await send(origin, { host: 'evil.example.com' })).toBe(403)
-    expect(await send(origin, { host: '127.0.0.1.evil.example.com' })).toBe(403)
+    expect(await send(origin, { origin })).toBe(200)
+    expect(await send(origin, { origin: 'https://app.example' })).toBe(200)
+    // A page of another server of this machine is one of another site.
+    expect(await send(origin, { origin: 'http://localhost:5173' })).toBe(403)
+    expect(await send(origin, { 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(await send(origin, { host: 'evil.example.com' })).toBe(421)
+    expect(await send(origin, { host: '127.0.0.1.evil.example.com' })).toBe(421)
     expect(await send(origin, { origin: 'https://evil.example.com' })).toBe(403)
     expect(await send(origin, { origin: 'null' })).toBe(403)
     expect(await send(origin, {}, '/other')).toBe(404)
     expect(await send(origin, { 'mcp-session-id': 'made-up' })).toBe(404)
     expect(await send(origin, {}, '/mcp', '{')).toBe(400)
+  })
+
+  test('the program refuses them too', async () => {
+    const shop = new Workshop()
+    closing.push(() => shop.remove())
+    const child = spawn(process.execPath, [PROGRAM, 'mcp', '--http', '--port', '0', '--library', shop.path('l.db')], {
+      env: shop.environment,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    closing.push(() => child.kill())
+    const [line] = await once(child.stdout, 'data')
+    const origin = /http:\/\/[^/]+/.exec(String(line))?.[0] ?? ''
+    expect(await send(origin, { origin })).toBe(200)
+    expect(await send(origin, { origin: 'http://localhost:5173' })).toBe(403)
+    expect(await send(origin, { host: 'evil.example.com' })).toBe(421)
   })
 
   test('a client is told about progress, and can cancel what takes long', async () => {
@@ -174,7 +195,7 @@ test('the program lists tools and resources without a library, and ends with its
   const answer = await client.callTool({ name: 'list_sources', arguments: {} })
   expect(answer).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringMatching(/^Error \(LIBRARY_UNUSABLE\).*does not exist/) }],
+    content: [{ text: expect.stringMatching(/^Error \(LIBRARY_MISSING\).*does not exist/) }],
   })
   expect(existsSync(path)).toBe(false)
   const { pid } = transport

@@ -33,8 +33,13 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return { value: body as T }
   const refusal = { status: response.status, ...readRefusal(body, response) }
-  if (refusal.code === 'STORE_UNAVAILABLE') noteTrouble(refusal.message)
+  if (isLibraryTrouble(refusal.code)) noteTrouble(refusal.message)
   return { refusal }
+}
+
+/** Whether the server refused because its library cannot be used. */
+export function isLibraryTrouble(code: string): boolean {
+  return code === 'STORE_UNAVAILABLE' || code === 'LIBRARY_UNUSABLE'
 }
 
 /** Asks for a change. */

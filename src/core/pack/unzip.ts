@@ -1,5 +1,19 @@
 import { Inflate } from 'fflate'
-import { CENTRAL, Crc32, END, END_64, LOCATOR_64, MAX_16, MAX_32 } from './zip-format.ts'
+import {
+  ENCRYPTED,
+  END_64_BYTES,
+  findContent,
+  findDirectory,
+  findOverlaps,
+  LOCAL_BYTES,
+  parseDirectory,
+  parseEnd64,
+  TAIL_BYTES,
+  type ZipDirectory,
+  ZipError,
+  type ZipPlace,
+} from './zip-directory.ts'
+import { Crc32 } from './zip-format.ts'
 
 /** Random access to the bytes of an archive, so that a large one need not be in memory. */
 export interface ZipSource {
@@ -18,58 +32,34 @@ export interface ZipMember {
   stream(): Iterable<Uint8Array>
 }
 
-/** Says that bytes are no archive that can be read. */
-export class ZipError extends Error {
-  override readonly name = 'ZipError'
-}
-
 /**
  * Lists the files of an archive by its central directory.
- * @throws {ZipError} when the bytes are no archive, or use encryption or a method other than store and deflate
+ * @throws {ZipError} when the bytes are no archive, members share bytes, or use encryption or a method other than store and deflate
  */
 export function parseZip(source: ZipSource): ZipMember[] {
-  try {
-    const directory = findDirectory(source)
-    const bytes = readWithin(source, directory.start, directory.start + directory.size, 'its directory')
-    const view = viewOf(bytes)
-    const members: ZipMember[] = []
-    for (let at = 0, left = directory.count; left > 0; left--) {
-      if (view.getUint32(at, true) !== CENTRAL) throw new ZipError('its directory is damaged')
-      const nameEnd = at + 46 + view.getUint16(at + 28, true)
-      const extraEnd = nameEnd + view.getUint16(at + 30, true)
-      members.push(
-        createMember(source, {
-          name: new TextDecoder().decode(bytes.subarray(at + 46, nameEnd)),
-          flags: view.getUint16(at + 8, true),
-          method: view.getUint16(at + 10, true),
-          checksum: view.getUint32(at + 16, true),
-          packed: view.getUint32(at + 20, true),
-          size: view.getUint32(at + 24, true),
-          offset: readOffset(viewOf(bytes.subarray(nameEnd, extraEnd)), view.getUint32(at + 42, true)),
-        }),
-      )
-      at = extraEnd + view.getUint16(at + 32, true)
-    }
-    return members
-  } catch (error) {
-    if (error instanceof RangeError) throw new ZipError('it is cut off or damaged', { cause: error })
-    throw error
-  }
+  const directory = locateDirectory(source)
+  const bytes = readWithin(source, directory.start, directory.start + directory.size, 'its directory')
+  const places = parseDirectory(bytes, directory.count)
+  const [shared] = findOverlaps(places)
+  if (shared !== undefined) throw new ZipError(`${nameOf(shared)} shares its bytes with other members`)
+  return places.map((place) => createMember(source, place))
 }
 
-interface Header {
-  readonly name: string
-  readonly flags: number
-  readonly method: number
-  readonly checksum: number
-  readonly packed: number
-  readonly size: number
-  readonly offset: number
+function locateDirectory(source: ZipSource): ZipDirectory {
+  const found = findDirectory(source.read(Math.max(0, source.size - TAIL_BYTES), source.size))
+  if (found === undefined) throw new ZipError('it is not a zip archive')
+  if (!('end64' in found)) return found
+  return parseEnd64(readWithin(source, found.end64, found.end64 + END_64_BYTES, 'its directory'))
 }
 
-function createMember(source: ZipSource, header: Header): ZipMember {
-  const { name, size, packed, method } = header
-  if ((header.flags & 1) !== 0) throw new ZipError(`${name} is encrypted`)
+function nameOf({ name }: ZipPlace): string {
+  return new TextDecoder().decode(name)
+}
+
+function createMember(source: ZipSource, place: ZipPlace): ZipMember {
+  const { size, packed, method } = place
+  const name = nameOf(place)
+  if ((place.flags & ENCRYPTED) !== 0) throw new ZipError(`${name} is encrypted`)
   if (method !== 0 && method !== 8) throw new ZipError(`${name} is packed with method ${method}`)
   return {
     name,
@@ -78,13 +68,14 @@ function createMember(source: ZipSource, header: Header): ZipMember {
     *stream() {
       const checksum = new Crc32()
       let length = 0
-      for (const piece of method === 0 ? readPacked(source, header) : inflate(name, readPacked(source, header))) {
+      const pieces = readPacked(source, place, name)
+      for (const piece of method === 0 ? pieces : inflate(name, pieces)) {
         checksum.add(piece)
         length += piece.length
         if (length > size) break
         yield piece
       }
-      if (length !== size || checksum.value !== header.checksum) throw new ZipError(`${name} is damaged`)
+      if (length !== size || checksum.value !== place.checksum) throw new ZipError(`${name} is damaged`)
     },
   }
 }
@@ -92,12 +83,20 @@ function createMember(source: ZipSource, header: Header): ZipMember {
 const SLICE = 1 << 16
 
 /** The content of an entry as it is stored, piece by piece. */
-function* readPacked(source: ZipSource, { name, offset, packed }: Header): Generator<Uint8Array> {
-  const local = viewOf(readWithin(source, offset, offset + 30, name))
-  const start = offset + 30 + local.getUint16(26, true) + local.getUint16(28, true)
+function* readPacked(source: ZipSource, place: ZipPlace, name: string): Generator<Uint8Array> {
+  const { offset, packed } = place
+  const start = locateContent(readWithin(source, offset, offset + LOCAL_BYTES + place.name.length, name), place, name)
   const end = start + packed
   if (end > source.size) throw new ZipError(`${name} is cut off`)
   for (let at = start; at < end; at += SLICE) yield source.read(at, Math.min(at + SLICE, end))
+}
+
+function locateContent(header: Uint8Array, place: ZipPlace, name: string): number {
+  try {
+    return findContent(header, place)
+  } catch (cause) {
+    throw cause instanceof ZipError ? new ZipError(`${name} is damaged: ${cause.message}`, { cause }) : cause
+  }
 }
 
 function* inflate(name: string, packed: Iterable<Uint8Array>): Generator<Uint8Array> {
@@ -119,45 +118,7 @@ function* inflate(name: string, packed: Iterable<Uint8Array>): Generator<Uint8Ar
   yield* ready
 }
 
-interface Directory {
-  readonly start: number
-  readonly size: number
-  readonly count: number
-}
-
-function findDirectory(source: ZipSource): Directory {
-  const lowest = Math.max(0, source.size - 42 - MAX_16)
-  const view = viewOf(source.read(lowest, source.size))
-  for (let at = view.byteLength - 22; at >= 0; at--) {
-    if (view.getUint32(at, true) !== END) continue
-    const count = view.getUint16(at + 10, true)
-    const size = view.getUint32(at + 12, true)
-    const start = view.getUint32(at + 16, true)
-    const isPlain = at < 20 || view.getUint32(at - 20, true) !== LOCATOR_64
-    if (isPlain || (count !== MAX_16 && start !== MAX_32)) return { start, size, count }
-    const place = Number(view.getBigUint64(at - 12, true))
-    const end64 = viewOf(readWithin(source, place, place + 56, 'its directory'))
-    if (end64.getUint32(0, true) !== END_64) throw new ZipError('its directory is damaged')
-    const [entries, bytes, first] = [32, 40, 48].map((field) => Number(end64.getBigUint64(field, true)))
-    return { start: first ?? 0, size: bytes ?? 0, count: entries ?? 0 }
-  }
-  throw new ZipError('it is not a zip archive')
-}
-
-/** The offset of an entry, from the zip64 field when the plain one is full. */
-function readOffset(extra: DataView, offset: number): number {
-  if (offset !== MAX_32) return offset
-  for (let at = 0; at + 4 <= extra.byteLength; at += 4 + extra.getUint16(at + 2, true)) {
-    if (extra.getUint16(at, true) === 1) return Number(extra.getBigUint64(at + 4, true))
-  }
-  throw new ZipError('its directory is damaged')
-}
-
 function readWithin(source: ZipSource, start: number, end: number, what: string): Uint8Array {
   if (end > source.size) throw new ZipError(`${what} is cut off`)
   return source.read(start, end)
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,6 +1,7 @@
 import { PharosError } from '../errors.ts'
 import type { PackReader } from './open-pack.ts'
-import { parseZip, ZipError, type ZipSource } from './unzip.ts'
+import { parseZip, type ZipSource } from './unzip.ts'
+import { ZipError } from './zip-directory.ts'
 
 /** Reads a pack that is a zip archive, in memory or wherever its source is. */
 export function openZipReader(archive: Uint8Array | ZipSource, name: string): PackReader {

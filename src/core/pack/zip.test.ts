@@ -1,7 +1,8 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { parseZip as parseSource, ZipError, type ZipMember } from './unzip.ts'
+import { parseZip as parseSource, type ZipMember } from './unzip.ts'
 import { writeZip, type ZipEntry } from './zip.ts'
+import { ZipError } from './zip-directory.ts'
 import { memorySource } from './zip-reader.ts'
 
 const utf8 = new TextEncoder()
@@ -100,9 +101,11 @@ describe('an archive', () => {
     expect([members.length, members.at(-1)?.name]).toEqual([count, '65536'])
   })
 
-  test('may be followed by a comment', async () => {
-    const bytes = Buffer.concat([await zip([entry('a', 'b')]), Buffer.from('a comment')])
-    expect(readAll(bytes)).toEqual([['a', 'b']])
+  test('may be followed by a comment, which may hold the mark of an end', async () => {
+    const bytes = Buffer.from(await zip([entry('a', 'b')]))
+    const comment = Buffer.concat([bytes.subarray(-22), Buffer.from(' is how an archive ends')])
+    bytes.writeUInt16LE(comment.length, bytes.length - 2)
+    expect(readAll(Buffer.concat([bytes, comment]))).toEqual([['a', 'b']])
   })
 
   test('can be read where it lies in a larger buffer', async () => {
@@ -114,6 +117,38 @@ describe('an archive', () => {
 describe('damage', () => {
   test.each([[''], ['short'], ['no archive at all, but long enough to be one']])('%j is no archive', (text) => {
     expect(() => parseZip(utf8.encode(text))).toThrow(new ZipError('it is not a zip archive'))
+  })
+
+  test('bytes behind the end are refused: they could hold another archive', async () => {
+    const bytes = await zip([entry('a', 'b')])
+    expect(() => parseZip(Buffer.concat([bytes, Buffer.from('more')]))).toThrow(new ZipError('it is not a zip archive'))
+  })
+
+  test('an end mark whose comment is not the rest of the bytes is no end', async () => {
+    const [shown, meant] = [await zip([entry('shown', '1')]), await zip([entry('meant', '2')])]
+    // The last mark tells of no comment, although bytes follow it.
+    const bytes = Buffer.concat([meant, shown.subarray(-22), Buffer.from('!')])
+    bytes.writeUInt16LE(23, meant.length - 2)
+    expect(parseZip(bytes).map(({ name }) => name)).toEqual(['meant'])
+  })
+
+  test('members that share bytes are refused', async () => {
+    const bytes = Buffer.from(await zip([entry('a', 'b', true), entry('c', 'd', true)]))
+    const second = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 1, 2]))
+    bytes.writeUInt32LE(0, second + 42)
+    expect(() => parseZip(bytes)).toThrow(/^[ac] shares its bytes with other members$/)
+  })
+
+  test('a directory that tells of fewer members than there are is refused', async () => {
+    const bytes = Buffer.from(await zip([entry('a', 'b'), entry('c', 'd')]))
+    bytes.writeUInt16LE(1, bytes.length - 12)
+    expect(() => parseZip(bytes)).toThrow(new ZipError('its directory is damaged'))
+  })
+
+  test('a header that tells of another member than the directory is refused', async () => {
+    const bytes = Buffer.from(await zip([entry('a', 'b', true)]))
+    bytes.write('x', 30)
+    expect(() => readAll(bytes)).toThrow('a is damaged: its header and the directory of the archive differ')
   })
 
   test('an archive cut off anywhere is refused', async () => {

@@ -119,7 +119,8 @@ function answerTrouble(error: Error, c: Context, ports: HttpPorts): Response | P
     code: body.code,
     problem: status < 500 ? body.error : internal,
   })
-  const trouble = isStoreTrouble(error) ? STORE_TROUBLE : { message: body.error, advice: body.advice ?? LOOK_IN_LOG }
+  const isPassing = isStoreTrouble(error) && body.code === 'STORE_UNAVAILABLE'
+  const trouble = isPassing ? STORE_TROUBLE : { message: body.error, advice: body.advice ?? LOOK_IN_LOG }
   const title = status < 500 ? 'That cannot be shown' : 'Something is wrong'
   return c.html(renderTrouble({ title, ...trouble, code: body.code, id }), status as ContentfulStatusCode)
 }

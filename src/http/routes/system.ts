@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
 import { type JobItem, writeJobItem } from '../../library/dispatch/job-item.ts'
+import type { Library } from '../../library/library.ts'
 import { writeEtag } from '../etag.ts'
 import { moment } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
@@ -37,7 +38,8 @@ export const systemRoutes: readonly Route[] = [
     summary: 'Whether the library can be used, so that requests make sense. Needs no token.',
     answers: { 200: { what: 'It can.', schema: z.object({ status: z.literal('ready') }) }, ...failures(503) },
     async run(_, { ports }) {
-      await withLibrary(ports, ({ store }) => store.listRunning())
+      await ports.checked()
+      await withLibrary(ports, probe)
       return reply({ status: 'ready' })
     },
   }),
@@ -61,7 +63,6 @@ export const systemRoutes: readonly Route[] = [
     async run(_, { ports, events, elsewhere }) {
       const jobs = ports.dispatcher.list()
       const count = (status: JobView['status']) => jobs.filter((job) => job.status === status).length
-      const probe = async () => 'ready'
       return reply({
         ...healthOf(jobs, elsewhere.latest),
         version: ports.version,
@@ -70,7 +71,7 @@ export const systemRoutes: readonly Route[] = [
         eventStreams: events.count,
         store: await withLibraryOr(
           ports,
-          ({ store }) => store.listRunning().then(probe),
+          (library) => probe(library).then(() => 'ready'),
           () => 'unavailable',
         ),
       })
@@ -124,6 +125,12 @@ export const systemRoutes: readonly Route[] = [
     run: async (_, { openApi }) => fixed((await openApi()).page, 'text/html; charset=utf-8'),
   }),
 ]
+
+/** Reads what every answer about the library builds on. */
+async function probe({ store }: Library): Promise<void> {
+  await store.listSources()
+  await store.listRunning()
+}
 
 /** Whether anything runs, here or in other processes. */
 function healthOf(jobs: readonly JobView[], others: readonly JobItem[]) {

@@ -1,5 +1,6 @@
 import type { PageClass } from '../../core/model.ts'
 import { type Alias, type AliasFacts, isThere, type LedgerState, type Reason } from '../../crawl/ledger.ts'
+import { parseStored } from './damage.ts'
 
 /** An alias as it is kept. */
 export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classification' | 'reason'> {
@@ -40,7 +41,7 @@ export interface AliasFactRecord {
 /** The alias that was kept. */
 export function toAlias({ isThere: exists, checkedAt, metadata, ...alias }: AliasRecord): Alias {
   // Written by a store.
-  return metadata === null ? alias : { ...alias, exists, checkedAt, metadata: JSON.parse(metadata) as AliasFacts }
+  return metadata === null ? alias : { ...alias, exists, checkedAt, metadata: parseStored<AliasFacts>(metadata) }
 }
 
 /** Whether something is at an address, and as what; nothing is known of one without a row. */

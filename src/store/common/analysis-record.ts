@@ -1,6 +1,7 @@
 import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import type { Classification } from '../../core/model.ts'
 import type { KeptAnalysis } from '../../library/analyses.ts'
+import { parseStored } from './damage.ts'
 
 /** What is understood of a page, as it is kept. */
 export interface AnalysisRecord {
@@ -13,8 +14,8 @@ export interface AnalysisRecord {
 export function toAnalysis({ classification, analysis, analysedAt }: AnalysisRecord): KeptAnalysis {
   // Both were written by this program.
   return {
-    classification: JSON.parse(classification) as Classification,
-    analysis: analysis === null ? null : (JSON.parse(analysis) as PageAnalysis),
+    classification: parseStored<Classification>(classification),
+    analysis: analysis === null ? null : parseStored<PageAnalysis>(analysis),
     analysedAt,
   }
 }

@@ -1,6 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { HELD_TABLES, type HeldRow, type HeldTable, placesOf, SOURCES } from '../../library/held-tables.ts'
 import type { Arrival, ArrivalPlan, NewArrival } from '../../library/holdings.ts'
+import { parseStored } from './damage.ts'
 
 /** An arrival as stores keep it. */
 export interface ArrivalColumns extends Omit<Arrival, 'plan'> {
@@ -10,7 +11,7 @@ export interface ArrivalColumns extends Omit<Arrival, 'plan'> {
 
 export function toArrival({ plan, ...rest }: ArrivalColumns): Arrival {
   // Written by a store.
-  return { ...rest, plan: JSON.parse(plan) as ArrivalPlan }
+  return { ...rest, plan: parseStored<ArrivalPlan>(plan) }
 }
 
 /** The tables whose rows are numbered. */

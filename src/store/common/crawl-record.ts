@@ -1,5 +1,6 @@
 import type { CrawlSummary } from '../../crawl/events.ts'
 import type { Crawl } from '../../library/store.ts'
+import { parseStored } from './damage.ts'
 
 /** A crawl as it is kept. */
 export interface CrawlRecord extends Omit<Crawl, 'options' | 'summary'> {
@@ -10,8 +11,8 @@ export interface CrawlRecord extends Omit<Crawl, 'options' | 'summary'> {
 /** The crawl that was kept. */
 export function toCrawl(found: CrawlRecord): Crawl {
   // Both were written by a store.
-  const options = JSON.parse(found.options) as Crawl['options']
-  const summary = found.summary === null ? null : (JSON.parse(found.summary) as CrawlSummary)
+  const options = parseStored<Crawl['options']>(found.options)
+  const summary = found.summary === null ? null : parseStored<CrawlSummary>(found.summary)
   return { ...found, options, summary }
 }
 

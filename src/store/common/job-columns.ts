@@ -1,5 +1,6 @@
 import type { NoteFrame, ProgressFrame } from '../../library/dispatch/frames.ts'
 import type { JobEntry, JobRecord, KeptNote } from '../../library/job-log.ts'
+import { parseStored } from './damage.ts'
 
 /** The columns of a job. */
 export interface JobColumns extends Omit<JobEntry, 'args' | 'process' | 'progress'> {
@@ -34,9 +35,9 @@ export function toColumns(job: JobRecord): JobColumns {
 export function toEntry({ args, pid, processBegan, progress, ...job }: JobColumns): JobEntry {
   return {
     ...job,
-    args: JSON.parse(args) as string[],
+    args: parseStored<string[]>(args),
     process: pid === null ? null : { pid, began: processBegan },
-    progress: progress === null ? null : (JSON.parse(progress) as ProgressFrame),
+    progress: progress === null ? null : parseStored<ProgressFrame>(progress),
   }
 }
 
@@ -47,5 +48,5 @@ export function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
 
 /** The note that was kept. */
 export function toNote({ details, ...note }: NoteColumns): KeptNote {
-  return { ...note, details: details === null ? null : (JSON.parse(details) as NoteFrame['details']) }
+  return { ...note, details: details === null ? null : parseStored<NoteFrame['details']>(details) }
 }

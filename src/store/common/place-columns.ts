@@ -1,5 +1,6 @@
 import type { Place, PlaceRecord } from '../../analysis/place.ts'
 import type { GazetteerSource, PlaceQuery, SourcedPlace } from '../../library/gazetteer.ts'
+import { parseStored } from './damage.ts'
 
 /** The columns of a place. */
 export interface PlaceColumns extends Omit<Place, 'bbox' | 'extra'> {
@@ -35,8 +36,8 @@ export function toPlace({ bbox, extra, ...place }: PlaceColumns): Place {
   // Both were written by the import.
   return {
     ...place,
-    bbox: bbox === null ? null : (JSON.parse(bbox) as Place['bbox']),
-    extra: extra === null ? null : (JSON.parse(extra) as Place['extra']),
+    bbox: bbox === null ? null : parseStored<Place['bbox']>(bbox),
+    extra: extra === null ? null : parseStored<Place['extra']>(extra),
   }
 }
 

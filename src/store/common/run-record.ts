@@ -1,4 +1,5 @@
 import type { AnalysisRun, RunEvent, RunProgress, RunStage, RunStatus } from '../../library/analyses.ts'
+import { parseStored } from './damage.ts'
 
 /** A run of the analysis as it is kept. */
 export interface RunRecord {
@@ -38,12 +39,12 @@ export function toRun(found: RunRecord): AnalysisRun {
   return {
     ...{ id, status, stage, startedAt, endedAt, heartbeatAt, runner, error },
     options: { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose },
-    progress: JSON.parse(found.progress) as RunProgress,
-    summary: found.summary === null ? null : (JSON.parse(found.summary) as AnalysisRun['summary']),
+    progress: parseStored<RunProgress>(found.progress),
+    summary: found.summary === null ? null : parseStored<AnalysisRun['summary']>(found.summary),
   }
 }
 
 /** The event that was kept. */
 export function toEvent({ details, ...event }: EventRecord): RunEvent {
-  return { ...event, details: details === null ? null : (JSON.parse(details) as RunEvent['details']) }
+  return { ...event, details: details === null ? null : parseStored<RunEvent['details']>(details) }
 }

@@ -1,5 +1,6 @@
 import type { Page } from '../../core/model.ts'
 import { countLinks } from '../../core/url/count-links.ts'
+import { parseStored } from './damage.ts'
 
 /** What an analysis repeats of what a page says about itself, besides its title. */
 export const ANALYSED_FACTS = ['author', 'publishedAt', 'modifiedAt', 'language', 'section'] as const
@@ -47,7 +48,7 @@ export function writeFacts<Name extends keyof Page>(page: Pick<Page, Name>, name
 function isCopiedOtherwise(said: Said, page: Page): boolean {
   if (said.copied !== writeFacts(page, COPIED_FACTS)) return true
   if (said.url === page.url && said.links === JSON.stringify(page.links)) return false
-  const before = countLinks({ url: said.url, links: JSON.parse(said.links) as Page['links'] })
+  const before = countLinks({ url: said.url, links: parseStored<Page['links']>(said.links) })
   const now = countLinks(page)
   return before.internal !== now.internal || before.external !== now.external
 }

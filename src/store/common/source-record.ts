@@ -1,5 +1,6 @@
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
+import { parseStored } from './damage.ts'
 
 /** A source as it is kept, under its number. */
 export interface SourceRecord {
@@ -21,10 +22,10 @@ const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
 export function toSource(found: SourceRecord): Source {
   const { uuid, name, version, url, siteUrl, createdAt } = found
   // Both were written by a store.
-  const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...(JSON.parse(found.scope) as Partial<Source['scope']>) }
+  const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...parseStored<Partial<Source['scope']>>(found.scope) }
   const settings: Source['settings'] = {
     ...DEFAULT_SETTINGS,
-    ...(JSON.parse(found.settings) as Partial<Source['settings']>),
+    ...parseStored<Partial<Source['settings']>>(found.settings),
   }
   return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
 }

@@ -1,5 +1,6 @@
 import type { Chunk, Page } from '../../core/model.ts'
 import type { ChunkSpan, StoredChunk, StoredPage } from '../../library/store.ts'
+import { parseStored } from './damage.ts'
 
 /** A page as stores read it. */
 export interface PageColumns {
@@ -45,7 +46,7 @@ export function toStoredPage(found: PageColumns): StoredPage {
 /** The page of its columns. */
 export function toPage({ meta, markdown }: Pick<PageColumns, 'meta' | 'markdown'>): Page {
   // Written by a store, like everything that is parsed here.
-  return { ...(JSON.parse(meta) as Omit<Page, 'markdown'>), markdown }
+  return { ...parseStored<Omit<Page, 'markdown'>>(meta), markdown }
 }
 
 /** A chunk whose text may be read when it is asked for: of most hits it never is. */
@@ -62,7 +63,7 @@ export function toStoredChunk(
     chunk: {
       ...rest,
       shortId: rest.id.slice(0, MIN_PREFIX),
-      headingPath: JSON.parse(headingPath) as string[],
+      headingPath: parseStored<string[]>(headingPath),
       get content() {
         content ??= readContent()
         return content
@@ -142,7 +143,7 @@ export class LazyChunk implements Chunk {
   }
 
   get headingPath(): readonly string[] {
-    this.#headingPath ??= JSON.parse(this.#read.headingPath) as string[]
+    this.#headingPath ??= parseStored<string[]>(this.#read.headingPath)
     return this.#headingPath
   }
 
@@ -165,7 +166,7 @@ export function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
   let path: readonly string[] = []
   return found.map(({ headingPath, ...span }) => {
     if (headingPath !== written) {
-      path = JSON.parse(headingPath) as string[]
+      path = parseStored<string[]>(headingPath)
       written = headingPath
     }
     return { ...span, headingPath: path }

@@ -2,6 +2,7 @@ import type { AnalysedPage, FoundPlace } from '../../analysis/page-analysis.ts'
 import type { Page, PageClass } from '../../core/model.ts'
 import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
 import { type AnalysisRecord, toAnalysis } from '../common/analysis-record.ts'
+import { parseStored } from '../common/damage.ts'
 import { contextOf } from '../common/place-context.ts'
 import { createAnalysisRuns } from './analysis-runs.ts'
 import { createClassifications } from './classifications.ts'
@@ -72,7 +73,7 @@ export function createAnalyses(db: Database, write: Write): Analyses {
 }
 
 function toPending({ meta, markdown, ...page }: PendingColumns): PageToAnalyse {
-  const described = JSON.parse(meta.toString()) as Omit<Page, 'markdown'>
+  const described = parseStored<Omit<Page, 'markdown'>>(meta.toString())
   return { ...page, page: { ...described, markdown: markdown.toString() } }
 }
 

@@ -3,6 +3,7 @@ import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/store.ts'
+import { parseStored } from '../common/damage.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareSaid, type Said } from '../common/said.ts'
 import {
   type ChunkColumns,
@@ -202,7 +203,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     return {
       ...text,
       markdown: markdown.toString(),
-      sections: JSON.parse(sections) as Section[],
+      sections: parseStored<Section[]>(sections),
       chunks: layouts.listSpans(first, count),
     }
   }
@@ -276,7 +277,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
       writeLinks.run(row, JSON.stringify(links))
     },
     // Written by this file, like everything that is parsed below.
-    readLinks: (source, key) => JSON.parse(selectLinks.get(source, key) ?? '[]') as string[],
+    readLinks: (source, key) => parseStored<string[]>(selectLinks.get(source, key) ?? '[]'),
     readPage: (source, key) => {
       const found = selectPage.get(source, key)
       return found === undefined ? undefined : toStoredPage(found)

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase, writeTo } from './database.ts'
+import { zeroTable } from '../../../test/damage-library.ts'
+import { checkFile, type Database, openDatabase, writeTo } from './database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-database-'))
 let files = 0
@@ -82,5 +83,36 @@ describe('a write that is not possible', () => {
       }),
     ).rejects.toBe(error)
     db.close()
+  })
+})
+
+describe('a damaged file', () => {
+  test('fails every statement with LIBRARY_UNUSABLE once a damaged page was read', async () => {
+    const { db, path, add } = stageDatabase()
+    await add()
+    db.close()
+    zeroTable(path, 'notes')
+    expect(checkFile(path)).toMatch(/\w/)
+    const damaged = openDatabase(path)
+    const error = { code: 'LIBRARY_UNUSABLE', details: { library: path, state: 'damaged' } }
+    expect(() => countNotes(damaged)).toThrow(expect.objectContaining({ code: 'LIBRARY_UNUSABLE' }))
+    const selectHosts = damaged.prepare('SELECT * FROM hosts')
+    expect(() => selectHosts.all()).toThrow(expect.objectContaining({ code: 'LIBRARY_UNUSABLE' }))
+    expect(() => [...selectHosts.iterate()]).toThrow(expect.objectContaining({ code: 'LIBRARY_UNUSABLE' }))
+    await expect(writeTo(damaged, () => selectHosts.get())).rejects.toMatchObject(error)
+    damaged.close()
+  })
+
+  test('that cannot be opened says that it is damaged and what to do', () => {
+    const { db, path } = stageDatabase()
+    db.close()
+    zeroTable(path, 'crawl_types')
+    expect(() => openDatabase(path)).toThrow(/it is damaged/)
+  })
+
+  test('is told from one whose pages are sound', () => {
+    const { db, path } = stageDatabase()
+    db.close()
+    expect(checkFile(path)).toBeUndefined()
   })
 })

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import { PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
+import { createDamageError } from '../common/damage.ts'
 import { copyAside, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
 import { compileLate } from './late-statements.ts'
 import { isCurrent, migrate } from './schema.ts'
@@ -45,6 +46,21 @@ export function openForLook(path: string): Database {
   return new Sqlite(path, { readonly: true, fileMustExist: true, timeout: OPENING_TIMEOUT_MS })
 }
 
+/** The first problem that SQLite finds in the pages of a library file, which is only read; undefined where it finds none. */
+export function checkFile(path: string): string | undefined {
+  const db = openForLook(path)
+  try {
+    const found = String(db.pragma('quick_check(1)', { simple: true }))
+    return found === 'ok' ? undefined : found
+  } catch (error) {
+    const damage = findDamage(error, path)
+    if (damage === undefined) throw error
+    return messageOf(error)
+  } finally {
+    db.close()
+  }
+}
+
 function openWritable(path: string, notice: Notice, busyMs: number): Database {
   const isFile = path !== ':memory:'
   let db: Database | undefined
@@ -63,7 +79,7 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
     migrate(db, path, notice)
     seedTypes(db)
     db.pragma(`busy_timeout = ${busyMs}`)
-    compileLate(db)
+    compileLate(db, (error) => findDamage(error, path))
     return db
   } catch (cause) {
     db?.close()
@@ -95,7 +111,7 @@ function openReadable(path: string, notice: Notice): Database | undefined {
     if (db !== undefined && isCurrent(db, path)) {
       limitMemory(db)
       if (originals.has(db)) notice(describeCopy(path))
-      compileLate(db)
+      compileLate(db, (error) => findDamage(error, path))
       return db
     }
   } catch (error) {
@@ -211,12 +227,23 @@ function isBusy(error: unknown): boolean {
 function explainFailure(error: unknown, library: string): unknown {
   if (error instanceof PharosError) return error
   if (isBusy(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
+  const damage = findDamage(error, library)
+  if (damage !== undefined) return damage
   const code = codeOf(error)
   const isVague = code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN')
   const obstacle = isVague ? findObstacle(library) : findReason(error)
   if (obstacle === undefined) return error
   const { type, problem } = obstacle
   return new PharosError(type === 'full' ? 'LIBRARY_FULL' : 'LIBRARY_READ_ONLY', { library, problem }, { cause: error })
+}
+
+/** The failure that tells of damage where SQLite found pages that it cannot read; undefined for any other failure. */
+function findDamage(error: unknown, library: string): PharosError | undefined {
+  const code = codeOf(error)
+  // A mistyped path of some other file fails in the same way as a damaged header.
+  if (code === 'SQLITE_NOTADB')
+    return createDamageError(library, 'its header is not that of a library; check the path', error)
+  return code.startsWith('SQLITE_CORRUPT') ? createDamageError(library, messageOf(error), error) : undefined
 }
 
 /** What SQLite itself says stands in the way of writing, or what the file system said when the file was made. */

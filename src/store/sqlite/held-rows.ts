@@ -2,6 +2,7 @@ import type { Page } from '../../core/model.ts'
 import { writeLayout } from '../../core/retrieval/page-layout.ts'
 import { type Cell, type HeldRow, type HeldTable, placesOf } from '../../library/held-tables.ts'
 import type { NumberRange } from '../../library/holdings.ts'
+import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import { createLayouts } from './layouts.ts'
@@ -70,7 +71,7 @@ function createPageReader(db: Database, table: HeldTable): (row: HeldRow) => Hel
   return (row) => {
     if (row[layout] !== null) return row
     // Written by content.ts.
-    const { sections } = JSON.parse(String(row[meta])) as Page
+    const { sections } = parseStored<Page>(String(row[meta]))
     const spans = layouts.listSpans(Number(row[first]), Number(row[count]))
     return row.with(layout, writeLayout({ markdown: String(row[markdown]), sections }, spans))
   }

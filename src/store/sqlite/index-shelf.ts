@@ -1,6 +1,7 @@
 import type { Kind } from '../../core/model.ts'
 import type { FilteredPage } from '../../core/retrieval/chunk-filter.ts'
 import type { DeadRun, IndexShelf, IndexState, NewChunk, Run, SegmentRecord } from '../../core/retrieval/chunk-index.ts'
+import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
@@ -159,5 +160,5 @@ function toNewChunk({ chunkId, contentHash, headingPath, ...chunk }: NewChunkCol
 
 /** Written by content.ts. */
 function parseHeadings(headingPath: string): string[] {
-  return JSON.parse(headingPath) as string[]
+  return parseStored<string[]>(headingPath)
 }

@@ -1,6 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import type { QueueFrame } from '../../library/dispatch/frames.ts'
 import type { CrawlType, JobLog, JobNote, KeptNote, LogPage, NoteFilter, QueueEvent } from '../../library/job-log.ts'
+import { parseStored } from '../common/damage.ts'
 import {
   type JobColumns,
   NOTE_TABLES,
@@ -109,7 +110,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
     listTypes: async () =>
       selectTypes.all().map(({ declaration, ...type }) => ({
         ...type,
-        declaration: JSON.parse(declaration) as CrawlType['declaration'],
+        declaration: parseStored<CrawlType['declaration']>(declaration),
       })),
   }
 }

@@ -1,6 +1,7 @@
 import type { Section } from '../../core/model.ts'
 import { writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { ChunkSpan } from '../../library/store.ts'
+import { parseStored } from '../common/damage.ts'
 import { type SpanColumns, toSpans } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
@@ -58,7 +59,7 @@ export function createLayouts(db: Database): Layouts {
       const page = selectWithout.get(row)
       if (page === undefined) return
       const { markdown, sections, first, count } = page
-      write(row, { markdown, sections: JSON.parse(sections) as Section[] }, listSpans(first, count))
+      write(row, { markdown, sections: parseStored<Section[]>(sections) }, listSpans(first, count))
     },
     listSpans,
   }

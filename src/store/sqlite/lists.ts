@@ -1,4 +1,5 @@
 import type { ListedPage, ListRecord } from '../../crawl/ledger.ts'
+import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 
 /** Lists that hold pages, as they were last read. */
@@ -41,7 +42,7 @@ export function createLists(db: Database): Lists {
     read: (source, url) => {
       const found = select.get(source, url)
       // It was written by this file.
-      return found === undefined ? undefined : { ...found, named: JSON.parse(found.named) as string[] }
+      return found === undefined ? undefined : { ...found, named: parseStored<string[]>(found.named) }
     },
     write: (source, { url, etag, lastModified, contentHash, contextHash, pages, named }) => {
       upsert.run(source, url, etag, lastModified, contentHash, contextHash, pages, JSON.stringify(named))

@@ -1,4 +1,5 @@
 import type { LearnedPattern } from '../../plan/plan-memory.ts'
+import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 
 /** The shapes of addresses that were learnt of hosts. */
@@ -23,7 +24,7 @@ export function createPatterns(db: Database): Patterns {
   return {
     // Written below.
     list: (host) =>
-      select.all(host).map(({ examples, ...found }) => ({ ...found, examples: JSON.parse(examples) as string[] })),
+      select.all(host).map(({ examples, ...found }) => ({ ...found, examples: parseStored<string[]>(examples) })),
     replace: (host, patterns, now) => {
       remove.run(host)
       for (const pattern of patterns) {

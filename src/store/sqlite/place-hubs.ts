@@ -2,6 +2,7 @@ import { urlKey } from '../../core/url/key.ts'
 import { foldPagination } from '../../core/url/page-url.ts'
 import type { HubCoverage, HubQuery, KeptHub, PlaceHubs } from '../../library/place-hubs.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
+import { parseStored } from '../common/damage.ts'
 import type { Database, Write } from './database.ts'
 import { createPatterns } from './patterns.ts'
 import { createVerdicts } from './verdicts.ts'
@@ -146,5 +147,5 @@ export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
 
 /** What is parsed was written by this file. */
 function toHub({ evidence, ...hub }: HubColumns): KeptHub {
-  return { ...hub, evidence: JSON.parse(evidence ?? '{}') as KeptHub['evidence'] }
+  return { ...hub, evidence: parseStored<KeptHub['evidence']>(evidence ?? '{}') }
 }

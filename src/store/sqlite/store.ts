@@ -8,6 +8,7 @@ import type { LibraryStore, UnderstandingStore } from '../../library/library-sto
 import type { PagePlace, StoreMatch, StoreQuery } from '../../library/store.ts'
 import { FIRST_ALIAS } from '../common/alias-record.ts'
 import type { CrawlOf } from '../common/crawl-of.ts'
+import { decodeStored } from '../common/damage.ts'
 import { toCounts } from '../common/ledger-sql.ts'
 import { createAddresses } from './addresses.ts'
 import { createAliases } from './aliases.ts'
@@ -97,7 +98,9 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       const others = also.flatMap(({ sourceId, chunkId, number }) => {
         return number ?? within(sourceId, undefined, (source) => content.findNumber(source, chunkId)) ?? []
       })
-      return index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: others, explain })
+      return decodeStored(() =>
+        index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: others, explain }),
+      )
     },
   )
   const readMatches = db.transaction((matches: readonly StoreMatch[]) => content.readMatches(matches))
@@ -262,7 +265,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     readLinks: async (sourceId, key) => within(sourceId, [], (source) => content.readLinks(source, key)),
     readPage: async (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(source, key)),
     readExcerpt: async (sourceId, key, place) =>
-      within(sourceId, undefined, (source) => content.readExcerpt(source, key, place)),
+      within(sourceId, undefined, (source) => decodeStored(() => content.readExcerpt(source, key, place))),
     readPageText: async (sourceId, key) => within(sourceId, undefined, (source) => content.readText(source, key)),
     readLikenesses: async (places) => readLikenesses(places),
     fillLikenesses,

@@ -7,6 +7,7 @@ import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter } from '../../library/store.ts'
 import type { ChunkName, NearChunk, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import { parseStored } from '../common/damage.ts'
 import { createCopied } from './copied.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash } from './hash.ts'
@@ -268,7 +269,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
 
 function toUnembedded({ title, headingPath, content, language, ...name }: Missing): UnembeddedChunk {
   // Written by content.ts.
-  const headings = JSON.parse(headingPath) as string[]
+  const headings = parseStored<string[]>(headingPath)
   return { ...toName(name), text: embeddedText(title, headings, content), language }
 }
 

@@ -1,0 +1,185 @@
+import { CENTRAL, END, END_64, LOCAL, LOCATOR_64, MAX_16, MAX_32 } from './zip-format.ts'
+
+/*
+ * The strict reading of the format, for every archive: APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. The directory at the end says what there
+ * is; the header before the content of a member has to say the same. Callers read the bytes, from memory or from a disk.
+ */
+
+/** Says that bytes are no archive that can be read. */
+export class ZipError extends Error {
+  override readonly name = 'ZipError'
+}
+
+/** Where the content of a member is, and what the directory says of it. */
+export interface ZipPlace {
+  readonly name: Uint8Array
+  readonly flags: number
+  readonly method: number
+  readonly checksum: number
+  readonly packed: number
+  readonly size: number
+  readonly offset: number
+  /** Type and rights of a file as Unix has them; 0 where another system wrote the archive. */
+  readonly mode: number
+}
+
+/** Where the directory of an archive is. */
+export interface ZipDirectory {
+  readonly start: number
+  readonly size: number
+  readonly count: number
+}
+
+/** How much of the end of an archive {@link findDirectory} needs: the end mark with the longest comment, and what may stand before it. */
+export const TAIL_BYTES: number = 42 + MAX_16
+/** Bytes of the end of a zip64 directory. */
+export const END_64_BYTES = 56
+/** Bytes of a header before its name. */
+export const LOCAL_BYTES = 30
+const CENTRAL_BYTES = 46
+
+/**
+ * Where the directory is, told by the last bytes of an archive, before a comment that may be there. A zip64 archive tells the place of
+ * its {@link parseEnd64} instead. Undefined where no end mark is.
+ */
+export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64: number } | undefined {
+  const view = viewOf(tail)
+  for (let at = tail.length - 22; at >= 0; at--) {
+    // A comment may hold the mark as well; the one that is meant is followed by the comment it tells of.
+    if (view.getUint32(at, true) !== END || at + 22 + view.getUint16(at + 20, true) !== tail.length) continue
+    const count = view.getUint16(at + 10, true)
+    const size = view.getUint32(at + 12, true)
+    const start = view.getUint32(at + 16, true)
+    const isFull = count === MAX_16 || size === MAX_32 || start === MAX_32
+    if (!isFull || at < 20 || view.getUint32(at - 20, true) !== LOCATOR_64) return { start, size, count }
+    return { end64: Number(view.getBigUint64(at - 12, true)) }
+  }
+  return undefined
+}
+
+/** Where the directory of a zip64 archive is. */
+export function parseEnd64(bytes: Uint8Array): ZipDirectory {
+  const view = viewOf(bytes)
+  if (view.getUint32(0, true) !== END_64) throw new ZipError('its directory is damaged')
+  const read = (field: number) => Number(view.getBigUint64(field, true))
+  return { count: read(32), size: read(40), start: read(48) }
+}
+
+/** The members that a directory tells of. @throws {ZipError} when it is damaged or tells of another number of them */
+export function parseDirectory(bytes: Uint8Array, count: number): ZipPlace[] {
+  const view = viewOf(bytes)
+  const places: ZipPlace[] = []
+  let at = 0
+  try {
+    for (let left = count; left > 0; left--) {
+      if (view.getUint32(at, true) !== CENTRAL) throw new ZipError('its directory is damaged')
+      const nameEnd = at + CENTRAL_BYTES + view.getUint16(at + 28, true)
+      const extraEnd = nameEnd + view.getUint16(at + 30, true)
+      const end = extraEnd + view.getUint16(at + 32, true)
+      if (end > bytes.length) throw new ZipError('its directory is cut off')
+      places.push(parsePlace(bytes.subarray(at, extraEnd), nameEnd - at))
+      at = end
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw new ZipError('its directory is cut off', { cause: error })
+    throw error
+  }
+  // What is told to be less than there is would be lost without a word.
+  if (at !== bytes.length && !isSigned(view, at)) throw new ZipError('its directory is damaged')
+  return places
+}
+
+/** Whether a digital signature is all that follows, APPNOTE.TXT 4.3.13. */
+function isSigned(view: DataView, at: number): boolean {
+  if (at + 6 > view.byteLength || view.getUint32(at, true) !== SIGNATURE) return false
+  return at + 6 + view.getUint16(at + 4, true) === view.byteLength
+}
+
+const SIGNATURE = 0x05054b50
+
+/** Reads an entry of the directory. Numbers too large for it stand behind its name, in this order, each only where it is needed. */
+function parsePlace(entry: Uint8Array, nameEnd: number): ZipPlace {
+  const view = viewOf(entry)
+  const large = largeNumbers(entry.subarray(nameEnd))
+  const read = (field: number): number => {
+    const value = view.getUint32(field, true)
+    return value === MAX_32 ? (large.next().value ?? value) : value
+  }
+  const size = read(24)
+  const packed = read(20)
+  const offset = read(42)
+  const isUnix = view.getUint8(5) === 3
+  return {
+    name: entry.slice(CENTRAL_BYTES, nameEnd),
+    flags: view.getUint16(8, true),
+    method: view.getUint16(10, true),
+    checksum: view.getUint32(16, true),
+    packed,
+    size,
+    offset,
+    mode: isUnix ? view.getUint16(40, true) : 0,
+  }
+}
+
+function* largeNumbers(extra: Uint8Array): Generator<number, undefined, void> {
+  const view = viewOf(extra)
+  for (let at = 0; at + 4 <= extra.length; at += 4 + view.getUint16(at + 2, true)) {
+    if (view.getUint16(at, true) !== 1) continue
+    const end = Math.min(at + 4 + view.getUint16(at + 2, true), extra.length)
+    for (let field = at + 4; field + 8 <= end; field += 8) yield Number(view.getBigUint64(field, true))
+  }
+  return undefined
+}
+
+/**
+ * Members that share bytes. No program that packs files writes them so; it is how a few bytes become many files
+ * (https://www.bamsoftware.com/hacks/zipbomb/).
+ */
+export function findOverlaps(places: readonly ZipPlace[]): ReadonlySet<ZipPlace> {
+  const overlapping = new Set<ZipPlace>()
+  const sorted = places.toSorted((a, b) => a.offset - b.offset)
+  let last: ZipPlace | undefined
+  for (const place of sorted) {
+    if (last !== undefined && place.offset < leastEnd(last)) overlapping.add(last).add(place)
+    if (last === undefined || leastEnd(place) >= leastEnd(last)) last = place
+  }
+  return overlapping
+}
+
+/** Where a member ends at the earliest. */
+function leastEnd({ offset, name, packed }: ZipPlace): number {
+  return offset + LOCAL_BYTES + name.length + packed
+}
+
+/** Content (bits 0 and 6) or headers (bit 13) are encrypted. */
+export const ENCRYPTED = 0x2041
+
+/**
+ * Where the content of a member starts, by its header and name.
+ * @throws {ZipError} when the header tells of another member than the directory does
+ */
+export function findContent(header: Uint8Array, place: ZipPlace): number {
+  const local = viewOf(header)
+  if (local.getUint32(0, true) !== LOCAL || !isSameMember(header, place)) {
+    throw new ZipError('its header and the directory of the archive differ')
+  }
+  return place.offset + LOCAL_BYTES + place.name.length + local.getUint16(28, true)
+}
+
+/** Whether the header before a member tells of the same. Where sizes follow the content (bit 3), it has none. */
+function isSameMember(header: Uint8Array, { name, flags, method, checksum, packed, size }: ZipPlace): boolean {
+  const local = viewOf(header)
+  const localFlags = local.getUint16(6, true)
+  const isSame =
+    ((localFlags ^ flags) & ENCRYPTED) === 0 &&
+    local.getUint16(8, true) === method &&
+    local.getUint16(26, true) === name.length &&
+    name.every((byte, i) => byte === header[LOCAL_BYTES + i])
+  if ((localFlags & 8) !== 0) return isSame
+  const told = (field: number, value: number) => [value, MAX_32].includes(local.getUint32(field, true))
+  return isSame && local.getUint32(14, true) === checksum && told(18, packed) && told(22, size)
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,29 @@
+import { messageOf, PharosError } from '../../core/errors.ts'
+
+/** The failure of a library whose stored bytes are damaged. `state` tells it from a library that merely cannot be opened. */
+export function createDamageError(library: string, problem: string, cause?: unknown): PharosError {
+  const details = { library, problem: `it is damaged: ${problem}`, state: 'damaged', advice: RESTORE }
+  return new PharosError('LIBRARY_UNUSABLE', details, { cause })
+}
+
+const RESTORE =
+  'restore a copy of the library, or move the damaged file away with its -wal and -shm files and add its sources again'
+
+/** Parses JSON that a store wrote. The type is what was written, unless the record is damaged. */
+export function parseStored<T>(json: string): T {
+  return decodeStored(() => JSON.parse(json) as T)
+}
+
+/** Runs what decodes stored records: JSON, or blobs of the index. */
+export function decodeStored<T>(decode: () => T): T {
+  try {
+    return decode()
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError || cause instanceof RangeError)) throw cause
+    throw createDamageError(
+      'that is open',
+      `a stored record cannot be decoded (${messageOf(cause).slice(0, 100)})`,
+      cause,
+    )
+  }
+}
