@@ -448,6 +448,7 @@ export function describeStore(open: () => Promise<Store>): void {
         host: 'docs.test',
         depth: 2,
         discovery: 'sitemap',
+        foundOn: 'https://docs.test/',
         attempts: 0,
         etag: null,
         lastModified: null,
