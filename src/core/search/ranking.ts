@@ -4,7 +4,7 @@ import { type Order, selectTop } from './top.ts'
 export interface RankingOptions {
   /** How soon repeating a word stops adding to the score. @default 2 */
   readonly k1?: number
-  /** How much long documents are held back, from 0 to 1. @default 0.6 */
+  /** How much long documents are held back, from 0 to 1. @default 0.58 */
   readonly b?: number
   /**
    * Bonus for a match of the exact form in the query, as a share of the score of its stem. 0 ranks all forms of a word alike.
@@ -20,7 +20,7 @@ export interface RankingOptions {
 /** The defaults of `RankingOptions`. */
 export const DEFAULT_RANKING: Required<RankingOptions> = {
   k1: 2,
-  b: 0.6,
+  b: 0.58,
   exactBonus: 0.5,
   pairBonus: 0.4,
   matchesVariants: true,
