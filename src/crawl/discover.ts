@@ -253,9 +253,10 @@ async function adoptRecord(active: ActiveCrawl, find: Find, markdown: string): P
   const { finds } = run.followsLinks
     ? active.judge(record.links, { depth: 1, foundOn: find.url, discovery: 'link' })
     : { finds: [] }
-  const { sourceId, crawlId, limits } = run
+  const { sourceId, crawlId, limits, full: isFull } = run
   const maxRows = limits.ledgerRows
-  const settled = await ports.ledger.adopt({ sourceId, crawlId, now: ports.clock.now(), find, record, finds, maxRows })
+  const now = ports.clock.now()
+  const settled = await ports.ledger.adopt({ sourceId, crawlId, now, find, record, isFull, finds, maxRows })
   if (settled.reason === 'overflow') {
     active.note(finds, settled.finds)
     return false

@@ -389,6 +389,8 @@ export interface Adoption {
   readonly now: number
   readonly find: Find
   readonly record: PageRecord
+  /** Whether it is stored anew although its content is what it was. @default false */
+  readonly isFull?: boolean
   readonly finds: readonly Find[]
   /** Most rows of the source. @default any number */
   readonly maxRows?: number

@@ -438,7 +438,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
   describe('a lease', () => {
     test('gives a visit with all it needs', async () => {
-      await offer([find('/a', { depth: 2, discovery: 'sitemap' })])
+      await offer([find('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/list.xml') })])
       const [first, ...others] = await lease()
       expect(others).toEqual([])
       expect(first).toEqual({
@@ -448,7 +448,7 @@ export function describeStore(open: () => Promise<Store>): void {
         host: 'docs.test',
         depth: 2,
         discovery: 'sitemap',
-        foundOn: 'https://docs.test/',
+        foundOn: at('/list.xml'),
         attempts: 0,
         etag: null,
         lastModified: null,

@@ -345,6 +345,23 @@ describe('at a recrawl llms-full.txt', () => {
     expect(staged.site.requests.find(({ path }) => path === '/llms-full.txt')?.status).toBe(200)
   })
 
+  test('is read again as a whole where everything is to be read, and its pages are cut anew', async () => {
+    const staged = await stage((origin) => ({
+      '/': page('Home', ['/a', '/b']),
+      '/llms-full.txt': text(
+        ['/a', '/b'].map((path) => section(origin, path, ' Sentence after sentence follows.'.repeat(200))).join(''),
+      ),
+    }))
+    const first = await staged.crawl()
+    const count = async () => (await staged.library.store.countContent(staged.source.id)).chunks
+    const before = await count()
+    const again = await staged.crawl({ kind: 'recrawl', full: true, chunks: 'tokens' })
+    expect(statesOf(again)).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
+    expect(again.summary).toMatchObject({ end: 'completed', indexed: first.summary.indexed, unchanged: 0, removed: 0 })
+    expect(await count()).not.toBe(before)
+    expect(staged.site.asked()).not.toContain('/a')
+  })
+
   test('that is new takes the place of pages that were fetched', async () => {
     const staged = await stage((origin) => {
       const { '/llms-full.txt': _, ...others } = site(origin)

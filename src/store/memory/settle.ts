@@ -17,7 +17,7 @@ export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settl
 
 /** Stores a page that came without a visit, as if it had been found, leased and settled at once. */
 export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
-  const { crawlId, now, find, record, finds, maxRows = Infinity } = adoption
+  const { crawlId, now, find, record, isFull = false, finds, maxRows = Infinity } = adoption
   const known = ledger.get(find.key)
   if (known === undefined && ledger.size >= maxRows) {
     return overflowed(offerFinds(ledger, crawlId, finds, now, maxRows))
@@ -42,9 +42,10 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   const isSame = row.record?.page.contentHash === record.page.contentHash
   // A list that is read again, because the crawl was interrupted, brings no news.
   const isNew = known?.state === 'indexed' && known.crawlId === crawlId
-  const settled = isSame
-    ? confirmPage(ledger, readAgain(row, record), isNew)
-    : storePage(ledger, known ?? row, row, record, now)
+  const settled =
+    isSame && (isNew || !isFull)
+      ? confirmPage(ledger, readAgain(row, record), isNew)
+      : storePage(ledger, known ?? row, row, record, now)
   return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows))
 }
 

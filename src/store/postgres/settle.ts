@@ -95,7 +95,7 @@ async function countLeftOut(
 
 /** Stores a page that came without a visit. */
 export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: Adoption): Promise<Settled> {
-  const { now, find, record, finds, maxRows = Infinity } = adoption
+  const { now, find, record, isFull = false, finds, maxRows = Infinity } = adoption
   const { row: known, holder } = await lookAt(sql, source, crawl, find.key, record.page.contentHash)
   if (known === undefined && maxRows !== Infinity && (await countRows(sql, source)) >= maxRows) {
     return overflowed(await offer(sql, source, crawl, finds, now, maxRows))
@@ -109,10 +109,10 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
   recordAnswer(row, NO_ANSWER, crawl.number)
   await writeLinks(sql, row.id, record.links)
   let learnt: readonly Alias[] = []
-  if (isHeld(row, record)) {
+  // A list that is read again, because the crawl was interrupted, brings no news.
+  if (isHeld(row, record) && (isNew || !isFull)) {
     await classifyContent(sql, source, row.id, record)
     row.contentHash = row.pageHash
-    // A list that is read again, because the crawl was interrupted, brings no news.
     move(row, isNew ? 'index' : 'confirm')
   } else {
     learnt = await storePage(settling, record)

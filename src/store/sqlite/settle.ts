@@ -153,7 +153,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       return report(row, finds.offer(source, crawl, settlement.finds ?? [], now, settlement.maxRows))
     },
     adopt: (source, crawl, adoption) => {
-      const { now, find, record, maxRows } = adoption
+      const { now, find, record, isFull = false, maxRows } = adoption
       const { key, url, host, discovery, foundOn } = find
       const known = select(source, key)
       if (known === undefined && !finds.hasRoom(source, maxRows)) {
@@ -167,11 +167,11 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       // As every row that is about to be settled; whoever had it has lost it.
       row.state = 'leased'
       recordAnswer(row, NO_ANSWER, crawl.number)
-      if (isHeld(row, record)) {
+      // A list that is read again, because the crawl was interrupted, brings no news.
+      if (isHeld(row, record) && (isNew || !isFull)) {
         content.writeLinks(row.id, record.links)
         content.classify(source, row.id, record)
         row.contentHash = row.pageHash
-        // A list that is read again, because the crawl was interrupted, brings no news.
         move(row, isNew ? 'index' : 'confirm')
       } else {
         storePage(source, row, record, now, crawl.number)
