@@ -74,6 +74,55 @@ describe('a circuit breaker', () => {
     expect(await succeed()).toBe('made')
   })
 
+  test('lets calls wait for the outcome of the trial, if they want to', async () => {
+    const { signal } = new AbortController()
+    const wait = () => breaker.run(async () => 'made', undefined, signal)
+    await failTimes(5)
+    now += 60_000
+    const failing = Promise.withResolvers<string>()
+    const first = breaker.run(() => failing.promise)
+    const refused = [wait(), wait()].map((call) => expect(call).rejects.toBeInstanceOf(CircuitOpenError))
+    failing.reject(new Error('still away'))
+    await expect(first).rejects.toThrow('still away')
+    await Promise.all(refused)
+    now += 60_000
+    const succeeding = Promise.withResolvers<string>()
+    const second = breaker.run(() => succeeding.promise)
+    const waiting = [wait(), wait(), wait()]
+    succeeding.resolve('made')
+    expect(await Promise.all([second, ...waiting])).toEqual(['made', 'made', 'made', 'made'])
+  })
+
+  test('a trial that says nothing about the service is followed by that of one call that waits', async () => {
+    await failTimes(5)
+    now += 60_000
+    const { promise, reject } = Promise.withResolvers<string>()
+    const trial = breaker.run(
+      () => promise,
+      () => false,
+    )
+    let made = 0
+    const { signal } = new AbortController()
+    const waiting = Array.from({ length: 3 }, () => breaker.run(async () => ++made, undefined, signal))
+    reject(new Error('no page'))
+    await expect(trial).rejects.toThrow('no page')
+    expect(await Promise.all(waiting)).toEqual([1, 2, 3])
+    expect(breaker.state).toBe('closed')
+  })
+
+  test('a call that waits for a trial ends when it is aborted', async () => {
+    await failTimes(5)
+    now += 60_000
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const trial = breaker.run(() => promise)
+    const stop = new AbortController()
+    const waiting = breaker.run(async () => 'made', undefined, stop.signal)
+    stop.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+    resolve('made')
+    await trial
+  })
+
   test('opens anew for its whole time when the trial fails', async () => {
     await failTimes(5)
     now += 60_000

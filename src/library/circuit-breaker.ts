@@ -23,7 +23,7 @@ export class CircuitOpenError extends Error {
 
 /**
  * Keeps calls from a service that fails. Closed, it lets all pass; after so many failures in a row it opens and refuses; when its time
- * is over it lets one call try (half open), which closes it or opens it anew. Others are refused meanwhile.
+ * is over it lets one call try (half open), which closes it or opens it anew. Meanwhile others are refused, or wait for its outcome.
  */
 export class CircuitBreaker {
   readonly #threshold: number
@@ -32,7 +32,8 @@ export class CircuitBreaker {
   readonly #onChange: BreakerOptions['onChange']
   #failures = 0
   #openedAt: number | undefined
-  #isTrying = false
+  /** Resolves when the trial call has ended. */
+  #trial: Promise<void> | undefined
 
   constructor({ threshold = 5, resetMs = 60_000, now, onChange }: BreakerOptions) {
     this.#threshold = threshold
@@ -53,12 +54,22 @@ export class CircuitBreaker {
 
   /**
    * Makes a call, or rejects with a {@link CircuitOpenError}. A failure that `counts` does not name says nothing about the service:
-   * it is passed on, and changes nothing.
+   * it is passed on, and changes nothing. With a signal, a call waits for the outcome of a trial that is under way, until it is aborted.
    */
-  async run<T>(work: () => Promise<T>, counts: (error: unknown) => boolean = () => true): Promise<T> {
-    const isTrial = this.state === 'half-open' && !this.#isTrying
+  async run<T>(
+    work: () => Promise<T>,
+    counts: (error: unknown) => boolean = () => true,
+    waiting?: AbortSignal,
+  ): Promise<T> {
+    while (waiting !== undefined && this.#trial !== undefined) await untilAborted(this.#trial, waiting)
+    const isTrial = this.state === 'half-open' && this.#trial === undefined
     if (this.state !== 'closed' && !isTrial) throw new CircuitOpenError(Math.max(this.#remainingMs(), 1))
-    if (isTrial) this.#isTrying = true
+    let endTrial = (): void => undefined
+    if (isTrial) {
+      this.#trial = new Promise((resolve) => {
+        endTrial = resolve
+      })
+    }
     try {
       const made = await work()
       // One that began before it opened says nothing about the time since: only the trial closes it.
@@ -68,7 +79,8 @@ export class CircuitBreaker {
       if (counts(error)) this.#fail(isTrial)
       throw error
     } finally {
-      if (isTrial) this.#isTrying = false
+      if (isTrial) this.#trial = undefined
+      endTrial()
     }
   }
 
@@ -91,4 +103,17 @@ export class CircuitBreaker {
     this.#openedAt = this.#now()
     this.#onChange?.('open')
   }
+}
+
+/** Waits for a promise that never rejects. Rejects as soon as the signal is aborted. */
+function untilAborted(awaited: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const stop = (): void => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    void awaited.then(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    })
+  })
 }

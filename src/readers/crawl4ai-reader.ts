@@ -152,7 +152,7 @@ export class Crawl4AIReader implements DocumentReader {
     if (!page.isSuccess) throw this.#failure(url, page.problem || 'the service does not say why', 'refused')
     if (page.markdown.trim() === '') throw this.#failure(url, 'the service found no content in it', 'no-content')
     this.#log({ level: 'debug', event: 'page-read', url, status: page.status, length: page.markdown.length })
-    return { id: documentId(url), text: page.markdown, metadata: describePage(page, url) }
+    return { id: documentId(url), text: page.markdown, metadata: describePage(page, url, this.#settings.clock.now()) }
   }
 
   async #guard(url: string, target: string): Promise<void> {
@@ -167,7 +167,8 @@ export class Crawl4AIReader implements DocumentReader {
     try {
       const onRetry = (failure: ServiceFailure, attempt: number, delayMs: number): void =>
         this.#log({ level: 'warning', event: 'call-retried', url, attempt, delayMs, ...factsOf(failure) })
-      return await this.#breaker.run(() => this.#parts.client.crawl(url, { signal, onRetry }), blamesService)
+      // The pages of a batch are not lost because one of them tries whether the service is back.
+      return await this.#breaker.run(() => this.#parts.client.crawl(url, { signal, onRetry }), blamesService, signal)
     } catch (error) {
       if (error instanceof CircuitOpenError) {
         throw this.#failure(url, `Crawl4AI was ${error.message}`, 'circuit-open', error)
@@ -190,14 +191,14 @@ export class Crawl4AIReader implements DocumentReader {
   }
 }
 
-function describePage(page: CrawledPage, url: string): PageMetadata {
+function describePage(page: CrawledPage, url: string, now: number): PageMetadata {
   return {
     source: url,
     source_url: url,
     title: page.title,
     description: page.description,
     status_code: page.status,
-    crawl_timestamp: page.timestamp,
+    crawl_timestamp: page.timestamp || new Date(now).toISOString(),
     internal_links_count: page.internalLinkCount,
     external_links_count: page.externalLinkCount,
     source_type: 'web_crawl',

@@ -17,7 +17,7 @@ export interface PageMetadata {
   readonly description: string
   /** 0 when it is not known. */
   readonly status_code: number
-  /** ISO 8601; empty when it is not known. */
+  /** When it was read, ISO 8601. */
   readonly crawl_timestamp: string
   readonly internal_links_count: number
   readonly external_links_count: number

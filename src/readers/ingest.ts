@@ -52,7 +52,7 @@ const BATCH = 32
  * is left out; a document of which nothing is left fails. The results are in the order of the documents.
  */
 export async function ingestDocuments(
-  documents: readonly ReaderDocument[],
+  documents: readonly IngestedDocument[],
   options: IngestOptions,
 ): Promise<IngestResult[]> {
   const results: IngestResult[] = []
@@ -68,8 +68,12 @@ export interface IngestUrlsOptions extends Omit<IngestOptions, 'vectorStore' | '
   readonly enableDeduplication?: boolean
 }
 
+/** What is ingested of a document; those of frameworks have it too. */
+export type IngestedDocument = Pick<ReaderDocument, 'text' | 'metadata'>
+
 /** A reader that knows where vectors go. */
-export interface IngestReader extends Pick<DocumentReader, 'loadAll' | 'lastFailures'> {
+export interface IngestReader extends Pick<DocumentReader, 'lastFailures'> {
+  loadAll(urls: readonly string[], signal?: AbortSignal): Promise<readonly (IngestedDocument | null)[]>
   readonly vectorStore?: VectorSink | undefined
   readonly enableDeduplication?: boolean
 }
@@ -96,7 +100,7 @@ export async function ingestUrls(
   return results
 }
 
-async function ingestDocument(document: ReaderDocument, options: IngestOptions): Promise<IngestResult> {
+async function ingestDocument(document: IngestedDocument, options: IngestOptions): Promise<IngestResult> {
   const { vectorStore, enableDeduplication = true, signal } = options
   const url = document.metadata.source_url
   try {
@@ -115,7 +119,7 @@ interface MadePoints {
   readonly refused: readonly RefusedPiece[]
 }
 
-async function makePoints(document: ReaderDocument, options: IngestOptions): Promise<MadePoints> {
+async function makePoints(document: IngestedDocument, options: IngestOptions): Promise<MadePoints> {
   const { text, metadata } = document
   const { source_url: url, title } = metadata
   const chunks = chunkPage({ markdown: text }, url, { sizes: sizesOf(options.chunks ?? 'tokens') })

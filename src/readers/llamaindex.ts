@@ -1,7 +1,7 @@
 import { type BaseReader, Document } from '@llamaindex/core/schema'
 import type { Crawl4AIReaderOptions } from './crawl4ai-options.ts'
-import { openCrawl4AIReader } from './crawl4ai-reader.ts'
-import type { PageMetadata, ReaderDocument, ReadFailure } from './document.ts'
+import { openCrawl4AIReader, type Crawl4AIReader as ServiceReader } from './crawl4ai-reader.ts'
+import type { PageMetadata, ReaderDocument, ReadFailure, VectorSink } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { openPharosReader, type PharosReaderOptions } from './pharos-reader.ts'
 
@@ -19,15 +19,15 @@ const UNREAD_KEYS: readonly (keyof PageMetadata)[] = [
 ]
 
 /** A reader whose documents are those of LlamaIndex. */
-class PageNodeReader implements BaseReader<PageNode> {
-  readonly #reader: DocumentReader
+class PageNodeReader<R extends DocumentReader> implements BaseReader<PageNode> {
+  protected readonly reader: R
 
-  constructor(reader: DocumentReader) {
-    this.#reader = reader
+  constructor(reader: R) {
+    this.reader = reader
   }
 
   get className(): string {
-    return this.#reader.className
+    return this.reader.className
   }
 
   /** It reads what is not on this machine. */
@@ -35,28 +35,37 @@ class PageNodeReader implements BaseReader<PageNode> {
     return true
   }
 
+  /** Whether the first address that cannot be read rejects the whole. */
+  get failOnError(): boolean {
+    return this.reader.failOnError
+  }
+
+  get maxConcurrentRequests(): number {
+    return this.reader.maxConcurrentRequests
+  }
+
   /** What could not be read by the last call, in the order of the addresses. */
   get lastFailures(): readonly ReadFailure[] {
-    return this.#reader.lastFailures
+    return this.reader.lastFailures
   }
 
   /** A slot for each address, in their order: its document, or null where it could not be read. */
   async loadAll(urls: readonly string[], signal?: AbortSignal): Promise<(PageNode | null)[]> {
-    return (await this.#reader.loadAll(urls, signal)).map((document) => document && toNode(document))
+    return (await this.reader.loadAll(urls, signal)).map((document) => document && toNode(document))
   }
 
   /** The documents of the addresses, in their order, without those that could not be read. */
   async loadData(urls: readonly string[], signal?: AbortSignal): Promise<PageNode[]> {
-    return (await this.#reader.loadData(urls, signal)).map(toNode)
+    return (await this.reader.loadData(urls, signal)).map(toNode)
   }
 
   close(): Promise<void> {
-    return this.#reader.close()
+    return this.reader.close()
   }
 }
 
 /** Reads pages of the web without any service: polite, and to public addresses only. */
-export class PharosReader extends PageNodeReader {
+export class PharosReader extends PageNodeReader<DocumentReader> {
   /** Opens a reader, which must be closed. */
   static async open(options: PharosReaderOptions = {}): Promise<PharosReader> {
     return new PharosReader(await openPharosReader(options))
@@ -64,10 +73,20 @@ export class PharosReader extends PageNodeReader {
 }
 
 /** Reads pages of the web by a Crawl4AI service. */
-export class Crawl4AIReader extends PageNodeReader {
+export class Crawl4AIReader extends PageNodeReader<ServiceReader> {
   /** Checks the options and whether the service is well, then opens a reader, which must be closed. */
   static async open(options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
     return new Crawl4AIReader(await openCrawl4AIReader(options))
+  }
+
+  /** Whether `ingestUrls` replaces the vectors a page had. Reading removes nothing. */
+  get enableDeduplication(): boolean {
+    return this.reader.enableDeduplication
+  }
+
+  /** Where `ingestUrls` writes vectors. */
+  get vectorStore(): VectorSink | undefined {
+    return this.reader.vectorStore
   }
 }
 

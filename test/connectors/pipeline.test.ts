@@ -4,6 +4,7 @@ import { openCrawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
 import type { ReaderDocument } from '../../src/readers/document.ts'
 import { documentId } from '../../src/readers/document.ts'
 import { ingestDocuments, ingestUrls } from '../../src/readers/ingest.ts'
+import { Crawl4AIReader as LlamaIndexReader } from '../../src/readers/llamaindex.ts'
 import { openQdrantStore, type QdrantStore } from '../../src/readers/qdrant-store.ts'
 import { createStage } from './embed-stage.ts'
 import { openCrawl4AIServer } from './servers/crawl4ai.ts'
@@ -271,6 +272,26 @@ describe('ingesting addresses', () => {
     await ingestUrls(reader, [URL_A], { embedder, vectorStore })
     expect(textsOf(URL_A)).toHaveLength(before)
     await ingestUrls(reader, [URL_A], { embedder, vectorStore, enableDeduplication: true })
+    expect(textsOf(URL_A)).toHaveLength(1)
+  })
+
+  test('takes a reader of LlamaIndex, with its vector store and its deduplication', async () => {
+    const options = { endpointUrl: crawl4ai.origin, allowPrivate: ['127.0.0.1'], vectorStore }
+    const keeping = stage.later(await LlamaIndexReader.open({ ...options, enableDeduplication: false }))
+    const replacing = stage.later(
+      await LlamaIndexReader.open({ ...options, failOnError: true, maxConcurrentRequests: 2 }),
+    )
+    expect([keeping.vectorStore, keeping.enableDeduplication]).toEqual([vectorStore, false])
+    expect([replacing.enableDeduplication, replacing.failOnError, replacing.maxConcurrentRequests]).toEqual([
+      true,
+      true,
+      2,
+    ])
+    await ingestDocuments([documentOf(URL_A, LONG)], { embedder, vectorStore })
+    const before = textsOf(URL_A).length
+    await ingestUrls(keeping, [URL_A], { embedder })
+    expect(textsOf(URL_A)).toHaveLength(before)
+    expect(await ingestUrls(replacing, [URL_A], { embedder })).toEqual([{ type: 'written', url: URL_A, chunks: 1 }])
     expect(textsOf(URL_A)).toHaveLength(1)
   })
 
