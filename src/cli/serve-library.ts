@@ -166,7 +166,10 @@ async function checkInThread(path: string, log: Log): Promise<PharosError | unde
   const thread = new Worker(CHECK, { workerData: path })
   thread.unref()
   try {
-    const [found] = (await once(thread, 'message')) as [string | null]
+    const ended = once(thread, 'exit').then(() => {
+      throw new Error('the check ended without an answer')
+    })
+    const [found] = (await Promise.race([once(thread, 'message'), ended])) as [string | null]
     if (found === null) return undefined
     const damage = createDamageError(path, found)
     log.warn(`${damage.message}; ${damage.entry.advice}; restart the server unless another file takes its place`)

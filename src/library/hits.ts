@@ -10,7 +10,7 @@ export async function searchHits(store: Store, query: StoreQuery): Promise<Store
 }
 
 /**
- * Reads the chunks of matches; those whose pages were removed meanwhile are left out. Their order is the same in every store: best first,
+ * Reads the chunks of matches; those that were removed meanwhile are left out. Their order is the same in every store: best first,
  * then by id and by what else can differ.
  */
 export async function readHits<M extends StoreMatch>(

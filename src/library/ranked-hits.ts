@@ -1,4 +1,5 @@
 import { definesName, namesAsked } from '../core/retrieval/definitions.ts'
+import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { createPagePrior } from '../core/retrieval/page-prior.ts'
 import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../core/search/fusion.ts'
@@ -15,7 +16,8 @@ import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 /** A hit with the score that counts. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'number' | 'page' | 'score' | 'terms' | 'linkShare' | 'text'> {
+    Pick<StoreMatch, 'number' | 'score' | 'terms' | 'linkShare' | 'text'>,
+    Partial<Pick<StoreMatch, 'page'>> {
   /** Tells its page apart from others, by source and key. */
   readonly pageKey: string
   /** Words of the question that it lacks; null for one that was found by its meaning alone. */
@@ -56,14 +58,21 @@ interface FusedMeaning extends QueryMeaning {
   readonly fuse?: FuseCandidates
 }
 
+/** Sources that a question names. */
+export interface NamedSources {
+  readonly sourceIds: ReadonlySet<string>
+  /** The question without their names. */
+  readonly query: string
+}
+
 /** A request for hits. */
 export interface RankedQuery {
   readonly query: string
   readonly filter: ChunkFilter
   readonly fusion: Fusion
   readonly explain: boolean
-  /** Ids of the sources that the question names: hits in others count less. @default none is named */
-  readonly preferred?: ReadonlySet<string>
+  /** The sources that the question names, and what it asks of them: hits in others count less. @default none is named */
+  readonly named?: NamedSources | undefined
   /** Engines that may take part besides words. @default all available */
   readonly engines?: readonly Engine[] | undefined
 }
@@ -77,7 +86,6 @@ const DEFINITION_BONUS = 0.15
 /** Factor for hits in sources that a question does not name, where it names others. */
 const ELSEWHERE_PRIOR = 0.6
 
-const NO_NAMES: ReadonlySet<string> = new Set()
 const NO_NUMBERS: ReadonlySet<number> = new Set()
 
 /** At most this many best hits are checked for definitions. */
@@ -97,29 +105,28 @@ export async function rankHits(
   signal?: AbortSignal,
   basis?: RankBasis,
 ): Promise<RankedHits> {
-  const { query, filter, explain } = asked
   const known = basis ?? (await openBasis(library, asked, signal))
-  const limit = (part + 1) * PART
-  const found = await library.store.search({ query, limit, filter, explain, also: known.near })
-  const matches = found.slice(part * PART)
-  // What shares no word with the question comes of its meaning, and so does what ranks below the limit.
-  const isOther = ({ score }: StoreMatch, i: number): boolean => i >= PART || score === 0
-  const others = new Set(matches.filter(isOther).map(({ number }) => number))
   const missing = await describeIndex(library)
+  const { matches, others, hasMore } = await findMatches(library.store, asked, part, known.near)
   const read = await readRanked(library.store, matches, asked)
-  const hits = read.filter(({ number }) => !known.found.has(number))
-  const ranked = await addMeanings(asked, hits, known, signal)
+  const found = basis?.found ?? others
+  const hits = [
+    ...read.filter(({ number }) => basis === undefined || !found.has(number)),
+    // What the index does not have yet has no words that it could be found by.
+    ...(missing.length === 0 ? [] : await readUnindexed(library.store, known.near, matches, asked)),
+  ]
+  const ranked = await addMeanings(asked, hits, found, known, signal)
   const {
     hits: best,
     isReranked,
     notices,
   } = part === 0 && isAsked(asked, 'reranker')
-    ? await rerankHits(library, query, ranked.hits, signal)
+    ? await rerankHits(library, asked.query, ranked.hits, signal)
     : { hits: ranked.hits, isReranked: known.isReranked, notices: [] }
   const next = {
     ...ranked.basis,
     near: [],
-    found: basis?.found ?? others,
+    found,
     isReranked,
     notices: [...ranked.basis.notices, ...notices],
   }
@@ -127,7 +134,7 @@ export async function rankHits(
     hits: best,
     engines: listEngines(next),
     notices: [...missing, ...next.notices],
-    hasMore: matches.length - others.size === PART,
+    hasMore,
     basis: next,
   }
 }
@@ -145,18 +152,20 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
 async function addMeanings(
   asked: RankedQuery,
   hits: readonly RankedHit[],
+  others: ReadonlySet<number>,
   basis: RankBasis,
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
   const { meaning, ...words } = basis
   if (meaning === undefined) return { hits: weighPages(hits, asked), basis }
   try {
-    const { ranked, fuse } = await fuseHits(asked, meaning, hits, basis.near)
+    const { ranked, fuse } = await fuseHits(asked, meaning, hits, others, basis.near)
     return { hits: weighPages(ranked, asked), basis: { ...words, meaning: { ...meaning, fuse } } }
   } catch (error) {
     signal?.throwIfAborted()
+    const byWords = hits.filter(({ number }) => !others.has(number))
     return {
-      hits: weighPages(hits, asked),
+      hits: weighPages(byWords, asked),
       basis: { ...words, notices: [...words.notices, cannotBeUsed('the vectors', error)] },
     }
   }
@@ -181,6 +190,56 @@ async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSig
     signal?.throwIfAborted()
     return { ...words, notices: [...words.notices, cannotBeUsed('the vectors', error)] }
   }
+}
+
+/** A part of the matches, and those nearest in meaning with the first. */
+async function findMatches(
+  store: Store,
+  { query, filter, explain, named }: RankedQuery,
+  part: number,
+  near: readonly NearChunk[],
+): Promise<{ readonly matches: StoreMatch[]; readonly others: ReadonlySet<number>; readonly hasMore: boolean }> {
+  const limit = (part + 1) * PART
+  const all = await store.search({ query, limit, filter, explain, also: near })
+  // The sources that a question names are searched by its other words, so that their hits are there however many there are elsewhere.
+  const own =
+    named === undefined
+      ? []
+      : await store.search({
+          query: named.query,
+          limit,
+          filter: { ...filter, sourceIds: [...named.sourceIds] },
+          explain,
+        })
+  const owned = new Set(own.map(({ number }) => number))
+  const some = all.slice(part * PART)
+  // What shares no word with the question comes of its meaning, and so does what ranks below the limit.
+  const others = some.filter(({ score }, i) => i >= PART || score === 0)
+  const ownPart = own.slice(part * PART)
+  return {
+    matches: [...ownPart, ...some.filter(({ number }) => !owned.has(number))],
+    others: new Set(others.map(({ number }) => number).filter((number) => !owned.has(number))),
+    hasMore: some.length - others.length === PART || ownPart.length === PART,
+  }
+}
+
+/** Chunks nearest in meaning that the index has not taken in yet. */
+async function readUnindexed(
+  store: Store,
+  near: readonly NearChunk[],
+  matches: readonly StoreMatch[],
+  { explain }: RankedQuery,
+): Promise<RankedHit[]> {
+  const indexed = new Set(matches.map(({ number }) => number))
+  const lacking = near.filter(({ number }) => number !== undefined && !indexed.has(number))
+  const read = await Promise.all(lacking.map(({ sourceId, chunkId }) => store.readChunk(sourceId, chunkId)))
+  return read.flatMap((stored, i): RankedHit[] => {
+    if (stored === undefined) return []
+    const linkShare = linkShareOf(stored.chunk.content)
+    const own = { number: lacking[i]?.number ?? 0, pageKey: pageKeyOf(stored), linkShare, text: 0 }
+    const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
+    return [{ ...stored, ...own, ...explanation, score: 0, terms: [], missing: null, similarity: null }]
+  })
 }
 
 async function readRanked(
@@ -223,12 +282,12 @@ function explainWords(
 }
 
 /** Hits weighed by what their pages are and by other hits on them, best first. */
-function weighPages(hits: readonly RankedHit[], { query, preferred = NO_NAMES }: RankedQuery): RankedHit[] {
+function weighPages(hits: readonly RankedHit[], { query, named }: RankedQuery): RankedHit[] {
   const priorOf = createPagePrior(query)
   const priors = new Map<string, number>()
   const weighed = hits.map((hit) => {
     const { url, sourceId, pageKey: page } = hit
-    const isElsewhere = preferred.size > 0 && !preferred.has(sourceId)
+    const isElsewhere = named !== undefined && !named.sourceIds.has(sourceId)
     const prior = priors.get(page) ?? priorOf(url) * (isElsewhere ? ELSEWHERE_PRIOR : 1)
     priors.set(page, prior)
     return { hit, prior, score: hit.score * prior, page }
@@ -290,6 +349,7 @@ async function fuseHits(
   { query, fusion }: RankedQuery,
   { vectors, vector, fuse: before }: FusedMeaning,
   hits: readonly RankedHit[],
+  others: ReadonlySet<number>,
   near: readonly NearChunk[],
 ): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
   // Those nearest were compared when they were found.
@@ -297,7 +357,9 @@ async function fuseHits(
   const rest = hits.filter(({ number }) => !known.has(number))
   const compared = (await vectors.compare(vector, rest.map(toNumberedName))).values()
   const similarities = hits.map(({ number }) => known.get(number) ?? compared.next().value ?? null)
-  const candidates = hits.map(({ score }, i) => ({ wordScore: score, similarity: similarities[i] ?? null }))
+  const candidates = hits.map(({ number, score }, i) => {
+    return { wordScore: score, similarity: similarities[i] ?? null, isNear: score === 0 || others.has(number) }
+  })
   const fuse = before ?? createFusion(query, candidates, { method: fusion })
   const fused = fuse(candidates)
   const ranked = hits.map((hit, i): RankedHit => {

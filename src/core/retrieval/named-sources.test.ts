@@ -18,6 +18,10 @@ const find = (query: string) => {
   return [rest, named.map(({ name, version }) => (version === null ? name : `${name}@${version}`))]
 }
 
+const ORDINARY = new Set(['request', 'requests', 'react', 'node', 'command', 'python', 'go', 'html', 'django'])
+const PLAIN = ['requests', 'react', 'node.js', 'commander', 'python', 'django', 'html'].map((name) => source(name))
+const findPlain = (query: string) => findNamedSources(query, PLAIN, ORDINARY).named.map(({ name }) => name)
+
 describe('findNamedSources', () => {
   it.each([
     ['vite proxy websocket', 'proxy websocket', ['vite']],
@@ -35,6 +39,24 @@ describe('findNamedSources', () => {
     expect(find('vacuum in Postgres')).toEqual(['vacuum in', ['postgresql@15.3', 'postgresql@16.1']])
     expect(find('postgresql 16 vacuum settings')).toEqual(['vacuum settings', ['postgresql@16.1']])
     expect(find('postgres 9 vacuum')).toEqual(['9 vacuum', ['postgresql@15.3', 'postgresql@16.1']])
+  })
+
+  it.each([
+    ['how to read a request header in django', ['django']],
+    ['python read a csv file', ['python']],
+    ['why does React render twice', ['react']],
+    ['python 3.11 dataclass', ['python']],
+    ['exec command as user', []],
+    ['add a node to a cluster', []],
+    ['react to a change of state', []],
+    ['limit the number of requests per user', []],
+    ['render markdown to html', []],
+  ])('takes an ordinary word for a name only where it is written as one: %j', (query, named) => {
+    expect(findPlain(query)).toEqual(named)
+  })
+
+  it('leaves quoted words alone', () => {
+    expect(find('"vite config" file')).toEqual(['"vite config" file', []])
   })
 
   it('keeps a question that says nothing but a name', () => {

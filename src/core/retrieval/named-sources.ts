@@ -35,17 +35,30 @@ const VERSION = /^v?(\d+(?:\.\d+)*)(?:\.x)?$/i
 /** A word of a question, without the marks around it; a flag, a variable and a part of a path are no words. */
 const WORD = /(?<![-./$_\p{L}\p{N}])[\p{L}\p{N}@](?:[\p{L}\p{N}.+#@/_-]*[\p{L}\p{N}+#])?/gu
 
+/** A word of a question with its place. */
+interface Word {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
+const QUOTED = /"[^"\n]*"|“[^”\n]*”|`[^`\n]*`/g
+
+/** What stands before the name of a tool: `in django`, `with react`. */
+const BEFORE_TOOL = /^(?:in|with|using|on)$/i
+
 /**
  * Finds the sources that a question mentions by name, with a version or without: `vite 5 proxy` asks the source `vite`, and is looked for
- * as `proxy`. A question that says nothing else keeps its words.
+ * there as `proxy`. A name that is an ordinary word counts only where it is written as a name. A question that says nothing else keeps
+ * its words.
  */
-export function findNamedSources<S extends NamedSource>(query: string, sources: readonly S[]): SourceMention<S> {
-  const words = [...query.matchAll(WORD)].map(({ 0: text, index }) => ({
-    text,
-    start: index,
-    end: index + text.length,
-  }))
-  const byKey = groupByKey(sources)
+export function findNamedSources<S extends NamedSource>(
+  query: string,
+  sources: readonly S[],
+  ordinaryWords: ReadonlySet<string> = NO_WORDS,
+): SourceMention<S> {
+  const words = listWords(query)
+  const byKey = groupByKey(sources, ordinaryWords)
   const named = new Set<S>()
   const dropped = new Set<number>()
   for (let i = 0; i < words.length; i++) {
@@ -55,6 +68,8 @@ export function findNamedSources<S extends NamedSource>(query: string, sources: 
       if (meant.length === 0) continue
       const version = VERSION.exec(words[i + count]?.text ?? '')?.[1]
       const versions = version === undefined ? [] : meant.filter((source) => isVersion(source, version))
+      const isPlain = count === 1 && ordinaryWords.has(fold(written.join(' ')))
+      if (isPlain && versions.length === 0 && !isWrittenAsName(query, words, i)) continue
       for (const source of versions.length > 0 ? versions : meant) named.add(source)
       const last = i + count + (versions.length > 0 ? 1 : 0)
       for (; i < last; i++) dropped.add(i)
@@ -64,17 +79,47 @@ export function findNamedSources<S extends NamedSource>(query: string, sources: 
   }
   const rest = words.filter((_, i) => !dropped.has(i))
   if (named.size === 0 || rest.every(({ text }) => isStopWord(text.toLowerCase()))) return { query, named: [...named] }
-  const gone = words.filter((_, i) => dropped.has(i))
-  return { query: cut(query, gone), named: [...named] }
+  return {
+    query: cut(
+      query,
+      words.filter((_, i) => dropped.has(i)),
+    ),
+    named: [...named],
+  }
+}
+
+const NO_WORDS: ReadonlySet<string> = new Set()
+
+/** The words of a question; what is quoted is meant as it stands. */
+function listWords(query: string): Word[] {
+  const quoted = [...query.matchAll(QUOTED)].map(({ 0: text, index }) => [index, index + text.length] as const)
+  return [...query.matchAll(WORD)].flatMap(({ 0: text, index: start }) => {
+    const isQuoted = quoted.some(([from, to]) => start >= from && start < to)
+    return isQuoted ? [] : [{ text, start, end: start + text.length }]
+  })
+}
+
+/** Whether an ordinary word is a name where it stands: after `in` or `with`, with a capital, or before what is asked of it. */
+function isWrittenAsName(query: string, words: readonly Word[], i: number): boolean {
+  const { text = '', start = 0 } = words[i] ?? {}
+  if (BEFORE_TOOL.test(words[i - 1]?.text ?? '')) return true
+  const isFirst = i === 0 || /[.!?:]\s*$/.test(query.slice(0, start))
+  if (!isFirst) return text !== text.toLowerCase()
+  const next = words[i + 1]?.text.toLowerCase()
+  return next !== undefined && !isStopWord(next)
 }
 
 /** Sources by the ways in which their names are written. */
-function groupByKey<S extends NamedSource>(sources: readonly S[]): ReadonlyMap<string, readonly S[]> {
+function groupByKey<S extends NamedSource>(
+  sources: readonly S[],
+  ordinaryWords: ReadonlySet<string>,
+): ReadonlyMap<string, readonly S[]> {
   const groups = new Map<string, S[]>()
   for (const source of sources) {
     const bare = source.name.replace(SCOPE, '')
     const keys = [source.name, bare, bare.replace(NAME_END, '')].map(fold)
-    for (const key of new Set(keys.flatMap((key) => [key, ...listBeginnings(key)]))) {
+    const beginnings = keys.flatMap(listBeginnings).filter((key) => !ordinaryWords.has(key))
+    for (const key of new Set([...keys, ...beginnings])) {
       if (key === '' || isStopWord(key)) continue
       const group = groups.get(key) ?? []
       groups.set(key, group)

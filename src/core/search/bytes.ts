@@ -60,7 +60,12 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` wrote. Throws a `RangeError` when the bytes end too early. */
+/** Stored bytes that cannot be read. */
+export class DecodeError extends RangeError {
+  override readonly name = 'DecodeError'
+}
+
+/** Reads what a `ByteWriter` wrote. Throws a `DecodeError` when the bytes end too early. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   #position = 0
@@ -78,7 +83,7 @@ export class ByteReader {
     let scale = 1
     for (;;) {
       const byte = this.#bytes[this.#position++]
-      if (byte === undefined || scale > 2 ** 49) throw new RangeError('unexpected end of bytes')
+      if (byte === undefined || scale > 2 ** 49) throw new DecodeError('unexpected end of bytes')
       value += (byte & 0x7f) * scale
       if (byte < 0x80) return value
       scale *= 128
@@ -88,19 +93,19 @@ export class ByteReader {
   /** Reads a number of things that follow, each of at least one byte, so that damage cannot ask for endless memory. */
   readCount(): number {
     const count = this.readNumber()
-    if (count > this.remaining) throw new RangeError('unexpected end of bytes')
+    if (count > this.remaining) throw new DecodeError('unexpected end of bytes')
     return count
   }
 
   readBytes(count: number): Uint8Array {
-    if (count > this.remaining) throw new RangeError('unexpected end of bytes')
+    if (count > this.remaining) throw new DecodeError('unexpected end of bytes')
     this.#position += count
     return this.#bytes.subarray(this.#position - count, this.#position)
   }
 
   /** Goes past so many bytes and returns where they begin. */
   skip(count: number): number {
-    if (count > this.remaining) throw new RangeError('unexpected end of bytes')
+    if (count > this.remaining) throw new DecodeError('unexpected end of bytes')
     this.#position += count
     return this.#position - count
   }

@@ -7,6 +7,8 @@ export interface FusionCandidate {
   readonly wordScore: number
   /** Cosine of its meaning with the query's; null for one without a vector. */
   readonly similarity: number | null
+  /** Whether it was found by its meaning and ranks below the hits by words. @default those without a word score */
+  readonly isNear?: boolean
 }
 
 /** Result for a candidate. */
@@ -88,9 +90,8 @@ export function createFusion(
     return (candidates) => candidates.map(({ wordScore }) => ({ score: wordScore, fusion: 'words alone' }))
   }
   // Candidates found by meaning alone are near by selection, and tell nothing about hits by words.
-  const expected = expectSimilarity(
-    known.some(({ wordScore }) => wordScore > 0) ? known.filter(({ wordScore }) => wordScore > 0) : known,
-  )
+  const byWords = known.filter(({ wordScore, isNear = wordScore === 0 }) => !isNear)
+  const expected = expectSimilarity(byWords.length > 0 ? byWords : known)
   return (candidates) =>
     candidates.map(({ wordScore, similarity }) => {
       const meaning = Math.max(0, similarity ?? expected(wordScore))

@@ -67,6 +67,8 @@ export class SegmentSearch {
   readonly #views: readonly SegmentView[]
   /** The number of each segment's first document among all. */
   readonly #bases: readonly number[]
+  /** By segment, whether the numbers of its documents ascend: those of chunks that changed may not. */
+  readonly #ascends: readonly boolean[]
   readonly #dead: Uint8Array | undefined
   #scope: Scope | undefined
   readonly #fields: readonly string[]
@@ -105,6 +107,9 @@ export class SegmentSearch {
       }
       return from
     })
+    this.#ascends = views.map(({ segment }) =>
+      segment.table.numbers.every((number, i, all) => i === 0 || number > (all[i - 1] ?? 0)),
+    )
     this.#dead = dead
     this.count = count
     const constants = { ...DEFAULT_RANKING, ...ranking }
@@ -164,15 +169,10 @@ export class SegmentSearch {
 
   /** The living document that its owner knows by a number. */
   #find(number: number): number | undefined {
-    for (const [
-      segment,
-      {
-        segment: { table },
-        dead,
-      },
-    ] of this.#views.entries()) {
-      const place = findPlace(table.numbers, number)
-      if (place >= 0 && dead?.[place] !== 1) return (this.#bases[segment] ?? 0) + place
+    for (const [i, { segment, dead }] of this.#views.entries()) {
+      const { numbers } = segment.table
+      const place = this.#ascends[i] ? findAscending(numbers, number) : numbers.indexOf(number)
+      if (place >= 0 && dead?.[place] !== 1) return (this.#bases[i] ?? 0) + place
     }
     return undefined
   }
@@ -336,8 +336,8 @@ function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array 
   return rows
 }
 
-/** Where a number stands. They mostly ascend: a segment that was merged with one of chunks that changed may not. */
-function findPlace(numbers: Float64Array, number: number): number {
+/** The place of a number in ascending ones, -1 where it is not among them. */
+function findAscending(numbers: Float64Array, number: number): number {
   let low = 0
   let high = numbers.length
   while (low < high) {
@@ -345,7 +345,7 @@ function findPlace(numbers: Float64Array, number: number): number {
     if ((numbers[middle] ?? 0) < number) low = middle + 1
     else high = middle
   }
-  return numbers[low] === number ? low : numbers.indexOf(number)
+  return numbers[low] === number ? low : -1
 }
 
 /** The postings of a term in one segment. */

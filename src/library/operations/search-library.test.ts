@@ -660,7 +660,20 @@ describe('a question that names a source', () => {
     expect(await first('webpack proxy option')).toEqual(['webpack', 1])
     const { passages, more } = await searchLibrary(library, { query: 'webpack proxy option', explain: true })
     expect([...passages, ...more].map(({ source }) => source)).toEqual(['webpack', 'vite'])
-    expect(passages[1]?.explain?.prior).toBe(0.6)
     expect(passages[0]?.terms).not.toContain('webpack')
+  })
+
+  test('is answered from that source, however many hits others have', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 120 }, (_, i) => [
+        `/${i}`,
+        page(`Rabbit ${i}`, { queue: '<p>Queue timeout of a queue.</p>' }),
+      ]),
+    )
+    await crawl({ ...many, '/': page('Rabbit', { about: '<p>All of it.</p>' }, Object.keys(many)) }, 'rabbit')
+    await crawl({ '/': page('Mail', { queue: '<p>Mail waits in the queue until its timeout.</p>' }) }, 'exim')
+    const { passages, relevance } = await searchLibrary(library, { query: 'exim queue timeout' })
+    expect(passages[0]?.source).toBe('exim')
+    expect(relevance).toBe('strong')
   })
 })

@@ -8,7 +8,7 @@ import { type AnswerParts, createComposer } from '../compose-answer.ts'
 import { createHitGroups } from '../group-hits.ts'
 import type { Library } from '../library.ts'
 import { createOrigins } from '../origins.ts'
-import { type RankedHits, rankHits } from '../ranked-hits.ts'
+import { type NamedSources, type RankedHits, rankHits } from '../ranked-hits.ts'
 import {
   DUPLICATES,
   ENGINE_WORDS,
@@ -20,7 +20,7 @@ import {
   type SimilarPage,
 } from '../search.ts'
 import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
-import { labelOf } from '../source.ts'
+import { labelOf, type Source } from '../source.ts'
 import type { ChunkFilter } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 import { findElsewhere, judgeAnswer } from './judge-answer.ts'
@@ -65,12 +65,9 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const given = withoutChoice(input)
   const conditions = await withoutRegion(library, given, within)
   const filter = { ...filterOf(conditions), ...within }
-  const mention = sources.length > 1 ? findNamedSources(reduceQuestion(query), sources) : undefined
-  const asked = {
-    query: mention?.query ?? reduceQuestion(query),
-    preferred: new Set(mention?.named.map(({ id }) => id)),
-    ...{ filter, fusion, explain: input.explain ?? false, engines },
-  }
+  const reduced = reduceQuestion(query)
+  const named = sources.length > 1 ? await findNamed(library, reduced, sources) : undefined
+  const asked = { query: reduced, named, filter, fusion, explain: input.explain ?? false, engines }
   const origins = createOrigins(sources, incomplete)
   const groups = createHitGroups(library.store, origins, input)
   const composer = createComposer(library.store, origins, input.duplicates === 'show')
@@ -127,6 +124,18 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     widen: isEmpty ? await suggestWider(library, conditions) : [],
     ...(isEmpty ? { available: await describeAvailable(library, sources) } : {}),
   }
+}
+
+/** The sources that a question names, unless those are all that are searched. */
+async function findNamed(
+  { readOrdinaryWords }: Library,
+  query: string,
+  sources: readonly Source[],
+): Promise<NamedSources | undefined> {
+  const ordinary = await readOrdinaryWords?.()
+  const { query: rest, named } = findNamedSources(query, sources, ordinary)
+  if (named.length === 0 || named.length === sources.length) return undefined
+  return { query: rest, sourceIds: new Set(named.map(({ id }) => id)) }
 }
 
 /** The input with any variant of its language, when the requested variant matches nothing. */

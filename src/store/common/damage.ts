@@ -1,4 +1,5 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
+import { DecodeError } from '../../core/search/bytes.ts'
 
 /** The failure of a library whose stored bytes are damaged. `state` tells it from a library that merely cannot be opened. */
 export function createDamageError(library: string, problem: string, cause?: unknown): PharosError {
@@ -19,7 +20,7 @@ export function decodeStored<T>(decode: () => T): T {
   try {
     return decode()
   } catch (cause) {
-    if (!(cause instanceof SyntaxError || cause instanceof RangeError)) throw cause
+    if (!(cause instanceof SyntaxError || cause instanceof DecodeError)) throw cause
     throw createDamageError(
       'that is open',
       `a stored record cannot be decoded (${messageOf(cause).slice(0, 100)})`,

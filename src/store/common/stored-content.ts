@@ -158,6 +158,17 @@ export class LazyChunk implements Chunk {
   get assetPath(): string | null {
     return this.#read.assetPath
   }
+
+  /** All of it, since what is read later is no property of its own. */
+  toJSON(): Chunk {
+    return {
+      ...this.#read,
+      shortId: this.shortId,
+      headingPath: this.headingPath,
+      content: this.content,
+      path: this.path,
+    }
+  }
 }
 
 /** Chunks of one section have the same headings, which are read once. */

@@ -155,6 +155,9 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
 
+  const selectThere = db
+    .prepare<[string], number>('SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))')
+    .pluck()
   const selectNumber = db
     .prepare<[number, StoredHash], number | null>('SELECT min(id) FROM chunks WHERE source = ? AND chunk_id = ?')
     .pluck()
@@ -315,9 +318,10 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     },
     readMatches: (matches) => {
       const facts = readFacts(matches.map(({ page }) => page))
+      const there = new Set(selectThere.all(JSON.stringify(matches.map(({ number }) => number))))
       return matches.map(({ number }, i) => {
         const page = facts[i]
-        if (page === undefined) return undefined
+        if (page === undefined || !there.has(number)) return undefined
         const { sourceId, url, title, key } = page
         const chunk = new LazyChunk(
           key,

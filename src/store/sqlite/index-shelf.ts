@@ -1,6 +1,7 @@
 import type { Kind } from '../../core/model.ts'
 import type { FilteredPage } from '../../core/retrieval/chunk-filter.ts'
 import type { DeadRun, IndexShelf, IndexState, NewChunk, Run, SegmentRecord } from '../../core/retrieval/chunk-index.ts'
+import { DecodeError } from '../../core/search/bytes.ts'
 import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
@@ -91,7 +92,7 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
     listSegments: () => selectSegments.all(),
     openSegment: (id) => {
       const found = selectSegment.get(id)
-      if (found === undefined) throw new RangeError(`the index has no segment ${id}`)
+      if (found === undefined) throw new DecodeError(`the index has no segment ${id}`)
       const { documents, directory, firstBlock } = found
       const segment = ++opened * MAX_BLOCKS
       return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, segment + block) }
@@ -139,7 +140,7 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
     const known = blocks.get(key)
     if (known !== undefined) return known
     const found = selectBlock.get(number)
-    if (found === undefined) throw new RangeError(`the index has no block ${number}`)
+    if (found === undefined) throw new DecodeError(`the index has no block ${number}`)
     // Parts of a plain array are made several times faster than parts of a `Buffer`.
     const block = new Uint8Array(found.buffer, found.byteOffset, found.byteLength)
     blocks.set(key, block, block.length)
