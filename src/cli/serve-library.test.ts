@@ -88,7 +88,8 @@ test('a damaged file is found by the check and not used any more, until a copy t
   // A table that nothing reads when a library is opened.
   zeroTable(path, 'robots')
   const { served, warnings } = await serve(folder, path)
-  await expect(served.checked()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE', details: { state: 'damaged' } })
+  const damage = { code: 'LIBRARY_UNUSABLE', details: { state: 'damaged' } }
+  await vi.waitFor(() => expect(served.checked()).rejects.toMatchObject(damage), patience)
   await expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
   expect(warnings.join()).toContain('restore a copy')
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { EffectiveConfig } from '../config.ts'
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
@@ -17,7 +18,10 @@ export interface ServedLibrary {
   /** Opens it, unless it is open; tried again with later calls until it can be. */
   open(): Promise<OpenLibrary>
   jobLog(): Promise<JobLog>
-  /** Resolves once the whole file was checked; rejects with the damage that was found. A library with damage is not used any more. */
+  /**
+   * Resolves once the whole file was checked; rejects with the damage that was found. A library with damage is not used any more. A
+   * large file takes long to check: it is waited for a moment only, and may be used until damage is found.
+   */
   checked(): Promise<void>
   /** Has what works in the background look for new chunks now. */
   tend(): void
@@ -120,7 +124,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     jobLog: async () => (await open()).jobLog,
     async checked() {
       await open()
-      await current?.checking
+      await Promise.race([current?.checking, sleep(CHECK_WAIT_MS, undefined, { ref: false })])
       await open()
     },
     tend: () => current?.tend(),
@@ -179,6 +183,9 @@ async function checkInThread(path: string, log: Log): Promise<PharosError | unde
     return undefined
   }
 }
+
+/** How long the answer that a library can be used waits for its check. Hundreds of megabytes take seconds. */
+const CHECK_WAIT_MS = 2000
 
 /** Beside this file, built or not. */
 const CHECK = new URL(import.meta.url.replace(/serve-library(\.\w+)$/, 'check-worker$1'))

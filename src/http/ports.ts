@@ -14,7 +14,7 @@ export interface HttpPorts {
    * file is missing, routes that only read answer that nothing is stored.
    */
   readonly library: () => Promise<Library>
-  /** Resolves once the whole file of the library was checked for damage; rejects with the damage. */
+  /** Resolves once the file of the library was checked for damage, as far as that is quick; rejects with the damage. */
   readonly checked: () => Promise<void>
   /** Searches it; perhaps in another thread, so that others are answered meanwhile. */
   readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
