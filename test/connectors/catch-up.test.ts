@@ -9,7 +9,7 @@ import { connect } from '../mcp/connect.ts'
 import { openSite, type Site } from '../sites/site.ts'
 import { openTeiServer, type TeiServer } from './servers/tei.ts'
 
-const NONE_YET = 'no chunk has a vector yet; answered by words alone'
+const NONE_YET = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
 
 let workshop: Workshop
 let tei: TeiServer

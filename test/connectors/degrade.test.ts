@@ -234,7 +234,7 @@ describe('search', () => {
 
   test('says that nothing is embedded yet where a service was configured for that', async () => {
     await tei.goDown()
-    const notice = 'no chunk has a vector yet; answered by words alone'
+    const notice = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words'], notices: [notice] })
     expect((await pharos(['search', 'lamp'])).stderr).toContain(`${notice}\n`)
     expect(json(await pharos(['search', 'lamp', '--json', '--fusion', 'words']))).toMatchObject({ notices: [] })
@@ -248,7 +248,7 @@ describe('search', () => {
     expect((await pharos(['embed', 'run'])).status).toBe(3)
     tei.forget()
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({
-      notices: ['no chunk has a vector yet; answered by words alone'],
+      notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
     })
     expect(tei.requests).toEqual([])
   })
