@@ -173,7 +173,8 @@ export class ActiveCrawl {
     const { startUrl } = run
     this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, hasten, tell })
     this.milestones = new ProgressMilestones(run.startUrl)
-    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, tell })
+    const probe = (url: string, leave: Leave) => this.#probe(url, leave)
+    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay })
@@ -554,6 +555,15 @@ export class ActiveCrawl {
    */
   async keepSite(): Promise<void> {
     if (this.#readsLists && this.#keptSite !== this.run.siteUrl) await this.ports.moveSite(this.#keptSite)
+  }
+
+  /** Fetches an address to see whether its host answers at all. What it answers is no news. */
+  #probe(url: string, leave: Leave): Promise<FetchOutcome> {
+    this.requests++
+    const { signal } = this
+    const headers = this.#headersFor(new URL(url).origin)
+    const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ url, headers, isInTime, signal })
+    return this.pacer.send(leave, send, signal)
   }
 
   /** Puts into the frontier what the plan wants to be visited. Answers which of it waits there now. */

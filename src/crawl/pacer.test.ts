@@ -43,6 +43,7 @@ function setUp(
     time?: { now: number }
     random?: () => number
     limits?: Partial<PacerOptions['limits']>
+    probe?: PacerOptions['probe']
   } = {},
 ) {
   const { store = createMemoryStore(), time = { now: START }, random = () => 0.5 } = more
@@ -58,7 +59,14 @@ function setUp(
     },
   }
   const tell = (event: CrawlEvent) => events.push(event)
-  const pacer = new Pacer({ ledger: store, clock, random, limits, tell })
+  const pacer = new Pacer({
+    ledger: store,
+    clock,
+    random,
+    limits,
+    tell,
+    ...(more.probe === undefined ? {} : { probe: more.probe }),
+  })
   let asked = 0
   /** Asks for another address each time, or for the path, and gets this; returns when it asked. */
   const ask = async (outcome: FetchOutcome = GOOD, host = HOST, path = `${asked++}`): Promise<number> => {
@@ -626,6 +634,38 @@ describe('a host that struggles', () => {
     for (let i = 0; i < 20; i++) await ask(outcome, HOST, `bad/${i % 2}`)
     expect(await interval()).toBe(1000)
     expect(events).toEqual([])
+  })
+
+  test.each([
+    ['timeouts', TIMEOUT],
+    ['503', BUSY],
+    ['errors of an application', ERROR],
+  ])('is not one that still answers at another address: %s', async (_name, outcome) => {
+    const probed: string[] = []
+    const probe = async (url: string) => {
+      probed.push(url)
+      return GOOD
+    }
+    const { ask, askOften, interval, events } = setUp({ probe })
+    await ask(GOOD, HOST, 'good')
+    await askOften(30, outcome)
+    expect(await interval()).toBe(1000)
+    expect(events).toEqual([])
+    // Once for three that failed.
+    expect(probed).toEqual(Array(10).fill(`${ORIGIN}/good`))
+  })
+
+  test('is asked for what it answered before once, and left alone where that fails too', async () => {
+    const probed: string[] = []
+    const probe = async (url: string) => {
+      probed.push(url)
+      return TIMEOUT
+    }
+    const { ask, askOften, held } = setUp({ probe })
+    await ask(GOOD, HOST, 'good')
+    await askOften(8, TIMEOUT)
+    expect(await held()).toBeCloseTo(30_000)
+    expect(probed).toEqual([`${ORIGIN}/good`])
   })
 
   test('is as quick as before after one success', async () => {

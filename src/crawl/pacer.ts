@@ -62,6 +62,8 @@ export interface PacerOptions {
   /** Number from 0 up to 1, for jitter. */
   readonly random: () => number
   readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
+  /** Asks once more for an address that a host has answered. Without it, addresses that fail in a row are enough to suspect the host. */
+  readonly probe?: (url: string, leave: Leave) => Promise<FetchOutcome>
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
 }
 
@@ -246,14 +248,17 @@ export class Pacer {
 
   /**
    * Learns from what came of a request that was sent at `askedAt`. One address that fails says nothing about its host, however often it
-   * does: only several different ones in a row slow the host down or have it left alone, and one success ends that. A time in
-   * Retry-After holds for the whole host, and no longer than it says.
+   * does: only several different ones in a row slow the host down or have it left alone, unless an address that answered before still
+   * does. One success ends that. A time in Retry-After holds for the whole host, and no longer than it says.
    */
   async note(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
     const watch = this.#watchOf(new URL(url).host)
     watch.noteLatency(outcome.latencyMs)
     this.#countLatency(outcome.latencyMs)
-    if (outcome.type !== 'failed') return this.#noteAnswer(watch, askedAt)
+    if (outcome.type !== 'failed') {
+      if (isPage) watch.goodUrl = url
+      return this.#noteAnswer(watch, askedAt)
+    }
     const { reason, status, isTransient, retryAfterMs } = outcome
     // Nobody knows whether the host was asked at all.
     if (reason === 'service-failed') return
@@ -266,6 +271,8 @@ export class Pacer {
     const factor = isRefusal && watch.noteRefusal(address) ? REFUSED_FACTOR : 1
     const isOverload =
       reason === 'timeout' || reason === 'network' || status === 502 || status === 503 || status === 504
+    const isSuspect = watch.failing.size >= IN_TROUBLE && !isRefusal
+    if (isSuspect && (await this.#isAnswering(watch))) return
     const enough = isRefusal ? IN_TROUBLE : isOverload ? KEEPS_FAILING : Infinity
     if (retryAfterMs !== null || watch.failing.size >= enough)
       return this.#hold(watch, outcome, askedAt, { factor, isPage })
@@ -382,6 +389,28 @@ export class Pacer {
     if (++watch.quick < (watch.isOnlySlow ? enough / 2 : enough)) return
     watch.quick = 0
     await this.#change(watch, (known) => easeClock(known, watch.isOnlySlow ? RELIEF : undefined))
+  }
+
+  /** Asks a host that is suspected for an address that it answered before, once an outage. Tells whether it still does. */
+  async #isAnswering(watch: Watch): Promise<boolean> {
+    const { probe, clock } = this.#options
+    const { goodUrl } = watch
+    if (watch.probing === undefined && probe !== undefined && goodUrl !== undefined) {
+      watch.goodUrl = undefined
+      watch.probing = this.takeTurn(watch.host)
+        .then(async (turn) => {
+          const askedAt = clock.now()
+          const outcome = turn === 'parked' ? LEFT_ALONE : await probe(goodUrl, turn)
+          if (outcome.type === 'failed') return false
+          watch.goodUrl = goodUrl
+          await this.#noteAnswer(watch, askedAt)
+          return true
+        })
+        .finally(() => {
+          watch.probing = undefined
+        })
+    }
+    return watch.probing ?? false
   }
 
   #slow(watch: Watch, askedAt: number, how: { readonly factor: number; readonly mostMs?: number }): Promise<void> {
@@ -508,6 +537,9 @@ class Watch {
   quick = 0
   /** Different addresses that failed since the last success, at most {@link KEEPS_FAILING}. */
   readonly failing: Set<string> = new Set()
+  /** The last page that it answered, where no probe of it has failed since. */
+  goodUrl: string | undefined
+  probing: Promise<boolean> | undefined
   /** The first address that asked to slow down. */
   #refusing: string | undefined
   /** The pause to go back to after one success; null while no failures have made it longer. */

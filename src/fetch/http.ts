@@ -164,7 +164,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#url = url
     this.#settings = settings
     this.#maxBytes = request.maxBytes ?? settings.maxBytes
-    this.firstByteTimeoutMs = Math.ceil(settings.firstByteTimeoutMs / (request.isRetry === true ? 2 : 1))
+    this.firstByteTimeoutMs = Math.ceil(settings.firstByteTimeoutMs / (request.isRetry === true ? 3 : 1))
     this.#resolve = resolve
     this.#reject = reject
     request.signal?.addEventListener('abort', this.#onAbort, { once: true })
