@@ -28,7 +28,15 @@ import { startAdvice } from './reasons.ts'
 import { renderOf } from './render-option.ts'
 import { type ScopeFlags, scopeWords } from './scope-options.ts'
 import { isEmbedAsked } from './search-settings.ts'
-import { type CrawlResult, goOnWith, MAX_EXAMPLES, summaryRecord, writeShortSummary, writeSummary } from './summary.ts'
+import {
+  type CrawlResult,
+  goOnWith,
+  MAX_EXAMPLES,
+  summaryRecord,
+  writeReasons,
+  writeShortSummary,
+  writeSummary,
+} from './summary.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** What a verb that crawls works with. */
@@ -344,8 +352,16 @@ const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
 /** What can be done where a tree of files gave nothing. */
 function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string {
   const own = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
-  const status = own ?? `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
-  return pages > 0 ? `${status}; what the library holds of it stays` : status
+  if (pages > 0) {
+    const status = own ?? `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
+    return `${status}; what the library holds of it stays`
+  }
+  const { reasons } = summary.ledger
+  const left = [writeReasons(reasons, 'skipped'), writeReasons(reasons, 'failed')].filter((part) => part !== '')
+  return (
+    own ??
+    (left.length === 0 ? 'binary and ignored files are not read: check the path' : `left out: ${left.join(', ')}`)
+  )
 }
 
 /** What its failure depends on. */
@@ -376,7 +392,7 @@ export function findFailure(
       const problem = summary.problem ?? 'no reason was given'
       // Something is not accounted for.
       if (vainReason === null) return new PharosError('INTERNAL', { problem })
-      const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(vainReason, source, hint)
+      const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(vainReason, result, hint)
       return new PharosError('CRAWL_START_FAILED', { problem, advice })
     }
   }

@@ -92,6 +92,37 @@ describe('add', () => {
     expect(fetched).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no program at /nonsense') })
   })
 
+  test('leaves no source behind when the first crawl fails, and says what to correct', async () => {
+    shop.write({ 'bad.zip': 'PK\u0003\u0004 and nothing of an archive', 'empty/a.md': ' ' })
+    site.pages.set('/missing/', 404)
+    for (const [line, problem] of [
+      // Nothing listens at port 1.
+      [
+        'add http://127.0.0.1:1/docs/',
+        /: failed \(network, 127\.0\.0\.1 refused .*\) – check the spelling of the host/,
+      ],
+      ['add {}/missing/', /: failed \(not-found, .*\) – check the address/],
+      ['add ./bad.zip', /bad\.zip cannot be used: /],
+      ['add ./empty', /no file of .*empty\/ has text to index – left out: 1 empty/],
+    ] as const) {
+      const { code, stdout, stderr } = await pharos(line)
+      expect({ line, code, stdout }).toEqual({ line, code: 3, stdout: '' })
+      expect(stderr).toMatch(problem)
+      expect(stderr).not.toContain('robots')
+      expect(JSON.parse((await pharos('list --json')).stdout)).toMatchObject({ sources: [] })
+    }
+  })
+
+  test('completes an address without a scheme, and says so', async () => {
+    const { host } = new URL(site.origin)
+    const { code, stderr } = await pharos(`add ${host}/docs/ --name guide`)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `${host}/docs/ has no scheme: reading ${site.origin}/docs/\n` })
+    expect(await pharos(`add ${host}/docs/ --name guide`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is already a source guide – crawl it again'),
+    })
+  })
+
   test('gives a source that has a status in the layout of history', async () => {
     await pharos(ADD)
     const { stdout, stderr } = await pharos('status guide')
@@ -145,7 +176,7 @@ describe('add', () => {
     expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
     expect(site.asked).toEqual([])
     const allowed = await shop.runHere(['add', '--allow-private', `${site.origin}/docs/`, '--name', 'guide'])
-    expect(allowed).toMatchObject({ code: 0, stderr: 'guide was added before without success: starting anew\n' })
+    expect(allowed).toMatchObject({ code: 0, stderr: '' })
     expect(fs.existsSync(shop.path('.local/share/pharos/library.db'))).toBe(true)
   })
 
@@ -192,8 +223,8 @@ describe('add', () => {
 
   test.each([
     [
-      'add docs.example.com',
-      /^pharos: docs\.example\.com cannot be crawled: it is no address, and there is no folder or file of that name – give an/,
+      'add docs-example',
+      /^pharos: docs-example cannot be crawled: it is no address, and there is no folder or file of that name – give an/,
     ],
     ['add ftp://x/', /its scheme is ftp/],
     ['add https://me:pw@docs.example/', /give them with --header instead/],
