@@ -270,6 +270,29 @@ describe('add', () => {
     })
   })
 
+  test('tells what the scope refused where it left only the start, and the command that takes it in', async () => {
+    const siblings = ['/docs/guide/a', '/docs/guide/b', '/docs/guide/c', '/about']
+    site.pages.set('/docs/guide/start', writePage('Start', siblings))
+    for (const path of siblings.slice(0, 3)) site.pages.set(path, writePage(path))
+    site.pages.set('/llms.txt', '# Guide\n\n- [A](/docs/guide/a): about\n- [B](/docs/guide/b): about\n')
+    const { code, stdout } = await pharos('add {}/docs/guide/start --name guide')
+    expect(code).toBe(0)
+    const again = `pharos remove guide && pharos add ${site.origin}/docs/guide/start --scope hostname --allow '/docs/guide/**' --name guide`
+    expect(stdout.split('\n')[0]).toBe(
+      `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap); take them in with: ${again}`,
+    )
+    for (const command of again.split(' && '))
+      expect((await pharos(command.replace('pharos ', '').replaceAll("'", ''))).code).toBe(0)
+    expect(await balance()).toMatchObject({ pages: 4 })
+
+    site.pages.set('/one/only', writePage('Only', ['/about', '/blog']))
+    const far = await pharos('add {}/one/only --name far --json')
+    expect(JSON.parse(far.stdout)).toMatchObject({ wider_scope: { refused: 4, listed: 2, folder: null } })
+    expect((await pharos('recrawl far')).stdout).toContain(
+      `pharos add ${site.origin}/one/only --scope hostname --name far`,
+    )
+  })
+
   test('tells where the start leads when that is elsewhere', async () => {
     site.pages.set('/start/', new URL('/docs/', site.origin))
     const { code, stdout } = await pharos('add {}/start/ --name moved')
