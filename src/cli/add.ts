@@ -3,11 +3,12 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
-import { PharosError } from '../core/errors.ts'
+import { type ErrorCode, PharosError } from '../core/errors.ts'
 import { hasCredentials } from '../core/url/credentials.ts'
 import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../core/url/scope.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
+import { withScheme } from '../core/url/with-scheme.ts'
 import type { Library } from '../library/library.ts'
 import { type TakenUp, takeUpSource } from '../library/operations/take-up-source.ts'
 import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, type Source, treeSettings } from '../library/source.ts'
@@ -20,7 +21,7 @@ import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } fro
 import { addRenderOption, type RenderFlags } from './render-option.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
 import { addEmbedOptions } from './search-settings.ts'
-import type { Streams } from './terminal.ts'
+import { printableLine, type Streams } from './terminal.ts'
 
 interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
   readonly name?: string
@@ -79,8 +80,9 @@ export function addAdd(program: Command, streams: Streams): void {
     'maxFileBytes',
     'maxArchiveBytes',
   ])
-  command.action((given: string, flags: AddFlags) => {
-    const isOwnFolder = isPath(given)
+  command.action((typed: string, flags: AddFlags) => {
+    const isOwnFolder = isPath(typed)
+    const given = isOwnFolder ? typed : withScheme(typed)
     const tree = parseTreeUrl(given)
     if (isOwnFolder) refuseFlags(command, SITE_FLAGS, `${given} is on this machine`)
     else if (tree !== undefined) refuseFlags(command, CRAWL_FLAGS, `${hasCredentials(tree) ? 'this' : given} is none`)
@@ -110,6 +112,7 @@ export function addAdd(program: Command, streams: Streams): void {
     }
     const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, async (crawling) => {
+      if (given !== typed) crawling.terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
       const own = isOwnFolder ? findOwn(crawling.library, given, flags) : undefined
       const { source, found, kind, options } = await takeUpSource(crawling.library, {
         url: own?.url ?? given,
@@ -130,10 +133,9 @@ export function addAdd(program: Command, streams: Streams): void {
         crawling.terminal.note(`${nameOf(source)} was added before without success: starting anew`)
       const input = { kind, headers, ...plannerOf(flags), ...options }
       await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
-        // Nothing was crawled: a browser that does not start leaves nothing behind, and neither does a file without text.
-        const code = error instanceof PharosError ? error.code : undefined
-        const isDead = code === 'BROWSER_MISSING' || (code === 'CRAWL_START_FAILED' && isSingleFile(source))
-        if (isDead && found !== 'interrupted') await crawling.library.store.removeSource(source.id)
+        const { store } = crawling.library
+        const isVain = kind === 'add' && error instanceof PharosError && START_FAILURES.has(error.code)
+        if (isVain && (await store.countContent(source.id)).pages === 0) await store.removeSource(source.id)
         throw error
       })
     })
@@ -191,10 +193,14 @@ function findRepositoryAbove(folder: string): string | undefined {
   return undefined
 }
 
-/** Whether a source is one file of this machine. */
-function isSingleFile({ url }: Source): boolean {
-  return treeKindOf(url) === 'folder' && !url.endsWith('/')
-}
+/** Failures of a first crawl that the user has to correct. A source without a page is not kept after them. */
+const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
+  'CRAWL_START_FAILED',
+  'BROWSER_MISSING',
+  'SOURCE_NOT_FOUND',
+  'SOURCE_UNREADABLE',
+  'USAGE',
+])
 
 /** Flags that say how a site is crawled. */
 const CRAWL_FLAGS = [

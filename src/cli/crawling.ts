@@ -13,6 +13,7 @@ import { embedArrivals } from '../library/operations/embed-arrivals.ts'
 import type { EmbedProgress } from '../library/operations/embed-library.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { findStartUrl } from '../library/operations/find-start.ts'
+import { findWiderScope } from '../library/operations/find-wider-scope.ts'
 import { createNoteKeeper } from '../library/operations/keep-notes.ts'
 import { capOf } from '../library/operations/source-status.ts'
 import { hasPlan, labelOf, type Source } from '../library/source.ts'
@@ -29,7 +30,15 @@ import { startAdvice } from './reasons.ts'
 import { renderOf } from './render-option.ts'
 import { type ScopeFlags, scopeWords } from './scope-options.ts'
 import { isEmbedAsked } from './search-settings.ts'
-import { type CrawlResult, goOnWith, MAX_EXAMPLES, summaryRecord, writeShortSummary, writeSummary } from './summary.ts'
+import {
+  type CrawlResult,
+  goOnWith,
+  MAX_EXAMPLES,
+  summaryRecord,
+  writeReasons,
+  writeShortSummary,
+  writeSummary,
+} from './summary.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** What a verb that crawls works with. */
@@ -145,7 +154,8 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
   const content = await store.countContent(source.id)
   const failures = await store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
   const startedAt = await findStartUrl(library, source)
-  const result: CrawlResult = { source, summary, startedAt, failures, ...content }
+  const wider = await findWiderScope(library, source, content.pages, summary.ledger)
+  const result: CrawlResult = { source, summary, startedAt, failures, wider, ...content }
   const failure = findFailure(crawling, result, pausedBy, hint)
   // Where there is nothing, the failure says it all.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
@@ -366,8 +376,16 @@ const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
 /** What can be done where a tree of files gave nothing. */
 function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string {
   const own = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
-  const status = own ?? `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
-  return pages > 0 ? `${status}; what the library holds of it stays` : status
+  if (pages > 0) {
+    const status = own ?? `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
+    return `${status}; what the library holds of it stays`
+  }
+  const { reasons } = summary.ledger
+  const left = [writeReasons(reasons, 'skipped'), writeReasons(reasons, 'failed')].filter((part) => part !== '')
+  return (
+    own ??
+    (left.length === 0 ? 'binary and ignored files are not read: check the path' : `left out: ${left.join(', ')}`)
+  )
 }
 
 /** What its failure depends on. */
@@ -398,7 +416,7 @@ export function findFailure(
       const problem = summary.problem ?? 'no reason was given'
       // Something is not accounted for.
       if (vainReason === null) return new PharosError('INTERNAL', { problem })
-      const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(vainReason, source, hint)
+      const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(vainReason, result, hint)
       return new PharosError('CRAWL_START_FAILED', { problem, advice })
     }
   }

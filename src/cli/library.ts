@@ -224,7 +224,7 @@ async function advise(
 export type Hint = (verb: string, ...words: string[]) => string
 
 /** Verbs that fetch. */
-const FETCHING: ReadonlySet<string> = new Set(['recrawl', 'refresh', 'retry', 'fetch'])
+const FETCHING: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch'])
 
 /**
  * Makes hints that use the same library, and reach the same hosts, as the command that gives them. What is private is allowed

@@ -15,7 +15,7 @@ const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   challenge: 'the site lets no robots in; ask its owner',
   noindex: 'the page asks not to be indexed; start at another one',
   'not-text': 'start at a page',
-  network: 'check the host and port, and whether this machine is online',
+  network: 'check the spelling of the host, the port, and whether this machine is online',
   tls: 'check the certificate of the site, or use http:// where it is meant',
   timeout: 'try again later',
   'too-large': 'raise --max-page-bytes',
@@ -25,7 +25,14 @@ const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
 }
 
 /** What can be done when nothing could be indexed, by the reason of the start. */
-export function startAdvice(reason: Reason | null, source: Source, hint: Hint): string {
+export function startAdvice(
+  reason: Reason | null,
+  { source, pages }: { readonly source: Source; readonly pages: number },
+  hint: Hint,
+): string {
+  // `add` removes a source without pages, so that there is nothing to recrawl.
+  if (reason === 'needs-rendering' && pages === 0 && source.settings.render === 'http')
+    return 'let a browser read its pages: run the same command with --render auto'
   if (reason === 'needs-rendering') return renderAdvice(source, hint)
   return (reason === null ? undefined : START_ADVICE[reason]) ?? 'try again later, or open the address in a browser'
 }

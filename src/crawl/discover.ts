@@ -23,6 +23,7 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
     const { hit, tried } = await findLlmsTxt(options)
     if (hit !== null) llmsTxt = { ...hit.llmsTxt, url: hit.url }
     report(active, 'llms-txt', tried, llmsTxt?.links.length ?? 0)
+    reportManual(active, tried, hit?.url)
     llmsTxtTried = tried
   }
   if (run.usesLlmsTxt && run.llmsFull !== 'off') {
@@ -33,7 +34,10 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
     report(active, 'llms-full', tried, pages)
     const isCertain = await checkDoubts(active, 'llms-full', doubtsOf(tried), settledOf(tried, hit?.url))
     active.isFullKnown = isCertain && tried.every(({ isAnswered }) => isAnswered)
-    if (run.llmsFull === 'only' && pages > 0) return
+    if (run.llmsFull === 'only') {
+      if (pages === 0) reportNoFull(active, tried, hit !== null)
+      return
+    }
   } else {
     active.isFullKnown = true
   }
@@ -88,6 +92,26 @@ function report(active: ActiveCrawl, discovery: Discovery, tried: readonly Attem
     active.events.push({ type: 'discovery', discovery, url, found: url === tried.at(-1)?.url ? found : 0, detail })
     if (!isAnswered) active.incomplete ??= `${url} could not be read (${detail})`
   }
+}
+
+/** Reports an llms.txt that the user named and that is none. Another one that was found is used in its place. */
+function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl: string | undefined): void {
+  const manual = tried.find(({ place }) => place === 'manual')
+  // The hit, where there is one, is the last attempt.
+  if (manual === undefined || (hitUrl !== undefined && manual === tried.at(-1))) return
+  const { url, detail } = manual
+  const instead = hitUrl === undefined ? 'no other was found' : `${hitUrl} was read instead`
+  const message = `the llms.txt given, ${url}, cannot be used (${detail}); ${instead}`
+  events.push({ type: 'problem', kind: 'llms-txt-unusable', target: url, message, details: { detail } })
+}
+
+/** Reports that the only file that was to be read is not there, or holds nothing. Pages that it held before stay. */
+function reportNoFull(active: ActiveCrawl, tried: readonly Attempt[], isThere: boolean): void {
+  const problem = isThere ? 'llms-full.txt holds no page of the source' : 'no llms-full.txt was found'
+  const places = tried.map(({ url, detail }) => `${url} (${detail})`).join(', ')
+  const message = `${problem}, and nothing else was to be read: ${places}`
+  active.events.push({ type: 'problem', kind: 'llms-full-missing', target: active.siteUrl, message, details: {} })
+  active.incomplete ??= problem
 }
 
 /** What else than its text decides what is made of an llms-full.txt. */

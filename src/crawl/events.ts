@@ -74,7 +74,7 @@ export type CrawlEvent =
   /** Nothing goes on until something outside changes. */
   | { readonly type: 'paused'; readonly cause: PauseCause; readonly detail: string }
   | { readonly type: 'resumed'; readonly cause: PauseCause; readonly pausedMs: number }
-  /** The plan expected something and did not find it, or cannot make anything of what it found. */
+  /** The plan, or the user, expected something that was not found, or that cannot be used. */
   | ({ readonly type: 'problem' } & PlanNote)
   /** The plan, or the crawl, has come to know something about the site. Each kind once a crawl. */
   | ({ readonly type: 'milestone' } & PlanNote)

@@ -54,7 +54,7 @@ export type RobotsJudgement =
   | { readonly allowed: true }
   | {
       readonly allowed: false
-      readonly reason: 'robots-disallow' | 'robots-unreachable' | 'address-refused'
+      readonly reason: 'robots-disallow' | 'robots-unreachable' | 'address-refused' | 'network' | 'tls'
       readonly pattern: string | null
       /** When it may be known, where it is not known yet; null or missing when there is nothing to wait for. */
       readonly retryAt?: number | null

@@ -72,9 +72,10 @@ test.each<[string, Resource, object]>([
   ['403', { type: 'missing', status: 403 }, { allowed: true }],
   ['too many redirects', { type: 'failed', reason: 'redirect-loop', detail: 'x', status: null }, { allowed: true }],
   ['503', failing(503), { allowed: false, reason: 'robots-unreachable', pattern: 'robots.txt answered 503' }],
+  ['no connection', failing(null), { allowed: false, reason: 'network', pattern: 'x' }],
   [
-    'no answer',
-    failing(null),
+    'no answer in time',
+    { type: 'failed', reason: 'timeout', detail: 'x', status: null },
     { allowed: false, reason: 'robots-unreachable', pattern: 'robots.txt could not be fetched: x' },
   ],
 ])('%s decides for everything', async (_what, answer, expected) => {

@@ -1,7 +1,7 @@
 import { decodePlain } from '../core/extract/decode-html.ts'
 import { clipRobots, parseRobots, type Robots } from '../core/robots/robots.ts'
 import { MOST_AGE_MS } from './kept-robots.ts'
-import type { Ledger, RobotsRecord } from './ledger.ts'
+import type { Ledger, Reason, RobotsRecord } from './ledger.ts'
 import type { Clock } from './ports.ts'
 import type { FetchResource, RobotsJudgement } from './resource.ts'
 
@@ -56,10 +56,13 @@ export class RobotsRules {
   /** Tells whether an address may be fetched, and which rule forbids it. Rejects only when the signal is aborted. */
   async judge(url: string, signal?: AbortSignal): Promise<RobotsJudgement> {
     const { origin } = new URL(url)
-    const { record, robots, isRefused, detail, rounds, until } = await this.#load(origin, signal)
+    const { record, robots, isRefused, failure, detail, rounds, until } = await this.#load(origin, signal)
     if (robots === undefined) {
       if (isRefused) return { allowed: false, reason: 'address-refused', pattern: detail ?? null }
       const retryAt = rounds < ROUNDS ? until : null
+      // Without a connection there is no server that could answer for its robots.txt.
+      if (failure === 'network' || failure === 'tls')
+        return { allowed: false, reason: failure, pattern: detail ?? null, retryAt }
       return { allowed: false, reason: 'robots-unreachable', pattern: describe(record, detail), retryAt }
     }
     const { allowed, rule } = robots.judge(url)
@@ -178,7 +181,7 @@ export class RobotsRules {
         // RFC 9309, 2.3.1.2: a file that is not reached within five redirects may be taken for missing.
         const type = resource.reason === 'redirect-loop' ? 'none' : 'unreachable'
         const { reason, detail, status } = resource
-        return { record: { ...base, type, status }, isRefused: reason === 'address-refused', detail }
+        return { record: { ...base, type, status }, isRefused: reason === 'address-refused', failure: reason, detail }
       }
     }
   }
@@ -193,7 +196,9 @@ interface Found {
   readonly record: RobotsRecord
   /** Whether the network guard forbids the host, so that there is nothing to wait for. */
   readonly isRefused: boolean
-  /** Why it could not be fetched, in words. */
+  /** Why it could not be fetched. */
+  readonly failure?: Reason
+  /** The same in words. */
   readonly detail?: string
   /** Whether these are rules of before, because they could not be fetched anew. */
   readonly isOutdated?: boolean

@@ -1,6 +1,6 @@
 import { PharosError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
-import { labelOf, type Source } from '../library/source.ts'
+import type { Source } from '../library/source.ts'
 import { isUuid, need, usage } from './arguments.ts'
 
 /** How a source was given. */
@@ -11,21 +11,31 @@ export interface SourceArguments {
   readonly version?: string | undefined
 }
 
-/** The one source that is meant, exactly: work is done on it, so no other version will do. */
-export async function findOne(library: Library, args: SourceArguments): Promise<Source> {
+/**
+ * Finds the one source that is meant. A version selects among the sources of its name and may be a range, which means the newest version in it,
+ * complete or not. With `isOnly` a range that several versions are in is refused.
+ */
+export async function findOne(library: Library, args: SourceArguments, isOnly = false): Promise<Source> {
   const text = need(args, 'source', 'library', 'sourceId')
-  const { findSource, matchSources, unknownSource } = await import('../library/operations/find-source.ts')
+  const { ambiguousSource, findSource, matchSources, unknownSource } = await import(
+    '../library/operations/find-source.ts'
+  )
   try {
     if (args.version === undefined) return await findSource(library, text)
+    const { unknownVersion } = await import('../library/operations/choose-sources.ts')
+    const { chooseVersion, writeVersions } = await import('../library/operations/find-version.ts')
     const sources = await library.store.listSources()
-    const matches = matchSources(sources, text)
-    const [first] = matches
+    const named = sources.filter(({ name }) => name === text)
+    const candidates = named.length > 0 ? named : matchSources(sources, text)
+    const [first] = candidates
     if (first === undefined) throw unknownSource(library, text, sources)
-    const found = matches.find(({ version }) => version === args.version)
-    if (found !== undefined) return found
-    const versioned = matches.filter((one) => one.version !== null)
-    const versions = `; there are ${versioned.map(labelOf).join(', ') || 'none'}`
-    throw new PharosError('VERSION_UNKNOWN', { version: args.version, name: first.name, versions })
+    const { match, among, versions } = await chooseVersion(library, candidates, args.version)
+    const [newest, ...others] = among.map(({ source }) => source)
+    if (newest === undefined) throw unknownVersion(args.version, first.name, writeVersions(versions))
+    if (isOnly && match.kind !== 'exact' && others.length > 0) {
+      throw ambiguousSource(`${first.name}@${args.version}`, [newest, ...others])
+    }
+    return newest
   } catch (error) {
     const isUnknown = error instanceof PharosError && error.code === 'SOURCE_UNKNOWN'
     if (!isUnknown || args.sourceId === undefined || isUuid(args.sourceId)) throw error

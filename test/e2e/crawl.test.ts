@@ -93,6 +93,37 @@ describe('add', () => {
     expect(fetched).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no program at /nonsense') })
   })
 
+  test('leaves no source behind when the first crawl fails, and says what to correct', async () => {
+    shop.write({ 'bad.zip': 'PK\u0003\u0004 and nothing of an archive', 'empty/a.md': ' ' })
+    site.pages.set('/missing/', 404)
+    for (const [line, problem] of [
+      // Nothing listens at port 1.
+      [
+        'add http://127.0.0.1:1/docs/',
+        /: failed \(network, 127\.0\.0\.1 refused .*\) – check the spelling of the host/,
+      ],
+      ['add {}/missing/', /: failed \(not-found, .*\) – check the address/],
+      ['add ./bad.zip', /bad\.zip cannot be used: /],
+      ['add ./empty', /no file of .*empty\/ has text to index – left out: 1 empty/],
+    ] as const) {
+      const { code, stdout, stderr } = await pharos(line)
+      expect({ line, code, stdout }).toEqual({ line, code: 3, stdout: '' })
+      expect(stderr).toMatch(problem)
+      expect(stderr).not.toContain('robots')
+      expect(JSON.parse((await pharos('list --json')).stdout)).toMatchObject({ sources: [] })
+    }
+  })
+
+  test('completes an address without a scheme, and says so', async () => {
+    const { host } = new URL(site.origin)
+    const { code, stderr } = await pharos(`add ${host}/docs/ --name guide`)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `${host}/docs/ has no scheme: reading ${site.origin}/docs/\n` })
+    expect(await pharos(`add ${host}/docs/ --name guide`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is already a source guide – crawl it again'),
+    })
+  })
+
   test('gives a source that has a status in the layout of history', async () => {
     await pharos(ADD)
     const { stdout, stderr } = await pharos('status guide')
@@ -146,7 +177,7 @@ describe('add', () => {
     expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
     expect(site.asked).toEqual([])
     const allowed = await shop.runHere(['add', '--allow-private', `${site.origin}/docs/`, '--name', 'guide'])
-    expect(allowed).toMatchObject({ code: 0, stderr: 'guide was added before without success: starting anew\n' })
+    expect(allowed).toMatchObject({ code: 0, stderr: '' })
     expect(fs.existsSync(shop.path('.local/share/pharos/library.db'))).toBe(true)
   })
 
@@ -193,8 +224,8 @@ describe('add', () => {
 
   test.each([
     [
-      'add docs.example.com',
-      /^pharos: docs\.example\.com cannot be crawled: it is no address, and there is no folder or file of that name – give an/,
+      'add docs-example',
+      /^pharos: docs-example cannot be crawled: it is no address, and there is no folder or file of that name – give an/,
     ],
     ['add ftp://x/', /its scheme is ftp/],
     ['add https://me:pw@docs.example/', /give them with --header instead/],
@@ -238,6 +269,29 @@ describe('add', () => {
       code: 0,
       stderr: `--seed ${site.origin}/blog will not be fetched: out-of-scope, it is on the same site, but outside the part that is crawled\n`,
     })
+  })
+
+  test('tells what the scope refused where it left only the start, and the command that takes it in', async () => {
+    const siblings = ['/docs/guide/a', '/docs/guide/b', '/docs/guide/c', '/about']
+    site.pages.set('/docs/guide/start', writePage('Start', siblings))
+    for (const path of siblings.slice(0, 3)) site.pages.set(path, writePage(path))
+    site.pages.set('/llms.txt', '# Guide\n\n- [A](/docs/guide/a): about\n- [B](/docs/guide/b): about\n')
+    const { code, stdout } = await pharos('add {}/docs/guide/start --name guide')
+    expect(code).toBe(0)
+    const again = `pharos remove guide && pharos add ${site.origin}/docs/guide/start --scope hostname --allow '/docs/guide/**' --name guide`
+    expect(stdout.split('\n')[0]).toBe(
+      `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap); take them in with: ${again}`,
+    )
+    for (const command of again.split(' && '))
+      expect((await pharos(command.replace('pharos ', '').replaceAll("'", ''))).code).toBe(0)
+    expect(await balance()).toMatchObject({ pages: 4 })
+
+    site.pages.set('/one/only', writePage('Only', ['/about', '/blog']))
+    const far = await pharos('add {}/one/only --name far --json')
+    expect(JSON.parse(far.stdout)).toMatchObject({ wider_scope: { refused: 4, listed: 2, folder: null } })
+    expect((await pharos('recrawl far')).stdout).toContain(
+      `pharos add ${site.origin}/one/only --scope hostname --name far`,
+    )
   })
 
   test('tells where the start leads when that is elsewhere', async () => {

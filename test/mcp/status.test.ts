@@ -161,13 +161,50 @@ test('a recrawl takes its scope for one run and its new name for good', async ()
   await call('recrawl_source', {
     source: 'docs',
     blockPatterns: ['/b'],
-    name: 'guide',
-    version: '2.0',
+    newName: 'guide',
+    newVersion: '2.0',
     acceptLoss: true,
   })
   await until(() => say('crawl_status', { source: 'guide@2.0' }), isDone)
   const [source] = await (await library()).store.listSources()
   expect(source).toMatchObject({ name: 'guide', version: '2.0', scope: { block: [] } })
+})
+
+test('a version selects one source for every tool, beside one of the same name without a version', async () => {
+  const site = await stageSite({ '/none/': page('None'), '/1/': page('One'), '/2/': page('Two') })
+  const { call, say, library } = await connect()
+  const opened = await library()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  await addSource(opened, { url: `${site.origin}/none/`, name: 'guide' })
+  await addSource(opened, { url: `${site.origin}/1/`, name: 'guide', version: '2.0.0' })
+  await addSource(opened, { url: `${site.origin}/2/`, name: 'guide', version: '2.1.0' })
+  const isIdle = (text: string) => /^Status: INDEXED$/m.test(text)
+
+  for (const [asked, version] of [
+    ['2.0.0', '2.0.0'],
+    ['2.x', '2.1.0'],
+  ] as const) {
+    const status = () => say('crawl_status', { source: 'guide', version: asked })
+    expect(await status()).toMatch(new RegExp(`^Source: guide@${version} `, 'm'))
+    const started = await call('recrawl_source', { source: 'guide', version: asked })
+    expect(started.structuredContent).toMatchObject({ source: { name: 'guide', version } })
+    await until(() => say('crawl_status', { source: `guide@${version}` }), isIdle)
+    const refreshed = await call('refresh_source', { source: 'guide', version: asked })
+    expect(refreshed.structuredContent).toMatchObject({ source: { name: 'guide', version } })
+    await until(() => say('crawl_status', { source: `guide@${version}` }), isIdle)
+    expect(await say('cancel_crawl', { source: 'guide', version: asked })).toMatch(/^Error \(CRAWL_NOT_RUNNING\)/)
+  }
+  expect(await say('crawl_status', { source: 'guide', version: '5.x' })).toMatch(
+    /no version 5\.x of guide; there are 2\.1\.0, 2\.0\.0/,
+  )
+  expect((await opened.store.listSources()).map(({ version }) => version)).toEqual([null, '2.0.0', '2.1.0'])
+
+  expect(await say('remove_source', { source: 'guide', version: '2.x' })).toMatch(/has several versions: say which/)
+  const removed = await call('remove_source', { source: 'guide', version: '2.0.0' })
+  expect(removed.structuredContent).toMatchObject({ removed: { version: '2.0.0' } })
+  const last = await call('remove_source', { source: 'guide', version: '2.x' })
+  expect(last.structuredContent).toMatchObject({ removed: { version: '2.1.0' } })
+  expect((await opened.store.listSources()).map(({ version }) => version)).toEqual([null])
 })
 
 test('a crawl that runs in another process is told from the library', async () => {
@@ -203,7 +240,7 @@ test('a name that is taken is refused before anything is crawled, and a refused 
   const { store } = await library()
   const other = await addSource(await library(), { url: `${site.origin}/b/`, name: 'taken', version: '1.0' })
   const source = await addSource(await library(), { url: `${site.origin}/a/`, name: 'docs' })
-  expect(await say('recrawl_source', { source: 'docs', name: 'taken', version: '1.0' })).toMatch(
+  expect(await say('recrawl_source', { source: 'docs', newName: 'taken', newVersion: '1.0' })).toMatch(
     /^Error \(SOURCE_EXISTS\)/,
   )
   expect(await store.listCrawls(source.id, 10)).toEqual([])

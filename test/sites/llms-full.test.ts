@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/model.ts'
 import { type Crawled, type Stage, stage, statesOf } from './crawl.ts'
-import { type Answer, markdown, page, text } from './site.ts'
+import { type Answer, markdown, page, sitemap, text } from './site.ts'
 
 /** A section of an llms-full.txt that says where it comes from. */
 const section = (origin: string, path: string, more = '') =>
@@ -152,6 +152,34 @@ describe('llms-full.txt', () => {
     const crawled = await staged.crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/llms-full.txt': 'skipped covered' })
     expect(staged.site.requests.map(({ path }) => path)).not.toContain('/b')
+  })
+
+  test('that is to be the only content and is not there is reported, and nothing else is read', async () => {
+    const pages = (origin: string) => ({
+      ...site(origin),
+      '/llms.txt': text(`# Site\n\n- [A](${origin}/a)\n`),
+      '/sitemap.xml': sitemap([`${origin}/b`]),
+      '/llms-full.txt': full(origin, ['/a']),
+    })
+    const staged = await stage(pages, { settings: { llmsFull: 'only' } })
+    const { origin } = staged.site
+    staged.site.pages.delete('/llms-full.txt')
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed' })
+    expect(staged.site.asked()).toEqual(['/', '/llms.txt'])
+    const problem = {
+      type: 'problem',
+      kind: 'llms-full-missing',
+      message: `no llms-full.txt was found, and nothing else was to be read: ${origin}/llms-full.txt (status 404)`,
+    }
+    expect(crawled.events.filter(({ type }) => type === 'problem')).toMatchObject([problem])
+
+    staged.site.pages.set('/llms-full.txt', full(origin, ['/a']))
+    expect(statesOf(await staged.crawl({ kind: 'recrawl' }))).toMatchObject({ '/a': 'indexed' })
+    staged.site.pages.delete('/llms-full.txt')
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(again.events.filter(({ type }) => type === 'problem')).toMatchObject([problem])
+    expect(again.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: 'no llms-full.txt was found' })
   })
 
   test('that only names a page leaves it to be fetched', async () => {

@@ -87,7 +87,7 @@ describe('llms.txt', () => {
     expect(site.asked()).toEqual(['/', '/b.md', '/lists/ours.txt'])
   })
 
-  test('named by hand that is not there leaves the usual places', async () => {
+  test('named by hand that is not there is reported, and leaves the usual places', async () => {
     const { site, crawl } = await stage(
       {
         '/': html('Home'),
@@ -96,8 +96,22 @@ describe('llms.txt', () => {
       },
       { settings: (origin) => ({ llmsTxtUrl: `${origin}/lists/llms.txt` }) },
     )
-    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a.md': 'indexed' })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a.md': 'indexed' })
     expect(lists(site.requests)).toEqual(['/lists/llms.txt', '/llms.txt'])
+    const { origin } = site
+    const problem = (instead: string) => ({
+      type: 'problem',
+      kind: 'llms-txt-unusable',
+      target: `${origin}/lists/llms.txt`,
+      message: `the llms.txt given, ${origin}/lists/llms.txt, cannot be used (status 404); ${instead}`,
+    })
+    const problems = ({ events }: typeof crawled) => events.filter(({ type }) => type === 'problem')
+    expect(problems(crawled)).toMatchObject([problem(`${origin}/llms.txt was read instead`)])
+    site.pages.delete('/llms.txt')
+    expect(problems(await crawl({ kind: 'recrawl' }))).toMatchObject([problem('no other was found')])
+    site.pages.set('/lists/llms.txt', text('# Site\n\n- [A](/a.md)\n'))
+    expect(problems(await crawl({ kind: 'recrawl' }))).toEqual([])
   })
 
   test('that is not there changes nothing', async () => {

@@ -8,6 +8,7 @@ import { findGlobProblem } from '../../core/url/path-glob.ts'
 import { nameOfRepository, parseRepositoryUrl } from '../../core/url/repository-url.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
 import { decodePath, findFolderProblem, readImportUrl, treeKindOf, writeImportUrl } from '../../core/url/tree-url.ts'
+import { withScheme } from '../../core/url/with-scheme.ts'
 import { type Library, machineOf } from '../library.ts'
 import { DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
 
@@ -76,7 +77,7 @@ export function findTree(
  * in it, which would be stored and shown.
  */
 export function parseFarTree(text: string): string | undefined {
-  const address = parseTreeUrl(text)
+  const address = parseTreeUrl(withScheme(text))
   if (address === undefined || isOwnPlace(address)) return undefined
   const { username, password, protocol, searchParams } = new URL(address)
   const secret = [...searchParams.keys()].find((name) => SECRET_PARAMETER.test(name))
@@ -129,7 +130,7 @@ const OWNER_ADDS = 'what is on a machine is added there by its owner, with `phar
 
 /** Reads an address that a person gave to begin with; refused when it is none, or carries credentials. */
 export function parseStart(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = URL.parse(withScheme(text)) ?? undefined
   const shown = hideCredentials(text)
   if (url === undefined) {
     const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${OWNER_ADDS}` : 'it is no address'

@@ -218,6 +218,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'robots-unreachable': 'try again later, or add --ignore-robots',
   'too-large': 'raise --max-page-bytes',
   'not-found': 'check the address',
+  network: 'check the spelling of the host, the port, and whether this machine is online',
   redirect: 'ask for that address instead, or let redirects be followed',
   'http-client-error': 'if it needs a login, give one with --header',
 }

@@ -39,10 +39,10 @@ export interface TakenUp {
  * with `SOURCE_EXISTS`. What cannot be crawled as it is asked for leaves nothing behind.
  */
 export async function takeUpSource(library: Library, given: TakeUpInput): Promise<TakenUp> {
-  const asked = (await describeTree(library, given)) ?? given
+  const asked = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
   const { input, options } = splitType(asked)
   if (options.crawlType === 'history' && asked.force !== true) {
-    await requireUnderstoodStart(library, parseStart(asked.url).href)
+    await requireUnderstoodStart(library, asked.url)
   }
   if (asked.settings?.render !== undefined) await openRendering(library, asked.settings.render, asked.headers)
   try {

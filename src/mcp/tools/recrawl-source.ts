@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { labelOf, RENDERINGS, type Source } from '../../library/source.ts'
-import { given } from '../arguments.ts'
+import { given, pick } from '../arguments.ts'
 import { findOne } from '../find-one.ts'
-import { flag, ONE_SOURCE, text } from '../schemas.ts'
+import { flag, ONE_SOURCE, text, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
 import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -20,15 +20,18 @@ export const recrawlSource: Tool = createTool({
     acceptLoss: flag(),
     ...SCOPE,
     render: z.enum(RENDERINGS).optional(),
-    version: text('New version.'),
-    name: text('New name.'),
+    version: text(),
+    newName: text('Renames the source.'),
+    newVersion: text('Relabels it.'),
+    name: unlisted(text()),
   }),
   output: STARTED,
   async run(args, { library, jobs, progress }) {
     const opened = await library()
     const crawls = await jobs()
-    const { version, name, ...named } = args
-    const found = await findOne(opened, { source: named.source, library: named.library, sourceId: named.sourceId })
+    const found = await findOne(opened, args)
+    const name = pick(args, 'newName', 'name')
+    const version = args.newVersion
     const scope = scopeOf(args)
     const { checkLabel } = await import('../../library/operations/add-source.ts')
     const change = given({

@@ -11,7 +11,7 @@ import { createTool, type Tool } from '../tool.ts'
 export const removeSource: Tool = createTool({
   name: 'remove_source',
   description:
-    'Removes one source with all its pages from the library, and cancels its crawl. This cannot be undone. A name with several versions needs the version.',
+    'Removes one source with all its pages from the library, and cancels its crawl. This cannot be undone. A name with several versions needs the version; a range must match one.',
   effects: { isDestructive: true },
   isSafe: false,
   input: z.strictObject({ ...ONE_SOURCE, version: text() }),
@@ -19,7 +19,7 @@ export const removeSource: Tool = createTool({
   async run(args, { library, jobs }) {
     const opened = await library()
     const { removeSource: removeFrom } = await import('../../library/operations/remove-source.ts')
-    const source = await findOne(opened, args)
+    const source = await findOne(opened, args, true)
     const running = (await jobs()).list().find(({ sourceId, endedAt }) => sourceId === source.id && endedAt === null)
     const cancelled = running !== undefined && (await (await jobs()).cancel(running.crawlId))
     const { pages, chunks } = await removeFrom(opened, source.id)

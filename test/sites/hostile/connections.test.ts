@@ -179,7 +179,7 @@ test('a server that takes connections and never speaks, or resets them at once, 
   )
   for (const server of servers) {
     expect(run.sources.get(`${server.origin}/`)).toMatchObject({ end: 'failed' })
-    expect(rowsOf(run, server)).toEqual({ '/': 'failed robots-unreachable' })
+    expect(rowsOf(run, server)).toEqual({ '/': `failed ${server === silent ? 'robots-unreachable' : 'network'}` })
     expect(server.connections).toBeLessThan(20)
   }
 })

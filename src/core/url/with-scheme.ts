@@ -1,0 +1,13 @@
+/** A host with at least one dot, `localhost` or an IP address, then an optional port and path. The last label of a name has a letter. */
+const BARE_ADDRESS =
+  /^(?<host>localhost|\[[\da-f:.]+\]|(?:\d{1,3}\.){3}\d{1,3}|(?:[\p{L}\d_-]+\.)+[\p{L}\d-]*\p{L}[\p{L}\d-]*)(?::\d{1,5})?(?=[/?#]|$)/iu
+
+/** Hosts of this machine, which seldom have a certificate. */
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/i
+
+/** Completes an address that a user typed without its scheme: https, or http for loopback hosts. Returns any other text as it is. */
+export function withScheme(text: string): string {
+  const host = BARE_ADDRESS.exec(text)?.groups?.['host']
+  if (host === undefined) return text
+  return `${LOOPBACK.test(host) ? 'http' : 'https'}://${text}`
+}
