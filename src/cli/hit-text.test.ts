@@ -52,7 +52,7 @@ function answerOf(change: Partial<SearchAnswer>): SearchAnswer {
     uncovered: [],
     elsewhere: [],
     notices: [],
-    capped: [],
+    partial: [],
     searched: ['guide@2'],
     searchedCount: 1,
     passages: [PASSAGE],

@@ -1,9 +1,17 @@
 import type { Command } from 'commander'
 import { reportSource } from '../library/operations/source-status.ts'
 import { listArriving, writeArriving } from './arriving.ts'
-import { addLibraryOptions, createHint, sourceRecord, timeRecord, withLibrary, writeEmpty } from './library.ts'
+import {
+  addLibraryOptions,
+  createHint,
+  createHintFor,
+  sourceRecord,
+  timeRecord,
+  withLibrary,
+  writeEmpty,
+} from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { writeSourceLines } from './status-text.ts'
+import { partialRecord, writeRemedies, writeSourceLines } from './status-text.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
 /** `pharos list` */
@@ -25,18 +33,22 @@ export function addList(program: Command, streams: Streams): void {
       if (reports.length === 0 && !terminal.isJson) return
       terminal.answer(writeSourceLines(reports, clock.now()).join('\n'), {
         library: store.location,
-        sources: reports.map(({ source, status, pages, chunks, meaning, crawl }) => ({
+        sources: reports.map(({ source, status, pages, chunks, meaning, crawl, shortfall }) => ({
           ...sourceRecord(source),
           status,
           pages,
           chunks,
           meaning,
+          partial: partialRecord(shortfall),
           last_crawl_at: timeRecord(crawl?.endedAt ?? null),
           scope: source.scope,
           settings: source.settings,
         })),
         unfinished_copies: arriving,
       })
+      for (const report of reports) {
+        for (const line of writeRemedies(report, await createHintFor(config, report.source))) terminal.note(line)
+      }
     })
   })
 }

@@ -8,7 +8,6 @@ import { writeList } from '../core/text/list.ts'
 import { answerRecord } from '../library/answer-record.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
 import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
-import { labelOf } from '../library/source.ts'
 import type { Store } from '../library/store.ts'
 import { describeDoubt } from '../library/words.ts'
 import { withFlags, writeAnswer, writeHits, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
@@ -17,7 +16,7 @@ import { withOldNames } from './old-names.ts'
 import { configOf, languageTag, oneOf, repeat, share, someText, wholeNumber } from './options.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
-import { takeMoreWith } from './summary.ts'
+import { completeWith } from './summary.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** Inputs of a library search that have a flag of the same name. */
@@ -122,9 +121,11 @@ async function answerFromLibrary(
     // After the answer, which may be longer than the screen.
     if (terminal.isRead && !isEmpty) terminal.note('')
     for (const notice of answer.notices) terminal.note(printableLine(withFlags(notice)))
-    for (const { source, cap } of answer.capped) {
-      const more = takeMoreWith(cap, labelOf(source), await createHintFor(config, source))
-      terminal.note(`${terminal.noteColors.dim(`more of ${nameOf(source)}:`)} ${more}`)
+    for (const { source, shortfall } of answer.partial) {
+      const hint = await createHintFor(config, source)
+      for (const { remedy } of shortfall.gaps) {
+        terminal.note(`${terminal.noteColors.dim(`more of ${nameOf(source)}:`)} ${completeWith(source, remedy, hint)}`)
+      }
     }
     if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer, flags)))
     else if (flags.cursor !== undefined) terminal.note('nothing more')

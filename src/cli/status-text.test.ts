@@ -3,6 +3,7 @@ import { createCounts, createRow, createSource, createSummary } from '../../test
 import { DEFAULT_SCOPE } from '../core/url/scope.ts'
 import type { SourceDescription } from '../library/operations/describe-source.ts'
 import { createBalance } from '../library/operations/source-status.ts'
+import { findShortfall } from '../library/shortfall.ts'
 import type { Crawl } from '../library/store.ts'
 import type { Hint } from './library.ts'
 import { statusRecord, writeSourceLines, writeStatus } from './status-text.ts'
@@ -31,7 +32,7 @@ const ENDED: Crawl = {
 }
 
 function describeSource(given: Partial<SourceDescription> = {}): SourceDescription {
-  return {
+  const about = {
     source: createSource(),
     status: 'INDEXED',
     balance: createBalance(createCounts({})),
@@ -50,7 +51,8 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     filtered: [],
     leftOut: [],
     ...given,
-  }
+  } as const
+  return { ...about, shortfall: findShortfall({ ...about, pending: about.balance.pending }) }
 }
 
 describe('the status of a source', () => {
@@ -115,6 +117,7 @@ describe('the status of a source', () => {
     })
     expect(writeStatus(about, hint, NOW)).toBe(
       [
+        'PARTIAL: 2 addresses could not be read; complete it with: pharos retry docs',
         'Source: docs (https://docs.example/)',
         'Status: INDEXED',
         'Last crawl: 2026-02-20T10:27:00Z (3m ago), add, completed in 4.2s',
@@ -147,10 +150,10 @@ describe('the status of a source', () => {
     const reasons = { 'skipped/page-cap': 3 }
     const summary = createSummary({ cappedAt: 10 })
     expect(writeStatus(describeSource({ reasons, crawl: { ...ENDED, summary } }), hint, NOW).split('\n')[0]).toBe(
-      'stopped at the cap of 10 pages: 3 addresses left out; take more with: pharos recrawl docs --max-pages 20',
+      'PARTIAL: the cap of 10 was reached: 3 known addresses not read; complete it with: pharos recrawl docs --max-pages 20',
     )
     expect(writeStatus(describeSource({ reasons, crawl: CRAWL, isRunning: true }), hint, NOW).split('\n')[0]).toBe(
-      'a cap on pages left out 3 addresses; take more with: pharos recrawl docs --max-pages <count>',
+      'PARTIAL: a page limit was reached: 3 known addresses not read; complete it with: pharos recrawl docs --max-pages 3',
     )
   })
 
@@ -162,7 +165,7 @@ describe('the status of a source', () => {
       summary: createSummary({ end: 'cancelled', elapsedMs: 2000, problem: 'interrupted' }),
     }
     const lines = writeStatus(describeSource({ balance, crawl, isInterrupted: true }), hint, NOW).split('\n')
-    expect(lines[2]).toBe('Interrupted: 7 addresses left; go on with: pharos recrawl docs')
+    expect(lines[0]).toBe('PARTIAL: interrupted: 7 addresses not read; complete it with: pharos recrawl docs')
     expect(lines[3]).toBe('Last crawl: 2026-02-20T10:27:00Z (3m ago), add, stopped after 2s: interrupted')
   })
 
@@ -198,7 +201,7 @@ describe('the status of a source', () => {
     const balance = createBalance(createCounts({ indexed: 9, failed: 1, pending: 1200 }))
     const about = describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true })
     expect(writeSourceLines([about], NOW)).toEqual([
-      'docs  INDEXED  9 pages, 30 chunks, 1 error, 1,200 pending, interrupted, crawled 3m ago  https://docs.example/',
+      'docs  INDEXED  9 pages, 30 chunks, 1 error, 1,200 pending, PARTIAL: interrupted: 1,200 addresses not read, crawled 3m ago  https://docs.example/',
     ])
   })
 
@@ -257,7 +260,7 @@ describe('the status of a source', () => {
   test('that was interrupted in a refresh goes on with a refresh', () => {
     const crawl: Crawl = { ...CRAWL, kind: 'refresh' }
     expect(writeStatus(describeSource({ crawl, isInterrupted: true }), hint, NOW)).toContain(
-      'go on with: pharos refresh docs\n',
+      'complete it with: pharos refresh docs\n',
     )
   })
 })

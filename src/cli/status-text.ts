@@ -1,13 +1,13 @@
 import { writePercent } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
-import { treeKindOf } from '../core/url/tree-url.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
 import { capOf, type SourceReport, totalPages } from '../library/operations/source-status.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
-import { DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
+import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
+import { DEFAULT_SETTINGS, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
-import { failureRecord, goOnWith, writeCap, writeEmptyPages, writeFailure } from './summary.ts'
+import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap } from './summary.ts'
 import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
@@ -19,7 +19,7 @@ export function writeStatus(
 ): string {
   const { source, status } = about
   return [
-    ...writeCapLine(about, hint),
+    ...(about.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
     ...writeEmpty(about, hint),
     `Source: ${nameOf(source)} (${printableLine(source.url)})${listRead(source)
       .map((words) => `, ${words}`)
@@ -27,7 +27,7 @@ export function writeStatus(
     `Status: ${status}`,
     ...writeReading(source),
     ...(coverage === null ? [] : [writeUnderstood(coverage)]),
-    ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, hint, now)),
+    ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, now)),
   ].join('\n')
 }
 
@@ -83,17 +83,12 @@ function writeRunning(about: SourceDescription, now: number): string[] {
   ]
 }
 
-function writeFinished(about: SourceDescription, hint: Hint, now: number): string[] {
-  const { source, balance, chunks, meaning, crawl, isInterrupted } = about
+function writeFinished(about: SourceDescription, now: number): string[] {
+  const { balance, chunks, meaning } = about
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
   return [
-    ...(isInterrupted
-      ? [
-          `${writeInterrupted(source)}: ${countOf(pending, 'address')} left; go on with: ${goOnWith(source, crawl?.kind ?? 'add', hint)}`,
-        ]
-      : []),
     ...writeWaiting(about, now),
     `Last crawl: ${writeLastCrawl(about, now)}`,
     ...writeLosses(about),
@@ -145,15 +140,6 @@ const END_WORDS = {
   gate: 'stopped at the loss gate after',
   failed: 'failed after',
 } as const
-
-function writeCapLine({ source, crawl, reasons }: SourceReport, hint: Hint): string[] {
-  const left = reasons['skipped/page-cap'] ?? 0
-  const cap = crawl?.summary?.cappedAt ?? null
-  if (cap !== null) return [writeCap(cap, reasons, labelOf(source), hint)]
-  if (left === 0) return []
-  const more = hint('recrawl', labelOf(source), '--max-pages', '<count>')
-  return [`a cap on pages left out ${countOf(left, 'address')}; take more with: ${more}`]
-}
 
 /** What is not filtered: pages that have not changed, and addresses that stand for no page of their own. */
 function writeSkipped({ balance, reasons }: SourceReport): string {
@@ -228,7 +214,20 @@ export function statusRecord(
   now: number,
   coverage: HubCoverage | null = null,
 ): Record<string, unknown> {
-  const { source, status, balance, reasons, pages, chunks, meaning, crawl, isRunning, isInterrupted, waiting } = about
+  const {
+    source,
+    status,
+    balance,
+    reasons,
+    pages,
+    chunks,
+    meaning,
+    crawl,
+    isRunning,
+    isInterrupted,
+    shortfall,
+    waiting,
+  } = about
   return {
     ...sourceRecord(source),
     render: source.settings.render,
@@ -243,6 +242,7 @@ export function statusRecord(
     chunks,
     meaning,
     capped_at: crawl?.summary?.cappedAt ?? null,
+    partial: partialRecord(shortfall),
     understood:
       coverage === null
         ? null
@@ -291,7 +291,7 @@ export function writeSourceLines(reports: readonly SourceReport[], now: number):
 }
 
 function writeSource(report: SourceReport, now: number): string[] {
-  const { source, status, balance, pages, chunks, meaning, lastCrawledAt, isInterrupted } = report
+  const { source, status, balance, pages, chunks, meaning, lastCrawledAt, shortfall } = report
   const facts = [
     ...listRead(source),
     countOf(pages, 'page'),
@@ -299,16 +299,24 @@ function writeSource(report: SourceReport, now: number): string[] {
     ...(meaning === null ? [] : [`meaning ${writePercent(meaning)}`]),
     ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
     ...(balance.pending > 0 ? [`${writeNumber(balance.pending)} pending`] : []),
-    ...(isInterrupted ? [writeInterrupted(source).toLowerCase()] : []),
+    ...(shortfall === null ? [] : [writeShortfall(shortfall)]),
     ...listReading(source),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
   ]
   return [nameOf(source), status, facts.join(', '), printableLine(source.url)]
 }
 
-/** An import that was broken off has left pages of two states. */
-function writeInterrupted({ url }: Source): string {
-  return treeKindOf(url) === 'import' ? 'Half imported' : 'Interrupted'
+/** The commands that complete a source, one a line. */
+export function writeRemedies({ source, shortfall }: SourceReport, hint: Hint): string[] {
+  const commands = (shortfall?.gaps ?? []).map(({ remedy }) => completeWith(source, remedy, hint))
+  return commands.map((command) => `complete ${nameOf(source)} with: ${command}`)
+}
+
+/** What a source lacks, as JSON. */
+export function partialRecord(shortfall: Shortfall | null): Record<string, unknown> | null {
+  if (shortfall === null) return null
+  const { cap, unread, pending, failed } = shortfall
+  return { message: writeShortfall(shortfall), cap, unread, pending, failed }
 }
 
 function writeAge(ms: number): string {

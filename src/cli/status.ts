@@ -9,7 +9,7 @@ import { isTree } from '../library/tree.ts'
 import { listArriving, writeArriving } from './arriving.ts'
 import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { statusRecord, writeSourceLines, writeStatus } from './status-text.ts'
+import { statusRecord, writeRemedies, writeSourceLines, writeStatus } from './status-text.ts'
 import { type Streams, Terminal } from './terminal.ts'
 import { type SharedWork, workerRecord, writeJobLines, writeWaitingLines, writeWorkerLines } from './worker-text.ts'
 
@@ -64,6 +64,9 @@ export function addStatus(program: Command, streams: Streams): void {
           : {}),
         unfinished_copies: arriving,
       })
+      for (const one of isList ? reports : []) {
+        for (const line of writeRemedies(one, await createHintFor(config, one.source))) terminal.note(line)
+      }
     })
   })
 }

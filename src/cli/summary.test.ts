@@ -51,7 +51,7 @@ describe('the summary of a crawl', () => {
     const ledger = createCounts({ indexed: 5, skipped: 7 }, { 'skipped/page-cap': 7 })
     const [first] = write({ summary: createSummary({ ledger, cappedAt: 5 }) }).split('\n')
     expect(first).toBe(
-      'stopped at the cap of 5 pages: 7 addresses left out; take more with: pharos recrawl docs --max-pages 10',
+      'PARTIAL: the cap of 5 was reached: 7 known addresses not read; complete it with: pharos recrawl docs --max-pages 12',
     )
   })
 
@@ -95,7 +95,7 @@ describe('the summary of a crawl', () => {
   test('begins with what was left out as a repetition', () => {
     const first = (same: number) => {
       const ledger = createCounts({ indexed: 50, skipped: 400 }, { 'skipped/same-content': same })
-      return write({ summary: createSummary({ ledger, cappedAt: 50 }) }).split('\n')[0]
+      return write({ summary: createSummary({ ledger, cappedAt: 50, unread: 4 }) }).split('\n')[0]
     }
     const advice = (them: string) =>
       `pharos recrawl docs --no-trap-guards reads ${them}, pharos explain docs <url> tells more`
@@ -103,7 +103,7 @@ describe('the summary of a crawl', () => {
       `1,312 addresses were left out, because all pages like them were the same; ${advice('them')}`,
     )
     expect(first(1)).toBe(`1 address was left out, because all pages like it were the same; ${advice('it')}`)
-    expect(first(0)).toContain('stopped at the cap')
+    expect(first(0)).toContain('the cap of 50 was reached')
   })
 
   test('begins with what there was no room for', () => {

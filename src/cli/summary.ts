@@ -4,6 +4,7 @@ import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import type { WiderScope } from '../library/operations/find-wider-scope.ts'
 import { createBalance } from '../library/operations/source-status.ts'
+import { findShortfall, type Gap } from '../library/shortfall.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord } from './library.ts'
 import { writeRate } from './progress.ts'
@@ -93,11 +94,12 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   if (same > 0) lines.push(writeSame(same, labelOf(source), hint))
   const empty = ledger.reasons['failed/needs-rendering'] ?? 0
   if (empty > 0) lines.push(writeEmptyPages(empty, source, hint))
-  if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons, labelOf(source), hint))
+  const { pending } = createBalance(ledger)
+  const [gap] = cappedAt === null ? [] : listGaps(result)
+  if (gap !== undefined) lines.push(writeGap(source, gap, hint))
   for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
   if (end === 'cancelled') {
-    const { pending } = createBalance(ledger)
     lines.push(`stopped with ${countOf(pending, 'address')} left`)
   }
   if (withheld > 0) lines.push(`${countOf(withheld, 'page')} could not be found any more and stay, for they are many`)
@@ -128,6 +130,15 @@ export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
   return hint(kind === 'add' ? 'recrawl' : kind, labelOf(source))
 }
 
+/** What the crawl left unread. */
+function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
+  const { ledger, kind, end } = summary
+  const { pending } = createBalance(ledger)
+  const crawl = { kind, summary }
+  const stand = { isRunning: false, isInterrupted: end === 'cancelled' }
+  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...stand })?.gaps ?? []
+}
+
 /** Whether an address is on another host, or in another folder. */
 function isElsewhere(start: string, end: string): boolean {
   const [from, to] = [new URL(start), new URL(end)]
@@ -139,15 +150,14 @@ function foldersOf({ pathname }: URL): string[] {
   return [pathname.replace(/[^/]*$/, ''), pathname.replace(/\/?$/, '/')]
 }
 
-/** What a cap left out. */
-export function writeCap(cap: number, reasons: Readonly<Record<string, number>>, label: string, hint: Hint): string {
-  const left = `${countOf(reasons['skipped/page-cap'] ?? 0, 'address')} left out`
-  return `stopped at the cap of ${countOf(cap, 'page')}: ${left}; take more with: ${takeMoreWith(cap, label, hint)}`
+/** `PARTIAL: the cap of 10 was reached: 48 known addresses not read; complete it with: pharos recrawl guide --max-pages 58` */
+export function writeGap(source: Source, { words, remedy }: Gap, hint: Hint): string {
+  return `PARTIAL: ${words}; complete it with: ${completeWith(source, remedy, hint)}`
 }
 
-/** The command that takes in more pages than a cap let in: as many again, to begin with. */
-export function takeMoreWith(cap: number, label: string, hint: Hint): string {
-  return hint('recrawl', label, '--max-pages', String(cap * 2))
+/** The command that closes a gap. */
+export function completeWith(source: Source, { verb, maxPages }: Gap['remedy'], hint: Hint): string {
+  return hint(verb, labelOf(source), ...(maxPages === null ? [] : ['--max-pages', String(maxPages)]))
 }
 
 /** What was left out as a repetition. */

@@ -110,6 +110,8 @@ export class ActiveCrawl {
   refusalDetail: string | null = null
   /** Set when the cap left something out. */
   cappedAt: number | null = null
+  /** Pages of earlier runs that are kept as they are because the cap was reached before their turn. */
+  keptByCap = 0
   /** Whether it is known which pages llms-full.txt holds now. */
   isFullKnown = false
   /** Why nothing may be concluded from what was not found, in words; null while everything could be looked at. */

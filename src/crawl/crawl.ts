@@ -48,7 +48,11 @@ async function begin(active: ActiveCrawl): Promise<void> {
     await active.resumeStart()
     // It may have been stopped after the cap had bitten, and nothing is left that would tell.
     const { maxPages } = run.scope
-    if (maxPages !== null && active.pagesTaken >= maxPages) active.cappedAt = maxPages
+    if (maxPages !== null && active.pagesTaken >= maxPages) {
+      active.cappedAt = maxPages
+      // Pages that the cap kept count as pages of this crawl.
+      active.keptByCap = active.pagesTaken - maxPages
+    }
     const reached = await ports.milestones?.read()
     if (reached !== undefined) active.milestones.resume(reached)
   }

@@ -152,6 +152,8 @@ export interface CrawlSummary {
   readonly withheld: number
   /** The cap that bit, if one did. */
   readonly cappedAt: number | null
+  /** Known addresses that the cap kept from being read, those of pages from earlier runs among them. @default 0 */
+  readonly unread?: number
   /** Hosts that were left alone for the rest of the run, and why; their addresses failed without being asked. */
   readonly parked: readonly { readonly host: string; readonly detail: string }[]
   /** Why nothing was concluded from what was not found, in words. */

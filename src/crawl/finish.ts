@@ -1,6 +1,6 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
-import { isRead, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
+import { isRead, type Ledger, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { addHelp, type Help } from './sharing.ts'
 import { Stall, TAKEN_OVER } from './watch.ts'
@@ -34,12 +34,58 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     ...done,
     removed,
     withheld,
-    cappedAt: active.cappedAt,
+    ...(await describeCap(active, ledger)),
     incomplete: await findDoubt(active),
     elapsedMs: ports.clock.now() - active.startedAt,
     problem,
     vainReason,
   }
+}
+
+/** Takes what is pending out of the frontier because the cap was reached. Returns how many rows that were, and how many of them have a page. */
+export async function skipForCap(
+  ledger: Pick<Ledger, 'skipPending' | 'countLedger'>,
+  { sourceId, crawlId }: Pick<CrawlRun, 'sourceId' | 'crawlId'>,
+  cap: string,
+  now: number,
+): Promise<{ readonly left: number; readonly kept: number }> {
+  const before = countLeftByCap(await ledger.countLedger(sourceId))
+  const left = await ledger.skipPending(sourceId, 'page-cap', cap, now, crawlId)
+  if (left === 0) return { left, kept: 0 }
+  return { left, kept: left - (countLeftByCap(await ledger.countLedger(sourceId)) - before) }
+}
+
+function countLeftByCap({ reasons }: LedgerCounts): number {
+  return reasons['skipped/page-cap'] ?? 0
+}
+
+/** The cap that was reached, and what it kept from being read. A cap that left nothing unread was none. */
+export async function describeCap(
+  { run, ports, cappedAt, keptByCap }: CappedCrawl,
+  ledger: LedgerCounts,
+): Promise<Pick<CrawlSummary, 'cappedAt' | 'unread'>> {
+  if (cappedAt === null) return { cappedAt }
+  const unread = countLeftByCap(ledger) + keptByCap + (await countUnseen(run, ports.ledger))
+  return unread === 0 ? { cappedAt: null } : { cappedAt, unread }
+}
+
+/** What is needed to tell what a cap kept from being read. */
+interface CappedCrawl {
+  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'kind'>
+  readonly ports: { readonly ledger: Pick<Ledger, 'countRemovable'> }
+  readonly cappedAt: number | null
+  readonly keptByCap: number
+}
+
+/** Pages of earlier runs that a crawl of everything did not come to. */
+async function countUnseen(
+  { sourceId, crawlId, kind }: CappedCrawl['run'],
+  ledger: CappedCrawl['ports']['ledger'],
+): Promise<number> {
+  if (kind === 'retry') return 0
+  const all = await ledger.countRemovable(sourceId, crawlId, true)
+  const proven = await ledger.countRemovable(sourceId, crawlId, false)
+  return all.removable - proven.removable
 }
 
 /** Why a crawl is not to end as one that has done all, if it is not. Whoever stood still may find that it is another's by now. */

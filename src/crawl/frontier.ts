@@ -1,5 +1,6 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import { untilResumed } from './control.ts'
+import { skipForCap } from './finish.ts'
 import type { Visit } from './ledger.ts'
 import { MemoryGate } from './memory-gate.ts'
 
@@ -190,8 +191,9 @@ export class Frontier {
     const { maxPages } = run.scope
     await ports.ledger.release(this.#ready.splice(0))
     const now = ports.clock.now()
-    const left = await ports.ledger.skipPending(run.sourceId, 'page-cap', String(maxPages), now, run.crawlId)
+    const { left, kept } = await skipForCap(ports.ledger, run, String(maxPages), now)
     if (left > 0) this.#active.cappedAt = maxPages
+    this.#active.keptByCap += kept
     // Others must not be woken before there is something new: they would wake this one in turn, without end.
     if (this.#inFlight > 0) return this.#waitForChange()
     this.#isDone = true

@@ -116,6 +116,12 @@ export const sourceShape: z.ZodType = z.looseObject({
   lastCrawledAt: moment,
   isRunning: z.boolean(),
   isInterrupted: z.boolean(),
+  partial: z
+    .looseObject({ message: z.string(), cap: count.nullable(), unread: count, pending: count, failed: count })
+    .nullable()
+    .describe(
+      'What the source lacks because its last crawl was capped, interrupted or partly failed; null where nothing is.',
+    ),
 })
 
 /** An address of the ledger. */

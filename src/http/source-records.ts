@@ -1,12 +1,26 @@
 import { treeKindOf } from '../core/url/tree-url.ts'
 import type { LedgerRow } from '../library/ledger-words.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
+import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
 import { labelOf } from '../library/source.ts'
 import { isoOf, isoOrNull } from './time.ts'
 
 /** A source with where it stands. */
 export function sourceRecord(report: SourceReport): Record<string, unknown> {
-  const { source, status, balance, reasons, pages, chunks, meaning, crawl, isRunning, isInterrupted, waiting } = report
+  const {
+    source,
+    status,
+    balance,
+    reasons,
+    pages,
+    chunks,
+    meaning,
+    crawl,
+    isRunning,
+    isInterrupted,
+    shortfall,
+    waiting,
+  } = report
   const { id, name, version, url, siteUrl, scope, settings } = source
   return {
     id,
@@ -28,6 +42,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     lastCrawledAt: isoOrNull(report.lastCrawledAt),
     isRunning,
     isInterrupted,
+    partial: shortfall === null ? null : partialRecord(id, shortfall),
     waiting: waiting.map(({ host, until }) => ({ host, until: isoOf(until) })),
     crawl:
       crawl === null
@@ -40,6 +55,19 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
             endedAt: isoOrNull(crawl.endedAt),
             summary: crawl.summary,
           },
+  }
+}
+
+/** What a source lacks, and the requests that complete it. */
+function partialRecord(id: string, { gaps, ...counts }: Shortfall): Record<string, unknown> {
+  return {
+    message: writeShortfall({ gaps, ...counts }),
+    ...counts,
+    complete: gaps.map(({ remedy: { verb, maxPages } }) => ({
+      method: 'POST',
+      path: `/api/sources/${encodeURIComponent(id)}/${verb}`,
+      body: maxPages === null ? {} : { scope: { maxPages } },
+    })),
   }
 }
 

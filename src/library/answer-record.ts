@@ -2,13 +2,13 @@ import type { SearchAnswer } from './search.ts'
 import { labelOf } from './source.ts'
 
 /** An answer as JSON: the same on every surface that gives all of it. */
-export function answerRecord({ capped, passages, ...answer }: SearchAnswer): Record<string, unknown> {
+export function answerRecord({ partial, passages, ...answer }: SearchAnswer): Record<string, unknown> {
   return {
     ...answer,
     passages: passages.map(({ checkedAt, changedAt, ...passage }) => {
       return { ...passage, checkedAt: writeMoment(checkedAt), changedAt: writeMoment(changedAt) }
     }),
-    capped: capped.map(({ source, cap }) => ({ source: labelOf(source), cap })),
+    partial: partial.map(({ source, shortfall: { gaps: _, ...counts } }) => ({ source: labelOf(source), ...counts })),
   }
 }
 

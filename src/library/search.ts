@@ -1,6 +1,7 @@
 import type { Kind } from '../core/model.ts'
 import type { Relevance } from '../core/retrieval/relevance.ts'
 import type { Explanation } from '../core/search/explain.ts'
+import type { Shortfall } from './shortfall.ts'
 import type { Source } from './source.ts'
 import type { ChunkFilter } from './store.ts'
 
@@ -164,8 +165,8 @@ export interface SearchAnswer {
   readonly elsewhere: readonly string[]
   /** Notices about the answer: missing vectors, a model or service that cannot be used. */
   readonly notices: readonly string[]
-  /** Named sources with pages beyond their page limit. */
-  readonly capped: readonly CappedSource[]
+  /** Named sources that lack pages. */
+  readonly partial: readonly PartialSource[]
   /** Names of the searched sources, when the input chose them; the first ten. */
   readonly searched: readonly string[]
   /** How many sources were searched, named or not. */
@@ -186,11 +187,10 @@ export interface SearchAnswer {
   readonly available?: AvailableSources
 }
 
-/** A source whose crawl stopped at a cap. */
-export interface CappedSource {
+/** A source that lacks pages. */
+export interface PartialSource {
   readonly source: Source
-  /** Pages that it let in. */
-  readonly cap: number
+  readonly shortfall: Shortfall
 }
 
 /** The first sources of a library. */

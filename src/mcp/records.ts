@@ -1,4 +1,5 @@
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
+import { writeShortfall } from '../library/shortfall.ts'
 import type { Source } from '../library/source.ts'
 import { timeOrNull, writeTime } from '../library/words.ts'
 
@@ -32,7 +33,8 @@ export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
 
 /** Everything about a crawl for programs. */
 export function reportRecord(report: CrawlReport): Record<string, unknown> {
-  const { source, status, isRunning, crawl, progress, pages, chunks, cappedAt, pending, needsRendering } = report
+  const { source, status, isRunning, crawl, progress, pages, chunks, cappedAt, shortfall, pending, needsRendering } =
+    report
   const { errorUrls, ...counts } = progress
   return {
     source: sourceRecord(source),
@@ -45,6 +47,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     pages,
     chunks,
     cappedAt,
+    partial: shortfall === null ? null : writeShortfall(shortfall),
     needsRendering,
   }
 }

@@ -109,5 +109,6 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
   pages: z.number(),
   chunks: z.number(),
   cappedAt: orNull(z.number()),
+  partial: orNull(z.string()),
   needsRendering: z.number(),
 })

@@ -3,13 +3,16 @@ import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
 import { countOf, writeNumber } from '../core/text/count.ts'
 import type { Library } from '../library/library.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
+import { writeShortfall } from '../library/shortfall.ts'
 import { labelOf } from '../library/source.ts'
 import { oneLine, timeOrNull, writeTime } from '../library/words.ts'
 import { sourceRecord } from './records.ts'
 import { type OrNull, orNull } from './schemas.ts'
+import { writePartial } from './status-text.ts'
 
 /** A source in a list: where it stands, and how much there is of it. */
-export interface ListedSource extends Pick<SourceReport, 'source' | 'status' | 'pages' | 'chunks' | 'lastCrawledAt'> {
+export interface ListedSource
+  extends Pick<SourceReport, 'source' | 'status' | 'pages' | 'chunks' | 'lastCrawledAt' | 'shortfall'> {
   /** How many chunks are of which type; fewer than all while the index is behind. */
   readonly types: ContentTypeCounts
 }
@@ -21,6 +24,7 @@ export const LISTED_SOURCE: z.ZodObject<{
   version: OrNull<z.ZodString>
   url: z.ZodString
   status: z.ZodString
+  partial: OrNull<z.ZodString>
   pages: z.ZodNumber
   chunks: z.ZodNumber
   proseChunks: z.ZodNumber
@@ -32,6 +36,7 @@ export const LISTED_SOURCE: z.ZodObject<{
   version: orNull(z.string()),
   url: z.string(),
   status: z.string(),
+  partial: orNull(z.string()),
   pages: z.number(),
   chunks: z.number(),
   proseChunks: z.number(),
@@ -53,10 +58,11 @@ export async function readSourceList(library: Library): Promise<ListedSource[]> 
 
 /** A source in a list, for programs. */
 export function listedRecord(listed: ListedSource): z.input<typeof LISTED_SOURCE> {
-  const { source, status, pages, chunks, types, lastCrawledAt } = listed
+  const { source, status, pages, chunks, types, lastCrawledAt, shortfall } = listed
   return {
     ...sourceRecord(source),
     status,
+    partial: shortfall === null ? null : writeShortfall(shortfall),
     pages,
     chunks,
     proseChunks: types.prose,
@@ -66,12 +72,14 @@ export function listedRecord(listed: ListedSource): z.input<typeof LISTED_SOURCE
 }
 
 /** `guide@2.0 — https://… — INDEXED — 3 pages, 9 chunks (7 prose, 2 code) — last crawled … — id …` */
-export function writeListed({ source, status, pages, chunks, types, lastCrawledAt }: ListedSource): string {
+export function writeListed(listed: ListedSource, isReadOnly = false): string {
+  const { source, status, pages, chunks, types, lastCrawledAt, shortfall } = listed
   const when = lastCrawledAt === null ? 'never crawled' : `last crawled ${writeTime(lastCrawledAt)}`
   const isBehind = types.prose + types.code < chunks
   const split = `${writeNumber(types.prose)} prose, ${writeNumber(types.code)} code${isBehind ? ' so far' : ''}`
   const size = `${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}${chunks === 0 ? '' : ` (${split})`}`
+  const partial = shortfall === null ? '' : ` — ${writePartial(source, shortfall, isReadOnly)}`
   const { readVersion } = source.settings
   const read = readVersion === undefined || readVersion === source.version ? '' : ` (${oneLine(readVersion)} read)`
-  return `${oneLine(labelOf(source))} — ${oneLine(source.url)}${read} — ${status} — ${size} — ${when} — id ${source.id}`
+  return `${oneLine(labelOf(source))} — ${oneLine(source.url)}${read} — ${status}${partial} — ${size} — ${when} — id ${source.id}`
 }

@@ -1,17 +1,17 @@
 import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
-import { labelOf } from '../library/source.ts'
+import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/shortfall.ts'
+import { labelOf, type Source } from '../library/source.ts'
 import { oneLine, writeTime } from '../library/words.ts'
 import { writeUnrendered } from './unrendered.ts'
 
 /** Where a crawl stands: while it runs how far it is, else what it came to. */
 export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): string {
-  const { source, status, cappedAt, isRunning } = report
+  const { source, status, shortfall, isRunning } = report
   return [
     // Without this line, an agent takes the indexed part for the whole.
-    ...(cappedAt === null ? [] : [writeCapped(cappedAt, isReadOnly)]),
-    ...(isRunning ? [] : writeUnfinished(report, isReadOnly)),
+    ...(shortfall === null ? [] : [writePartial(source, shortfall, isReadOnly)]),
     ...writeEmpty(report, isReadOnly),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
@@ -19,22 +19,15 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
   ].join('\n')
 }
 
-function writeCapped(cap: number, isReadOnly: boolean): string {
-  const more = isReadOnly ? '' : '; recrawl_source with a higher maxPages takes it in'
-  return `Stopped at maxPages ${writeNumber(cap)}: there is more${more}`
+/** `PARTIAL: interrupted: 7 addresses not read; recrawl_source with source guide completes it` */
+export function writePartial(source: Source, shortfall: Shortfall, isReadOnly: boolean): string {
+  const remedy = isReadOnly ? '' : `; ${oneLine(writeToolRemedy(source, shortfall))}`
+  return `${writeShortfall(shortfall)}${remedy}`
 }
 
 /** What cannot be read as it is. */
 function writeEmpty({ source, needsRendering }: CrawlReport, isReadOnly: boolean): string[] {
   return needsRendering === 0 ? [] : [`Needs a browser: ${writeUnrendered(needsRendering, source, isReadOnly)}`]
-}
-
-/** Says of a crawl that it was stopped before its end: the status of its source tells nothing of that. */
-function writeUnfinished({ crawl, pending }: CrawlReport, isReadOnly: boolean): string[] {
-  if (crawl?.state !== 'interrupted' && crawl?.state !== 'cancelled') return []
-  const which = crawl.kind === 'add' ? 'the first crawl' : `this ${crawl.kind}`
-  const next = isReadOnly ? '' : '; recrawl_source goes on with it'
-  return [`Unfinished: ${which} was stopped before it was complete, ${countOf(pending, 'address')} left${next}`]
 }
 
 function writeActive({ progress, crawl }: CrawlReport): string[] {

@@ -202,9 +202,9 @@ describe('add', () => {
     expect(JSON.parse(deep.stdout)).toMatchObject({ indexed: 1, reasons: { 'skipped/max-depth': 3 } })
     const capped = await pharos('add {}/docs/ --name capped --max-pages 2')
     expect(capped.stdout).toMatch(
-      /^stopped at the cap of 2 pages: \d address(es)? left out; take more with: pharos recrawl capped --max-pages 4\b/,
+      /^PARTIAL: the cap of 2 was reached: \d known address(es)? not read; complete it with: pharos recrawl capped --max-pages \d\b/,
     )
-    expect((await pharos('status capped')).stdout).toMatch(/^stopped at the cap of 2 pages/)
+    expect((await pharos('status capped')).stdout).toMatch(/^PARTIAL: the cap of 2 was reached: /)
     for (const name of ['globs', 'deep', 'capped']) await balance(name)
   })
 
@@ -684,7 +684,7 @@ describe('a crawl that runs', () => {
     const { pending, pages } = await balance()
     expect(pending).toBeGreaterThan(0)
     expect((await pharos('status guide')).stdout).toContain(
-      `Interrupted: ${pending} addresses left; go on with: pharos`,
+      `PARTIAL: interrupted: ${pending} addresses not read; complete it with: pharos`,
     )
     site.delayMs = 0
     const before = site.asked.length
@@ -722,7 +722,7 @@ describe('a crawl that runs', () => {
     const goOn = `pharos recrawl guide --allow-private --library ${shop.path('library.db')}\n`
     expect((await ended).stderr).toContain(`go on with: ${goOn}`)
     const status = await shop.runHere(['status', 'guide', '--library', shop.path('library.db')])
-    expect(status.stdout).toContain(`go on with: ${goOn}`)
+    expect(status.stdout).toContain(`complete it with: ${goOn}`)
   })
 
   // Of Ctrl-C the test above shows what it leaves.

@@ -152,7 +152,7 @@ describe('search in a pipe', () => {
       'cursor',
       'widen',
       'passages',
-      'capped',
+      'partial',
       'searched_count',
       'more_shown',
     ])

@@ -114,7 +114,7 @@ test('a cancelled crawl keeps what it has, says what is left, and goes on', asyn
     (text) => text.includes('cancelled'),
   )
   expect(stopped).toMatch(
-    /^Unfinished: the first crawl was stopped before it was complete, \d+ addresses left; recrawl_source goes on with it\n/,
+    /^PARTIAL: interrupted: \d+ addresses not read; recrawl_source with source docs completes it\n/,
   )
   expect(await say('cancel_crawl', { source: 'docs' })).toMatch(
     /^Error \(CRAWL_NOT_RUNNING\): no crawl of docs is running – crawl_status tells/,
@@ -128,13 +128,13 @@ test('a cancelled crawl keeps what it has, says what is left, and goes on', asyn
     (text) => text.includes('INDEXED') && text.includes('completed'),
   )
   expect(await say('crawl_status', { source: 'docs' })).toMatch(
-    /^Stopped at maxPages 20: there is more; recrawl_source with a higher maxPages takes it in\n/,
+    /^PARTIAL: the cap of 20 was reached: 11 known addresses not read; recrawl_source with source docs and maxPages 40 completes it\n/,
   )
   const { structuredContent: found } = await call('search_docs', { query: 'start', source: 'docs' })
   expect(found).toMatchObject({
     notices: [
-      'docs is not complete: its crawl stopped at the cap of 20 pages',
-      'recrawl_source with source docs and maxPages above 20 takes in more of it',
+      'docs is PARTIAL: the cap of 20 was reached: 11 known addresses not read',
+      'recrawl_source with source docs and maxPages 40 completes it',
     ],
   })
 })
@@ -273,7 +273,9 @@ test('the same words and numbers hold while a crawl runs and after it, whoever t
   await call('cancel_crawl', { source: 'docs' })
   expect(await until(report, isOver)).toMatchObject({ status: 'PENDING', pagesCrawled: 0 })
   expect(await say('crawl_status', { source: 'docs' })).toMatch(/^Last crawl: never$/m)
-  expect(await say('list_sources')).toMatch(/ — PENDING — 0 pages, 0 chunks — never crawled — /)
+  expect(await say('list_sources')).toMatch(
+    / — PENDING — PARTIAL: interrupted: 1 address not read; .* — 0 pages, 0 chunks — never crawled — /,
+  )
 
   expect(await begin()).toMatchObject({ status: 'CRAWLING' })
   expect(await report()).toMatchObject({ status: 'CRAWLING' })

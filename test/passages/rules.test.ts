@@ -158,7 +158,7 @@ describe('the rules', () => {
       uncovered: [],
       elsewhere: [],
       notices: [],
-      capped: [],
+      partial: [],
       searched: [],
       searchedCount: 1,
       more: [],

@@ -286,6 +286,18 @@ export interface SourceItem {
   readonly isRunning: boolean
   /** Whether the last crawl was broken off before its end. */
   readonly isInterrupted: boolean
+  /** What it lacks; null where nothing is known to be missing. */
+  readonly partial: {
+    /** `PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
+    readonly message: string
+    readonly unread: number
+    readonly pending: number
+    readonly failed: number
+    readonly complete: readonly {
+      readonly path: string
+      readonly body: { readonly scope?: { readonly maxPages: number } }
+    }[]
+  } | null
   /** The last one, if there was any. */
   readonly crawl: {
     readonly state: 'running' | 'completed' | 'gate' | 'failed' | 'cancelled'

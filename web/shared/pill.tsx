@@ -1,7 +1,5 @@
 import type { JSX } from 'preact'
-
-/** How something is meant. */
-export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet'
+import type { Tone } from './tone.ts'
 
 /** A word in its colour. */
 export function Pill({ word, tone }: { readonly word: string; readonly tone: Tone }): JSX.Element {

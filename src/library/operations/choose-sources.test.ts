@@ -86,7 +86,7 @@ describe('finding a version', () => {
     await add('guide@5.0', 'guide@5.1')
     expect(await find({ name: 'guide', target: '5.x' })).toEqual([
       '5.1',
-      'guide@5.1 is the newest that matches 5.x; guide@5.1 is not complete: no crawl of all of it has come to its end; versions, newest first: 5.1 (not complete), 5.0 (not complete)',
+      'guide@5.1 is the newest that matches 5.x; guide@5.1 is PARTIAL: interrupted: 1 address not read; versions, newest first: 5.1 (not complete), 5.0 (not complete)',
     ])
   })
 
@@ -131,8 +131,9 @@ describe('finding a version', () => {
 describe('choosing sources', () => {
   test('means all of them where nothing is said, or all versions', async () => {
     await add('guide@5.0!', 'guide@6.0', 'manual!')
-    expect(await choose({ version: '*' })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
-    expect(await choose({ sources: ['guide'], version: '*' })).toEqual([['guide@5.0', 'guide@6.0'], []])
+    const partial = ['guide@6.0 is PARTIAL: interrupted: 1 address not read']
+    expect(await choose({ version: '*' })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], partial])
+    expect(await choose({ sources: ['guide'], version: '*' })).toEqual([['guide@5.0', 'guide@6.0'], partial])
     await add('manual@2!')
     expect((await choose({}))[0]).toEqual(['guide@5.0', 'manual', 'manual@2'])
     expect((await choose({ sources: [] }))[0]).toEqual(['guide@5.0', 'manual', 'manual@2'])
@@ -142,7 +143,10 @@ describe('choosing sources', () => {
     await add('guide@5.0!', 'guide@6.0', 'manual', 'faq@1', 'faq@2')
     expect(await choose({})).toEqual([
       ['guide@5.0', 'manual', 'faq@1', 'faq@2'],
-      ['left out, since not complete yet: guide@6.0; name it to search it'],
+      [
+        'left out, since not complete yet: guide@6.0; name it to search it',
+        ...['manual', 'faq@1', 'faq@2'].map((label) => `${label} is PARTIAL: interrupted: 1 address not read`),
+      ],
     ])
     const { isAll, incomplete, sources } = await chooseSources(library, { version: '*' })
     expect([isAll, sources.filter(({ id }) => incomplete.has(id)).map(labelOf)]).toEqual([
@@ -196,12 +200,12 @@ describe('choosing sources', () => {
   test('of which a cap left out pages names the cap, until they are taken in', async () => {
     const source = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 1 } })
     await runCrawl(library, source, { kind: 'add' }, site.origin)
-    const { notices, capped } = await chooseSources(library, { sources: ['guide'] })
-    expect(notices).toEqual(['guide is not complete: its crawl stopped at the cap of 1 page'])
-    expect(capped.map(({ source: { name }, cap }) => [name, cap])).toEqual([['guide', 1]])
-    expect((await chooseSources(library, {})).capped).toEqual([])
+    const { notices, partial } = await chooseSources(library, { sources: ['guide'] })
+    expect(notices).toEqual([expect.stringMatching(/^guide is PARTIAL: the cap of 1 was reached: \d known address/)])
+    expect(partial.map(({ source: { name }, shortfall: { cap } }) => [name, cap])).toEqual([['guide', 1]])
+    expect(await chooseSources(library, {})).toMatchObject({ notices, partial: [] })
     await runCrawl(library, source, { kind: 'recrawl', scope: { maxPages: 5 } }, site.origin)
-    expect(await chooseSources(library, { sources: ['guide'] })).toMatchObject({ notices: [], capped: [] })
+    expect(await chooseSources(library, { sources: ['guide'] })).toMatchObject({ notices: [], partial: [] })
   })
 
   test('by a version holds for the sources that are named', async () => {

@@ -1,18 +1,18 @@
 import { PharosError } from '../../core/errors.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
-import type { CappedSource } from '../search.ts'
+import type { PartialSource } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
 import { ambiguousSource, matchSources, unknownSource } from './find-source.ts'
 import {
   chooseVersion,
   describeDoubts,
-  findCap,
   isComplete,
   type VersionChoice,
   writeIncomplete,
   writeVersions,
 } from './find-version.ts'
+import { readShortfall } from './source-status.ts'
 
 /** Which sources are to be searched. */
 export interface SourceChoiceInput {
@@ -31,8 +31,8 @@ export interface ChosenSources {
   readonly isAll: boolean
   /** Ids of those that are not complete, as far as there are several of their name: such a one is no better for being newer. */
   readonly incomplete: ReadonlySet<string>
-  /** Of the sources that were named those of which a cap left out pages. */
-  readonly capped: readonly CappedSource[]
+  /** Of the sources that were named those that lack pages. */
+  readonly partial: readonly PartialSource[]
 }
 
 /** The sources that are meant, and what has to be said about them. */
@@ -54,10 +54,27 @@ export async function chooseSources(
       : version === undefined
         ? leaveOut(all, incomplete)
         : await chooseAll(library, all, version)
-  const capped = texts.length === 0 ? [] : await listCapped(library, sources.slice(0, MAX_LABELS))
+  const isNamed = texts.length > 0
   const half = await listHalf(library, sources.slice(0, MAX_LABELS))
-  return { sources, notices: [...notices, ...half], isAll: sources.length === all.length, incomplete, capped }
+  const partial = await listPartial(library, sources.slice(0, MAX_LABELS))
+  return {
+    sources,
+    // A version that was chosen may have been told to be partial already.
+    notices: [...new Set([...notices, ...half, ...writePartial(partial, isNamed)])],
+    isAll: sources.length === all.length,
+    incomplete,
+    partial: isNamed ? partial : [],
+  }
 }
+
+/** Sources that lack pages, each in a sentence; many that nobody asked for by name in one. */
+function writePartial(partial: readonly PartialSource[], isNamed: boolean): string[] {
+  if (isNamed || partial.length <= MAX_PARTIAL) return partial.map((one) => writeIncomplete(one.source, one.shortfall))
+  return [`PARTIAL: ${partial.map(({ source }) => labelOf(source)).join(', ')}`]
+}
+
+/** At most this many sources that were not named are told to be partial in a sentence each. */
+const MAX_PARTIAL = 3
 
 /** Says which sources are imported only in part, as those are that are being imported: what is found may be of two states. */
 async function listHalf({ store }: Library, sources: readonly Source[]): Promise<string[]> {
@@ -73,13 +90,14 @@ async function listHalf({ store }: Library, sources: readonly Source[]): Promise
   return notices
 }
 
-async function listCapped(library: Library, sources: readonly Source[]): Promise<CappedSource[]> {
-  const capped: CappedSource[] = []
+async function listPartial(library: Library, sources: readonly Source[]): Promise<PartialSource[]> {
+  const partial: PartialSource[] = []
   for (const source of sources) {
-    const cap = (await isComplete(library, source)) ? null : await findCap(library, source)
-    if (cap !== null) capped.push({ source, cap })
+    if (treeKindOf(source.url) === 'import') continue
+    const shortfall = await readShortfall(library, source)
+    if (shortfall !== null) partial.push({ source, shortfall })
   }
-  return capped
+  return partial
 }
 
 /** Ids of the sources that are not complete, among those that share their name with others. */
@@ -161,7 +179,7 @@ async function chooseAmong(
   const [first, ...others] = candidates
   if (first !== undefined && others.length === 0 && isLatest(asked)) {
     if (await isComplete(library, first)) return { sources: [first], notices: [] }
-    return { sources: [first], notices: [writeIncomplete(first, await findCap(library, first))] }
+    return { sources: [first], notices: [writeIncomplete(first, await readShortfall(library, first))] }
   }
   const choice = await chooseVersion(library, candidates, asked)
   const source = choice.best?.source ?? (isLatest(asked) ? first : undefined)

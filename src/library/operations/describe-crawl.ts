@@ -2,6 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
 import type { Job, JobProgress, Jobs } from '../jobs.ts'
 import type { Library } from '../library.ts'
+import type { Shortfall } from '../shortfall.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
@@ -37,6 +38,8 @@ export interface CrawlReport {
   readonly chunks: number
   /** The cap that bit, if one did. */
   readonly cappedAt: number | null
+  /** What the source lacks after its last crawl; null for earlier crawls, and where nothing is known to be missing. */
+  readonly shortfall: Shortfall | null
   /** Addresses that are left to be done. */
   readonly pending: number
   /** Pages that failed because they are empty until a browser runs their scripts; while it runs here, none are counted. */
@@ -69,6 +72,7 @@ export async function describeCrawl(
     pages,
     chunks,
     cappedAt: crawl?.summary?.cappedAt ?? null,
+    shortfall: isLast ? about.shortfall : null,
     pending: balance.pending,
     needsRendering: about.reasons['failed/needs-rendering'] ?? 0,
   }
@@ -131,6 +135,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
     progress,
     ...(await store.countContent(source.id)),
     cappedAt: null,
+    shortfall: null,
     needsRendering: 0,
     pending,
   }

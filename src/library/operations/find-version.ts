@@ -1,10 +1,11 @@
-import { countOf } from '../../core/text/count.ts'
 import type { VersionMatch } from '../../core/version/match-version.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { Library } from '../library.ts'
+import { type Shortfall, writeShortfall } from '../shortfall.ts'
 import { labelOf, type Source, versionOf } from '../source.ts'
 import type { Crawl, Store } from '../store.ts'
 import { unknownSource } from './find-source.ts'
+import { readShortfall } from './source-status.ts'
 
 /** Which version of what is asked for. */
 export interface VersionQuery {
@@ -36,8 +37,8 @@ export interface SourceVersion {
   readonly source: Source
   /** Whether a crawl of everything has come to its end; what was crawled before that may lack any page. */
   readonly isComplete: boolean
-  /** The cap that kept it from being complete; null when none did. */
-  readonly cappedAt: number | null
+  /** What it lacks, where it is not complete and that is known. */
+  readonly shortfall: Shortfall | null
 }
 
 /**
@@ -106,7 +107,12 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
     const version = versionOf(source)
     if (version === null) continue
     const isWhole = await isComplete(library, source)
-    found.push({ version, source, isComplete: isWhole, cappedAt: isWhole ? null : await findCap(library, source) })
+    found.push({
+      version,
+      source,
+      isComplete: isWhole,
+      shortfall: isWhole ? null : await readShortfall(library, source),
+    })
   }
   return found.sort((a, b) => compareVersions(b.version, a.version))
 }
@@ -126,13 +132,6 @@ export async function isComplete({ store }: Library, source: Source): Promise<bo
   return isOne
 }
 
-/** The cap at which the last crawl of a source came to its end; null where there was none, or it was not reached. */
-export async function findCap({ store }: Library, { id }: Source): Promise<number | null> {
-  const crawls = await store.listCrawls(id, Number.MAX_SAFE_INTEGER)
-  const last = crawls.find(({ kind, state }) => state === 'completed' && (kind === 'add' || kind === 'recrawl'))
-  return last?.summary?.cappedAt ?? null
-}
-
 function isWhole({ kind, state, summary, options }: Crawl, { scope }: Source): boolean {
   if (state !== 'completed' || (kind !== 'add' && kind !== 'recrawl')) return false
   // Another limit of pages is none where it was not reached.
@@ -150,7 +149,7 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
   const doubts: string[] = []
   if (match.isOlder) doubts.push(`there is no ${target}: ${label} is the newest before it`)
   if (match.isPrerelease) doubts.push(`${label} is a prerelease: there is no release that would do`)
-  if (!best.isComplete) doubts.push(writeIncomplete(best.source, best.cappedAt))
+  if (!best.isComplete) doubts.push(writeIncomplete(best.source, best.shortfall))
   if (passedOver.length > 0) {
     const newer = passedOver.map(({ source }) => labelOf(source)).join(', ')
     doubts.push(`${newer} ${passedOver.length === 1 ? 'is' : 'are'} newer, but not complete yet`)
@@ -158,13 +157,12 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
   return doubts
 }
 
-/** `guide@5.3 is not complete: …` */
-export function writeIncomplete(source: Source, cappedAt: number | null): string {
-  const why =
-    cappedAt === null
-      ? 'no crawl of all of it has come to its end'
-      : `its crawl stopped at the cap of ${countOf(cappedAt, 'page')}`
-  return `${labelOf(source)} is not complete: ${why}`
+/** `guide@5.3 is PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
+export function writeIncomplete(source: Source, shortfall: Shortfall | null): string {
+  const label = labelOf(source)
+  return shortfall === null
+    ? `${label} is not complete: no crawl of all of it has come to its end`
+    : `${label} is ${writeShortfall(shortfall)}`
 }
 
 /** The versions of a name in words: `5.3.0 (not complete), 5.2.0`. */

@@ -4,7 +4,7 @@ import { treeKindOf } from '../../core/url/tree-url.ts'
 import { untilResumed } from '../../crawl/control.ts'
 import { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
-import { describeStop, type Ending, findImbalance, removeGone } from '../../crawl/finish.ts'
+import { describeCap, describeStop, type Ending, findImbalance, removeGone, skipForCap } from '../../crawl/finish.ts'
 import { NO_HOST } from '../../crawl/host-lease.ts'
 import {
   type Find,
@@ -106,6 +106,8 @@ class ActiveTree {
   overflow = 0
   bytes = 0
   cappedAt: number | null = null
+  /** Pages of earlier runs that are kept as they are because the cap was reached before their turn. */
+  keptByCap = 0
   /** What is held by pages whose files are gone, and by those that were read. */
   readonly goneHashes: string[] = []
   readonly readHashes: Set<string> = new Set()
@@ -355,8 +357,9 @@ async function visitAll(active: ActiveTree, cap: number | null): Promise<void> {
     const now = ports.clock.now()
     const room = cap === null ? VISITS : cap - active.pagesTaken
     if (room <= 0) {
-      const left = await ports.ledger.skipPending(run.sourceId, 'page-cap', String(cap), now, run.crawlId)
+      const { left, kept } = await skipForCap(ports.ledger, run, String(cap), now)
       if (left > 0) active.cappedAt = cap
+      active.keptByCap += kept
       return
     }
     const visits = await ports.ledger.lease({
@@ -493,11 +496,12 @@ async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   const isVain = ending.end === 'completed' && run.kind !== 'retry' && run.kind !== 'refresh' && hasNoPage(ledger)
   const problem = ending.end !== 'completed' ? ending.problem : isVain ? describeVain(active) : findImbalance(ledger)
   const end = ending.end === 'completed' && problem !== null ? 'failed' : ending.end
-  const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, cappedAt, overflow, moved } = active
+  const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, overflow, moved } = active
   const place = end === 'completed' ? ports.tree.place : run.lastPlace
   return {
     ...{ crawlId: run.crawlId, kind: run.kind, end, ledger, problem },
-    ...{ visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, cappedAt, overflow },
+    ...{ visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, overflow },
+    ...(await describeCap(active, ledger)),
     removed: ending.removed,
     withheld: ending.withheld,
     parked: [],

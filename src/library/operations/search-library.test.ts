@@ -287,7 +287,10 @@ describe('an answer', () => {
       return [[...passages, ...more].map(({ version }) => version), notices]
     }
     expect(await versions({})).toEqual([['5.0'], ['left out, since not complete yet: guide@6.0; name it to search it']])
-    expect(await versions({ version: '*' })).toEqual([['5.0'], [expect.stringMatching(/^1 page /)]])
+    expect(await versions({ version: '*' })).toEqual([
+      ['5.0'],
+      ['guide@6.0 is PARTIAL: the cap of 1 was reached: 1 known address not read', expect.stringMatching(/^1 page /)],
+    ])
     expect((await versions({ version: '6.0' }))[0]).toEqual(['6.0'])
   })
 

@@ -56,7 +56,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   checkInput(input)
   const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
   const { answer: number, engines } = parseCursor(input, library.sha256)
-  const { sources, notices, isAll, incomplete, capped } = await chooseSources(library, {
+  const { sources, notices, isAll, incomplete, partial } = await chooseSources(library, {
     sources: input.sources,
     version,
   })
@@ -113,7 +113,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       ...describeChange(engines, last.engines),
       ...groups.listNotices(namedIn(answer)),
     ],
-    capped,
+    partial,
     searched: isChosen ? sources.slice(0, MOST_NAMED).map(labelOf) : [],
     searchedCount: sources.length,
     ...answer,

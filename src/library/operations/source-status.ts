@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/url/scope.ts'
 import type { LedgerCounts } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
+import { findShortfall, type Shortfall } from '../shortfall.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 
@@ -28,6 +29,8 @@ export interface SourceReport {
   /** Whether the last crawl is going on now; one without a sign of life was interrupted. */
   readonly isRunning: boolean
   readonly isInterrupted: boolean
+  /** What the source lacks; null where nothing is known to be missing. */
+  readonly shortfall: Shortfall | null
   /** Hosts with addresses to fetch that are left alone for a while. */
   readonly waiting: readonly { readonly host: string; readonly until: number }[]
 }
@@ -71,26 +74,50 @@ export async function reportSource(library: Library, source: Source): Promise<So
     store.countContent(source.id),
     store.listCrawls(source.id, 1),
   ])
-  const isOpen = crawl?.state === 'running'
-  const isRunning = isOpen && isAlive(library, crawl)
-  const isInterrupted = (isOpen && !isRunning) || crawl?.state === 'cancelled'
+  const { isRunning, isInterrupted } = standOf(library, crawl)
   const before = await listBefore(library, source.id, crawl, isRunning)
   const status = isRunning ? runningStatus(before) : restingStatus(before, content.pages)
   const [last] = before
+  const balance = createBalance(ledger)
+  const { reasons } = ledger
+  const { pages } = content
   const isCrawled = last !== undefined && status !== 'PENDING' && status !== 'CRAWLING'
   return {
     source,
     status,
-    balance: createBalance(ledger),
-    reasons: ledger.reasons,
+    balance,
+    reasons,
     ...content,
     meaning: await readMeaning(library, source.id, content.chunks),
     crawl,
     lastCrawledAt: isCrawled ? (last.endedAt ?? last.heartbeatAt) : null,
     isRunning,
     isInterrupted,
+    shortfall: findShortfall({ source, reasons, pending: balance.pending, pages, crawl, isRunning, isInterrupted }),
     waiting: await listWaiting(library, source),
   }
+}
+
+/** Whether a crawl is going on now, or ended before it was complete. */
+function standOf(
+  library: Library,
+  crawl: Crawl | null,
+): { readonly isRunning: boolean; readonly isInterrupted: boolean } {
+  const isOpen = crawl?.state === 'running'
+  const isRunning = isOpen && isAlive(library, crawl)
+  return { isRunning, isInterrupted: (isOpen && !isRunning) || crawl?.state === 'cancelled' }
+}
+
+/** What a source lacks; null where nothing is known to be missing. */
+export async function readShortfall(library: Library, source: Source): Promise<Shortfall | null> {
+  const { store } = library
+  const [ledger, { pages }, [crawl = null]] = await Promise.all([
+    store.countLedger(source.id),
+    store.countContent(source.id),
+    store.listCrawls(source.id, 1),
+  ])
+  const { pending } = createBalance(ledger)
+  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...standOf(library, crawl) })
 }
 
 async function readMeaning({ vectors }: Library, sourceId: string, chunks: number): Promise<number | null> {

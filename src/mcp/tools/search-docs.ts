@@ -15,7 +15,7 @@ import {
   type SearchInput,
   type WideningFilter,
 } from '../../library/search.ts'
-import { labelOf } from '../../library/source.ts'
+import { writeToolRemedy } from '../../library/shortfall.ts'
 import {
   describeDoubt,
   oneLine,
@@ -109,11 +109,9 @@ export const searchDocs: Tool = createTool({
   },
 })
 
-/** How to take in what a cap left out. */
-function adviseMore({ capped }: SearchAnswer): string[] {
-  return capped.map(({ source, cap }) => {
-    return `recrawl_source with source ${labelOf(source)} and maxPages above ${cap} takes in more of it`
-  })
+/** How to complete the sources that lack pages. */
+function adviseMore({ partial }: SearchAnswer): string[] {
+  return partial.map(({ source, shortfall }) => writeToolRemedy(source, shortfall))
 }
 
 /** Sources as a list, or with commas between them; one whose name has a comma is meant by that name first of all. */

@@ -25,9 +25,9 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
   const refusal = useSignal<Refusal | null>(null)
   const path = `/api/sources/${encodeURIComponent(item.id)}`
   useReturn(refusal)
-  const crawl = async (verb: Verb) => {
+  const crawl = async ({ verb, maxPages }: Action) => {
     isBusy.value = true
-    const answer = await send(`${path}/${verb}`)
+    const answer = await send(`${path}/${verb}`, maxPages === undefined ? undefined : { scope: { maxPages } })
     refusal.value = 'refusal' in answer ? answer.refusal : null
     isBusy.value = false
     await readJobs()
@@ -48,9 +48,15 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
           Watch
         </a>
       ) : (
-        listVerbs(item).map(({ verb, label, title }) => (
-          <button key={verb} type="button" disabled={isBusy.value} onClick={() => void crawl(verb)} title={title}>
-            {label}
+        listActions(item).map((action) => (
+          <button
+            key={action.label}
+            type="button"
+            disabled={isBusy.value}
+            onClick={() => void crawl(action)}
+            title={action.title}
+          >
+            {action.label}
           </button>
         ))
       )}
@@ -85,19 +91,33 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
   )
 }
 
-type Verb = 'recrawl' | 'refresh' | 'retry'
+/** A crawl that can be asked for. */
+interface Action {
+  readonly verb: 'recrawl' | 'refresh' | 'retry'
+  readonly label: string
+  readonly title: string
+  /** Page limit of this run. @default that of the source */
+  readonly maxPages?: number
+}
 
 /** What can be asked of a source, the most useful first. */
-function listVerbs(item: SourceItem) {
+function listActions(item: SourceItem): readonly Action[] {
   if (isImported(item)) return []
-  const { isInterrupted, balance } = item
+  const { isInterrupted, balance, partial } = item
   const { failed, indexed, unchanged } = balance
-  const all: readonly {
-    readonly verb: Verb
-    readonly label: string
-    readonly title: string
-    readonly isOf: boolean
-  }[] = [
+  const [maxPages] = (partial?.complete ?? []).flatMap(({ body }) => body.scope?.maxPages ?? [])
+  const all: readonly (Action & { readonly isOf: boolean })[] = [
+    ...(maxPages === undefined
+      ? []
+      : [
+          {
+            verb: 'recrawl',
+            label: 'Read more',
+            title: `Crawl it again, up to ${countOf(maxPages, 'page')}`,
+            maxPages,
+            isOf: true,
+          } as const,
+        ]),
     {
       verb: 'recrawl',
       label: 'Recrawl',

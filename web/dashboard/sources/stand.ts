@@ -1,5 +1,5 @@
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import type { Tone } from '../../shared/pill.tsx'
+import type { Tone } from '../../shared/tone.ts'
 import type { CrawlItem, SourceItem } from '../api.ts'
 
 /** How a source stands, for people. */
@@ -30,19 +30,13 @@ export function writeVersion({ version, settings: { readVersion } }: SourceItem)
 
 /** Says how a source stands. A crawl that waits or has only just been started is in no library yet, so the jobs are looked at as well. */
 export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
-  const { status, isRunning, isInterrupted, balance, url } = item
+  const { status, isRunning, isInterrupted, partial, balance, url } = item
   if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
   const job = jobs.find((one) => one.url === url)
   if (job?.status === 'queued') return { word: 'queued', tone: 'quiet', note: 'waits for its turn', isBusy: true }
   if (job !== undefined) return { word: 'starting', tone: 'info', note: null, isBusy: true }
-  if (isInterrupted) {
-    const left = balance.pending === 0 ? '' : `${writeNumber(balance.pending)} left – `
-    return {
-      word: 'broken off',
-      tone: 'warn',
-      note: `${left}${isImported(item) ? 'import it again' : 'Recrawl goes on'}`,
-      isBusy: false,
-    }
+  if (partial !== null && (isInterrupted || status === 'INDEXED')) {
+    return { word: 'PARTIAL', tone: 'warn', note: writePartial(item, partial), isBusy: false }
   }
   if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
   const { word, tone } = RESTING[status === 'PENDING' ? 'PENDING' : 'INDEXED']
@@ -52,6 +46,16 @@ export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
     note: balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} failed`,
     isBusy: false,
   }
+}
+
+/** What a source lacks, and the button that completes it. */
+function writePartial(item: SourceItem, { message, complete }: NonNullable<SourceItem['partial']>): string {
+  const words = message.replace(/^PARTIAL: /, '')
+  if (isImported(item)) return `${words} – import it again`
+  const [first] = complete
+  if (first?.body.scope !== undefined)
+    return `${words} – “Read more” reads up to ${writeNumber(first.body.scope.maxPages)} pages`
+  return `${words} – ${first?.path.endsWith('/retry') === true ? 'Retry requests them again' : 'Recrawl goes on'}`
 }
 
 function describeFailure({ crawl }: SourceItem): Pick<Stand, 'word' | 'note'> {

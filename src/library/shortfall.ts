@@ -1,0 +1,87 @@
+import { countOf } from '../core/text/count.ts'
+import { treeKindOf } from '../core/url/tree-url.ts'
+import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
+import { OPEN_REASONS } from '../crawl/ledger.ts'
+import { labelOf, type Source } from './source.ts'
+
+/** What a source lacks because its last crawl was capped, interrupted or partly failed. */
+export interface Shortfall {
+  /** The page limit that was reached; null where none was, or the last crawl was not the one that reached it. */
+  readonly cap: number | null
+  /** Known addresses that a page limit kept from being read. */
+  readonly unread: number
+  /** Addresses that an interrupted crawl left. */
+  readonly pending: number
+  /** Addresses that failed and may succeed when they are requested again. */
+  readonly failed: number
+  /** Why it is not complete, the page limit first. Never empty. */
+  readonly gaps: readonly Gap[]
+}
+
+/** One cause of a shortfall. */
+export interface Gap {
+  readonly words: string
+  /** The run that closes it. */
+  readonly remedy: { readonly verb: 'recrawl' | 'refresh' | 'retry'; readonly maxPages: number | null }
+}
+
+/** What is known of a source and its last crawl. */
+export interface ShortfallFacts {
+  readonly source: Pick<Source, 'url'>
+  /** Counts of the ledger by `state/reason`. */
+  readonly reasons: Readonly<Record<string, number>>
+  readonly pending: number
+  readonly pages: number
+  readonly crawl: { readonly kind: CrawlKind; readonly summary: CrawlSummary | null } | null
+  readonly isRunning: boolean
+  readonly isInterrupted: boolean
+}
+
+/** What a source lacks; null where nothing is known to be missing. A running crawl is judged by its page limit only. */
+export function findShortfall(facts: ShortfallFacts): Shortfall | null {
+  const { reasons, isRunning, isInterrupted, crawl } = facts
+  const unread = Math.max(crawl?.summary?.unread ?? 0, reasons['skipped/page-cap'] ?? 0)
+  const cap = unread === 0 ? null : (crawl?.summary?.cappedAt ?? null)
+  const pending = isInterrupted ? facts.pending : 0
+  const failed = isRunning ? 0 : RETRIED.reduce((sum, reason) => sum + (reasons[`failed/${reason}`] ?? 0), 0)
+  const gaps: Gap[] = []
+  if (unread > 0) gaps.push(describeCap(facts, cap, unread))
+  if (isInterrupted) gaps.push(describeInterruption(facts))
+  if (failed > 0) {
+    gaps.push({ words: `${countOf(failed, 'address')} could not be read`, remedy: { verb: 'retry', maxPages: null } })
+  }
+  return gaps.length === 0 ? null : { cap, unread, pending, failed, gaps }
+}
+
+/** Failures that another request may mend. Pages that need a browser have advice of their own. */
+const RETRIED = OPEN_REASONS.filter((reason) => reason !== 'soft-404' && reason !== 'needs-rendering')
+
+function describeCap({ pages }: ShortfallFacts, cap: number | null, unread: number): Gap {
+  const which = cap === null ? 'a page limit' : `the cap of ${cap}`
+  return {
+    words: `${which} was reached: ${countOf(unread, 'known address')} not read`,
+    // Pages that are read for the first time lead to others.
+    remedy: { verb: 'recrawl', maxPages: cap === null ? pages + unread : Math.max(cap * 2, cap + unread) },
+  }
+}
+
+function describeInterruption({ source, pending, crawl }: ShortfallFacts): Gap {
+  const what = treeKindOf(source.url) === 'import' ? 'half imported' : 'interrupted'
+  const kind = crawl?.kind ?? 'add'
+  return {
+    words: pending === 0 ? `${what} before its end` : `${what}: ${countOf(pending, 'address')} not read`,
+    remedy: { verb: kind === 'add' ? 'recrawl' : kind, maxPages: null },
+  }
+}
+
+/** `PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
+export function writeShortfall({ gaps }: Shortfall): string {
+  return `PARTIAL: ${gaps.map(({ words }) => words).join('; ')}`
+}
+
+/** How agents complete a source: `recrawl_source with source guide and maxPages 20` */
+export function writeToolRemedy(source: Pick<Source, 'name' | 'version'>, { gaps }: Shortfall): string {
+  const [maxPages = null] = gaps.map(({ remedy }) => remedy.maxPages)
+  const tool = gaps.every(({ remedy }) => remedy.verb === 'refresh') ? 'refresh_source' : 'recrawl_source'
+  return `${tool} with source ${labelOf(source)}${maxPages === null ? '' : ` and maxPages ${maxPages}`} completes it`
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { writeSourceLines, writeStatus } from '../../src/cli/status-text.ts'
+import { sourceRecord } from '../../src/http/source-records.ts'
+import { chooseSources } from '../../src/library/operations/choose-sources.ts'
+import { describeSource } from '../../src/library/operations/describe-source.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
+import { readSourceList, writeListed } from '../../src/mcp/source-list.ts'
+import { type Stage, stage, UNPACED } from './crawl.ts'
+import { page } from './site.ts'
+
+const PATHS = Array.from({ length: 57 }, (_, i) => `/p${i}`)
+const SITE = { '/': page('Start', PATHS), ...Object.fromEntries(PATHS.map((path) => [path, page(`Page ${path}`)])) }
+
+/** The first line of the status, the line in a list and the notices of a search. */
+async function read({ library, source }: Stage) {
+  const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
+  const now = library.clock.now()
+  const [first] = writeStatus(await describeSource(library, source, 0), hint, now).split('\n')
+  const [line] = writeSourceLines([await reportSource(library, source)], now)
+  const [listed] = (await readSourceList(library)).map((one) => writeListed(one))
+  const { notices } = await chooseSources(library, { sources: [source.name] })
+  const { partial } = sourceRecord(await reportSource(library, source))
+  return { first, line, listed, notices, partial }
+}
+
+describe('a partial source', () => {
+  test('a capped recrawl counts the known pages that it did not read', async () => {
+    const staged = await stage(SITE, { name: 'guide', limits: UNPACED })
+    await staged.crawl()
+    expect((await read(staged)).first).toMatch(/^Source: guide/)
+    const { summary } = await staged.crawl({ kind: 'recrawl', scope: { maxPages: 10 } })
+    expect(summary).toMatchObject({ cappedAt: 10, unread: 48 })
+    const words = 'PARTIAL: the cap of 10 was reached: 48 known addresses not read'
+    const { first, line, listed, notices, partial } = await read(staged)
+    expect(first).toBe(`${words}; complete it with: pharos recrawl guide --max-pages 58`)
+    expect(line).toContain(words)
+    expect(listed).toContain(`${words}; recrawl_source with source guide and maxPages 58 completes it`)
+    expect(notices).toEqual([`guide is ${words}`])
+    expect(partial).toEqual({
+      ...{ message: words, cap: 10, unread: 48, pending: 0, failed: 0 },
+      complete: [
+        { method: 'POST', path: `/api/sources/${staged.source.id}/recrawl`, body: { scope: { maxPages: 58 } } },
+      ],
+    })
+    await staged.crawl({ kind: 'recrawl', scope: { maxPages: 58 } })
+    expect((await read(staged)).first).toMatch(/^Source: guide/)
+  })
+
+  test('a capped first crawl counts the addresses that it found and did not read', async () => {
+    const staged = await stage(SITE, { name: 'guide', limits: UNPACED, scope: { maxPages: 10 } })
+    const { summary } = await staged.crawl()
+    expect(summary).toMatchObject({ cappedAt: 10, unread: 48 })
+    // A refresh reads the ten pages, and the others stay unread.
+    await staged.crawl({ kind: 'refresh' })
+    expect((await read(staged)).first).toContain('48 known addresses not read')
+  })
+
+  test('a cap that leaves nothing unread does not make a source partial', async () => {
+    const staged = await stage(SITE, { name: 'guide', limits: UNPACED, scope: { maxPages: 58 } })
+    expect((await staged.crawl()).summary.cappedAt).toBeNull()
+    expect((await read(staged)).notices).toEqual([])
+  })
+
+  test('an interrupted crawl and failed addresses make it partial, a missing page does not', async () => {
+    const staged = await stage(
+      { '/': page('Start', ['/gone', '/broken']), '/broken': { status: 500, body: 'broken' } },
+      { name: 'guide', limits: UNPACED },
+    )
+    await staged.crawl({}, AbortSignal.abort())
+    expect((await read(staged)).first).toMatch(/^PARTIAL: interrupted.*; complete it with: pharos recrawl guide$/)
+    await staged.crawl()
+    const words = 'PARTIAL: 1 address could not be read'
+    const { first, notices } = await read(staged)
+    expect(first).toBe(`${words}; complete it with: pharos retry guide`)
+    expect(notices).toEqual([`guide is ${words}`])
+    staged.site.pages.set('/broken', page('Whole'))
+    await staged.crawl({ kind: 'retry' })
+    expect((await read(staged)).notices).toEqual([])
+  })
+})

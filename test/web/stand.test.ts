@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { createBalance } from '../../src/library/operations/source-status.ts'
+import type { SourceItem } from '../../web/dashboard/api.ts'
+import { readStand } from '../../web/dashboard/sources/stand.ts'
+import { createCounts, createSource } from '../crawl-facts.ts'
+
+function itemOf(given: Partial<SourceItem>): SourceItem {
+  const { id, name, url } = createSource()
+  return {
+    ...{ id, name, url, version: null, label: name, kind: 'site', settings: { render: 'http' }, status: 'INDEXED' },
+    ...{ pages: 1, chunks: 1, meaning: null, balance: createBalance(createCounts({ indexed: 1 })), reasons: {} },
+    ...{ lastCrawledAt: null, isRunning: false, isInterrupted: false, partial: null, crawl: null },
+    ...given,
+  }
+}
+
+describe('the status of a source in the dashboard', () => {
+  test('is PARTIAL where addresses were not read, with the button that completes it', () => {
+    const counts = { unread: 0, pending: 0, failed: 0 }
+    const capped = {
+      ...counts,
+      message: 'PARTIAL: the cap of 10 was reached: 48 known addresses not read',
+      unread: 48,
+      complete: [{ path: '/api/sources/1/recrawl', body: { scope: { maxPages: 58 } } }],
+    }
+    expect(readStand(itemOf({ partial: capped }), [])).toMatchObject({
+      word: 'PARTIAL',
+      tone: 'warn',
+      note: 'the cap of 10 was reached: 48 known addresses not read – “Read more” reads up to 58 pages',
+    })
+    const failed = {
+      ...counts,
+      message: 'PARTIAL: 2 addresses could not be read',
+      failed: 2,
+      complete: [{ path: '/api/sources/1/retry', body: {} }],
+    }
+    expect(readStand(itemOf({ partial: failed }), []).note).toBe(
+      '2 addresses could not be read – Retry requests them again',
+    )
+    expect(readStand(itemOf({}), [])).toMatchObject({ word: 'indexed', note: null })
+  })
+})

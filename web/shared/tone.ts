@@ -1,0 +1,2 @@
+/** How something is meant. */
+export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet'
