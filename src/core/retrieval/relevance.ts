@@ -32,7 +32,7 @@ export const MAX_JUDGED = 5
 const CLEAR_SIMILARITY = 0.45
 
 /** An answer is weak where names that it lacks make up more than this share of the question. */
-const MAX_NAMES_SHARE = 0.15
+const MAX_NAMES_SHARE = 0.2
 
 /** The same for all words, where neither names nor meanings tell. */
 const MAX_WORDS_SHARE = 0.75
