@@ -34,6 +34,9 @@ const CLEAR_SIMILARITY = 0.45
 /** An answer is weak where names that it lacks make up more than this share of the question. */
 const MAX_NAMES_SHARE = 0.2
 
+/** The same for all words of a question whose nearest meaning is far away. */
+const MAX_FAR_SHARE = 0.15
+
 /** The same for all words, where neither names nor meanings tell. */
 const MAX_WORDS_SHARE = 0.75
 
@@ -57,7 +60,7 @@ export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: Readon
   const uncoveredShare = sumShares(uncovered)
   const hasMeaning = best.some(({ similarity }) => similarity !== null)
   // A name may be far from its own definition in meaning, so a text with all words of the question is not doubted.
-  const isFar = hasMeaning && nearest < MIN_SIMILARITY && uncoveredShare > MAX_NAMES_SHARE
+  const isFar = hasMeaning && nearest < MIN_SIMILARITY && uncoveredShare > MAX_FAR_SHARE
   const isDoubtful = sumShares(names) > MAX_NAMES_SHARE || uncoveredShare > MAX_WORDS_SHARE
   return { relevance: isFar ? 'none' : isDoubtful ? 'weak' : 'strong', uncovered: listInformative(uncovered, names) }
 }
