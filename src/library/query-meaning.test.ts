@@ -90,7 +90,9 @@ test('whoever gives up gets nothing, and the embedder is asked by others all the
 
 test('nobody is asked while nothing is embedded', async () => {
   const { find, asked } = await stage(async () => working, { isEmbedded: false })
-  expect(await find()).toEqual({ notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'] })
+  expect(await find()).toEqual({
+    notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
+  })
   expect(asked.opened).toBe(0)
 })
 

@@ -68,7 +68,9 @@ export async function findMeaning(
 }
 
 /** Vectors are wanted and there are chunks, but no chunk has one yet. */
-const NOTHING_EMBEDDED: FoundMeaning = { notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'] }
+const NOTHING_EMBEDDED: FoundMeaning = {
+  notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
+}
 
 function createBreaker({ clock }: Library): CircuitBreaker {
   return new CircuitBreaker({ threshold: SLOW_FAILURES, resetMs: REST_MS, now: () => clock.now() })

@@ -92,7 +92,7 @@ const NO_NUMBERS: ReadonlySet<number> = new Set()
 const MAX_DEFINING = 50
 
 /** How long those nearest in meaning may be waited for: a service may have to find them. */
-const NEAREST_MS = 1000
+const NEAREST_MS = 3000
 
 /**
  * A part of the hits of a question: by words and, where there are vectors of the open model, by meanings; the best of the first part

@@ -187,7 +187,7 @@ describe('words answer alone, and the answer says so', () => {
     expect(pathsOf(ranked)).toEqual(['/lamp'])
     expect(ranked).toMatchObject({
       engines: ['words', 'vectors'],
-      notices: ['those nearest in meaning were not found within 1 s and are left out'],
+      notices: ['those nearest in meaning were not found within 3 s and are left out'],
     })
   })
 
