@@ -29,6 +29,7 @@ const named = [
   'workers',
   'documents',
   'trees',
+  'hostile',
 ]
 const [first, ...rest] = process.argv.slice(2)
 const wanted = first === undefined ? names : [first]

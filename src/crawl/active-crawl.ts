@@ -38,6 +38,8 @@ const MAX_REMEMBERED = 500_000
 /** Requests for pages that a cap on pages allows: so many for each page, and some for what leads to none. */
 const REQUESTS_PER_PAGE = 10
 const FURTHER_REQUESTS = 100
+/** Addresses of sitemaps that are taken where pages are capped, unless the cap allows more requests. */
+const MOST_LISTED_CAPPED = 10_000
 /** Finds of one kind that are visited first; each time as many again are visited later. */
 const FIRST_TURN = 8
 /** Stands for the depth of what is known from lists alone: a link to it is news. */
@@ -307,9 +309,16 @@ export class ActiveCrawl {
 
   /** Whether the cap on pages, or the requests that it allows, are used up. */
   get isCapped(): boolean {
-    const { maxPages } = this.run.scope
-    if (maxPages === null) return false
-    return this.pagesTaken >= maxPages || this.pageRequests >= maxPages * REQUESTS_PER_PAGE + FURTHER_REQUESTS
+    return this.pagesTaken >= (this.run.scope.maxPages ?? Infinity) || this.pageRequests >= this.#maxPageRequests
+  }
+
+  /** Most addresses that are taken from sitemaps: many more than a cap on pages lets be visited would only take time. */
+  get maxListed(): number {
+    return Math.min(this.run.limits.sitemapEntries, Math.max(this.#maxPageRequests, MOST_LISTED_CAPPED))
+  }
+
+  get #maxPageRequests(): number {
+    return (this.run.scope.maxPages ?? Infinity) * REQUESTS_PER_PAGE + FURTHER_REQUESTS
   }
 
   /** Most pages for now: lists may take half of the cap before what pages link to is known. */

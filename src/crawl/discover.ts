@@ -292,9 +292,9 @@ async function adoptRecord(active: ActiveCrawl, find: Find, markdown: string): P
 }
 
 async function offerSitemaps(active: ActiveCrawl): Promise<void> {
-  const { run, signal, siteUrl } = active
+  const { signal, siteUrl } = active
   const fromRobots = await active.robots.sitemaps(siteUrl, signal)
-  const limits = { maxEntries: run.limits.sitemapEntries }
+  const limits = { maxEntries: active.maxListed }
   const batch = new Map<string, string[]>()
   let waiting = 0
   const flush = async () => {

@@ -89,6 +89,9 @@ const DEFAULT_ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
 /** Rest of an unwanted body that is read to keep the connection; it is closed when there is more. */
 const DRAIN_BYTES = 64 * 1024
 
+/** A retry waits at least this long for its answer, unless no request may. */
+const LEAST_RETRY_MS = 1000
+
 /** Bodies of more bytes are taken in only when there is room for them. */
 const LARGE_BYTES = 2 ** 20
 
@@ -164,7 +167,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#url = url
     this.#settings = settings
     this.#maxBytes = request.maxBytes ?? settings.maxBytes
-    this.firstByteTimeoutMs = Math.ceil(settings.firstByteTimeoutMs / (request.isRetry === true ? 3 : 1))
+    const { firstByteTimeoutMs } = settings
+    const retryMs = Math.min(firstByteTimeoutMs, Math.max(Math.ceil(firstByteTimeoutMs / 3), LEAST_RETRY_MS))
+    this.firstByteTimeoutMs = request.isRetry === true ? retryMs : firstByteTimeoutMs
     this.#resolve = resolve
     this.#reject = reject
     request.signal?.addEventListener('abort', this.#onAbort, { once: true })

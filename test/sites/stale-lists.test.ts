@@ -124,6 +124,17 @@ describe('a page cap', () => {
     for (const prefix of ['/listed/', '/linked/']) expect(countAsked(staged, prefix)).toBeGreaterThan(15)
   })
 
+  test('bounds the addresses that are taken from sitemaps', async () => {
+    const listed = Array.from({ length: 12_000 }, (_, i) => `/listed/${i}`)
+    const staged = await stage(
+      (origin) => ({ '/': page('Home heron'), '/sitemap.xml': sitemap(listed.map((path) => origin + path)) }),
+      { limits: UNPACED, scope: { maxPages: 5 } },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary.ledger.total).toBe(10_001)
+    expect(summary.incomplete).toContain('the sitemaps list more entries than are read')
+  })
+
   test('bounds the requests for pages: ten for each page, and a hundred', async () => {
     const staged = await stage(
       { '/': page('Home heron', DEAD.slice(0, 500)) },
