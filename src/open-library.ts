@@ -92,6 +92,9 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly notice?: (text: string) => void
 }
 
+/** Time to find the addresses of a host before a crawl of it begins. */
+const RESOLVE_MS = 10_000
+
 /** A library that must be closed. */
 export interface OpenLibrary extends Omit<Library, keyof UnderstandingStore>, UnderstandingStore {
   readonly openPlaces: () => Promise<PlaceMatcher>
@@ -159,6 +162,10 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   return {
     store,
     fetcher,
+    checkAddress: async (url) => {
+      const { createAddressCheck, systemResolve } = await import('./fetch/address-check.ts')
+      return createAddressCheck({ allowance: parsed.allowance, resolve: systemResolve, timeoutMs: RESOLVE_MS })(url)
+    },
     readPage: reader.readPage,
     memory: createMemory(reader),
     load: createLoad(),

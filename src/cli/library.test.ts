@@ -35,10 +35,12 @@ test.each([
   ['https://docs.example/', false],
   ['https://1.1.1.1/', false],
   ['https://[2606:4700::1111]/', false],
-])('a hint about a source that starts at %s allows what is private: %s', async (url, isAllowed) => {
+])('a hint about a source that starts at %s allows its own host only: %s', async (url, isAllowed) => {
   const config = readConfig({ environment: {}, folder: '/' })
   const hint = await createHintFor(config, { url })
-  expect(hint('recrawl', 'docs')).toBe(`pharos recrawl docs${isAllowed ? ' --allow-private' : ''}`)
+  const { hostname } = new URL(url)
+  const flag = ` --allow-private=${hostname.replace(/^\[|\]$/g, '')}`
+  expect(hint('recrawl', 'docs')).toBe(`pharos recrawl docs${isAllowed ? flag : ''}`)
   expect(hint('status', 'docs')).toBe('pharos status docs')
   const configured = readConfig({ environment: { PHAROS_ALLOW_PRIVATE: 'localhost' }, folder: '/' })
   expect((await createHintFor(configured, { url }))('recrawl', 'docs')).toBe('pharos recrawl docs')

@@ -15,6 +15,7 @@ import {
 } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
+import { hostRuleOf } from '../library/download.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
@@ -227,12 +228,12 @@ export type Hint = (verb: string, ...words: string[]) => string
 const FETCHING: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch'])
 
 /**
- * Makes hints that use the same library, and reach the same hosts, as the command that gives them. What is private is allowed
- * by them, unless something is anyway.
+ * Makes hints that use the same library, and reach the same hosts, as the command that gives them. Where nothing is allowed, they
+ * allow `privateHost` and no other.
  */
-export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>, isPrivate = false): Hint {
+export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>, privateHost = ''): Hint {
   const library = origins.library === 'flag' ? ['--library', shownLibrary(values)] : []
-  const hosts = values.allowPrivate.join(',') || (isPrivate ? '*' : '')
+  const hosts = values.allowPrivate.join(',') || privateHost
   const isNamed = hosts !== '' && (origins.allowPrivate === 'flag' || values.allowPrivate.length === 0)
   const allowance = isNamed ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
   return (verb, ...words) => {
@@ -243,8 +244,8 @@ export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' |
 
 /** The same for what is to be done about a source. */
 export async function createHintFor(config: EffectiveConfig, source: Pick<Source, 'url'> | undefined): Promise<Hint> {
-  const { hostname } = new URL(source?.url ?? 'https://example.com/')
-  return createHint(config, await isPrivateHost(hostname.replace(/^\[|\]$/g, '')))
+  const host = hostRuleOf(source?.url ?? 'https://example.com/')
+  return createHint(config, (await isPrivateHost(host)) ? host : '')
 }
 
 /** Whether a host is private by its very name. */

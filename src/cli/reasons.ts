@@ -1,10 +1,10 @@
 import type { Reason } from '../crawl/ledger.ts'
+import { adviseAllowance, hostRuleOf } from '../library/download.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { Hint } from './library.ts'
 
 /** What can be done when the start of a crawl is lost for a reason. */
 const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
-  'address-refused': 'if that host is yours, add --allow-private, or allowPrivate to the configuration',
   'robots-disallow': 'the site asks robots to stay away; ask its owner, or start at a part that is open',
   'robots-unreachable': 'try again when the site answers for its robots.txt',
   'not-found': 'check the address',
@@ -34,6 +34,7 @@ export function startAdvice(
   if (reason === 'needs-rendering' && pages === 0 && source.settings.render === 'http')
     return 'let a browser read its pages: run the same command with --render auto'
   if (reason === 'needs-rendering') return renderAdvice(source, hint)
+  if (reason === 'address-refused') return adviseAllowance(hostRuleOf(source.siteUrl))
   return (reason === null ? undefined : START_ADVICE[reason]) ?? 'try again later, or open the address in a browser'
 }
 

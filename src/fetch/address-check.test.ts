@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type AddressRefusal, createAddressCheck, type Resolve, systemResolve } from './address-check.ts'
+import type { AddressRefusal } from '../library/library.ts'
+import { createAddressCheck, type Resolve, systemResolve } from './address-check.ts'
 import { parseAllowance } from './addresses.ts'
 
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
@@ -21,11 +22,13 @@ function check(url: string, allowPrivate: readonly string[] = [], how: Resolve =
   return createAddressCheck({ allowance: parsed.allowance, resolve: how, timeoutMs })(url)
 }
 
-const refused = (reason: AddressRefusal['reason'], detail: string, isTransient = false): AddressRefusal => ({
-  reason,
-  detail,
-  isTransient,
-})
+function refused(
+  reason: AddressRefusal['reason'],
+  detail: string,
+  { isTransient = false, rule = null }: Partial<AddressRefusal> = {},
+): AddressRefusal {
+  return { reason, detail, isTransient, rule }
+}
 
 describe('the check of an address', () => {
   test.each(['https://public.test/a', 'http://93.184.216.34/', 'http://[2606:2800:220:1::1]:8080/'])(
@@ -39,19 +42,28 @@ describe('the check of an address', () => {
     ['not a url', refused('bad-url', 'not a URL')],
     ['file:///etc/passwd', refused('scheme', 'file: is not fetched')],
     ['raw:<p>', refused('scheme', 'raw: is not fetched')],
-    ['http://127.0.0.1/', refused('address-refused', '127.0.0.1 is not a public address')],
-    ['http://0x7f000001/', refused('address-refused', '127.0.0.1 is not a public address')],
-    ['http://[::1]/', refused('address-refused', '::1 is not a public address')],
-    ['http://169.254.169.254/latest', refused('address-refused', '169.254.169.254 is not a public address')],
-    ['http://private.test/', refused('address-refused', 'private.test leads to an address that is not public')],
-    ['http://mixed.test/', refused('address-refused', 'mixed.test leads to an address that is not public')],
+    ['http://127.0.0.1/', refused('address-refused', '127.0.0.1 is not a public address', { rule: '127.0.0.1' })],
+    ['http://0x7f000001/', refused('address-refused', '127.0.0.1 is not a public address', { rule: '127.0.0.1' })],
+    ['http://[::1]/', refused('address-refused', '::1 is not a public address', { rule: '::1' })],
+    [
+      'http://169.254.169.254/latest',
+      refused('address-refused', '169.254.169.254 is not a public address', { rule: '169.254.169.254' }),
+    ],
+    [
+      'http://private.test/',
+      refused('address-refused', 'private.test leads to an address that is not public', { rule: 'private.test' }),
+    ],
+    [
+      'http://mixed.test/',
+      refused('address-refused', 'mixed.test leads to an address that is not public', { rule: 'mixed.test' }),
+    ],
     [
       'http://metadata.google.internal/',
       refused('address-refused', 'metadata.google.internal is a name of cloud metadata'),
     ],
     ['http://nowhere.test/', refused('network', 'unknown host nowhere.test')],
     ['http://empty.test/', refused('network', 'empty.test has no address')],
-    ['http://shaky.test/', refused('network', 'shaky.test could not be resolved', true)],
+    ['http://shaky.test/', refused('network', 'shaky.test could not be resolved', { isTransient: true })],
   ])('refuses %s', async (url, refusal) => {
     expect(await check(url)).toEqual(refusal)
   })
@@ -66,7 +78,7 @@ describe('the check of an address', () => {
   test('does not wait for ever for a name', async () => {
     const never: Resolve = () => new Promise(() => {})
     expect(await check('http://slow.test/', [], never, 5)).toEqual(
-      refused('timeout', 'slow.test could not be resolved in time', true),
+      refused('timeout', 'slow.test could not be resolved in time', { isTransient: true }),
     )
   })
 

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { Reason } from '../crawl/ledger.ts'
+import type { AddressRefusal } from '../library/library.ts'
 import { type Allowance, ruleFor } from './addresses.ts'
 import { CONNECT_OUTCOMES, ConnectError, codeOf } from './connect-error.ts'
 
@@ -39,15 +39,6 @@ export async function findAddresses(host: string, port: number, guard: AddressGu
   return addresses
 }
 
-/** Why an address is not to be asked for. */
-export interface AddressRefusal {
-  readonly reason: Reason
-  /** In words, without anything private. */
-  readonly detail: string
-  /** Whether it may be asked for later. */
-  readonly isTransient: boolean
-}
-
 /** Says why a URL is not to be handed to somebody who would fetch it; undefined for one that may be. Nothing is connected to. */
 export type CheckAddress = (url: string) => Promise<AddressRefusal | undefined>
 
@@ -55,9 +46,9 @@ export type CheckAddress = (url: string) => Promise<AddressRefusal | undefined>
 export function createAddressCheck(guard: AddressGuard): CheckAddress {
   return async (text) => {
     const url = URL.parse(text)
-    if (url === null) return { reason: 'bad-url', detail: 'not a URL', isTransient: false }
+    if (url === null) return { reason: 'bad-url', detail: 'not a URL', isTransient: false, rule: null }
     if (!['http:', 'https:'].includes(url.protocol)) {
-      return { reason: 'scheme', detail: `${url.protocol} is not fetched`, isTransient: false }
+      return { reason: 'scheme', detail: `${url.protocol} is not fetched`, isTransient: false, rule: null }
     }
     const { host, port } = placeOf(url)
     try {
@@ -65,7 +56,7 @@ export function createAddressCheck(guard: AddressGuard): CheckAddress {
       return undefined
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error
-      return { ...CONNECT_OUTCOMES[error.problem], detail: error.message }
+      return { ...CONNECT_OUTCOMES[error.problem], detail: error.message, rule: error.refused?.rule ?? null }
     }
   }
 }

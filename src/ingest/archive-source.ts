@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { PharosError } from '../core/errors.ts'
-import { type Download, DownloadError, type RefusedAddress } from '../library/download.ts'
+import { adviseAllowance, type Download, DownloadError, type RefusedAddress } from '../library/download.ts'
 import type { TreeOptions } from '../library/tree.ts'
 import { type ArchiveContent, type ContentOptions, openArchiveContent } from './archive-content.ts'
 import { type OpenFile, openPrivateFile, PieceWriter } from './archive-file.ts'
@@ -180,7 +180,7 @@ export async function explain<T>(path: string, step: () => Promise<T>): Promise<
 /** Names the flag that opens an address. Only the owner, at the command line, is told what lies behind a name. */
 function notPublic(path: string, cause: DownloadError, { address, rule }: RefusedAddress): PharosError {
   const why = rule === address ? `it is at ${address}, which only its own address opens` : `it is at ${address}`
-  const advice = `${why}: if that is yours, add --allow-private=${rule}, or ${rule} to allowPrivate in the configuration`
+  const advice = `${why}: ${adviseAllowance(rule)}`
   const details = { path, problem: cause.message, reason: 'address-refused', advice }
   return new PharosError('SOURCE_UNREADABLE', details, { cause })
 }

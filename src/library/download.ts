@@ -68,6 +68,16 @@ export interface RefusedAddress {
   readonly rule: string
 }
 
+/** The host of an address, as allowPrivate names it. */
+export function hostRuleOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '')
+}
+
+/** Names the flag that opens an address, and no other. */
+export function adviseAllowance(rule: string): string {
+  return `if that is yours, add --allow-private=${rule}, or ${rule} to allowPrivate in the configuration`
+}
+
 /** There is nothing to be had. Its message is for people, and holds nothing private. */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError'

@@ -1,5 +1,6 @@
 import type { PlaceMatcher } from '../analysis/matcher.ts'
 import type { Sha256 } from '../core/model.ts'
+import type { Reason } from '../crawl/ledger.ts'
 import type { Memory } from '../crawl/memory-gate.ts'
 import type { Clock, Fetcher, KindOf, PageReader, Renderer } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
@@ -21,6 +22,8 @@ import type { Workers } from './workers.ts'
 export interface Library {
   readonly store: Store
   readonly fetcher: Fetcher
+  /** Says why an address may not be connected to, without connecting. Without it, the first request tells. */
+  readonly checkAddress?: (url: string) => Promise<AddressRefusal | undefined>
   readonly readPage: PageReader
   /** Without it, memory is not looked at. */
   readonly memory?: Memory
@@ -72,6 +75,17 @@ export interface Library {
   readonly openRenderer?: () => Promise<Renderer>
   /** Opens the Crawl4AI service that is configured, once. Rejects with `SERVICE_UNUSABLE` where it does not answer. */
   readonly openCrawl4AI?: () => Promise<Fetcher>
+}
+
+/** Why an address is not to be asked for. */
+export interface AddressRefusal {
+  readonly reason: Reason
+  /** In words, without anything private. */
+  readonly detail: string
+  /** Whether it may be asked for later. */
+  readonly isTransient: boolean
+  /** What the owner has to name in allowPrivate in order to open it; null where that is not why. */
+  readonly rule: string | null
 }
 
 /** Who runs crawls: this process, told apart from all others. */

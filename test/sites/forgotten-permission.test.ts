@@ -3,32 +3,72 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addSource } from '../../src/library/operations/add-source.ts'
-import { explainUrl } from '../../src/library/operations/explain.ts'
-import { openLibrary } from '../../src/open-library.ts'
+import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import type { Source } from '../../src/library/source.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { closeLater } from '../close-later.ts'
 import { IMPATIENT, runCrawl, stageSite } from './crawl.ts'
 import { page } from './site.ts'
 
-test.each(['refresh', 'recrawl'] as const)(
-  'a %s without leave to reach the site changes nothing and says why',
+/** A library in a file, with and without leave to reach this machine. */
+function place() {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
+  closeLater(async () => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'library.db')
+  return async (allowPrivate: readonly string[]) => {
+    const library = await openLibrary({ path, version: '0.0.0', limits: IMPATIENT, allowPrivate })
+    closeLater(() => library.close())
+    return library
+  }
+}
+
+async function read({ store }: OpenLibrary, { id }: Source) {
+  return { rows: await store.listRows(id, { limit: 100 }), crawls: await store.listCrawls(id, 10) }
+}
+
+const REFUSED = {
+  code: 'CRAWL_START_FAILED',
+  details: {
+    problem: expect.stringContaining('address-refused, 127.0.0.1 is not a public address'),
+    reason: 'address-refused',
+    advice: expect.stringContaining('--allow-private=127.0.0.1'),
+  },
+}
+
+test.each(['refresh', 'recrawl', 'retry'] as const)(
+  'a %s without leave to reach the site is refused and changes nothing',
   async (kind) => {
-    const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
-    const path = join(folder, 'library.db')
-    const site = await stageSite({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') })
-    const allowed = await openLibrary({ path, version: '0.0.0', limits: IMPATIENT, allowPrivate: ['127.0.0.1'] })
+    const site = await stageSite({ '/': page('Home', ['/a', '/b', '/gone']), '/a': page('A'), '/b': page('B') })
+    const open = place()
+    const allowed = await open(['127.0.0.1'])
     const source = await addSource(allowed, { url: `${site.origin}/` })
     await runCrawl(allowed, source, { kind: 'add' }, site.origin)
-    await allowed.close()
+    const before = await read(allowed, source)
     site.forget()
-    const library = await openLibrary({ path, version: '0.0.0', limits: IMPATIENT })
-    try {
-      const { summary, rows } = await runCrawl(library, source, { kind }, site.origin)
-      expect(summary).toMatchObject({ end: 'failed', vainReason: 'address-refused', failed: 0, requests: 0 })
-      expect((await explainUrl(library, source, '/')).lastProblem).toContain('address-refused, 127.0.0.1 is not')
-      expect([...rows.values()].map(({ hasPage, state }) => hasPage && state !== 'failed')).toEqual([true, true, true])
-      expect(site.requests).toEqual([])
-    } finally {
-      await library.close()
-      rmSync(folder, { recursive: true })
-    }
+    const library = await open([])
+    await expect(runCrawl(library, source, { kind }, site.origin)).rejects.toMatchObject(REFUSED)
+    expect(await read(library, source)).toEqual(before)
+    expect(site.requests).toEqual([])
   },
 )
+
+test('an interrupted crawl of a start that redirects keeps its addresses pending without leave to reach the site', async () => {
+  const paths = Array.from({ length: 40 }, (_, i) => `/docs/p${i}`)
+  const site = await stageSite({
+    '/': { status: 302, headers: { location: '/docs/' } },
+    '/docs/': page('Home', paths),
+    ...Object.fromEntries(paths.map((path) => [path, page(path)])),
+  })
+  const open = place()
+  const allowed = await open(['127.0.0.1'])
+  const source = await addSource(allowed, { url: `${site.origin}/` })
+  const controller = new AbortController()
+  for await (const event of crawlSource(allowed, source, { kind: 'add' }, controller.signal)) {
+    if (event.type === 'settled' && event.state === 'indexed') controller.abort()
+  }
+  const before = await read(allowed, source)
+  expect(before.rows.filter(({ state }) => state === 'pending').length).toBeGreaterThan(20)
+  const library = await open(['10.0.0.0/8'])
+  await expect(runCrawl(library, source, { kind: 'recrawl' }, site.origin)).rejects.toMatchObject(REFUSED)
+  expect(await read(library, source)).toEqual(before)
+})

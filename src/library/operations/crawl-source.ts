@@ -12,6 +12,7 @@ import type { MilestoneMemory } from '../../crawl/progress-milestones.ts'
 import type { CrawlPorts, CrawlRun } from '../../crawl/run.ts'
 import { NO_HELP } from '../../crawl/sharing.ts'
 import { readClassified } from '../classified-reader.ts'
+import { adviseAllowance } from '../download.ts'
 import { createImportTree, type ImportTree } from '../import-tree.ts'
 import { type Library, machineOf } from '../library.ts'
 import { readRows } from '../read-rows.ts'
@@ -90,12 +91,31 @@ export async function* crawlSource(
     throw new PharosError('USAGE', { problem: `render is for web sites, and ${labelOf(source)} is none` })
   }
   resolveScope(source.scope, asked.options.scope)
+  if (!isTree(source)) await refuseUnreachable(library, source)
   const tree =
     input.imported ?? (isTree(source) ? await openOrRecord(library, source, asked, input, signal) : undefined)
   try {
     yield* crawlOpened(library, { source, kept, asked, input, tree }, signal)
   } finally {
     await tree?.close()
+  }
+}
+
+/**
+ * Refuses to crawl a known site again that may not be connected to: each of its addresses would fail. The owner has forgotten to
+ * allow it, or its name leads to an address that is not public by now.
+ */
+async function refuseUnreachable({ store, checkAddress }: Library, { id, url, siteUrl }: Source): Promise<void> {
+  if (checkAddress === undefined || (await store.listCrawls(id, 1)).length === 0) return
+  for (const address of new Set([url, siteUrl])) {
+    const refusal = await checkAddress(address)
+    if (refusal?.reason !== 'address-refused') continue
+    const { reason, detail, rule } = refusal
+    throw new PharosError('CRAWL_START_FAILED', {
+      problem: `${address}: ${reason}, ${detail}; nothing was changed`,
+      advice: rule === null ? 'crawl it where its host has another name' : adviseAllowance(rule),
+      reason,
+    })
   }
 }
 

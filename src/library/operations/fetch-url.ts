@@ -8,6 +8,7 @@ import type { Clock, Fetcher, FetchOutcome, FetchRequest, Renderer, Rendering } 
 import { type ReadAnswer, readAnswer } from '../../crawl/read-answer.ts'
 import { createResourceFetcher } from '../../crawl/resource.ts'
 import { RobotsRules } from '../../crawl/robots-rules.ts'
+import { adviseAllowance, hostRuleOf } from '../download.ts'
 import type { Library } from '../library.ts'
 import { parseStart } from './add-source.ts'
 import { openRendering } from './open-rendering.ts'
@@ -213,7 +214,6 @@ const DOCUMENT_ADVICE: Readonly<Partial<Record<NoPageReason, string>>> = {
 /** What can be done about a few of the reasons. */
 const ADVICE: Readonly<Record<string, string>> = {
   'service-failed': 'look at the Crawl4AI service and its log, then try again',
-  'address-refused': 'a private address needs --allow-private, or allowPrivate in the configuration',
   'robots-disallow': 'if you may read it all the same, add --ignore-robots',
   'robots-unreachable': 'try again later, or add --ignore-robots',
   'too-large': 'raise --max-page-bytes',
@@ -224,7 +224,10 @@ const ADVICE: Readonly<Record<string, string>> = {
 }
 
 function refused(url: string, reason: string, detail: string): PharosError {
-  const advice = ADVICE[reason] ?? 'try again later, or open it in a browser'
+  const advice =
+    reason === 'address-refused'
+      ? adviseAllowance(hostRuleOf(url))
+      : (ADVICE[reason] ?? 'try again later, or open it in a browser')
   const words = detail.replace(/\b(\d{4,15}) bytes\b/, (_, bytes: string) => writeBytes(Number(bytes)))
   return new PharosError('FETCH_FAILED', { url, reason, problem: `${reason}, ${words}`, advice })
 }
