@@ -138,7 +138,9 @@ test('an address without content was asked for, or never', () => {
   expect(explain({ row: createRow({ state: 'failed', checkedAt: NOW }) })).toContain(
     '\nLast asked: 2026-02-20T10:30:00Z',
   )
-  expect(explain({ row: createRow() })).toContain('\nLast asked: never\n')
+  expect(explain({ row: createRow() })).not.toContain('Last asked')
+  const refused = createRow({ state: 'skipped', reason: 'robots-disallow', checkedAt: NOW })
+  expect(explain({ row: refused })).not.toContain('Last asked')
   const row = createRow({ state: 'unchanged', checkedAt: NOW, hasPage: true })
   expect(explain({ row })).not.toContain('Last asked')
 })

@@ -1,6 +1,6 @@
 import type { PageClass } from '../core/model.ts'
 import { writeDuration } from '../core/text/duration.ts'
-import type { Alias, LedgerRow, Refusal } from '../crawl/ledger.ts'
+import type { Alias, LedgerRow, Reason, Refusal } from '../crawl/ledger.ts'
 import type { KeptAnalysis } from '../library/analyses.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
 import type { Explanation } from '../library/operations/explain.ts'
@@ -106,11 +106,21 @@ function writeRow(row: LedgerRow, now: number): string[] {
 }
 
 /** What a page holds may have been confirmed long before it was last asked for; when that was is not kept. */
-function writeChecked({ state, hasPage, checkedAt }: LedgerRow, now: number): string[] {
+function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: number): string[] {
+  const isAsked = reason === null || !UNASKED.has(reason)
+  if (!hasPage) return checkedAt === null || !isAsked ? [] : [`Last asked: ${writeMoment(checkedAt, now)}`]
   const moment = checkedAt === null ? 'never' : writeMoment(checkedAt, now)
-  if (!hasPage) return [`Last asked: ${moment}`]
-  return [`Content checked: ${moment}`, ...(state === 'failed' ? ['Last asked: after that, without success'] : [])]
+  const isLater = state === 'failed' && isAsked && reason !== 'host-parked'
+  return [`Content checked: ${moment}`, ...(isLater ? ['Last asked: after that, without success'] : [])]
 }
+
+/** Reasons for which an address is settled without a request to it. */
+const UNASKED: ReadonlySet<Reason> = new Set<Reason>([
+  'robots-disallow',
+  'robots-unreachable',
+  'address-refused',
+  'covered',
+])
 
 function stateOf({ state, reason }: LedgerRow): string {
   return reason === null ? state : `${state} (${reason})`

@@ -181,7 +181,9 @@ export class ActiveCrawl {
     const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
-    this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay })
+    const { startedAt: since } = this
+    // What the owner of a site forbids now holds from the next run on.
+    this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay, since })
     const judgeRobots = (url: string, signal?: AbortSignal) => this.robots.judge(url, signal)
     const fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
     this.fetchResource = async (url, options) => {

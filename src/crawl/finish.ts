@@ -12,6 +12,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const stopped = await findStop(active)
   const ending =
     stopped === undefined ? await removeGone(active, await isConclusive(active)) : describeStop(stopped.reason)
+  if (ending.removed > 0) await refuseRemoved(active)
   if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
   const isAll = stopped === undefined && active.cappedAt === null && active.refusal === null
   await active.planning?.end(isAll)
@@ -127,6 +128,26 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
   }
   const removed = await ports.ledger.removeProven(run.sourceId, run.crawlId, isComplete, ports.clock.now())
   return { end: 'completed', problem: null, removed, withheld: 0 }
+}
+
+/** Rows that are judged at once. */
+const JUDGED = 1000
+
+/** Gives pages that were not seen because the scope refuses them the reason of that refusal. */
+async function refuseRemoved(active: ActiveCrawl): Promise<void> {
+  const { run, ports, gate } = active
+  for (let after = ''; ; ) {
+    const unlinked = { state: 'gone', reason: 'unlinked', after, limit: JUDGED } as const
+    const rows = await ports.ledger.listRows(run.sourceId, unlinked)
+    const finds = rows.flatMap(({ key, url, host, depth, foundOn, discovery }) => {
+      const { refusal } = gate.judge(url, depth, true)
+      return refusal === null ? [] : [{ key, url, host, depth, foundOn, discovery, refusal }]
+    })
+    if (finds.length > 0) await active.record(finds)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < JUDGED) return
+    after = last.key
+  }
 }
 
 /** Whether so many of so many pages are more than may go without somebody's consent. */

@@ -476,6 +476,17 @@ export interface LeaseRequest {
   readonly hostsUntil?: number
 }
 
+/** Which rows of the ledger to list. */
+export interface RowFilter {
+  readonly state?: LedgerState
+  readonly reason?: Reason
+  /** Rows after this key, in the order of keys. */
+  readonly after?: string
+  /** Rows before this key. Nothing behind it is looked at. */
+  readonly before?: string
+  readonly limit: number
+}
+
 /** What remains to be done for a source. */
 export interface OpenWork {
   readonly pending: number
@@ -547,6 +558,8 @@ export interface Ledger {
   /** Links of a stored page, to be replayed. */
   readLinks(sourceId: string, key: string): Promise<readonly string[]>
   findRow(sourceId: string, key: string): Promise<LedgerRow | undefined>
+  /** Rows in the order of keys. */
+  listRows(sourceId: string, filter: RowFilter): Promise<LedgerRow[]>
   readList(sourceId: string, url: string): Promise<ListRecord | undefined>
   writeList(sourceId: string, crawlId: string, record: ListRecord): Promise<void>
   /** Pages as an llms-full.txt has them, by its address; `key` is that of the file, which may hold what is left of it. In the order of keys. */

@@ -143,6 +143,7 @@ const READS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
   'findUnread',
   'listHeldHosts',
   'listPagesOf',
+  'listRows',
   'listUnseenLists',
   'readClock',
   'readClockFor',

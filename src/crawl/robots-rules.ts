@@ -15,6 +15,8 @@ export interface RobotsRulesOptions {
   readonly setDelay?: (origin: string, delayMs: number | null) => Promise<void>
   /** How long a robots.txt that was read is used. @default 1 hour */
   readonly maxAgeMs?: number
+  /** Copies that were read before this moment are asked for again. @default none */
+  readonly since?: number
 }
 
 const HOUR = 3_600_000
@@ -42,15 +44,17 @@ export class RobotsRules {
   readonly #clock: Clock
   readonly #setDelay: RobotsRulesOptions['setDelay']
   readonly #maxAgeMs: number
+  readonly #since: number
   readonly #known = new Map<string, Known>()
   readonly #loading = new Map<string, Loading>()
 
-  constructor({ fetchResource, ledger, clock, setDelay, maxAgeMs = HOUR }: RobotsRulesOptions) {
+  constructor({ fetchResource, ledger, clock, setDelay, maxAgeMs = HOUR, since = -Infinity }: RobotsRulesOptions) {
     this.#fetchResource = fetchResource
     this.#ledger = ledger
     this.#clock = clock
     this.#setDelay = setDelay
     this.#maxAgeMs = maxAgeMs
+    this.#since = since
   }
 
   /** Tells whether an address may be fetched, and which rule forbids it. Rejects only when the signal is aborted. */
@@ -143,8 +147,8 @@ export class RobotsRules {
     const stored = await this.#ledger.readRobots(origin)
     const age = stored === undefined ? Infinity : Math.abs(this.#clock.now() - stored.fetchedAt)
     const isKept = stored !== undefined && stored.type !== 'unreachable'
-    if (isKept && age < this.#maxAgeMs && stored.fetchedAt <= this.#clock.now())
-      return { record: stored, isRefused: false }
+    const isRecent = isKept && age < this.#maxAgeMs && stored.fetchedAt >= this.#since
+    if (isRecent && stored.fetchedAt <= this.#clock.now()) return { record: stored, isRefused: false }
     const isUsable = isKept && age < MOST_AGE_MS
     const found = await this.#fetch(origin, signal)
     if (found.record.type === 'unreachable') {

@@ -12,7 +12,7 @@ indexed     pending  ·        ·        indexed  unchanged  ·        ·       
 unchanged   pending  ·        ·        indexed  unchanged  ·        ·        ·        pending  skipped  gone
 skipped     pending  skipped  ·        indexed  unchanged  ·        ·        ·        pending  skipped  ·
 failed      pending  skipped  ·        indexed  unchanged  ·        ·        ·        pending  skipped  gone
-gone        pending  ·        ·        indexed  unchanged  ·        ·        ·        ·        ·        ·
+gone        pending  skipped  ·        indexed  unchanged  ·        ·        ·        ·        ·        ·
 `
 
 describe('the transitions of a row', () => {

@@ -80,7 +80,7 @@ const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerActio
     demote: 'skipped',
     remove: 'gone',
   },
-  gone: { admit: 'pending', index: 'indexed', confirm: 'unchanged' },
+  gone: { admit: 'pending', refuse: 'skipped', index: 'indexed', confirm: 'unchanged' },
 }
 
 /** The state a row has after an action; undefined when the action does nothing to a row in this state. */

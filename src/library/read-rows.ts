@@ -1,5 +1,5 @@
-import type { LedgerRow } from '../crawl/ledger.ts'
-import type { RowFilter, Store } from './store.ts'
+import type { LedgerRow, RowFilter } from '../crawl/ledger.ts'
+import type { Store } from './store.ts'
 
 /** Rows that are read at once. */
 const ROWS = 1000

@@ -6,7 +6,7 @@ import type { LayoutSpan } from '../core/retrieval/page-layout.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { MissingWord } from '../core/search/ranking.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
-import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
+import type { Alias, Ledger } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
 import type { Help, SharedCrawl } from '../crawl/sharing.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
@@ -190,17 +190,6 @@ export interface ChunkSpan {
   readonly symbol: string | null
 }
 
-/** Which rows of the ledger to list. */
-export interface RowFilter {
-  readonly state?: LedgerState
-  readonly reason?: Reason
-  /** Rows after this key, in the order of keys. */
-  readonly after?: string
-  /** Rows before this key. Nothing behind it is looked at. */
-  readonly before?: string
-  readonly limit: number
-}
-
 /** How far the index over chunks has come. What it has not taken in yet is not found by its words. */
 export interface IndexProgress {
   readonly chunks: number
@@ -258,7 +247,6 @@ export interface Store extends Ledger {
   /** All that others have done for a crawl since it was last begun. */
   readHelp?(id: string): Promise<Help>
 
-  listRows(sourceId: string, filter: RowFilter): Promise<LedgerRow[]>
   /** Aliases that name this address on either side. */
   listAliases(sourceId: string, url: string): Promise<Alias[]>
 

@@ -317,3 +317,18 @@ describe('a page', () => {
     expect(crawled.summary.removed).toBe(1)
   })
 })
+
+test('a rule that robots.txt gains or loses is obeyed by the next run', async () => {
+  const { site, crawl } = await stage({
+    '/robots.txt': text('User-agent: *\nDisallow: /b'),
+    '/': page('Home', ['/a', '/b']),
+    '/a': page('A'),
+    '/b': page('B'),
+  })
+  expect(statesOf(await crawl())).toMatchObject({ '/a': 'indexed', '/b': 'skipped robots-disallow' })
+  site.pages.set('/robots.txt', text('User-agent: *\nDisallow: /a'))
+  site.forget()
+  const next = await crawl({ kind: 'recrawl' })
+  expect(next.rows.get('/b')).toMatchObject({ state: 'indexed' })
+  expect(site.asked()).not.toContain('/a')
+})

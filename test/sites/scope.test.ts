@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addSource } from '../../src/library/operations/add-source.ts'
+import { describeSource } from '../../src/library/operations/describe-source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { runCrawl, stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
 import { page, type Site, sitemap, text } from './site.ts'
@@ -378,4 +379,31 @@ describe('queries', () => {
     expect(statesOf(again)).toEqual({ '/list?view=1': 'unchanged', '/list?view=2': 'unchanged' })
     expect(again.summary).toMatchObject({ end: 'completed', incomplete: null })
   })
+})
+
+test('pages that were indexed and that the scope of the source blocks are listed as blocked, linked or not', async () => {
+  const { crawl, library, source } = await stage(
+    { '/': page('Start', ['/a', '/blog/x']), '/a': page('A'), '/blog/x': page('X', ['/blog/y']), '/blog/y': page('Y') },
+    { scope: { block: ['/blog/**'] } },
+  )
+  const before = await crawl({ scope: { block: [] } })
+  expect(statesOf(before)).toMatchObject({ '/blog/x': 'indexed', '/blog/y': 'indexed' })
+  const after = await crawl({ kind: 'recrawl' })
+  expect(statesOf(after)).toMatchObject({ '/blog/x': 'skipped blocked', '/blog/y': 'skipped blocked' })
+  expect(after.summary.removed).toBe(2)
+  const { filtered } = await describeSource(library, source, 10)
+  expect(filtered.map(({ reason, pattern }) => [reason, pattern])).toEqual([
+    ['blocked', '/blog/**'],
+    ['blocked', '/blog/**'],
+  ])
+})
+
+test('only what the scope refuses counts as filtered', async () => {
+  const { crawl, library, source } = await stage({
+    '/': page('Start', ['/logo.png', 'mailto:a@b.example', 'https://elsewhere.example/', '/a?utm_source=x']),
+  })
+  await crawl()
+  const { filtered, leftOut } = await describeSource(library, source, 10)
+  expect(filtered.map(({ reason }) => reason)).toEqual(['off-site'])
+  expect(leftOut.map(({ reason }) => reason)).toContain('excluded')
 })

@@ -20,21 +20,21 @@ export interface SourceDescription extends SourceReport {
 }
 
 /** Reasons for which the scope refuses an address, the most surprising first: links to other sites are many and expected. */
-export const FILTER_REASONS: readonly Reason[] = [
-  'blocked',
-  'not-allowed',
-  'max-depth',
+export const FILTER_REASONS: readonly Reason[] = ['blocked', 'not-allowed', 'max-depth', 'out-of-scope', 'off-site']
+
+/** Reasons that surprise nobody: what the address is, where its content is, or how it was found. */
+const PLAIN_REASONS: readonly Reason[] = [
   'query-skip',
-  'out-of-scope',
-  'ignored',
   'excluded',
   'bad-url',
-  'off-site',
   'scheme',
+  'nofollow',
+  'new-in-refresh',
+  'redirect',
+  'canonical',
+  'duplicate',
+  'covered',
 ]
-
-/** Reasons that say where the content of an address is, or how it was found, and no more. */
-const PLAIN_REASONS: readonly Reason[] = ['nofollow', 'new-in-refresh', 'redirect', 'canonical', 'duplicate', 'covered']
 
 /** All other reasons to leave an address out. */
 const OTHER_REASONS: readonly Reason[] = [

@@ -1,8 +1,16 @@
 import { compareUtf8 } from '../../core/text/order.ts'
-import type { Alias, Discovery, LedgerCounts, LedgerState, ListedPage, ListRecord, Reason } from '../../crawl/ledger.ts'
+import type {
+  Alias,
+  Discovery,
+  LedgerCounts,
+  LedgerState,
+  ListedPage,
+  ListRecord,
+  Reason,
+  RowFilter,
+} from '../../crawl/ledger.ts'
 import { isThere, LEDGER_STATES } from '../../crawl/ledger.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
-import type { RowFilter } from '../../library/store.ts'
 import type { ChunkIndex } from './chunk-index.ts'
 import { AT_REST, type NumberedRow, type Row } from './row.ts'
 

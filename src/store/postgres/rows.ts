@@ -1,5 +1,4 @@
-import type { Discovery, LedgerCounts, LedgerRow, Reason } from '../../crawl/ledger.ts'
-import type { RowFilter } from '../../library/store.ts'
+import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../crawl/ledger.ts'
 import { unpackHash } from '../common/hash.ts'
 import { type CountedRows, toCounts } from '../common/ledger-sql.ts'
 import type { Sql } from './database.ts'

@@ -1,6 +1,5 @@
 import { compareUtf8 } from '../../core/text/order.ts'
-import type { Discovery, LedgerCounts, LedgerRow, Reason } from '../../crawl/ledger.ts'
-import type { RowFilter } from '../../library/store.ts'
+import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../crawl/ledger.ts'
 import { type CountedRows, toCounts } from '../common/ledger-sql.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
