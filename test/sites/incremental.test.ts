@@ -377,6 +377,28 @@ describe('the loss gate', () => {
     expect((await holds()).pages.size).toBe(40)
   })
 
+  const stageSixteen = stageRead(many(16))
+
+  test('protects a small source whose pages are gone with the links of its start', async () => {
+    const { site, crawl, holds } = await stageSixteen()
+    const before = await holds()
+    site.pages.set('/', page('We will be back soon'))
+    drop(site, 15, 404)
+    expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 15 })
+    expect([...(await holds()).pages.keys()]).toEqual([...before.pages.keys()])
+    const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
+    expect(opened.summary).toMatchObject({ end: 'completed', removed: 15 })
+  })
+
+  test('lets half of a small source go, and most of one with fewer than four pages', async () => {
+    const { site, crawl } = await stageSixteen()
+    drop(site, 8, 410)
+    expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 8 })
+    const tiny = await stageRead(many(3))()
+    drop(tiny.site, 2, 410)
+    expect((await tiny.crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 2 })
+  })
+
   test('lets twenty pages go, however small the source', async () => {
     const { site, crawl, holds } = await stageForty()
     drop(site, 20, 410)
