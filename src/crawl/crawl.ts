@@ -29,6 +29,7 @@ async function visitEverything(active: ActiveCrawl): Promise<void> {
   await visitAll(active)
   if (active.refusal === null && (await active.discoverLate())) await visitAll(active)
   while (isGoingOn(active) && (await active.planning?.idle()) === true) await visitAll(active)
+  if (active.refusal === null && (await requeueUnlinked(active))) await visitAll(active)
   while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
   if (active.refusal !== null) await putBack(active, active.refusal)
   await active.reachTogether()
@@ -170,6 +171,13 @@ function describeVisit(
 /** Leaves the pages of a site that may not be reached as they were. */
 async function putBack({ run, ports }: ActiveCrawl, reason: Reason): Promise<void> {
   await ports.ledger.skipPending(run.sourceId, reason, null, ports.clock.now(), run.crawlId)
+}
+
+/** Requests pages that the start no longer links to before they count as gone: the start may be a placeholder for a while. Their links lead on. */
+async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
+  const { run, ports, signal } = active
+  if (signal.aborted || !(await isConclusive(active))) return false
+  return (await ports.ledger.requeue(run.sourceId, run.crawlId, 'unlinked', ports.clock.now())) > 0
 }
 
 /** Addresses whose content is kept under another one are read for themselves when that one holds it no longer, or is to go. */

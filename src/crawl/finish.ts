@@ -150,13 +150,17 @@ async function refuseRemoved(active: ActiveCrawl): Promise<void> {
   }
 }
 
+/** More than half of a source is too much to lose, however small it is, from this many pages on. */
+const MIN_MOST_PAGES = 3
+
 /** Whether so many of so many pages are more than may go without somebody's consent. */
 export function isHeavyLoss(
   { lossPages, lossShare }: Pick<CrawlRun['limits'], 'lossPages' | 'lossShare'>,
   removable: number,
   pages: number,
 ): boolean {
-  return removable > lossPages && removable > pages * lossShare
+  const isMost = removable >= MIN_MOST_PAGES && removable * 2 > pages
+  return isMost || (removable > lossPages && removable > pages * lossShare)
 }
 
 /** The end of a crawl that was stopped, by the reason it was stopped for. */

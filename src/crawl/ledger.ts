@@ -495,6 +495,9 @@ export interface OpenWork {
   readonly nextAt: number | null
 }
 
+/** Rows that are visited again: pages; pages one link away from the start that the crawl has not seen; addresses that failed. */
+export type Requeued = 'pages' | 'unlinked' | 'failed'
+
 /**
  * What the engine needs to keep: the ledger with its frontier, the clocks of hosts, and robots.txt files.
  *
@@ -547,8 +550,8 @@ export interface Ledger {
   ): Promise<number>
   /** Gives up every pending row of a host, and returns how many there were. What their pages hold stays. */
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>
-  /** Makes rows pending again: those that hold content, those that failed. */
-  requeue(sourceId: string, crawlId: string, which: 'pages' | 'failed', now: number): Promise<number>
+  /** Makes rows pending again and counts them. */
+  requeue(sourceId: string, crawlId: string, which: Requeued, now: number): Promise<number>
   /**
    * Makes rows pending and final that rely on another address for their content when that one does not hold it (any more):
    * duplicates whose target has other content, canonical ones whose target has none. A target that is about to be removed holds

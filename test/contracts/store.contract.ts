@@ -1238,6 +1238,14 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/skipped')).toMatchObject({ state: 'skipped', reason: 'noindex' })
     })
 
+    test('requeueing takes unseen pages one link from the start', async () => {
+      await index('/page', 'one')
+      expect(await store.requeue('docs', 'c1', 'unlinked', 500)).toBe(0)
+      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(1)
+      expect(await row('/page')).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: true })
+      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(0)
+    })
+
     test('orphaned duplicates are fetched as they are, once a crawl', async () => {
       await index('/a', 'same')
       await index('/a/b', 'same', { etag: '"1"' })

@@ -49,6 +49,8 @@ describe('what was not found is not taken for gone', () => {
     await crawl()
     site.pages.set('/', page('Home', ['/hub']))
     site.pages.set('/hub', { status, body: 'none' })
+    site.pages.delete('/a')
+    site.pages.delete('/b')
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', removed: 2, incomplete: null })
   })

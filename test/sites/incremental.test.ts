@@ -243,15 +243,16 @@ describe('a full recrawl', () => {
     const { site, crawl, holds, search } = await stageTree(validators)
     const before = await holds()
     put(site, '/', page('Home heron', ['/a', '/b', '/c', '/d']), validators)
+    site.pages.delete('/e')
     site.forget()
     const { summary } = await crawl({ kind: 'recrawl', full: true })
     expect(summary).toMatchObject({ end: 'completed', indexed: 10, unchanged: 0, removed: 1 })
     for (const { path, headers, status } of site.requests) {
       expect(headers['if-none-match'] ?? headers['if-modified-since'], path).toBeUndefined()
-      if (before.pages.has(path)) expect(status).toBe(200)
+      if (before.pages.has(path)) expect(status).toBe(path === '/e' ? 404 : 200)
     }
     const after = await holds()
-    expect(after.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'unlinked' })
+    expect(after.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'not-found' })
     await expect(search('eagle')).resolves.toEqual([])
     for (const path of after.pages.keys()) {
       expect(after.pages.get(path)?.chunks.map(({ id }) => id)).toEqual(
@@ -265,14 +266,29 @@ describe('orphans', () => {
   /** The start without its link to /e. */
   const shrunk = page('Home heron', ['/a', '/b', '/c', '/d'])
 
-  test('go when a complete recrawl did not find them', async () => {
+  test('are asked for by a complete recrawl that did not find them, and stay while they are there', async () => {
+    const { site, crawl, search, holds } = await stageTree('etag')
+    const before = await holds()
+    site.pages.set('/', page('We will be back soon'))
+    site.forget()
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0 })
+    expect(crawled.rows.get('/e')).toMatchObject({ state: 'unchanged', reason: null })
+    expect(site.asked()).toContain('/e')
+    expect([...(await holds()).pages.keys()]).toEqual([...before.pages.keys()])
+    await expect(search('eagle')).resolves.toEqual(['/e'])
+  })
+
+  test('go when a complete recrawl did not find them, and they are not there', async () => {
     const { site, crawl, search } = await stageTree('etag')
     site.pages.set('/', shrunk)
+    site.pages.set('/e', { status: 404, body: 'no' })
     const crawled = await crawl({ kind: 'recrawl' })
     expect(crawled.summary).toMatchObject({ end: 'completed', removed: 1 })
-    expect(crawled.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'unlinked' })
+    expect(crawled.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'not-found' })
     await expect(search('eagle')).resolves.toEqual([])
     site.pages.set('/', TREE['/'] ?? '')
+    site.pages.set('/e', TREE['/e'] ?? '')
     const back = await crawl({ kind: 'recrawl' })
     expect(back.rows.get('/e')).toMatchObject({ state: 'indexed', reason: null })
     await expect(search('eagle')).resolves.toEqual(['/e'])
@@ -364,6 +380,7 @@ describe('the loss gate', () => {
   test('stops a crawl that did not find most of a source', async () => {
     const { site, crawl, holds } = await stageForty()
     site.pages.set('/', page('Home heron', ['/p/37', '/p/38']))
+    drop(site, 37, 404)
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'gate', removed: 0, withheld: 37 })
     expect((await holds()).pages.size).toBe(40)
@@ -375,6 +392,28 @@ describe('the loss gate', () => {
     const { summary } = await crawl({ kind: 'refresh' })
     expect(summary).toMatchObject({ end: 'gate', removed: 0, withheld: 30 })
     expect((await holds()).pages.size).toBe(40)
+  })
+
+  const stageSixteen = stageRead(many(16))
+
+  test('protects a small source whose pages are gone with the links of its start', async () => {
+    const { site, crawl, holds } = await stageSixteen()
+    const before = await holds()
+    site.pages.set('/', page('We will be back soon'))
+    drop(site, 15, 404)
+    expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 15 })
+    expect([...(await holds()).pages.keys()]).toEqual([...before.pages.keys()])
+    const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
+    expect(opened.summary).toMatchObject({ end: 'completed', removed: 15 })
+  })
+
+  test('lets half of a small source go, and most of one with fewer than four pages', async () => {
+    const { site, crawl } = await stageSixteen()
+    drop(site, 8, 410)
+    expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 8 })
+    const tiny = await stageRead(many(3))()
+    drop(tiny.site, 2, 410)
+    expect((await tiny.crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 
   test('lets twenty pages go, however small the source', async () => {
@@ -555,9 +594,10 @@ describe('a page that is the same as a better one', () => {
     test('takes the content over when nothing leads to the better one any more', async () => {
       const { site, crawl, search } = await start()
       site.pages.set('/', page('Home heron', ['/deep/e']))
+      site.pages.delete('/e')
       const { rows, summary } = await crawl({ kind: 'recrawl' })
       expect(summary).toMatchObject({ end: 'completed', removed: 1 })
-      expect(rows.get('/e')).toMatchObject({ state: 'gone', reason: 'unlinked' })
+      expect(rows.get('/e')).toMatchObject({ state: 'gone', reason: 'not-found' })
       expect(rows.get('/deep/e')).toMatchObject({ state: 'indexed', reason: null, hasPage: true })
       await expect(search('eagle')).resolves.toEqual(['/deep/e'])
     })

@@ -232,10 +232,11 @@ describe('a recrawl', () => {
     }))
     await crawl()
     site.pages.set('/', page('Home'))
+    site.pages.delete('/linked')
     site.pages.set('/map.xml', sitemap([`${site.origin}/a`]))
     const crawled = await crawl({ kind: 'recrawl' })
     expect(crawled.summary).toMatchObject({ removed: 2, incomplete: null })
-    expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone unlinked', '/b': 'gone unlinked' })
+    expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone not-found', '/b': 'gone unlinked' })
   })
 
   test('removes nothing unseen while a nested sitemap fails or is cut short', async () => {
@@ -265,8 +266,9 @@ describe('a recrawl', () => {
     }))
     await crawl()
     site.pages.set('/', page('Home'))
+    site.pages.delete('/linked')
     const crawled = await crawl({ kind: 'recrawl' })
     expect(crawled.summary).toMatchObject({ removed: 1, incomplete: null })
-    expect(statesOf(crawled)['/linked']).toBe('gone unlinked')
+    expect(statesOf(crawled)['/linked']).toBe('gone not-found')
   })
 })

@@ -101,7 +101,9 @@ test('an archive is the same in its next version, although the folder that all o
   }
   // What could be opened is there: no disk is missing where none of its files is the same.
   pack('2.0', { 'x.md': '# X\n\nAll of it is new.\n' })
-  expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', indexed: 1, removed: 3 })
+  expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', indexed: 1, withheld: 3 })
+  const accepted = await crawl({ kind: 'recrawl', acceptLoss: true })
+  expect(accepted.summary).toMatchObject({ end: 'completed', removed: 3 })
 })
 
 test('what cannot be read of an archive any more keeps its page', async () => {

@@ -1,4 +1,4 @@
-import { isListed, type Reason } from '../../crawl/ledger.ts'
+import { isListed, type Reason, type Requeued } from '../../crawl/ledger.ts'
 import { nextState } from '../../crawl/transitions.ts'
 import { readmit } from './offer.ts'
 import { isRemovable } from './removal.ts'
@@ -6,10 +6,15 @@ import { moveRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /** Makes rows pending again although nobody found them. */
-export function requeueRows(ledger: SourceLedger, crawlId: string, which: 'pages' | 'failed'): number {
+export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeued): number {
+  const isMeant = (row: Row): boolean => {
+    if (which === 'failed') return row.state === 'failed'
+    return (
+      row.hasPage && (which === 'pages' || (row.discovery === 'link' && row.depth === 1 && row.crawlId !== crawlId))
+    )
+  }
   return ledger.putEach(
-    (row) =>
-      (which === 'pages' ? row.hasPage : row.state === 'failed') && nextState(row.state, 'requeue') !== undefined,
+    (row) => isMeant(row) && nextState(row.state, 'requeue') !== undefined,
     (row) => ({ ...readmit(moveRow(row, 'requeue')), crawlId }),
   )
 }

@@ -1,3 +1,4 @@
+import type { Requeued } from '../../crawl/ledger.ts'
 import { readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import { removeContent } from './content.ts'
 import type { Sql } from './database.ts'
@@ -25,12 +26,18 @@ export const RETARGET: string = `UPDATE ledger AS a SET target = (${FIND_HOLDER}
    WHERE a.source = $1 AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${FIND_HOLDER})
      AND NOT EXISTS (SELECT 1 FROM ledger t WHERE ${isTarget('t')} AND ${holds('t')})`
 
-/** Makes rows pending again: those that hold content, or those that failed. */
-export function requeue(sql: Sql, source: number, crawl: number, which: 'pages' | 'failed'): Promise<number> {
+const REQUEUED: Readonly<Record<Requeued, string>> = {
+  pages: 'page_hash IS NOT NULL',
+  unlinked: `page_hash IS NOT NULL AND discovery = 'link' AND depth = 1 AND crawl IS DISTINCT FROM $2`,
+  failed: `state = 'failed'`,
+}
+
+/** Makes rows pending again. */
+export function requeue(sql: Sql, source: number, crawl: number, which: Requeued): Promise<number> {
   return sql.run(
     `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = $2, ${readmitted('false')}, is_final = false
      WHERE source = $1 AND state IN ${statesFor('requeue')}
-       AND ${which === 'pages' ? 'page_hash IS NOT NULL' : `state = 'failed'`}`,
+       AND ${REQUEUED[which]}`,
     [source, crawl],
   )
 }

@@ -1,10 +1,11 @@
+import type { Requeued } from '../../crawl/ledger.ts'
 import { readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
 
 /** What is done to many rows at once. Everything that writes runs inside the transaction of the caller. */
 export interface Upkeep {
-  requeue(source: number, crawl: number, which: 'pages' | 'failed'): number
+  requeue(source: number, crawl: number, which: Requeued): number
   requeueOrphanedAliases(source: number, crawl: number, withUnseen: boolean): number
   countRemovable(source: number, crawl: number, withUnseen: boolean): { removable: number; pages: number }
   /** Rows whose pages are to be removed. */
@@ -34,12 +35,15 @@ export const RETARGET: string = `UPDATE ledger AS a SET target = (${findHolder})
 /** Prepares what is done to many rows. */
 export function createUpkeep(db: Database, content: Content): Upkeep {
   const requeueWhere = (where: string) =>
-    db.prepare<[number, number]>(
-      `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = ?, ${readmitted('0')}, is_final = 0
-       WHERE source = ? AND state IN ${statesFor('requeue')} AND ${where}`,
+    db.prepare<[{ source: number; crawl: number }]>(
+      `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = @crawl, ${readmitted('0')}, is_final = 0
+       WHERE source = @source AND state IN ${statesFor('requeue')} AND ${where}`,
     )
-  const requeuePages = requeueWhere('page_hash IS NOT NULL')
-  const requeueFailed = requeueWhere(`state = 'failed'`)
+  const requeues = {
+    pages: requeueWhere('page_hash IS NOT NULL'),
+    unlinked: requeueWhere(`page_hash IS NOT NULL AND discovery = 'link' AND depth = 1 AND crawl IS NOT @crawl`),
+    failed: requeueWhere(`state = 'failed'`),
+  }
 
   type Removable = [{ source: number; crawl: number; withUnseen: 0 | 1 }]
 
@@ -96,7 +100,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
   )
 
   return {
-    requeue: (source, crawl, which) => (which === 'pages' ? requeuePages : requeueFailed).run(crawl, source).changes,
+    requeue: (source, crawl, which) => requeues[which].run({ source, crawl }).changes,
     requeueOrphanedAliases: (source, crawl, withUnseen) => {
       const asked = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
       retarget.run(asked)
