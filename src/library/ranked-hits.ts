@@ -106,8 +106,8 @@ export async function rankHits(
   basis?: RankBasis,
 ): Promise<RankedHits> {
   const known = basis ?? (await openBasis(library, asked, signal))
-  const missing = await describeIndex(library)
   const { matches, others, hasMore } = await findMatches(library.store, asked, part, known.near)
+  const missing = await describeIndex(library)
   const read = await readRanked(library.store, matches, asked)
   const found = basis?.found ?? others
   const hits = [

@@ -249,7 +249,8 @@ describe('validators', () => {
     site.pages.set('/guide.md', dated(markdown('Guide in Markdown'), 'text/markdown'))
     site.forget()
     await crawl({ kind: 'recrawl' })
-    expect(asked()).toEqual(['/guide.md 200 '])
+    // The page itself is read for links that its Markdown may lack.
+    expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
     await expect(titleOf()).resolves.toContain('Guide in Markdown')
     site.forget()
     await crawl({ kind: 'recrawl' })

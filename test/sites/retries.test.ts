@@ -296,7 +296,10 @@ describe('a retry', () => {
     site.pages.set('/a', A)
     site.forget()
     const crawled = await crawl({ kind: 'retry' })
-    expect(site.requests.map(({ path, status }) => [path, status])).toEqual([['/a', 304]])
+    expect(site.requests.map(({ path, status }) => [path, status])).toEqual([
+      ['/robots.txt', 404],
+      ['/a', 304],
+    ])
     expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged', attempts: 0 })
     expect((await holds()).pages).toEqual(before.pages)
   })
