@@ -328,11 +328,11 @@ async function interpretPage(
   if (read.type === 'moved')
     return interpretMove(active, visit, { target: read.target, status, isPermanent: false }, false)
   const { extraction } = read
-  const isMarkdown = answer.isVariant || isNegotiated(visit.url, outcome.snapshot)
+  // A service that fetches pages shows them as its browser does, with their links; the Markdown of a page is fetched without it.
+  const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
+  const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
   const html = isMarkdown && active.run.followsLinks ? await readHtmlLinks(active, visit) : NO_LINKS
   const record = read.record === null ? null : withLinks(read.record, html.links)
-  // A service that fetches pages shows them as its browser does; the Markdown of a page is fetched without it.
-  const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isRendered = read.isRendered || isByService
   const isFollowing = active.run.followsLinks
   if (extraction.type === 'no-page' || record === null) {

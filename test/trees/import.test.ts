@@ -190,7 +190,7 @@ test('an import that was broken off goes on by itself, until it is done or remov
   }
   const source = await breakOff()
   expect(writeStatus(await describeSource(library, source, 0), (...words) => words.join(' '), Date.now())).toMatch(
-    /^Half imported: \d+ address(?:es)? left; go on with: recrawl docs\.example$/m,
+    /^PARTIAL: half imported: \d+ address(?:es)? not read; complete it with: recrawl docs\.example$/m,
   )
   const { notices } = await searchLibrary(library, { query: 'lamp' })
   expect(notices).toContainEqual(expect.stringContaining('docs.example is only half imported'))
