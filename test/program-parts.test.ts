@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 /** The first of what is loaded, and the other files that the program starts. */
 const ENTRIES = [
+  'cli/check-worker.js',
   'cli/main.js',
   'cli/search-worker.js',
   'embed/embed-worker.js',
@@ -39,13 +40,17 @@ test('the licence of every package that is in a part goes with it', () => {
   expect(named).toEqual(expect.arrayContaining(Object.keys(dependencies).filter((name) => !apart.has(name))))
 })
 
+/** An import as it stands in minified code, static or not; texts that speak of imports are followed by something else. */
+const IMPORT =
+  /(?<![\w$.])(?:import|export)(?:[\s\w$*{},]*\bfrom\s*|\s*\(\s*|\s*)["'`]([.#@\w][\w./#@-]*)["'`](?=[;)\s]|$)/gm
+
 /** All files that the program may load, and the packages that they ask for. */
 function walkParts(): { readonly files: string[]; readonly packages: string[] } {
   const files = new Set(ENTRIES)
   const packages = new Set<string>()
   for (const file of files) {
     const text = readFileSync(join(dist, file), 'utf8').replace(/^\s*\*.*$/gm, '')
-    for (const [, name = ''] of text.matchAll(/(?:^import [^"'`]*|\bimport\()"([^"]+)"/gm)) {
+    for (const [, name = ''] of text.matchAll(IMPORT)) {
       if (name.startsWith('.')) files.add(join(dirname(file), name))
       else if (!isBuiltin(name)) packages.add(name)
     }
