@@ -148,6 +148,8 @@ export class ActiveCrawl {
   readonly #missed = new Set<string>()
   /** Hosts of the site: the one that was given, and those it turned out to be at. */
   readonly #hosts = new Set<string>()
+  /** Whether pages are visited that a complete crawl did not find: what the scope refuses of them is to go. */
+  asksUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
   readonly #lists = new ListTrials()
   /** What both a list and a page name, and was not visited yet, by key. */

@@ -177,6 +177,7 @@ async function putBack({ run, ports }: ActiveCrawl, reason: Reason): Promise<voi
 async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted || !(await isConclusive(active))) return false
+  active.asksUnlinked = true
   return (await ports.ledger.requeue(run.sourceId, run.crawlId, 'unlinked', ports.clock.now())) > 0
 }
 
