@@ -112,7 +112,8 @@ describe('filters', () => {
           for (const [asked, question, limit] of questions) {
             const query = countLetters(question)
             const there = await index.nearest(query, limit, asked)
-            const all = await store.vectors.nearest(query, 1000, asked)
+            // Only the SQLite store tells the number of a chunk.
+            const all = (await store.vectors.nearest(query, 1000, asked)).map(({ number: _, ...chunk }) => chunk)
             // Those that are equally near may come in any order.
             expect(there.map(({ similarity }) => similarity)).toEqual(
               all.slice(0, limit).map(({ similarity }) => similarity),
