@@ -60,12 +60,13 @@ function readQuestions(sets) {
 async function openEngines(library) {
   const wanted = (option('engines') ?? 'pharos,fts5').split(',')
   const engines = {}
-  if (wanted.includes('pharos')) engines.pharos = await openPharos(library, pharos)
   if (option('before') !== undefined) {
+    // Copied first: this program brings the index of a library up to date, and the other one may not know the new form.
     const copy = join(folder, 'before.db')
     copyFileSync(library, copy)
     engines.before = await openPharos(copy, join(option('before'), 'pharos'))
   }
+  if (wanted.includes('pharos')) engines.pharos = await openPharos(library, pharos)
   if (wanted.includes('fts5')) engines.fts5 = openFts5(library)
   return engines
 }

@@ -68,6 +68,36 @@ export class PostingsWriter {
   }
 }
 
+/** Reads numbers of seven bits a byte, one after the other. */
+class NumberReader {
+  readonly #bytes: Uint8Array
+  position: number
+
+  constructor(bytes: Uint8Array, position: number) {
+    this.#bytes = bytes
+    this.position = position
+  }
+
+  read(): number {
+    const bytes = this.#bytes
+    let byte = bytes[this.position++] ?? 0
+    let value = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[this.position++] ?? 0
+      value |= (byte & 0x7f) << shift
+    }
+    return value >>> 0
+  }
+
+  skip(count: number): void {
+    const bytes = this.#bytes
+    const { length } = bytes
+    let position = this.position
+    for (let left = count; left > 0 && position < length; position++) if ((bytes[position] ?? 0) < 0x80) left--
+    this.position = position
+  }
+}
+
 /**
  * Goes through the postings of a term. One reader serves many, and what it read stands in its properties: there are hundreds of
  * thousands in a query. Bytes are trusted: what is damaged gives wrong numbers, never an endless loop.
@@ -79,10 +109,9 @@ export class PostingsReader {
   /** Whether it does so in the last field only; the frequencies by field are not filled in then. */
   isInLastOnly = false
   readonly frequencies: Uint32Array
-  #bytes: Uint8Array = new Uint8Array(0)
-  #position = 0
+  #documents = new NumberReader(new Uint8Array(0), 0)
   #end = 0
-  #place = 0
+  #places = this.#documents
   /** Places before the next one that is read. */
   #skipped = 0
 
@@ -92,22 +121,21 @@ export class PostingsReader {
 
   begin({ bytes, start, middle }: TermPostings): void {
     this.document = -1
-    this.#bytes = bytes
-    this.#position = start
+    this.#documents = new NumberReader(bytes, start)
     this.#end = middle
-    this.#place = middle
+    this.#places = new NumberReader(bytes, middle)
     this.#skipped = 0
   }
 
   /** Goes to the next document; false when there is none. */
   next(): boolean {
-    if (this.#position >= this.#end) return false
-    const header = this.#readNumber()
+    if (this.#documents.position >= this.#end) return false
+    const header = this.#documents.read()
     this.document += (header >>> 2) + 1
     const code = header & 3
     this.isInLastOnly = code !== ANY
     if (code === ANY) this.#readFrequencies()
-    else this.total = code === LAST_MANY ? this.#readNumber() : code
+    else this.total = code === LAST_MANY ? this.#documents.read() : code
     return true
   }
 
@@ -120,15 +148,12 @@ export class PostingsReader {
 
   /** Reads the distance of a place of this document from the one before. All of them must be read or skipped. */
   readDistance(): number {
-    const bytes = this.#bytes
-    if (this.#skipped > 0) this.#passSkipped()
-    let byte = bytes[this.#place++] ?? 0
-    let value = byte & 0x7f
-    for (let shift = 7; byte > 0x7f; shift += 7) {
-      byte = bytes[this.#place++] ?? 0
-      value |= (byte & 0x7f) << shift
+    if (this.#skipped > 0) {
+      // All at once: a query skips nearly all places that there are.
+      this.#places.skip(this.#skipped)
+      this.#skipped = 0
     }
-    return value
+    return this.#places.read()
   }
 
   /** Skips the places of this document. */
@@ -136,71 +161,36 @@ export class PostingsReader {
     this.#skipped += this.total
   }
 
-  /** All at once, in a loop of its own: a query skips nearly all places that there are. */
-  #passSkipped(): void {
-    const bytes = this.#bytes
-    let place = this.#place
-    for (let left = this.#skipped; left > 0; place++) if ((bytes[place] ?? 0) < 0x80) left--
-    this.#place = place
-    this.#skipped = 0
-  }
-
   #readFrequencies(): void {
-    const mask = this.#readNumber()
+    const mask = this.#documents.read()
     this.total = 0
     for (let field = 0; field < this.frequencies.length; field++) {
-      const frequency = (mask & (1 << field)) === 0 ? 0 : this.#readNumber()
+      const frequency = (mask & (1 << field)) === 0 ? 0 : this.#documents.read()
       this.frequencies[field] = frequency
       this.total += frequency
     }
-  }
-
-  #readNumber(): number {
-    const bytes = this.#bytes
-    let byte = bytes[this.#position++] ?? 0
-    let value = byte & 0x7f
-    for (let shift = 7; byte > 0x7f; shift += 7) {
-      byte = bytes[this.#position++] ?? 0
-      value |= (byte & 0x7f) << shift
-    }
-    return value >>> 0
   }
 }
 
 /** Reads some of the places of a term in one segment, from the first to the last. */
 export class PlaceReader {
-  readonly #bytes: Uint8Array
-  #position: number
+  readonly #places: NumberReader
   /** Places that were read or skipped. */
   #count = 0
 
   constructor({ bytes, middle }: TermPostings) {
-    this.#bytes = bytes
-    this.#position = middle
+    this.#places = new NumberReader(bytes, middle)
   }
 
-  /** Goes on to the place that has so many before it. */
+  /** Goes on to the place that has this many before it. */
   skipTo(count: number): void {
-    const bytes = this.#bytes
-    const { length } = bytes
-    let position = this.#position
-    for (let left = count - this.#count; left > 0 && position < length; position++) {
-      if ((bytes[position] ?? 0) < 0x80) left--
-    }
-    this.#position = position
+    this.#places.skip(count - this.#count)
     this.#count = count
   }
 
   /** The distance of the next place from the one before it in the same document. */
   next(): number {
-    const bytes = this.#bytes
-    let byte = bytes[this.#position++] ?? 0
-    let value = byte & 0x7f
-    for (let shift = 7; byte > 0x7f; shift += 7) {
-      byte = bytes[this.#position++] ?? 0
-      value |= (byte & 0x7f) << shift
-    }
     this.#count++
-    return value
+    return this.#places.read()
   }
 }
