@@ -45,8 +45,11 @@ export interface Content {
   readChunk(source: number, chunkId: string): StoredChunk | undefined
   /** The number of a chunk, by its whole id. */
   findNumber(source: number, chunkId: string): number | undefined
-  /** The chunks of matches, in their order. */
-  readMatches(matches: readonly Pick<StoreMatch, 'number' | 'page'>[]): (StoredChunk | undefined)[]
+  /** The chunks of matches, in their order; `isUnchanged` where nothing was written since they were found. */
+  readMatches(
+    matches: readonly Pick<StoreMatch, 'number' | 'page'>[],
+    isUnchanged: boolean,
+  ): (StoredChunk | undefined)[]
   count(source: number): { readonly pages: number; readonly chunks: number }
 }
 
@@ -316,12 +319,14 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
       const { sourceId, url, title, content, ...columns } = found
       return toStoredChunk(unpackIds(columns), { sourceId, url, title }, () => content)
     },
-    readMatches: (matches) => {
+    readMatches: (matches, isUnchanged) => {
       const facts = readFacts(matches.map(({ page }) => page))
-      const there = new Set(selectThere.all(JSON.stringify(matches.map(({ number }) => number))))
+      const there = isUnchanged
+        ? undefined
+        : new Set(selectThere.all(JSON.stringify(matches.map((match) => match.number))))
       return matches.map(({ number }, i) => {
         const page = facts[i]
-        if (page === undefined || !there.has(number)) return undefined
+        if (page === undefined || there?.has(number) === false) return undefined
         const { sourceId, url, title, key } = page
         const chunk = new LazyChunk(
           key,
