@@ -1,4 +1,4 @@
-// What the package has of dist/: modules without comments, and only those that its exports reach. Declarations keep their comments.
+// Chooses the files of dist/ for the package: modules without comments, and only those that its exports reach. Declarations keep their comments.
 import * as fs from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { minifySync } from 'rolldown/utils'

@@ -46,7 +46,7 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const apart = new PageProcess(threadMb)
   const limitOf = ({ body }: Snapshot): number =>
     pageMs * Math.min(MOST_TIMES, 1 + Math.floor(body.length / BYTES_A_TIME))
-  // What a document costs is not told by its size.
+  // The size of a document does not tell what it costs.
   const isCostly = (snapshot: Snapshot): boolean =>
     snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfAnswer(snapshot) !== undefined
   return {

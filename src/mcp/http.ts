@@ -125,7 +125,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   }
 }
 
-/** Tells clients apart: those of other machines by their address, those of this one by what they say they are. */
+/** Distinguishes clients: those of other machines by address, those of this one by the name they give. */
 async function identify(request: Request, { address = '' }: HttpPeer = {}): Promise<string> {
   if (address !== '' && !LOOPBACK.test(address)) return address
   const message: unknown = await request

@@ -270,7 +270,7 @@ function byBeginning(a: Crawl, b: Crawl): number {
   return b.startedAt - a.startedAt || compareUtf8(a.id, b.id)
 }
 
-/** A chunk with all that it has: stores read it when it is asked for. Its path is the key of its page, which these records do not know. */
+/** A whole chunk: stores read its parts at the first use. Its path is the key of its page, which these records do not know. */
 function readAll(chunk: Chunk): Omit<Chunk, 'path'> {
   const { id, shortId, contentHash, slug, kind, headingPath, symbol, address, assetPath, content } = chunk
   const { chunkIndex, startLine, endLine, tokenEstimate } = chunk

@@ -398,7 +398,7 @@ test('pages that were indexed and that the scope of the source blocks are listed
   ])
 })
 
-test('only what the scope refuses counts as filtered', async () => {
+test('addresses count as filtered only when the scope refuses them', async () => {
   const { crawl, library, source } = await stage({
     '/': page('Start', ['/logo.png', 'mailto:a@b.example', 'https://elsewhere.example/', '/a?utm_source=x']),
   })

@@ -149,7 +149,7 @@ describe('choosing sources', () => {
       ['guide@5.0', 'manual', 'faq@1', 'faq@2'],
       ['left out, since not complete yet: guide@6.0; name it to search it'],
     ])
-    // Nothing is found, which may be because of what is missing.
+    // No hit: the pages that were not read may have the answer.
     expect((await searchLibrary(library, { query: 'xyzzy' })).notices).toEqual(
       expect.arrayContaining(
         ['manual', 'faq@1', 'faq@2'].map((label) => `${label} is PARTIAL: interrupted: 1 address not read`),

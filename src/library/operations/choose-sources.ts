@@ -221,7 +221,7 @@ function writeSome(labels: readonly string[]): string {
   return more > 0 ? `${labels.slice(0, MAX_LABELS).join(', ')} and ${more} more` : labels.join(', ')
 }
 
-/** What is said when no source of a name has a version. */
+/** The error when no source of a name has a version. */
 export function unknownVersion(version: string, name: string, versions: string): PharosError {
   const there = versions === '' ? '; there are none' : `; there are ${versions}`
   return new PharosError('VERSION_UNKNOWN', { version, name, versions: there })

@@ -53,7 +53,7 @@ export interface Content {
   count(source: number): { readonly pages: number; readonly chunks: number }
 }
 
-/** When a row was looked at. */
+/** A row with the times of its last check and change. */
 interface TimeColumns {
   readonly row: number
   readonly checkedAt: number
@@ -84,7 +84,7 @@ const KEPT_LAYOUTS = 2 ** 18
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
 
-/** What content needs of the store that it belongs to. */
+/** Parts of the store that content needs. */
 interface ContentNeeds {
   readonly index: ChunkIndex
   readonly layouts: Layouts
