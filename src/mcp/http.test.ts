@@ -58,6 +58,15 @@ test('a client that opens sessions without end leaves room for others', async ()
   await close()
 })
 
+test('sessions that are opened at the same moment stay within the limits', async () => {
+  const { open, close } = stage()
+  const share = await Promise.all(Array.from({ length: 100 }, () => open('greedy')))
+  expect(share.filter((status) => status === 200)).toHaveLength(64)
+  const all = await Promise.all(Array.from({ length: 300 }, (_, i) => open(`client ${i % 10}`)))
+  expect(all.filter((status) => status === 200)).toHaveLength(256 - 64)
+  await close()
+})
+
 test('a session gives way to a new one only when it was silent and nothing listens to it', async () => {
   const { ask, open: openAs, speak, pass, close } = stage()
   let opened = 0
