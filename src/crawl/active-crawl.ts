@@ -1,4 +1,5 @@
 import type { Snapshot } from '../core/model.ts'
+import { dropSlash } from '../core/url/key.ts'
 import { isBelowStart } from '../core/url/reach.ts'
 import { ContentTraps, type PageContent } from './content-traps.ts'
 import { untilResumed } from './control.ts'
@@ -32,6 +33,7 @@ import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
+import { Spellings } from './spellings.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
@@ -151,6 +153,9 @@ export class ActiveCrawl {
   /** Whether pages are visited that a complete crawl did not find: what the scope refuses of them is to go. */
   asksUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
+  readonly #spellings = new Spellings()
+  /** Keys of pages that llms-full.txt holds, by the same without a slash at the end. */
+  readonly #covered = new Map<string, string>()
   readonly #lists = new ListTrials()
   /** What both a list and a page name, and was not visited yet, by key. */
   readonly #linkedListed = new Map<string, Find>()
@@ -261,6 +266,7 @@ export class ActiveCrawl {
         this.#noteOverflow(find)
         return
       }
+      if (refusal === null) this.#spellings.offer(find.key)
       const isNews = refusal === null && !isListed(discovery)
       this.#offered.set(find.key, isNews ? depth : (this.#offered.get(find.key) ?? LISTED_DEPTH))
       if (results[i] === 'named') this.#countNamed(find.key)
@@ -486,6 +492,8 @@ export class ActiveCrawl {
     }
     this.note(finds, settled.finds)
     if (state === 'pending') return false
+    const contentHash = record?.page.contentHash ?? (status === 304 ? visit.contentHash : null)
+    if (contentHash !== null) this.#spellings.note(visit.key, contentHash)
     this.#noteSame(reason, settlement.pattern)
     this.visited++
     if (reason === 'guess-missed') this.#missed.add(visit.key)
@@ -528,8 +536,17 @@ export class ActiveCrawl {
     }
   }
 
+  /** Why an address is not fetched that differs only in a slash at the end from one that llms-full.txt holds; null for all others. */
+  findCovering(key: string): Refusal | null {
+    const target = this.#covered.get(dropSlash(key))
+    if (target === undefined || target === key) return null
+    return { reason: 'covered', pattern: 'llms-full.txt', target }
+  }
+
   /** Counts a page that came without a visit and tells it. */
   countAdopted(url: string, { state, reason }: Settled, chunks: number): void {
+    const key = this.gate.keyOf(url) ?? url
+    if (reason !== 'overflow') this.#covered.set(dropSlash(key), key)
     if (state === 'indexed' || state === 'unchanged' || state === 'skipped') this[state]++
     if (state === 'indexed' || state === 'unchanged') this.pagesTaken++
     const detail = 'from llms-full.txt'
@@ -622,7 +639,14 @@ export class ActiveCrawl {
 
   #openGate(siteUrl: string): Gate {
     const { startUrl, scope } = this.run
-    return createGate({ startUrl, siteUrl, scope, now: this.startedAt, contentTraps: this.#traps })
+    return createGate({
+      startUrl,
+      siteUrl,
+      scope,
+      now: this.startedAt,
+      contentTraps: this.#traps,
+      spellings: this.#spellings,
+    })
   }
 
   get #readsLists(): boolean {
@@ -644,7 +668,7 @@ export class ActiveCrawl {
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
     const stale = this.#refuseListed(finding)
-    const barred = refused ?? finding.refusal ?? aside ?? stale
+    const barred = refused ?? finding.refusal ?? aside ?? stale ?? (isGiven ? null : this.findCovering(key))
     // The ledger has to know that the site itself names what was only supposed.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)

@@ -21,6 +21,8 @@ export const REASONS = [
   'not-allowed',
   'query-skip',
   'session-id',
+  // Another linked address differs from it only in something that means nothing on its host.
+  'spelling',
   'path-trap',
   'calendar-trap',
   'max-depth',
@@ -104,6 +106,7 @@ export function isGateReason(reason: Reason | null): boolean {
 
 const TRAP_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   'session-id',
+  'spelling',
   'path-trap',
   'calendar-trap',
   'same-content',
@@ -495,7 +498,10 @@ export interface OpenWork {
   readonly nextAt: number | null
 }
 
-/** Rows that are visited again: pages; pages one link away from the start that the crawl has not seen; addresses that failed. */
+/**
+ * Rows that are visited again: pages; pages one link away from the start, or known without the query they were linked with, that the
+ * crawl has not seen; addresses that failed.
+ */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 
 /**

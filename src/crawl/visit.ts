@@ -1,5 +1,6 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Extraction, Link, Page } from '../core/model.ts'
+import { dropSlash } from '../core/url/key.ts'
 import { isSpellingOf } from '../core/url/prefer.ts'
 import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
 import { acceptsVariant, isNegotiated } from './discovery/markdown-variant.ts'
@@ -83,9 +84,13 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   return { verdict: await interpret(active, visit, answer), bytes }
 }
 
-/** Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap. */
-function findRefusal({ gate }: ActiveCrawl, { url, depth, discovery, hasPage }: Visit): Refusal | null {
-  return discovery === 'manual' ? null : gate.judge(url, depth, hasPage).refusal
+/**
+ * Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap, and what
+ * relied on another address that turned out to hold nothing.
+ */
+function findRefusal(active: ActiveCrawl, { key, url, depth, discovery, hasPage, isFinal }: Visit): Refusal | null {
+  if (discovery === 'manual') return null
+  return active.gate.judge(url, depth, hasPage || isFinal).refusal ?? (hasPage ? null : active.findCovering(key))
 }
 
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
@@ -533,7 +538,9 @@ async function findProperAddress(
   const key = canonical === null ? undefined : active.gate.keyOf(canonical)
   // Many sites name one canonical address for pages that differ; only another spelling of the same one is believed. Two that
   // name each other are both read again at the end, when it turns out that neither holds anything: in whatever order they came.
-  if (canonical !== null && key !== undefined && key !== visit.key && isSpellingOf(canonical, visit.url)) {
+  // A slash at the end alone is not worth a second request: where both are linked, their content tells whether they are one page.
+  const isOther = key !== undefined && dropSlash(key) !== dropSlash(visit.key)
+  if (canonical !== null && isOther && isSpellingOf(canonical, visit.url)) {
     const row = await active.ports.ledger.findRow(visit.sourceId, key)
     const leadsBack = row?.reason === 'redirect' && row.target === visit.key
     const found = active.judge([canonical], { depth: visit.depth, foundOn: visit.url, discovery: 'canonical' })

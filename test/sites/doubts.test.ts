@@ -204,7 +204,7 @@ test('links beyond those that are read are said to be that, and nothing is concl
   }
 })
 
-test('a redirect to another spelling does not lead past robots.txt', async () => {
+test('a redirect that adds a slash does not lead past robots.txt', async () => {
   const { site, crawl } = await stage({
     '/': page('Home', ['/private', '/open']),
     '/private': redirect('/private/'),
@@ -214,8 +214,14 @@ test('a redirect to another spelling does not lead past robots.txt', async () =>
     '/robots.txt': text('User-agent: *\nDisallow: /private/\n'),
   })
   const crawled = await crawl()
-  expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/open': 'indexed', '/private': 'skipped robots-disallow' })
-  expect(crawled.rows.get('/private')).toMatchObject({ pattern: expect.stringContaining('/private/') })
+  expect(statesOf(crawled)).toEqual({
+    '/': 'indexed',
+    '/open': 'skipped redirect',
+    '/open/': 'indexed',
+    '/private': 'skipped redirect',
+    '/private/': 'skipped robots-disallow',
+  })
+  expect(crawled.rows.get('/private/')).toMatchObject({ pattern: expect.stringContaining('/private/') })
   expect(site.asked()).not.toContain('/private/')
 })
 

@@ -55,3 +55,6 @@ export function readmitted(no: '0' | 'false'): string {
   return `target = CASE reason WHEN 'duplicate' THEN target END, reason = NULL, pattern = NULL,
   attempts = 0, due_at = NULL, proven_crawl = NULL, lease = NULL, leased_until = NULL, awaits_confirmation = ${no}`
 }
+
+/** Pages that are requested before they count as unlinked: one link from the start, or linked with a query that was dropped. */
+export const ASKED_UNLINKED = `(discovery = 'query-strip' OR discovery = 'link' AND depth = 1)`

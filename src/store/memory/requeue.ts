@@ -9,14 +9,17 @@ import type { SourceLedger } from './source-ledger.ts'
 export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeued): number {
   const isMeant = (row: Row): boolean => {
     if (which === 'failed') return row.state === 'failed'
-    return (
-      row.hasPage && (which === 'pages' || (row.discovery === 'link' && row.depth === 1 && row.crawlId !== crawlId))
-    )
+    return row.hasPage && (which === 'pages' || (isAskedUnlinked(row) && row.crawlId !== crawlId))
   }
   return ledger.putEach(
     (row) => isMeant(row) && nextState(row.state, 'requeue') !== undefined,
     (row) => ({ ...readmit(moveRow(row, 'requeue')), crawlId }),
   )
+}
+
+/** Pages that are requested before they count as unlinked: one link from the start, or linked with a query that was dropped. */
+function isAskedUnlinked({ discovery, depth }: Row): boolean {
+  return discovery === 'query-strip' || (discovery === 'link' && depth === 1)
 }
 
 /** Makes rows pending and final that rely on an address which does not hold their content (any more). */
@@ -70,13 +73,16 @@ export function skipPending(ledger: SourceLedger, reason: Reason, pattern: strin
 function isOrphan(ledger: SourceLedger, { state, reason, target, contentHash }: Row, isStaying: boolean): boolean {
   if (state !== 'skipped') return false
   if (reason === 'duplicate') return !(isStaying && ledger.holds(target, contentHash))
-  if (reason === 'canonical') return !(isStaying && ledger.holds(target)) && !isAliasOfPage(ledger, target)
+  if (reason === 'canonical' || reason === 'spelling')
+    return !(isStaying && ledger.holds(target)) && !isAliasOfPage(ledger, target)
   return false
 }
 
 /** Whether an address is itself only another one for a page that is there. One step only: aliases may form a ring. */
 function isAliasOfPage(ledger: SourceLedger, key: string | null): boolean {
   const row = key === null ? undefined : ledger.get(key)
-  const isAlias = row?.reason === 'duplicate' || row?.reason === 'redirect' || row?.reason === 'canonical'
+  const isAlias = row?.reason != null && ALIAS_REASONS.has(row.reason)
   return row?.state === 'skipped' && isAlias && ledger.holds(row.target)
 }
+
+const ALIAS_REASONS: ReadonlySet<Reason> = new Set<Reason>(['duplicate', 'redirect', 'canonical', 'spelling'])
