@@ -208,7 +208,9 @@ export class ActiveCrawl {
     let askedAt = this.ports.clock.now()
     const headers = { ...this.#headersFor(origin), ...request.headers }
     const ofVisit =
-      visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit), isRetry: visit.attempts > 0 }
+      visit === undefined
+        ? {}
+        : { admitLarge: () => this.largeVisits.enter(visit), isBrief: await this.wasSilent(visit) }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
     const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
@@ -224,6 +226,12 @@ export class ActiveCrawl {
     }
     if (!isUnsent(outcome)) await this.pacer.note(request.url, outcome, askedAt, isOfPage)
     return outcome
+  }
+
+  /** Whether the server did not begin to answer the last time that an address was requested. */
+  async wasSilent({ attempts, sourceId, key }: Visit): Promise<boolean> {
+    const row = attempts > 0 ? await this.ports.ledger.findRow(sourceId, key) : undefined
+    return row?.reason === 'timeout' && row.status === null
   }
 
   /** Has the scripts of a page run that was fetched. */

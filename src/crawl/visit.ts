@@ -250,11 +250,11 @@ function interpretMiss(visit: Visit, status: number): Conclusion {
   return { state: 'skipped', reason: 'guess-missed', status, detail: `answered ${status}` }
 }
 
-function interpretFailure(
+async function interpretFailure(
   active: ActiveCrawl,
   visit: Visit,
   outcome: Extract<FetchOutcome, { type: 'failed' }>,
-): Conclusion {
+): Promise<Conclusion> {
   const { reason, status, detail, retryAfterMs } = outcome
   const pattern = active.pacer.parked.get(visit.host) ?? null
   const now = active.ports.clock.now()
@@ -262,8 +262,9 @@ function interpretFailure(
   // The host failed as a whole, so that it says nothing about this page. Others are tried first when it is asked again.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
-  // The host answers others: an address that stays silent a second time would only keep the end of the crawl waiting.
-  const isLast = (attempt >= active.run.limits.attempts || (reason === 'timeout' && attempt > 1)) && !isHostAtFault
+  // The host answers others: an address that stays silent twice in a row would only keep the end of the crawl waiting.
+  const isSilent = reason === 'timeout' && status === null && (await active.wasSilent(visit))
+  const isLast = (attempt >= active.run.limits.attempts || isSilent) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
   const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
   const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
@@ -401,13 +402,13 @@ function withLinks(record: PageRecord, more: readonly string[]): PageRecord {
 }
 
 /** What is stored stays where the browser failed at a page, or where there is none: what came by itself is not what it holds. */
-function interpretNoRendering(
+async function interpretNoRendering(
   active: ActiveCrawl,
   visit: Visit,
   failed: Extract<RenderOutcome, { type: 'failed' }>,
   status: number,
-): Conclusion {
-  const verdict = interpretFailure(active, visit, { ...failed, status, retryAfterMs: null })
+): Promise<Conclusion> {
+  const verdict = await interpretFailure(active, visit, { ...failed, status, retryAfterMs: null })
   return failed.reason === 'needs-rendering' ? { ...verdict, pattern: `render ${active.run.render}` } : verdict
 }
 
