@@ -80,7 +80,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   const answer = await fetchVisit(active, visit, turn)
   if (answer.outcome === POSTPONED) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
-  return { verdict: await interpret(active, visit, answer), bytes }
+  const verdict = await interpret(active, visit, answer)
+  return verdict && { verdict, bytes }
 }
 
 /** Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap. */
@@ -206,7 +207,8 @@ async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): 
   return turn === 'parked' ? LEFT_ALONE : turn
 }
 
-async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion> {
+/** Says what an answer makes of a visit. Undefined where the visit has to be made again later. */
+async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion | undefined> {
   const { outcome } = answer
   if (answer.refusal !== undefined) return interpretRefusal(visit, answer.refusal)
   switch (outcome.type) {
@@ -322,7 +324,7 @@ async function interpretPage(
   visit: Visit,
   answer: Answer,
   outcome: Extract<FetchOutcome, { type: 'fetched' }>,
-): Promise<Conclusion> {
+): Promise<Conclusion | undefined> {
   const status = outcome.snapshot.status ?? 200
   const read = await readAnswer(outcome.snapshot, readerOf(active, visit))
   if (read.type === 'defect') return { state: 'failed', reason: 'page-defect', status, detail: read.detail }
@@ -334,6 +336,7 @@ async function interpretPage(
   const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
   const html = isMarkdown && active.run.followsLinks ? await readHtmlLinks(active, visit) : NO_LINKS
+  if (html === undefined) return undefined
   const record = read.record === null ? null : withLinks(read.record, html.links)
   const isRendered = read.isRendered || isByService
   const isFollowing = active.run.followsLinks
@@ -379,12 +382,15 @@ interface FoundLinks extends Finds {
 
 const NO_LINKS: FoundLinks = { links: [], finds: [], aliases: [] }
 
-/** Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. */
-async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks> {
-  const { pacer, ports, signal } = active
-  const turn = await pacer.takeTurn(visit.host, signal)
+/**
+ * Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. Undefined where the host is held
+ * meanwhile.
+ */
+async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | undefined> {
+  const turn = await waitForSlot(active, visit.url)
   const request = { url: visit.url, accept: 'text/html' }
-  const outcome = turn === 'parked' ? LEFT_ALONE : await active.fetch(request, turn, visit, ports.pageFetcher)
+  const outcome = 'type' in turn ? turn : await active.fetch(request, turn, visit, active.ports.pageFetcher)
+  if (outcome === POSTPONED) return undefined
   if (outcome.type === 'failed') active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
   if (outcome.type !== 'fetched' || isNegotiated(visit.url, outcome.snapshot)) return NO_LINKS
   const reading = await active.read(outcome.snapshot, visit.key)
