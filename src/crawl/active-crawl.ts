@@ -180,7 +180,7 @@ export class ActiveCrawl {
     this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, hasten, tell })
     this.milestones = new ProgressMilestones(run.startUrl)
     const probe = (url: string, leave: Leave) => this.#probe(url, leave)
-    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, tell })
+    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, signal, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     const { startedAt: since } = this
@@ -581,12 +581,14 @@ export class ActiveCrawl {
   }
 
   /** Fetches an address to see whether its host answers at all. What it answers is no news. */
-  #probe(url: string, leave: Leave): Promise<FetchOutcome> {
-    this.requests++
+  async #probe(url: string, leave: Leave): Promise<FetchOutcome> {
     const { signal } = this
     const headers = this.#headersFor(new URL(url).origin)
-    const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ url, headers, isInTime, signal })
-    return this.pacer.send(leave, send, signal)
+    const request = { url, headers, isBrief: true, signal }
+    const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ ...request, isInTime })
+    const outcome = await this.pacer.send(leave, send, signal, false)
+    if (!isUnsent(outcome)) this.requests++
+    return outcome
   }
 
   /** Puts into the frontier what the plan wants to be visited. Answers which of it waits there now. */

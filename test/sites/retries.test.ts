@@ -197,6 +197,33 @@ describe('a few bad addresses on a healthy host', () => {
   })
 })
 
+describe('a host that vanishes for a while', () => {
+  test.each([1, 2, 5, 7])('costs no page where %i addresses are left', async (count) => {
+    const paths = Array.from({ length: count }, (_, i) => `/left/${i}`)
+    const library = quicken(await openPatient())
+    let goneSince: number | undefined
+    const isGone = () => goneSince !== undefined && library.clock.now() - goneSince < 6000
+    const vanish =
+      (body: string): Answer =>
+      (request) => {
+        if (isGone()) request.socket.resetAndDestroy()
+        return body
+      }
+    const site = await stageSite({ '/': vanish(page('Home heron', paths)) })
+    for (const path of paths) {
+      const answer = vanish(page(`Left ${path}`))
+      site.pages.set(path, (request) => {
+        goneSince ??= library.clock.now()
+        return typeof answer === 'function' ? answer(request) : answer
+      })
+    }
+    const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
+    const { summary, events } = await runCrawl(library, source, { kind: 'add' }, site.origin)
+    expect(summary).toMatchObject({ end: 'completed', indexed: count + 1, failed: 0 })
+    expect(events.filter(({ type }) => type === 'held')).toMatchObject([{ reason: 'network', strikes: 1 }])
+  })
+})
+
 describe('an address whose answer does not begin in time', () => {
   const HANG: AnswerParts = { delayMs: 3_600_000 }
   const BUSY: AnswerParts = { status: 503 }
