@@ -185,7 +185,7 @@ export class ActiveCrawl {
     this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, hasten, tell })
     this.milestones = new ProgressMilestones(run.startUrl)
     const probe = (url: string, leave: Leave) => this.#probe(url, leave)
-    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, tell })
+    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, signal, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     const { startedAt: since } = this
@@ -213,7 +213,9 @@ export class ActiveCrawl {
     let askedAt = this.ports.clock.now()
     const headers = { ...this.#headersFor(origin), ...request.headers }
     const ofVisit =
-      visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit), isRetry: visit.attempts > 0 }
+      visit === undefined
+        ? {}
+        : { admitLarge: () => this.largeVisits.enter(visit), isBrief: await this.wasSilent(visit) }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
     const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
@@ -229,6 +231,12 @@ export class ActiveCrawl {
     }
     if (!isUnsent(outcome)) await this.pacer.note(request.url, outcome, askedAt, isOfPage)
     return outcome
+  }
+
+  /** Whether the server did not begin to answer the last time that an address was requested. */
+  async wasSilent({ attempts, sourceId, key }: Visit): Promise<boolean> {
+    const row = attempts > 0 ? await this.ports.ledger.findRow(sourceId, key) : undefined
+    return row?.reason === 'timeout' && row.status === null
   }
 
   /** Has the scripts of a page run that was fetched. */
@@ -590,12 +598,14 @@ export class ActiveCrawl {
   }
 
   /** Fetches an address to see whether its host answers at all. What it answers is no news. */
-  #probe(url: string, leave: Leave): Promise<FetchOutcome> {
-    this.requests++
+  async #probe(url: string, leave: Leave): Promise<FetchOutcome> {
     const { signal } = this
     const headers = this.#headersFor(new URL(url).origin)
-    const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ url, headers, isInTime, signal })
-    return this.pacer.send(leave, send, signal)
+    const request = { url, headers, isBrief: true, signal }
+    const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ ...request, isInTime })
+    const outcome = await this.pacer.send(leave, send, signal, false)
+    if (!isUnsent(outcome)) this.requests++
+    return outcome
   }
 
   /** Puts into the frontier what the plan wants to be visited. Answers which of it waits there now. */

@@ -81,7 +81,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   const answer = await fetchVisit(active, visit, turn)
   if (answer.outcome === POSTPONED) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
-  return { verdict: await interpret(active, visit, answer), bytes }
+  const verdict = await interpret(active, visit, answer)
+  return verdict && { verdict, bytes }
 }
 
 /**
@@ -211,7 +212,8 @@ async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): 
   return turn === 'parked' ? LEFT_ALONE : turn
 }
 
-async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion> {
+/** Says what an answer makes of a visit. Undefined where the visit has to be made again later. */
+async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion | undefined> {
   const { outcome } = answer
   if (answer.refusal !== undefined) return interpretRefusal(visit, answer.refusal)
   switch (outcome.type) {
@@ -255,11 +257,11 @@ function interpretMiss(visit: Visit, status: number): Conclusion {
   return { state: 'skipped', reason: 'guess-missed', status, detail: `answered ${status}` }
 }
 
-function interpretFailure(
+async function interpretFailure(
   active: ActiveCrawl,
   visit: Visit,
   outcome: Extract<FetchOutcome, { type: 'failed' }>,
-): Conclusion {
+): Promise<Conclusion> {
   const { reason, status, detail, retryAfterMs } = outcome
   const pattern = active.pacer.parked.get(visit.host) ?? null
   const now = active.ports.clock.now()
@@ -267,8 +269,9 @@ function interpretFailure(
   // The host failed as a whole, so that it says nothing about this page. Others are tried first when it is asked again.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
-  // The host answers others: an address that stays silent a second time would only keep the end of the crawl waiting.
-  const isLast = (attempt >= active.run.limits.attempts || (reason === 'timeout' && attempt > 1)) && !isHostAtFault
+  // The host answers others: an address that stays silent twice in a row would only keep the end of the crawl waiting.
+  const isSilent = reason === 'timeout' && status === null && (await active.wasSilent(visit))
+  const isLast = (attempt >= active.run.limits.attempts || isSilent) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
   const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
   const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
@@ -326,7 +329,7 @@ async function interpretPage(
   visit: Visit,
   answer: Answer,
   outcome: Extract<FetchOutcome, { type: 'fetched' }>,
-): Promise<Conclusion> {
+): Promise<Conclusion | undefined> {
   const status = outcome.snapshot.status ?? 200
   const read = await readAnswer(outcome.snapshot, readerOf(active, visit))
   if (read.type === 'defect') return { state: 'failed', reason: 'page-defect', status, detail: read.detail }
@@ -338,6 +341,7 @@ async function interpretPage(
   const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
   const html = isMarkdown && active.run.followsLinks ? await readHtmlLinks(active, visit) : NO_LINKS
+  if (html === undefined) return undefined
   const record = read.record === null ? null : withLinks(read.record, html.links)
   const isRendered = read.isRendered || isByService
   const isFollowing = active.run.followsLinks
@@ -383,12 +387,15 @@ interface FoundLinks extends Finds {
 
 const NO_LINKS: FoundLinks = { links: [], finds: [], aliases: [] }
 
-/** Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. */
-async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks> {
-  const { pacer, ports, signal } = active
-  const turn = await pacer.takeTurn(visit.host, signal)
+/**
+ * Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. Undefined where the host is held
+ * meanwhile.
+ */
+async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | undefined> {
+  const turn = await waitForSlot(active, visit.url)
   const request = { url: visit.url, accept: 'text/html' }
-  const outcome = turn === 'parked' ? LEFT_ALONE : await active.fetch(request, turn, visit, ports.pageFetcher)
+  const outcome = 'type' in turn ? turn : await active.fetch(request, turn, visit, active.ports.pageFetcher)
+  if (outcome === POSTPONED) return undefined
   if (outcome.type === 'failed') active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
   if (outcome.type !== 'fetched' || isNegotiated(visit.url, outcome.snapshot)) return NO_LINKS
   const reading = await active.read(outcome.snapshot, visit.key)
@@ -406,13 +413,13 @@ function withLinks(record: PageRecord, more: readonly string[]): PageRecord {
 }
 
 /** What is stored stays where the browser failed at a page, or where there is none: what came by itself is not what it holds. */
-function interpretNoRendering(
+async function interpretNoRendering(
   active: ActiveCrawl,
   visit: Visit,
   failed: Extract<RenderOutcome, { type: 'failed' }>,
   status: number,
-): Conclusion {
-  const verdict = interpretFailure(active, visit, { ...failed, status, retryAfterMs: null })
+): Promise<Conclusion> {
+  const verdict = await interpretFailure(active, visit, { ...failed, status, retryAfterMs: null })
   return failed.reason === 'needs-rendering' ? { ...verdict, pattern: `render ${active.run.render}` } : verdict
 }
 

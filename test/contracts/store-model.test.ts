@@ -108,7 +108,7 @@ const CLOCK_CHANGES = {
   hold: (clock, now) => holdClock(clock, now, now, { holdMsOf: (strikes) => strikes * 20.5, factor: 4 }),
   holdForLong: (clock, now) => holdClock(clock, now, now, { holdMsOf: () => 1e12 }),
   ease: (clock) => easeClock(clock),
-  recover: (clock, now) => recoverClock(clock, now, now, 10),
+  recover: (clock, now) => recoverClock(clock, now, now, { fromMs: 10, toMs: 1000 }),
   astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),
 } as const satisfies Record<string, (clock: HostClock, now: number) => HostClock>
 
