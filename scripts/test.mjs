@@ -95,7 +95,7 @@ function listFailedFiles() {
 function listSteps() {
   const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
   const most = ['alone', 'apart', 'postgres', 'together'].map((name) => `--project=${name}`)
-  const connectors = [vitest('--project=connectors', '--project=connectors-apart', '--coverage')]
+  const connectors = [vitest('--project=apart-connectors', '--project=connectors', '--coverage')]
   if (vitestArgs.length > 0) return [{ title: 'tests', lanes: [vitest(...vitestArgs)], live: true }]
   return [
     { title: 'lock file', lanes: [[['scripts/complete-lock.mjs', '--check']]] },
