@@ -31,6 +31,7 @@ import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
+import { countState, countVisit, type RunCounts } from './run-counts.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
@@ -66,7 +67,7 @@ export interface Finds {
 }
 
 /** A crawl while it runs: what it knows, counts and says. */
-export class ActiveCrawl {
+export class ActiveCrawl implements RunCounts {
   readonly run: CrawlRun
   readonly ports: CrawlPorts
   readonly pacer: Pacer
@@ -97,6 +98,7 @@ export class ActiveCrawl {
   unchanged = 0
   skipped = 0
   failed = 0
+  provenGone = 0
   newInRefresh = 0
   /** Addresses for which the ledger had no room. */
   overflow = 0
@@ -487,9 +489,8 @@ export class ActiveCrawl {
     this.note(finds, settled.finds)
     if (state === 'pending') return false
     this.#noteSame(reason, settlement.pattern)
-    this.visited++
+    countVisit(this, settlement, settled)
     if (reason === 'guess-missed') this.#missed.add(visit.key)
-    if (state === 'indexed' || state === 'unchanged' || state === 'skipped' || state === 'failed') this[state]++
     const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
     const told = { state, reason, status: status ?? null, detail: detail ?? null, bytes, chunks }
     const isStored = state === 'unchanged' && record === undefined
@@ -529,8 +530,9 @@ export class ActiveCrawl {
   }
 
   /** Counts a page that came without a visit and tells it. */
-  countAdopted(url: string, { state, reason }: Settled, chunks: number): void {
-    if (state === 'indexed' || state === 'unchanged' || state === 'skipped') this[state]++
+  countAdopted(url: string, settled: Settled, chunks: number): void {
+    const { state, reason } = settled
+    countState(this, settled)
     if (state === 'indexed' || state === 'unchanged') this.pagesTaken++
     const detail = 'from llms-full.txt'
     this.events.push({ type: 'settled', url, state, reason, status: null, detail, bytes: 0, chunks })

@@ -410,6 +410,10 @@ export interface Settled {
   readonly reason: Reason | null
   /** Key of the address that holds the same content. */
   readonly target: string | null
+  /** The state of the address that lost its content to this one, where the same crawl had settled it. @default none did */
+  readonly demoted?: LedgerState | null
+  /** Whether it holds a page. @default false */
+  readonly hasPage?: boolean
   /** In the order of the finds. */
   readonly finds: readonly FindResult[]
 }
@@ -498,6 +502,16 @@ export interface OpenWork {
 /** Rows that are visited again: pages; pages one link away from the start that the crawl has not seen; addresses that failed. */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 
+/** Rows that are visited once more because the address that held their content lost it. */
+export interface Orphans {
+  readonly requeued: number
+  /** Those of them that the same crawl had settled. */
+  readonly settled: number
+}
+
+/** No rows at all. */
+export const NO_ORPHANS: Orphans = { requeued: 0, settled: 0 }
+
 /**
  * What the engine needs to keep: the ledger with its frontier, the clocks of hosts, and robots.txt files.
  *
@@ -557,7 +571,7 @@ export interface Ledger {
    * duplicates whose target has other content, canonical ones whose target has none. A target that is about to be removed holds
    * nothing: it is one of those that `countRemovable` counts with the same `withUnseen`. Each row once a crawl.
    */
-  requeueOrphanedAliases(sourceId: string, crawlId: string, now: number, withUnseen?: boolean): Promise<number>
+  requeueOrphanedAliases(sourceId: string, crawlId: string, now: number, withUnseen?: boolean): Promise<Orphans>
   /** Links of a stored page, to be replayed. */
   readLinks(sourceId: string, key: string): Promise<readonly string[]>
   findRow(sourceId: string, key: string): Promise<LedgerRow | undefined>

@@ -35,6 +35,18 @@ const CHANGED = {
   'tower/.gitignore': '*.log\n',
 }
 
+describe('an archive of files that repeat each other', () => {
+  test('the run counts the same pages and duplicates as the ledger', async () => {
+    const same = '# Setting\n\nThe same text in every folder.\n'
+    const files = ['a/deep/setting.md', 'b/setting.md', 'c/setting.md', 'd/e/f/setting.md', 'z.md']
+    const archive = packFiles(join(place, 'same.zip'), Object.fromEntries(files.map((path) => [path, same])))
+    const { crawl } = await stageTree(pathToFileURL(archive).href)
+    const { summary } = await crawl()
+    expect(summary.ledger.states).toMatchObject({ indexed: 1, skipped: 4 })
+    expect(summary).toMatchObject({ visited: 5, indexed: 1, skipped: 4 })
+  })
+})
+
 describe.each(ENDINGS)('an archive in a library, %s', (ending) => {
   test('is taken in file by file, and when it changes only what changed in it is cut again', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {

@@ -38,6 +38,8 @@ export interface Holder {
   readonly key: string
   readonly url: string
   readonly state: LedgerState
+  /** The crawl that last saw it. */
+  readonly crawl: number | null
 }
 
 /** What each state of a settlement does to a row, where nothing is stored. */
@@ -167,10 +169,15 @@ function isLeftBehind({ reason, pageHash, provenCrawl }: Draft): boolean {
   return reason === 'duplicate' && pageHash !== null && provenCrawl !== null
 }
 
+/** The state of a row that loses its content, if this crawl had settled it. */
+export function demotedState({ state, crawl: seenBy }: Holder, crawl: number): LedgerState | null {
+  return seenBy === crawl && nextState(state, 'demote') !== undefined ? state : null
+}
+
 /** What the ledger made of a settlement. */
-export function report(row: Draft, finds: Settled['finds']): Settled {
+export function report(row: Draft, finds: Settled['finds'], demoted: LedgerState | null): Settled {
   const { state, reason, target } = row
-  return { type: 'settled', state, reason, target, finds }
+  return { type: 'settled', state, reason, target, demoted, hasPage: row.pageHash !== null, finds }
 }
 
 /** What became of a visit whose row is somebody else's. */

@@ -1,4 +1,4 @@
-import type { Settled } from '../../crawl/ledger.ts'
+import { NO_ORPHANS, type Settled } from '../../crawl/ledger.ts'
 import type { LibraryStore } from '../../library/library-store.ts'
 import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'
@@ -127,7 +127,7 @@ export function createMemoryStore(): LibraryStore {
     requeue: async (sourceId, crawlId, which) =>
       crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which) : 0,
     requeueOrphanedAliases: async (sourceId, crawlId, _now, withUnseen = false) =>
-      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, withUnseen) : 0,
+      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, withUnseen) : NO_ORPHANS,
     countRemovable: async (sourceId, crawlId, withUnseen) => {
       const ledger = ledgerOf(sourceId)
       return {

@@ -103,10 +103,11 @@ export async function writeHelp(sql: Sql, helper: Helper, help: Partial<Help>): 
   await sql.run(ADD_HELP, helpValues(helper, { ...NO_HELP, ...help }))
 }
 
-/** What a visit comes to that ended in a state. */
-export function helpOf(state: LedgerState, cost: Pick<Help, 'bytes' | 'requests'>): Help {
+/** What a visit comes to that ended in a state, and took its content from an address that this crawl had settled in another. */
+export function helpOf(state: LedgerState, cost: Pick<Help, 'bytes' | 'requests'>, demoted: LedgerState | null): Help {
   if (state === 'pending' || state === 'leased' || state === 'gone') return { ...NO_HELP, ...cost }
-  return { ...NO_HELP, ...cost, visited: 1, [state]: 1 }
+  const help = { ...NO_HELP, ...cost, visited: 1, [state]: 1 }
+  return demoted === null ? help : addHelp(help, { ...NO_HELP, [demoted]: -1, skipped: 1 })
 }
 
 interface HelpColumns extends Omit<Help, 'parked'> {
