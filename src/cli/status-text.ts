@@ -2,10 +2,11 @@ import { writePercent } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
-import { capOf, type SourceReport, totalPages } from '../library/operations/source-status.ts'
+import { capOf, countRead, type SourceReport, totalPages } from '../library/operations/source-status.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
 import { DEFAULT_SETTINGS, type Source } from '../library/source.ts'
+import { writePageCounts } from '../library/words.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
 import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap } from './summary.ts'
 import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
@@ -86,13 +87,14 @@ function writeRunning(about: SourceDescription, now: number): string[] {
 function writeFinished(about: SourceDescription, now: number): string[] {
   const { balance, chunks, meaning } = about
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
+  const { unread = 0 } = about.crawl?.summary ?? {}
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
   return [
     ...writeWaiting(about, now),
     `Last crawl: ${writeLastCrawl(about, now)}`,
     ...writeLosses(about),
-    `Pages: ${writeNumber(indexed)} crawled, ${writeNumber(unchanged)} skipped (unchanged), ${countOf(failed, 'error')}`,
+    writePageCounts({ ...countRead(about), failed, unread }),
     `Chunks: ${writeNumber(chunks)} total${meaning === null ? '' : `, meaning ${writePercent(meaning)}`}`,
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(about) : []),

@@ -77,8 +77,8 @@ function writeRefused({ problem }: CrawlSummary): string {
 
 /** `this run: 12 indexed, 3 removed, 1.2 MB in 14 requests, 4.2s, 3.1 pages/s` */
 function writeRun(summary: CrawlSummary, rate: number): string {
-  const { indexed, unchanged, skipped, failed, removed, bytes, requests, elapsedMs } = summary
-  const counts = Object.entries({ indexed, unchanged, skipped, failed, removed })
+  const { indexed, unchanged, skipped, failed, removed, unread = 0, bytes, requests, elapsedMs } = summary
+  const counts = Object.entries({ indexed, unchanged, skipped, failed, removed, 'not read': unread })
   const done = counts.filter(([, count]) => count > 0).map(([name, count]) => `${writeNumber(count)} ${name}`)
   const traffic =
     requests === 0 ? `${writeBytes(bytes)} read` : `${writeBytes(bytes)} in ${countOf(requests, 'request')}`
@@ -259,6 +259,7 @@ export function summaryRecord({
       skipped: summary.skipped,
       failed: summary.failed,
       removed: summary.removed,
+      unread: summary.unread ?? 0,
       withheld: summary.withheld,
       new_in_refresh: summary.newInRefresh,
       bytes: summary.bytes,

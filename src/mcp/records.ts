@@ -33,8 +33,20 @@ export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
 
 /** Everything about a crawl for programs. */
 export function reportRecord(report: CrawlReport): Record<string, unknown> {
-  const { source, status, isRunning, crawl, progress, pages, chunks, cappedAt, shortfall, pending, needsRendering } =
-    report
+  const {
+    source,
+    status,
+    isRunning,
+    crawl,
+    progress,
+    pages,
+    chunks,
+    cappedAt,
+    unread,
+    shortfall,
+    pending,
+    needsRendering,
+  } = report
   const { errorUrls, ...counts } = progress
   return {
     source: sourceRecord(source),
@@ -47,6 +59,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     pages,
     chunks,
     cappedAt,
+    unread,
     partial: shortfall === null ? null : writeShortfall(shortfall),
     needsRendering,
   }

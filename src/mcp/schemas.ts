@@ -109,6 +109,7 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
   pages: z.number(),
   chunks: z.number(),
   cappedAt: orNull(z.number()),
+  unread: z.number(),
   partial: orNull(z.string()),
   needsRendering: z.number(),
 })

@@ -3,7 +3,7 @@ import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/shortfall.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import { oneLine, writeTime } from '../library/words.ts'
+import { oneLine, writePageCounts, writeTime } from '../library/words.ts'
 import { writeUnrendered } from './unrendered.ts'
 
 /** Where a crawl stands: while it runs how far it is, else what it came to. */
@@ -49,11 +49,11 @@ function writeActive({ progress, crawl }: CrawlReport): string[] {
   ]
 }
 
-function writeFinished({ progress, status, crawl, chunks }: CrawlReport): string[] {
+function writeFinished({ progress, status, crawl, chunks, unread }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, errors, filtered } = progress
   return [
     `Last crawl: ${crawl === null || status === 'PENDING' ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
-    `Pages: ${writeNumber(pagesCrawled)} crawled, ${writeNumber(pagesSkipped)} skipped (unchanged), ${countOf(errors, 'error')}`,
+    writePageCounts({ indexed: pagesCrawled, unchanged: pagesSkipped, failed: errors, unread }),
     `Chunks: ${writeNumber(chunks)} total`,
     ...(crawl === null
       ? []

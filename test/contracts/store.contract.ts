@@ -994,7 +994,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('moves to a better address', async () => {
       await index('/a/b', 'same')
       expect(await index('/a', 'same')).toMatchObject({
-        ...{ state: 'indexed', reason: null, target: null, demoted: 'indexed' },
+        ...{ state: 'indexed', reason: null, target: null, demoted: { state: 'indexed' } },
       })
       expect(await row('/a/b')).toMatchObject({
         state: 'skipped',

@@ -233,7 +233,8 @@ export interface CrawlDetail {
   /** Why it did not come to a good end, in words. */
   readonly problem: string | null
   readonly sourceId: string | null
-  readonly metrics: { readonly saved: number; readonly errors: number }
+  /** `unread`: addresses that a page limit kept from being read. */
+  readonly metrics: { readonly saved: number; readonly errors: number; readonly unread: number }
   readonly lastProgress: { readonly unchanged?: number } | null
 }
 

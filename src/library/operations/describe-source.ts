@@ -3,7 +3,7 @@ import { treeKindOf } from '../../core/url/tree-url.ts'
 import { type LedgerRow, REASONS, type Reason } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
-import { reportSource, type SourceReport } from './source-status.ts'
+import { countRead, reportSource, type SourceReport } from './source-status.ts'
 
 /** A report with the addresses that a person asks about. */
 export interface SourceDescription extends SourceReport {
@@ -48,7 +48,7 @@ const OTHER_REASONS: readonly Reason[] = [
 export async function describeSource(library: Library, source: Source, limit: number): Promise<SourceDescription> {
   const { store } = library
   const report = await reportSource(library, source)
-  const { crawl, reasons } = report
+  const { reasons } = report
   const listSkipped = async (which: readonly Reason[]) => {
     const rows: LedgerRow[] = []
     for (const reason of which) {
@@ -62,8 +62,15 @@ export async function describeSource(library: Library, source: Source, limit: nu
   const errors = limit === 0 ? [] : await store.listRows(source.id, { state: 'failed', limit })
   const filtered = await listSkipped(FILTER_REASONS)
   const leftOut = await listSkipped(OTHER_REASONS)
-  const crawled = crawl === null ? 0 : await store.countPages(source.id, crawl.id)
+  const crawled = await countCrawled(library, report)
   return { ...report, crawled, commit: await findCommit(library, source), errors, filtered, leftOut }
+}
+
+async function countCrawled({ store }: Library, report: SourceReport): Promise<number> {
+  const { source, crawl } = report
+  if (crawl === null) return 0
+  const { indexed, unchanged } = countRead(report)
+  return crawl.summary?.cappedAt == null ? store.countPages(source.id, crawl.id) : indexed + unchanged
 }
 
 /** Every page of a repository is at the commit that was read last. */

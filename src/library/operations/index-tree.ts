@@ -18,7 +18,7 @@ import {
   type Visit,
 } from '../../crawl/ledger.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
-import { countFailures, countVisit, type RunCounts, uncountSkipped } from '../../crawl/run-counts.ts'
+import { countedSince, countFailures, countVisit, type RunCounts, uncountSkipped } from '../../crawl/run-counts.ts'
 import { type RunPorts, type Supervisor, supervise } from '../../crawl/supervise.ts'
 import type { Pulse } from '../../crawl/watch.ts'
 import { REASON_WORDS } from '../ledger-words.ts'
@@ -486,7 +486,7 @@ async function requeueOrphans(active: ActiveTree): Promise<boolean> {
   const { requeued, settled } = await ports.ledger.requeueOrphanedAliases(
     run.sourceId,
     run.crawlId,
-    ports.clock.now(),
+    countedSince(active),
     false,
   )
   uncountSkipped(active, settled)

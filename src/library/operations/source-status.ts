@@ -138,6 +138,18 @@ export function createBalance({ total, states }: LedgerCounts): Balance {
   return { discovered: total, indexed, unchanged, skipped, failed, gone, pending: pending + leased }
 }
 
+/**
+ * Pages that the last crawl took in or found unchanged, as far as the ledger tells. A crawl that stopped at a page limit did not read all
+ * pages of the ledger, so that its own counts are taken.
+ */
+export function countRead({
+  balance,
+  crawl,
+}: Pick<SourceReport, 'balance' | 'crawl'>): Pick<Balance, 'indexed' | 'unchanged'> {
+  const { indexed, unchanged } = crawl?.summary?.cappedAt != null ? crawl.summary : balance
+  return { indexed, unchanged }
+}
+
 /** Page limit of a crawl of a source; null for no limit. */
 export function capOf({ scope }: Source, asked: Partial<Scope> | undefined): number | null {
   return { ...scope, ...asked }.maxPages

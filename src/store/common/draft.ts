@@ -1,4 +1,4 @@
-import type { Adoption, LedgerState, PageRecord, Reason, Settled, Settlement } from '../../crawl/ledger.ts'
+import type { Adoption, Demoted, LedgerState, PageRecord, Reason, Settled, Settlement } from '../../crawl/ledger.ts'
 import { applyFind, countAttempts, type LedgerAction, nextState } from '../../crawl/transitions.ts'
 import type { CrawlOf } from './crawl-of.ts'
 
@@ -38,6 +38,7 @@ export interface Holder {
   readonly key: string
   readonly url: string
   readonly state: LedgerState
+  readonly checkedAt: number | null
   /** The crawl that last saw it. */
   readonly crawl: number | null
 }
@@ -169,13 +170,13 @@ function isLeftBehind({ reason, pageHash, provenCrawl }: Draft): boolean {
   return reason === 'duplicate' && pageHash !== null && provenCrawl !== null
 }
 
-/** The state of a row that loses its content, if this crawl had settled it. */
-export function demotedState({ state, crawl: seenBy }: Holder, crawl: number): LedgerState | null {
-  return seenBy === crawl && nextState(state, 'demote') !== undefined ? state : null
+/** A row that loses its content, if this crawl had settled it. */
+export function demotedBy({ state, checkedAt, crawl: seenBy }: Holder, crawl: number): Demoted | null {
+  return seenBy === crawl && nextState(state, 'demote') !== undefined ? { state, checkedAt } : null
 }
 
 /** What the ledger made of a settlement. */
-export function report(row: Draft, finds: Settled['finds'], demoted: LedgerState | null): Settled {
+export function report(row: Draft, finds: Settled['finds'], demoted: Demoted | null): Settled {
   const { state, reason, target } = row
   return { type: 'settled', state, reason, target, demoted, hasPage: row.pageHash !== null, finds }
 }

@@ -20,7 +20,7 @@ export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeu
 }
 
 /** Makes rows pending and final that rely on an address which does not hold their content (any more). */
-export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen: boolean): Orphans {
+export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: number, withUnseen: boolean): Orphans {
   const isStaying = (key: string | null): boolean => {
     const row = key === null ? undefined : ledger.get(key)
     return row !== undefined && !isRemovable(ledger, row, crawlId, withUnseen)
@@ -47,7 +47,10 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen
     (row) => row.hasPage && targets.has(row.key) && !isSeen(row),
     (row) => ({ ...row, provenCrawl: crawlId, reason: row.state === 'skipped' ? row.reason : 'unlinked' }),
   )
-  return { requeued, settled: orphans.filter((row) => row.crawlId === crawlId).length }
+  return {
+    requeued,
+    settled: orphans.filter((row) => row.crawlId === crawlId && (row.checkedAt ?? -1) >= since).length,
+  }
 }
 
 /** Takes pending rows out of the frontier. One with a page was not looked at, so that nothing speaks against what it holds. */

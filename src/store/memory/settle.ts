@@ -1,5 +1,12 @@
 import { preferKey } from '../../core/url/prefer.ts'
-import { type Adoption, overflowed, type PageRecord, type Settled, type Settlement } from '../../crawl/ledger.ts'
+import {
+  type Adoption,
+  type Demoted,
+  overflowed,
+  type PageRecord,
+  type Settled,
+  type Settlement,
+} from '../../crawl/ledger.ts'
 import { applyFind, countAttempts, nextState } from '../../crawl/transitions.ts'
 import { offerFinds } from './offer.ts'
 import { AT_REST, createRow, moveRow, type Row } from './row.ts'
@@ -14,7 +21,7 @@ export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settl
   const holder = findOther(ledger, answered, settlement.record)
   const settled = conclude(ledger, row, answered, settlement)
   for (const alias of aliases) ledger.putAlias(alias)
-  const demoted = demotedState(ledger, holder, crawlId)
+  const demoted = demotedBy(ledger, holder, crawlId)
   return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows), demoted)
 }
 
@@ -50,7 +57,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
     isSame && (isNew || !isFull)
       ? confirmPage(ledger, readAgain(row, record), isNew)
       : storePage(ledger, known ?? row, row, record, now)
-  const demoted = demotedState(ledger, holder, crawlId)
+  const demoted = demotedBy(ledger, holder, crawlId)
   return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows), demoted)
 }
 
@@ -59,10 +66,11 @@ function findOther(ledger: SourceLedger, row: Row, record: PageRecord | undefine
   return ledger.findHolder((record ?? row.record)?.page.contentHash ?? null, row)
 }
 
-/** The state of a row that lost its content, if this crawl had settled it. */
-function demotedState(ledger: SourceLedger, holder: Row | undefined, crawlId: string): Row['state'] | null {
+/** A row that lost its content, if this crawl had settled it. */
+function demotedBy(ledger: SourceLedger, holder: Row | undefined, crawlId: string): Demoted | null {
   if (holder === undefined || holder.crawlId !== crawlId || nextState(holder.state, 'demote') === undefined) return null
-  return ledger.get(holder.key)?.record === null ? holder.state : null
+  const { key, state, checkedAt } = holder
+  return ledger.get(key)?.record === null ? { state, checkedAt } : null
 }
 
 /** A row that is given the content it holds. */

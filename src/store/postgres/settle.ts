@@ -2,9 +2,9 @@ import { preferKey } from '../../core/url/prefer.ts'
 import {
   type Adoption,
   type Alias,
+  type Demoted,
   type Find,
   type FindResult,
-  type LedgerState,
   overflowed,
   type PageRecord,
   type Settled,
@@ -16,7 +16,7 @@ import {
   ACTIONS,
   confirmNothing,
   type Draft,
-  demotedState,
+  demotedBy,
   giveWay,
   type Holder,
   isHeld,
@@ -127,8 +127,8 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
 /** What a settlement taught about other addresses of the same content. */
 interface Learnt {
   readonly aliases: readonly Alias[]
-  /** The state of the row that lost its content, if this crawl had settled it. */
-  readonly demoted: LedgerState | null
+  /** The row that lost its content, if this crawl had settled it. */
+  readonly demoted: Demoted | null
 }
 
 const NOTHING_LEARNT: Learnt = { aliases: [], demoted: null }
@@ -184,7 +184,7 @@ async function claim(
   }
   await removeContent(sql, [holder.id])
   await dispossess(sql, holder, row.key, hash)
-  return { isOurs: true, aliases, demoted: demotedState(holder, crawl) }
+  return { isOurs: true, aliases, demoted: demotedBy(holder, crawl) }
 }
 
 /** Takes the content from a row. One that is to be fetched anyway only loses its page. */
@@ -213,6 +213,7 @@ interface LookColumns extends DraftColumns {
   readonly holderKey: string
   readonly holderUrl: string
   readonly holderState: Holder['state']
+  readonly holderCheckedAt: number | null
   readonly holderCrawl: number | null
 }
 
@@ -223,12 +224,12 @@ const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.s
   l.proven_crawl AS "provenCrawl", l.depth, l.crawl, l.lease`
 
 // Without a content that is given it is that of the page the row holds, or of the one it repeats.
-const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.crawl AS "holderCrawl"
+const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.checked_at AS "holderCheckedAt", h.crawl AS "holderCrawl"
   FROM (SELECT 1) AS one
     LEFT JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2
     LEFT JOIN hosts c ON c.host = l.host
     LEFT JOIN LATERAL (
-      SELECT o.id, o.key, o.url, o.state, o.crawl FROM ledger o
+      SELECT o.id, o.key, o.url, o.state, o.checked_at, o.crawl FROM ledger o
       WHERE o.source = $1 AND o.page_hash = coalesce($3, l.page_hash, l.content_hash) AND o.id IS DISTINCT FROM l.id
         AND o.proven_crawl IS DISTINCT FROM $4
       ORDER BY o.key LIMIT 1) h ON true`
@@ -248,11 +249,18 @@ async function lookAt(
     crawl.number,
   ])
   if (found === undefined) return { row: undefined, holder: undefined, isHostKept: false }
-  const { isHostKept, holderId, holderKey, holderUrl, holderState, holderCrawl, ...columns } = found
+  const { isHostKept, holderId, holderKey, holderUrl, holderState, holderCheckedAt, holderCrawl, ...columns } = found
   const holder =
     holderId === null
       ? undefined
-      : { id: holderId, key: holderKey, url: holderUrl, state: holderState, crawl: holderCrawl }
+      : {
+          id: holderId,
+          key: holderKey,
+          url: holderUrl,
+          state: holderState,
+          checkedAt: holderCheckedAt,
+          crawl: holderCrawl,
+        }
   return { row: columns.id === null ? undefined : toDraft(columns), holder, isHostKept }
 }
 
@@ -287,7 +295,7 @@ const SAVE_AND_COUNT = `WITH counted AS (${addHelpSql(24)}) ${SAVE}`
 async function save(
   { sql, row, crawl, help }: Settling,
   checkedAt: number | null,
-  demoted: LedgerState | null,
+  demoted: Demoted | null,
 ): Promise<void> {
   const { contentHash, pageHash } = row
   const values = [
@@ -316,7 +324,7 @@ async function save(
     row.url,
   ]
   if (help === undefined) await sql.run(SAVE, values)
-  else await sql.run(SAVE_AND_COUNT, [...values, ...helpValues(help.helper, helpOf(row.state, help.cost, demoted))])
+  else await sql.run(SAVE_AND_COUNT, [...values, ...helpValues(help.helper, helpOf(row, help.cost, demoted))])
 }
 
 function toDraft(found: DraftColumns): Draft {

@@ -269,9 +269,9 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       }),
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (sql, source, { number }) => upkeep.requeue(sql, source, number, which)),
-    requeueOrphanedAliases: (sourceId, crawlId, _now, withUnseen = false) =>
+    requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
       writeFor(sourceId, crawlId, NO_ORPHANS, (sql, source, { number: crawl }) =>
-        upkeep.requeueOrphanedAliases(sql, source, { crawl, withUnseen }),
+        upkeep.requeueOrphanedAliases(sql, source, { crawl, withUnseen }, since),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       db.transaction(async (sql) => {

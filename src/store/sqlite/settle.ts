@@ -1,6 +1,7 @@
 import { preferKey } from '../../core/url/prefer.ts'
 import {
   type Adoption,
+  type Demoted,
   type LedgerState,
   overflowed,
   type PageRecord,
@@ -13,7 +14,7 @@ import {
   ACTIONS,
   confirmNothing,
   type Draft,
-  demotedState,
+  demotedBy,
   giveWay,
   type Holder,
   isHeld,
@@ -50,12 +51,9 @@ interface DraftColumns extends Omit<Draft, 'isShell' | 'contentHash' | 'pageHash
   readonly awaitsConfirmation: 0 | 1
 }
 
-/** The state of a row that lost its content, if the same crawl had settled it. */
-type Demoted = LedgerState | null
-
 interface Claim {
   readonly isOurs: boolean
-  readonly demoted: Demoted
+  readonly demoted: Demoted | null
 }
 
 const OURS: Claim = { isOurs: true, demoted: null }
@@ -86,7 +84,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
   )
   // The `+` keeps SQLite from walking the whole source in the order of keys to save the sorting of one or two rows.
   const selectHolder = db.prepare<[number, StoredHash, number, number], Holder>(
-    `SELECT id, key, url, state, crawl FROM ledger
+    `SELECT id, key, url, state, checked_at AS checkedAt, crawl FROM ledger
      WHERE source = ? AND page_hash = ? AND id <> ? AND proven_crawl IS NOT ? ORDER BY +key LIMIT 1`,
   )
   const demote = db.prepare<[LedgerState, string, StoredHash, number]>(
@@ -107,7 +105,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
 
   /**
    * A content is stored once a source: under the better of two addresses that answer with it. Tells whether that is this row;
-   * if not, it has become one that repeats the other. Tells the state that the other row had before, if this crawl had settled it.
+   * if not, it has become one that repeats the other. Tells which row lost the content, if this crawl had settled it.
    */
   const claim = (source: number, row: Draft, hash: string, now: number, crawl: number): Claim => {
     const other = findHolder(source, hash, row.id, crawl)
@@ -123,10 +121,10 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     const state = nextState(other.state, 'demote')
     if (state === undefined) empty.run(other.id)
     else demote.run(state, row.key, packHash(hash), other.id)
-    return { isOurs: true, demoted: demotedState(other, crawl) }
+    return { isOurs: true, demoted: demotedBy(other, crawl) }
   }
 
-  const storePage = (source: number, row: Draft, record: PageRecord, now: number, crawl: number): Demoted => {
+  const storePage = (source: number, row: Draft, record: PageRecord, now: number, crawl: number): Demoted | null => {
     content.writeLinks(row.id, record.links)
     const { isOurs, demoted } = claim(source, row, record.page.contentHash, now, crawl)
     if (!isOurs) return null
@@ -135,7 +133,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     return demoted
   }
 
-  const conclude = (source: number, row: Draft, settlement: Settlement, crawl: number): Demoted => {
+  const conclude = (source: number, row: Draft, settlement: Settlement, crawl: number): Demoted | null => {
     const { state, record, links = record?.links, now } = settlement
     const verdict = judge(row, settlement)
     if (links !== undefined) content.writeLinks(row.id, links)
@@ -184,7 +182,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       // As every row that is about to be settled; whoever had it has lost it.
       row.state = 'leased'
       recordAnswer(row, NO_ANSWER, crawl.number)
-      let demoted: Demoted = null
+      let demoted: Demoted | null = null
       // A list that is read again, because the crawl was interrupted, brings no news.
       if (isHeld(row, record) && (isNew || !isFull)) {
         content.writeLinks(row.id, record.links)

@@ -225,9 +225,9 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       writeFor(sourceId, crawlId, 0, (source) => frontier.failPending(source, host, reason, pattern)),
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (source, crawl) => upkeep.requeue(source, crawl.number, which)),
-    requeueOrphanedAliases: (sourceId, crawlId, _now, withUnseen = false) =>
+    requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
       writeFor(sourceId, crawlId, NO_ORPHANS, (source, crawl) =>
-        upkeep.requeueOrphanedAliases(source, crawl.number, withUnseen),
+        upkeep.requeueOrphanedAliases(source, crawl.number, since, withUnseen),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       write(() => {
