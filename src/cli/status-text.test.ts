@@ -44,6 +44,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     lastCrawledAt: NOW - 180_000,
     isRunning: false,
     isInterrupted: false,
+    wider: null,
     waiting: [],
     commit: null,
     crawled: 0,

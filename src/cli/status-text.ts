@@ -8,7 +8,7 @@ import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
 import { DEFAULT_SETTINGS, type Source } from '../library/source.ts'
 import { writePageCounts } from '../library/words.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
-import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap } from './summary.ts'
+import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap, writeTakeIn } from './summary.ts'
 import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
@@ -22,6 +22,7 @@ export function writeStatus(
   return [
     ...(about.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
     ...writeEmpty(about, hint),
+    ...(about.wider === null ? [] : [writeTakeIn(source, about.wider, hint)]),
     `Source: ${nameOf(source)} (${printableLine(source.url)})${listRead(source)
       .map((words) => `, ${words}`)
       .join('')}`,
@@ -245,6 +246,7 @@ export function statusRecord(
     meaning,
     capped_at: crawl?.summary?.cappedAt ?? null,
     partial: partialRecord(shortfall),
+    wider_scope: about.wider,
     understood:
       coverage === null
         ? null

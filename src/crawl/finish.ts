@@ -5,6 +5,7 @@ import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countFailures } from './run-counts.ts'
 import { addHelp, type Help } from './sharing.ts'
 import { Stall, TAKEN_OVER } from './watch.ts'
+import { findWiderScope } from './wider-scope.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
@@ -29,6 +30,8 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     if (problem !== null) end = 'failed'
   }
   if (end === 'completed' || end === 'gate') await active.keepSite()
+  const site = { sourceId: run.sourceId, siteUrl: active.siteUrl }
+  const wider = end === 'completed' ? await findWiderScope(ports.ledger, site, ledger) : undefined
   return {
     crawlId: run.crawlId,
     kind: run.kind,
@@ -38,6 +41,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     removed,
     withheld,
     ...(await describeCap(active, ledger)),
+    ...(wider === undefined ? {} : { wider }),
     incomplete: await findDoubt(active),
     elapsedMs: ports.clock.now() - active.startedAt,
     problem,

@@ -1,6 +1,7 @@
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import { writeShortfall } from '../library/shortfall.ts'
 import type { Source } from '../library/source.ts'
+import { type WiderScope, widenScope, writeWiderScope } from '../library/wider-scope.ts'
 import { timeOrNull, writeTime } from '../library/words.ts'
 
 /** Fields that name a source. */
@@ -44,6 +45,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     cappedAt,
     unread,
     shortfall,
+    wider,
     pending,
     needsRendering,
   } = report
@@ -62,5 +64,11 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     unread,
     partial: shortfall === null ? null : writeShortfall(shortfall),
     needsRendering,
+    widerScope: wider === null ? null : widerRecord(source, wider),
   }
+}
+
+function widerRecord(source: Source, wider: WiderScope): Record<string, unknown> {
+  const { reach: scope, allow: allowPatterns } = widenScope(source, wider)
+  return { message: writeWiderScope(wider), ...wider, scope, allowPatterns }
 }

@@ -112,4 +112,15 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
   unread: z.number(),
   partial: orNull(z.string()),
   needsRendering: z.number(),
+  widerScope: orNull(
+    z.object({
+      message: z.string(),
+      pages: z.number(),
+      refused: z.number(),
+      listed: z.number(),
+      folder: orNull(z.string()),
+      scope: z.string(),
+      allowPatterns: z.array(z.string()),
+    }),
+  ),
 })

@@ -299,6 +299,12 @@ export interface SourceItem {
       readonly body: { readonly scope?: { readonly maxPages: number } }
     }[]
   } | null
+  /** The scope that it probably needs, where its own leaves only a few pages; null where that fits. */
+  readonly widerScope: {
+    /** `the scope left only the start: it refused 4 addresses of the site` */
+    readonly message: string
+    readonly scope: { readonly reach: 'subpages' | 'hostname' | 'domain'; readonly allow: readonly string[] }
+  } | null
   /** The last one, if there was any. */
   readonly crawl: {
     readonly state: 'running' | 'completed' | 'gate' | 'failed' | 'cancelled'

@@ -1,5 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
+import type { WiderScope } from '../../crawl/wider-scope.ts'
 import type { Job, JobProgress, Jobs } from '../jobs.ts'
 import type { Library } from '../library.ts'
 import type { Shortfall } from '../shortfall.ts'
@@ -42,6 +43,8 @@ export interface CrawlReport {
   readonly unread: number
   /** What the source lacks after its last crawl; null for earlier crawls, and where nothing is known to be missing. */
   readonly shortfall: Shortfall | null
+  /** The scope that the source probably needs instead of the one of this crawl; null where that fits. */
+  readonly wider: WiderScope | null
   /** Addresses that are left to be done. */
   readonly pending: number
   /** Pages that failed because they are empty until a browser runs their scripts; while it runs here, none are counted. */
@@ -76,6 +79,7 @@ export async function describeCrawl(
     cappedAt: crawl?.summary?.cappedAt ?? null,
     unread: crawl?.summary?.unread ?? 0,
     shortfall: isLast ? about.shortfall : null,
+    wider: crawl?.summary?.wider ?? null,
     pending: balance.pending,
     needsRendering: about.reasons['failed/needs-rendering'] ?? 0,
   }
@@ -140,6 +144,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
     cappedAt: null,
     unread: 0,
     shortfall: null,
+    wider: null,
     needsRendering: 0,
     pending,
   }

@@ -1,5 +1,6 @@
 import type { Scope } from '../../core/url/scope.ts'
 import type { LedgerCounts } from '../../crawl/ledger.ts'
+import type { WiderScope } from '../../crawl/wider-scope.ts'
 import type { Library } from '../library.ts'
 import { findShortfall, type Shortfall } from '../shortfall.ts'
 import type { Source } from '../source.ts'
@@ -31,6 +32,8 @@ export interface SourceReport {
   readonly isInterrupted: boolean
   /** What the source lacks; null where nothing is known to be missing. */
   readonly shortfall: Shortfall | null
+  /** The scope that it probably needs instead of its own; null where its own fits. */
+  readonly wider: WiderScope | null
   /** Hosts with addresses to fetch that are left alone for a while. */
   readonly waiting: readonly { readonly host: string; readonly until: number }[]
 }
@@ -94,6 +97,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
     isRunning,
     isInterrupted,
     shortfall: findShortfall({ source, reasons, pending: balance.pending, pages, crawl, isRunning, isInterrupted }),
+    wider: crawl?.summary?.wider ?? null,
     waiting: await listWaiting(library, source),
   }
 }
