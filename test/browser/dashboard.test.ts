@@ -419,6 +419,38 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  test('shows what a page limit and a narrow scope left out, on a phone too, and reads more', async () => {
+    const paths = Array.from({ length: 8 }, (_, i) => `/limited/p${i}`)
+    site.pages.set('/limited/', pageOf('Limited', ['/limited/missing', ...paths]))
+    for (const path of paths) site.pages.set(path, pageOf(`Page ${path}`))
+    site.pages.set('/limited/alone', pageOf('Alone', paths))
+    await server.post('/api/sources', { url: `${site.origin}/limited/`, name: 'limited', scope: { maxPages: 3 } })
+    await server.post('/api/sources', { url: `${site.origin}/limited/alone`, name: 'alone' })
+    await openPage('#/sources')
+    await page.setViewportSize({ width: 390, height: 844 })
+    const note = 'the cap of 3 was reached: 6 known addresses not read – “Read more” reads up to 9 pages'
+    const narrow = 'the scope left only the start: it refused 8 addresses of the site'
+    await page.getByText(note).waitFor()
+    await page.getByText(narrow, { exact: true }).waitFor()
+    await shoot('partial-phone')
+    expect(await listWide()).toEqual([])
+    await page.setViewportSize(SCREEN)
+    await page.getByRole('link', { name: 'alone', exact: true }).click()
+    await page.getByText(`${narrow.replace('the', 'The')}. To take them in, remove this source`).waitFor()
+    await page.getByText('/limited/**').waitFor()
+    await openPage('#/sources')
+    await page.getByRole('link', { name: 'limited', exact: true }).click()
+    await page.getByText(note).waitFor()
+    await page.getByRole('button', { name: 'Read more' }).click()
+    await page.getByText('indexed', { exact: true }).first().waitFor()
+    expect(await server.get('/api/sources/limited')).toMatchObject({ pages: 9, partial: null })
+    await openPage('#/')
+    const runs = page.locator('tr[data-ended]').filter({ hasText: '/limited/' })
+    await runs.filter({ hasText: 'done' }).first().waitFor()
+    expect(await runs.locator('[data-label="Not read"]').allTextContents()).toEqual(expect.arrayContaining(['0', '6']))
+    expect(problems).toEqual([])
+  })
+
   test('refuses a history with what is missing, plans a crawl, and shows live what that understands', async () => {
     await openPage('#/')
     await page.getByLabel('Start at').fill(`${news.origin}/`)
