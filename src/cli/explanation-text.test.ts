@@ -16,6 +16,7 @@ function explain(given: Partial<Explanation>): string {
     target: null,
     aliases: [],
     refusal: null,
+    lastRefusal: null,
     lastProblem: null,
     overflow: 0,
     heldUntil: null,
@@ -174,7 +175,9 @@ test('as JSON everything is there', () => {
   const row = createRow({ state: 'indexed', checkedAt: NOW })
   const url = 'https://docs.example/a'
   const known = { url, key: url, row, target: null, aliases: [], refusal: null, overflow: 0, heldUntil: null }
-  expect(explanationRecord({ ...known, lastProblem: 'refused' })).toMatchObject({
+  const lastRefusal = { reason: 'blocked', pattern: '/a', target: null } as const
+  expect(explanationRecord({ ...known, lastRefusal, lastProblem: 'refused' })).toMatchObject({
+    last_crawl_refusal: lastRefusal,
     last_crawl_problem: 'refused',
     url,
     is_known: true,

@@ -49,6 +49,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     commit: null,
     crawled: 0,
     errors: [],
+    kept: 0,
     filtered: [],
     leftOut: [],
     ...given,

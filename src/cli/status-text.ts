@@ -99,7 +99,7 @@ function writeFinished(about: SourceDescription, now: number): string[] {
     `Chunks: ${writeNumber(chunks)} total${meaning === null ? '' : `, meaning ${writePercent(meaning)}`}`,
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(about) : []),
-    ...(countFiltered(about) > 0 ? writeFiltered(about) : []),
+    ...(countFiltered(about) + about.kept > 0 ? writeFiltered(about) : []),
     ...writeContainers(about),
     ...(countOthers(about) > 0
       ? [`Skipped: ${countOf(countOthers(about), 'URL')} left out for other reasons`, ...writeLeftOut(about)]
@@ -190,8 +190,12 @@ function writeErrors({ balance, errors }: SourceDescription): string[] {
 }
 
 function writeFiltered(about: SourceDescription): string[] {
-  const count = countFiltered(about)
-  return [`Filtered: ${countOf(count, 'URL')} excluded by scope`, ...writeList(about.filtered.map(writeRefused), count)]
+  const count = countFiltered(about) + about.kept
+  const once = about.kept === 0 ? '' : `, ${writeNumber(about.kept)} of them in the last run only: their pages stay`
+  return [
+    `Filtered: ${countOf(count, 'URL')} excluded by scope${once}`,
+    ...writeList(about.filtered.map(writeRefused), count),
+  ]
 }
 
 function writeRefused({ url, reason, pattern, target }: LedgerRow): string {
@@ -273,7 +277,7 @@ export function statusRecord(
           },
     errors_total: balance.failed,
     errors: about.errors.map(failureRecord),
-    filtered_total: countFiltered(about),
+    filtered_total: countFiltered(about) + about.kept,
     filtered: about.filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
     // `skipped` is the number of both.
     left_out_total: countLeftOut(about),

@@ -369,6 +369,8 @@ export interface UrlExplanation {
   readonly target: LedgerRow | null
   readonly aliases: readonly { readonly url: string; readonly aliasUrl: string }[]
   readonly refusal: { readonly reason: string; readonly pattern: string | null } | null
+  /** Why the last crawl left its page as it was, by a scope that was given for that crawl alone. */
+  readonly lastRefusal: { readonly reason: string; readonly pattern: string | null } | null
   readonly overflow: number
   readonly heldUntil: string | null
   /** What is recorded, for people. */
@@ -377,6 +379,7 @@ export interface UrlExplanation {
     readonly reason: string | null
     readonly discovery: string | null
     readonly refusal: string | null
+    readonly lastRefusal: string | null
   }
 }
 

@@ -294,6 +294,7 @@ export const sourceRoutes: readonly Route[] = [
             reason: row === null || row.reason === null ? null : REASON_WORDS[row.reason],
             discovery: row === null ? null : DISCOVERY_WORDS[row.discovery],
             refusal: explanation.refusal === null ? null : REASON_WORDS[explanation.refusal.reason],
+            lastRefusal: explanation.lastRefusal === null ? null : REASON_WORDS[explanation.lastRefusal.reason],
           },
         })
       }),

@@ -182,7 +182,7 @@ function progressOf(about: SourceDescription): JobProgress {
       url,
       reason: [reason, detail].filter((part) => part !== null).join(', '),
     })),
-    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), 0),
+    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), about.kept),
     filteredUrls: filtered.map(({ url, reason, pattern }) => ({ url, reason: reason ?? 'refused', pattern })),
   }
 }

@@ -143,15 +143,22 @@ export function createBalance({ total, states }: LedgerCounts): Balance {
 }
 
 /**
- * Pages that the last crawl took in or found unchanged, as far as the ledger tells. A crawl that stopped at a page limit did not read all
- * pages of the ledger, so that its own counts are taken.
+ * Pages that the last crawl took in or found unchanged, as far as the ledger tells. A crawl with a scope of its own, or one that stopped
+ * at a page limit, did not read all pages of the ledger, so that its own counts are taken.
  */
 export function countRead({
   balance,
   crawl,
 }: Pick<SourceReport, 'balance' | 'crawl'>): Pick<Balance, 'indexed' | 'unchanged'> {
-  const { indexed, unchanged } = crawl?.summary?.cappedAt != null ? crawl.summary : balance
+  const summary = crawl?.summary ?? null
+  const isPart = crawl !== null && summary !== null && (summary.cappedAt !== null || hasOwnScope(crawl))
+  const { indexed, unchanged } = isPart ? summary : balance
   return { indexed, unchanged }
+}
+
+/** Whether a crawl had a scope of its own, besides a page limit. */
+export function hasOwnScope({ options }: Pick<Crawl, 'options'>): boolean {
+  return Object.keys(options.scope).some((name) => name !== 'maxPages')
 }
 
 /** Page limit of a crawl of a source; null for no limit. */
