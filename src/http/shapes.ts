@@ -125,6 +125,7 @@ export const sourceShape: z.ZodType = z.looseObject({
   widerScope: z
     .looseObject({
       message: z.string(),
+      advice: z.string(),
       pages: count,
       refused: count,
       listed: count,

@@ -3,7 +3,7 @@ import type { LedgerRow } from '../library/ledger-words.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
 import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
 import { labelOf } from '../library/source.ts'
-import { widenScope, writeWiderScope } from '../library/wider-scope.ts'
+import { adviseWidening, widenScope, writeWiderScope } from '../library/wider-scope.ts'
 import { isoOf, isoOrNull } from './time.ts'
 
 /** A source with where it stands. */
@@ -45,7 +45,15 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     isRunning,
     isInterrupted,
     partial: shortfall === null ? null : partialRecord(id, shortfall),
-    widerScope: wider === null ? null : { message: writeWiderScope(wider), ...wider, scope: widenScope(source, wider) },
+    widerScope:
+      wider === null
+        ? null
+        : {
+            message: writeWiderScope(wider),
+            advice: adviseWidening(source, wider),
+            ...wider,
+            scope: widenScope(source, wider),
+          },
     waiting: waiting.map(({ host, until }) => ({ host, until: isoOf(until) })),
     crawl:
       crawl === null

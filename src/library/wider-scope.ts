@@ -17,6 +17,13 @@ export function writeWiderScope({ pages, refused, listed }: WiderScope): string 
   return `the scope left only ${left}: it refused ${countOf(refused, 'address')} of the site${lists}`
 }
 
+/** The same, with how people take them in without a command line. */
+export function adviseWidening(source: Source, wider: WiderScope): string {
+  const { allow } = widenScope(source, wider)
+  const paths = allow.length === 0 ? '' : ` and only paths like ${allow.join(', ')}`
+  return `${writeWiderScope(wider)}; to take them in, remove the source and add it again with the scope “the whole host”${paths}`
+}
+
 /** How agents take them in. A source keeps its scope, so that it is added anew. */
 export function writeWidening(source: Source, wider: WiderScope): string {
   const { reach, allow } = widenScope(source, wider)

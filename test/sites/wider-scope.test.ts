@@ -50,7 +50,8 @@ describe('a scope that leaves only a few pages', () => {
     expect(readOnly).toContain(words)
     expect(readOnly).not.toContain('remove_source')
     expect(structured).toEqual({ message: words, ...wider, scope: 'hostname', allowPatterns: ['/docs/guide/**'] })
-    expect(http).toEqual({ message: words, ...wider, scope: { reach: 'hostname', allow: ['/docs/guide/**'] } })
+    const advice = `${words}; to take them in, remove the source and add it again with the scope “the whole host” and only paths like /docs/guide/**`
+    expect(http).toEqual({ message: words, advice, ...wider, scope: { reach: 'hostname', allow: ['/docs/guide/**'] } })
   })
 
   test('is not told of a small site whose pages are all taken in', async () => {

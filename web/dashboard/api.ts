@@ -303,7 +303,8 @@ export interface SourceItem {
   readonly widerScope: {
     /** `the scope left only the start: it refused 4 addresses of the site` */
     readonly message: string
-    readonly scope: { readonly reach: 'subpages' | 'hostname' | 'domain'; readonly allow: readonly string[] }
+    /** The same, with how they are taken in. */
+    readonly advice: string
   } | null
   /** The last one, if there was any. */
   readonly crawl: {
@@ -369,8 +370,6 @@ export interface UrlExplanation {
   readonly target: LedgerRow | null
   readonly aliases: readonly { readonly url: string; readonly aliasUrl: string }[]
   readonly refusal: { readonly reason: string; readonly pattern: string | null } | null
-  /** Why the last crawl left its page as it was, by a scope that was given for that crawl alone. */
-  readonly lastRefusal: { readonly reason: string; readonly pattern: string | null } | null
   readonly overflow: number
   readonly heldUntil: string | null
   /** What is recorded, for people. */
@@ -379,6 +378,7 @@ export interface UrlExplanation {
     readonly reason: string | null
     readonly discovery: string | null
     readonly refusal: string | null
+    /** Why the last crawl left its page as it was, by a scope that was given for that crawl alone. */
     readonly lastRefusal: string | null
   }
 }

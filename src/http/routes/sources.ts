@@ -294,7 +294,10 @@ export const sourceRoutes: readonly Route[] = [
             reason: row === null || row.reason === null ? null : REASON_WORDS[row.reason],
             discovery: row === null ? null : DISCOVERY_WORDS[row.discovery],
             refusal: explanation.refusal === null ? null : REASON_WORDS[explanation.refusal.reason],
-            lastRefusal: explanation.lastRefusal === null ? null : REASON_WORDS[explanation.lastRefusal.reason],
+            lastRefusal:
+              explanation.lastRefusal === null
+                ? null
+                : `refused in the last crawl only: ${REASON_WORDS[explanation.lastRefusal.reason]}`,
           },
         })
       }),

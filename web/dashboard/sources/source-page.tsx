@@ -13,7 +13,6 @@ import { useFollowing } from '../use-following.ts'
 import { countOfFilter } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
-import { NarrowScope } from './narrow-scope.tsx'
 import { NeedsBrowser } from './needs-browser.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { Freshness } from './sources.tsx'
@@ -108,7 +107,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
         />
       </div>
       {stand.note === null ? null : <p class={`small note note-${stand.tone}`}>{stand.note}</p>}
-      <NarrowScope item={item} />
+      {item.widerScope && <p class="small note note-warn">{item.widerScope.advice}</p>}
       <NeedsBrowser item={item} isBusy={stand.isBusy} onChange={onChange} />
       <p class="quiet small source-facts">
         <OutsideLink url={url} />
