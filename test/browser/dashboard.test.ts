@@ -431,7 +431,7 @@ describe('the dashboard', () => {
     const note = 'the cap of 3 was reached: 6 known addresses not read – “Read more” reads up to 9 pages'
     const narrow = 'the scope left only the start: it refused 8 addresses of the site'
     await page.getByText(note).waitFor()
-    await page.getByText(narrow, { exact: true }).waitFor()
+    await page.getByText(narrow).waitFor()
     await shoot('partial-phone')
     expect(await listWide()).toEqual([])
     await page.setViewportSize(SCREEN)

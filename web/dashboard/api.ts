@@ -301,9 +301,7 @@ export interface SourceItem {
   } | null
   /** The scope that it probably needs, where its own leaves only a few pages; null where that fits. */
   readonly widerScope: {
-    /** `the scope left only the start: it refused 4 addresses of the site` */
-    readonly message: string
-    /** The same, with how they are taken in. */
+    /** `the scope left only the start: it refused 4 addresses of the site; to take them in, …` */
     readonly advice: string
   } | null
   /** The last one, if there was any. */
@@ -378,8 +376,6 @@ export interface UrlExplanation {
     readonly reason: string | null
     readonly discovery: string | null
     readonly refusal: string | null
-    /** Why the last crawl left its page as it was, by a scope that was given for that crawl alone. */
-    readonly lastRefusal: string | null
   }
 }
 

@@ -89,7 +89,6 @@ function Story({ explanation }: { readonly explanation: UrlExplanation }): JSX.E
 
 /** What the scope says of it today, where that is not what is recorded. */
 function describeScope({ row, refusal, words }: UrlExplanation): string | null {
-  if (words.lastRefusal) return words.lastRefusal
   if (refusal !== null) {
     return refusal.reason === row?.reason ? null : `the scope would refuse it: ${words.refusal ?? refusal.reason}`
   }

@@ -107,7 +107,6 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
         />
       </div>
       {stand.note === null ? null : <p class={`small note note-${stand.tone}`}>{stand.note}</p>}
-      {item.widerScope && <p class="small note note-warn">{item.widerScope.advice}</p>}
       <NeedsBrowser item={item} isBusy={stand.isBusy} onChange={onChange} />
       <p class="quiet small source-facts">
         <OutsideLink url={url} />

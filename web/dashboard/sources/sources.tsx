@@ -104,7 +104,6 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
       <td class="wide stand" data-label="Status">
         <Pill word={stand.word} tone={stand.tone} />
         {stand.note === null ? null : <small class={`note note-${stand.tone}`}>{stand.note}</small>}
-        {item.widerScope && <small class="note note-warn">{item.widerScope.message}</small>}
       </td>
       <td class="number" data-label="Pages">
         {writeNumber(pages)}
