@@ -38,8 +38,8 @@ const CHANGED = {
 describe('an archive of files that repeat each other', () => {
   test('the run counts the same pages and duplicates as the ledger', async () => {
     const same = '# Setting\n\nThe same text in every folder.\n'
-    // The address that keeps the content is the last one that is read.
-    const files = [...Array.from({ length: 20 }, (_, i) => `setting-of-lamp-${i}.md`), 'z.md']
+    // The file that keeps the content is read last, because it is deeper; names with a question mark are worse.
+    const files = [...Array.from({ length: 20 }, (_, i) => `lamp-${i}?.md`), 'deep/lamp.md']
     const archive = packFiles(join(place, 'same.zip'), Object.fromEntries(files.map((path) => [path, same])))
     const { crawl } = await stageTree(pathToFileURL(archive).href)
     const { summary } = await crawl()
