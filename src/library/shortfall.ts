@@ -57,12 +57,17 @@ export function findShortfall(facts: ShortfallFacts): Shortfall | null {
 const RETRIED = OPEN_REASONS.filter((reason) => reason !== 'soft-404' && reason !== 'needs-rendering')
 
 function describeCap({ pages }: ShortfallFacts, cap: number | null, unread: number): Gap {
-  const which = cap === null ? 'a page limit' : `the cap of ${cap}`
   return {
-    words: `${which} was reached: ${countOf(unread, 'known address')} not read`,
+    words: writeCap(cap, unread),
     // Pages that are read for the first time lead to others.
     remedy: { verb: 'recrawl', maxPages: cap === null ? pages + unread : Math.max(cap * 2, cap + unread) },
   }
+}
+
+/** `the cap of 10 was reached: 48 known addresses not read` */
+export function writeCap(cap: number | null, unread: number): string {
+  const which = cap === null ? 'a page limit' : `the cap of ${cap}`
+  return `${which} was reached: ${countOf(unread, 'known address')} not read`
 }
 
 function describeInterruption({ source, pending, crawl }: ShortfallFacts): Gap {
