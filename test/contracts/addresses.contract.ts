@@ -365,12 +365,13 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
     })
   })
 
-  test('an address is found by its spelling or key in every source that knows it', async () => {
-    await find([{ url: 'https://docs.test/a/?q=1', key: 'https://docs.test/a?q=1' }], 10)
+  test('an address is found by its key in every source that knows it', async () => {
+    await find([{ url: 'https://docs.test/a?q=1' }, { url: 'https://docs.test/a/?q=1' }], 10)
     await find([{ url: 'https://docs.test/a?q=1' }, { url: A('/b') }], 20, 'more')
     const sourcesOf = async (url: string) => (await addresses.find(url)).map(({ sourceId }) => sourceId)
     expect(await sourcesOf('https://docs.test/a?q=1')).toEqual(['more', 'docs'])
-    expect(await sourcesOf('https://docs.test/a/?q=1')).toEqual(['more', 'docs'])
+    // A slash at the end may lead to another page.
+    expect(await sourcesOf('https://docs.test/a/?q=1')).toEqual(['docs'])
     expect(await sourcesOf('HTTPS://DOCS.test:443/a?q=1#part')).toEqual(['more', 'docs'])
     expect(await sourcesOf(A('/b'))).toEqual(['more'])
     expect(await sourcesOf(A('/c'))).toEqual([])
