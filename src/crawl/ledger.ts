@@ -495,7 +495,10 @@ export interface OpenWork {
   readonly nextAt: number | null
 }
 
-/** Rows that are visited again: pages; pages one link away from the start that the crawl has not seen; addresses that failed. */
+/**
+ * Rows that are visited again: all pages; what the crawl has not seen at most one link away from the start, as far as it held a page or
+ * answered and no list named it; addresses that failed.
+ */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 
 /**

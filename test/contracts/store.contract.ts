@@ -1238,11 +1238,24 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/skipped')).toMatchObject({ state: 'skipped', reason: 'noindex' })
     })
 
-    test('requeueing takes unseen pages one link from the start', async () => {
+    test('requeueing takes unseen pages, and addresses that answered, one link from the start', async () => {
+      const redirected = { depth: 0, discovery: 'redirect' } as const
       await index('/page', 'one')
+      await offer([
+        find('/target', redirected),
+        find('/deep', { depth: 2 }),
+        find('/listed', { depth: 0, discovery: 'sitemap' }),
+        find('/given', { depth: 0, discovery: 'manual' }),
+      ])
+      for (const path of ['/target', '/deep', '/listed', '/given'])
+        await settle(await leaseOne(path), { state: 'indexed', record: record(path, path) })
+      await visit('/hub', { state: 'skipped', reason: 'noindex', status: 200 })
+      await visit('/forbidden', { state: 'skipped', reason: 'robots-disallow' })
+      await visit('/failed', { state: 'failed', reason: 'not-found', status: 404 })
       expect(await store.requeue('docs', 'c1', 'unlinked', 500)).toBe(0)
-      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(1)
-      expect(await row('/page')).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: true })
+      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(3)
+      for (const path of ['/page', '/target', '/hub'])
+        expect(await row(path)).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: path !== '/hub' })
       expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(0)
     })
 

@@ -33,6 +33,13 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
 /** The condition that a list of the site names the address of a row. */
 export const LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
+/**
+ * The condition that a row hangs on the start, at most one link away, and held a page or answered. Addresses from lists and from the
+ * user are named anew by every crawl.
+ */
+export const BY_START: string = `depth <= 1 AND discovery <> 'manual' AND NOT ${LISTED}
+  AND (page_hash IS NOT NULL OR state = 'skipped' AND status IS NOT NULL)`
+
 /** The states to which an action does something, as a list for SQL. */
 export function statesFor(action: LedgerAction): string {
   const states = LEDGER_STATES.filter((state) => nextState(state, action) !== undefined)

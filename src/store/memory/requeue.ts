@@ -9,14 +9,18 @@ import type { SourceLedger } from './source-ledger.ts'
 export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeued): number {
   const isMeant = (row: Row): boolean => {
     if (which === 'failed') return row.state === 'failed'
-    return (
-      row.hasPage && (which === 'pages' || (row.discovery === 'link' && row.depth === 1 && row.crawlId !== crawlId))
-    )
+    return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && isByStart(row)
   }
   return ledger.putEach(
     (row) => isMeant(row) && nextState(row.state, 'requeue') !== undefined,
     (row) => ({ ...readmit(moveRow(row, 'requeue')), crawlId }),
   )
+}
+
+/** Whether a row hangs on the start, at most one link away, and held a page or answered: as `BY_START` in SQL. */
+function isByStart({ depth, discovery, hasPage, state, status }: Row): boolean {
+  const isNamedAnew = discovery === 'manual' || isListed(discovery)
+  return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null))
 }
 
 /** Makes rows pending and final that rely on an address which does not hold their content (any more). */

@@ -1,5 +1,5 @@
 import type { Requeued } from '../../crawl/ledger.ts'
-import { readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
+import { BY_START, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import { removeContent } from './content.ts'
 import type { Sql } from './database.ts'
 
@@ -28,7 +28,7 @@ export const RETARGET: string = `UPDATE ledger AS a SET target = (${FIND_HOLDER}
 
 const REQUEUED: Readonly<Record<Requeued, string>> = {
   pages: 'page_hash IS NOT NULL',
-  unlinked: `page_hash IS NOT NULL AND discovery = 'link' AND depth = 1 AND crawl IS DISTINCT FROM $2`,
+  unlinked: `${BY_START} AND crawl IS DISTINCT FROM $2`,
   failed: `state = 'failed'`,
 }
 

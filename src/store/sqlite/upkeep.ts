@@ -1,5 +1,5 @@
 import type { Requeued } from '../../crawl/ledger.ts'
-import { readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
+import { BY_START, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
 
@@ -41,7 +41,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
     )
   const requeues = {
     pages: requeueWhere('page_hash IS NOT NULL'),
-    unlinked: requeueWhere(`page_hash IS NOT NULL AND discovery = 'link' AND depth = 1 AND crawl IS NOT @crawl`),
+    unlinked: requeueWhere(`${BY_START} AND crawl IS NOT @crawl`),
     failed: requeueWhere(`state = 'failed'`),
   }
 
