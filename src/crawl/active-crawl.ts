@@ -12,16 +12,18 @@ import {
   type Discovery,
   type Find,
   type FindResult,
+  isAbsent,
   isListed,
   isRead,
   type LedgerRow,
+  type LedgerState,
   type Reason,
   type Refusal,
   type Settled,
   type Settlement,
   type Visit,
 } from './ledger.ts'
-import { ListTrials } from './list-trials.ts'
+import { ListTrials, SpreadSample } from './list-trials.ts'
 import { isUnsent, type Leave, Pacer } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
@@ -32,6 +34,7 @@ import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
+import { walkRows } from './walk-rows.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
@@ -42,6 +45,8 @@ const FURTHER_REQUESTS = 100
 const MOST_LISTED_CAPPED = 10_000
 /** Finds of one kind that are visited first; each time as many again are visited later. */
 const FIRST_TURN = 8
+/** States of addresses whose links count: as they were read now, or before they failed. */
+const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped', 'failed']
 /** Stands for the depth of what is known from lists alone: a link to it is news. */
 const LISTED_DEPTH = Infinity
 /** How old what others have done may be when it is told. */
@@ -152,8 +157,6 @@ export class ActiveCrawl {
   asksUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
   readonly #lists = new ListTrials()
-  /** What both a list and a page name, and was not visited yet, by key. */
-  readonly #linkedListed = new Map<string, Find>()
   /** Finds so far. */
   readonly #counts = { listed: 0, linked: 0 }
 
@@ -332,12 +335,14 @@ export class ActiveCrawl {
   }
 
   /** Takes note of what became of an address that a list names. */
-  async noteListed({ foundOn, discovery }: Visit, { state }: Settled, status: number | null): Promise<void> {
+  async noteListed({ foundOn, discovery }: Visit, settled: Settled, status: number | null): Promise<void> {
     if (foundOn === null || !isListed(discovery)) return
-    const isFound = state === 'indexed' || state === 'unchanged'
-    // Without an answer it is a matter of the host.
-    const isMissing = state === 'failed' && status !== null
-    if (!isFound && !isMissing) return
+    const { state, reason } = settled
+    const isMissing = state === 'failed' && isAbsent(reason)
+    // Other failures leave open whether there is a page. A redirect is there, as is all that answered and holds no page of its own.
+    const isFound = state === 'indexed' || state === 'unchanged' || (state === 'skipped' && status !== null)
+    // A sample of a list that is being read would be one of its beginning.
+    if (this.isReadingLists || (!isFound && !isMissing)) return
     const next = this.#lists.note(foundOn, isMissing)
     if (next === 'sample') await this.#sampleList(foundOn)
     if (next === 'set-aside') await this.#setAside(foundOn, discovery)
@@ -345,14 +350,15 @@ export class ActiveCrawl {
 
   /** Has a sample of a list visited before everything else. */
   async #sampleList(list: string): Promise<void> {
-    const finds: Find[] = []
-    for (const url of this.#lists.sampleOf(list)) {
-      const row = await this.#findWaiting(url)
-      if (row?.state !== 'pending') continue
-      const { key, host, depth, foundOn, discovery } = row
-      finds.push({ key, url: row.url, host, depth, foundOn, discovery, refusal: null, weight: -1 })
+    const { run, ports } = this
+    const sample = new SpreadSample<Find>()
+    for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'pending' })) {
+      for (const { key, url, host, depth, foundOn, discovery } of rows) {
+        if (foundOn === list && isListed(discovery))
+          sample.add({ key, url, host, depth, foundOn, discovery, refusal: null, weight: -1 })
+      }
     }
-    if (finds.length > 0) await this.record(finds)
+    if (sample.items.length > 0) await this.record(sample.items)
   }
 
   /** Leaves out what a stale list names, but for what pages link to as well. */
@@ -360,10 +366,25 @@ export class ActiveCrawl {
     const { run, ports } = this
     const now = ports.clock.now()
     const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, list)
-    this.incomplete ??= `${list} was set aside, because the addresses it names are gone`
-    const detail = `${count} addresses set aside: those that were asked for are gone`
+    this.incomplete ??= `${list} was set aside: the addresses of a sample from all over it are gone`
+    const detail = `${count} addresses set aside: those that were requested are gone`
     this.events.push({ type: 'discovery', discovery, url: list, found: 0, detail })
-    await this.record([...this.#linkedListed.values()])
+    if (count > 0 && run.followsLinks) await this.#offerLinksAgain()
+  }
+
+  /** Offers what the pages of this crawl link to once more. The ledger alone knows all of them: an earlier run may have read some. */
+  async #offerLinksAgain(): Promise<void> {
+    const { run, ports } = this
+    this.#offered.clear()
+    for (const state of LINKING_STATES) {
+      for await (const rows of walkRows(ports.ledger, run.sourceId, { state })) {
+        const linking = rows.filter((row) => row.crawlId === run.crawlId && (isRead(row) || row.hasPage))
+        for (const { key, url, depth } of linking) {
+          const links = await ports.ledger.readLinks(run.sourceId, key)
+          await this.offer(links, { depth: depth + 1, foundOn: url, discovery: 'link' })
+        }
+      }
+    }
   }
 
   /** Reads the lists if no visit of the start came to it. Tells whether it did. */
@@ -473,7 +494,6 @@ export class ActiveCrawl {
   /** Counts what became of a visit and tells it. Answers whether it brought a page. */
   count(settlement: Settlement, settled: Settled, bytes: number): boolean {
     this.#begun.delete(settlement.visit.key)
-    this.#linkedListed.delete(settlement.visit.key)
     const { visit, status, detail, record, finds = [], aliases = [] } = settlement
     const { state, reason } = settled
     if (settled.type === 'lost') {
@@ -643,8 +663,7 @@ export class ActiveCrawl {
     const isNewOnly = kind === 'refresh' || kind === 'retry'
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
-    const stale = this.#refuseListed(finding)
-    const barred = refused ?? finding.refusal ?? aside ?? stale
+    const barred = refused ?? finding.refusal ?? aside
     // The ledger has to know that the site itself names what was only supposed.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)
@@ -656,22 +675,13 @@ export class ActiveCrawl {
       finds.push({ ...find, refusal: barred })
       return
     }
-    if (isListed(discovery) && foundOn !== null) this.#lists.add(foundOn, url)
     if (this.planning === undefined) {
-      const weighed = { ...find, refusal: null, weight: this.#weighTurn(discovery) }
-      finds.push(weighed)
-      if (discovery === 'link' && known === LISTED_DEPTH) this.#rememberLinked(weighed)
+      finds.push({ ...find, refusal: null, weight: this.#weighTurn(discovery) })
       return
     }
     const refusal = this.planning.refuse(find)
     if (refusal !== null && known !== undefined) return
     finds.push({ ...find, refusal, weight: refusal === null ? this.planning.weigh(find) : 0 })
-  }
-
-  /** What a list names that was set aside meanwhile is left out, too. */
-  #refuseListed({ discovery, foundOn }: Finding): Refusal | null {
-    const isStale = foundOn !== null && isListed(discovery) && this.#lists.isStale(foundOn)
-    return isStale ? { reason: 'stale-list', pattern: foundOn, target: null } : null
   }
 
   /**
@@ -682,11 +692,6 @@ export class ActiveCrawl {
     if (discovery !== 'link' && !isListed(discovery)) return 0
     const count = discovery === 'link' ? this.#counts.linked++ : this.#counts.listed++
     return count < FIRST_TURN ? 0 : Math.floor(Math.log2(count / FIRST_TURN)) + 1
-  }
-
-  #rememberLinked(find: Find): void {
-    if (this.#linkedListed.size >= MAX_REMEMBERED) this.#linkedListed.clear()
-    this.#linkedListed.set(find.key, find)
   }
 
   /**

@@ -1,8 +1,18 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
-import { isRead, type Ledger, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
+import {
+  type Find,
+  isRead,
+  type Ledger,
+  type LedgerCounts,
+  type LedgerRow,
+  OPEN_REASONS,
+  type Reason,
+  type Refusal,
+} from './ledger.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { addHelp, type Help } from './sharing.ts'
+import { walkRows } from './walk-rows.ts'
 import { Stall, TAKEN_OVER } from './watch.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
@@ -130,24 +140,18 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
   return { end: 'completed', problem: null, removed, withheld: 0 }
 }
 
-/** Rows that are judged at once. */
-const JUDGED = 1000
-
 /** Gives pages that were not seen because the scope refuses them the reason of that refusal. */
 async function refuseRemoved(active: ActiveCrawl): Promise<void> {
   const { run, ports, gate } = active
-  for (let after = ''; ; ) {
-    const unlinked = { state: 'gone', reason: 'unlinked', after, limit: JUDGED } as const
-    const rows = await ports.ledger.listRows(run.sourceId, unlinked)
-    const finds = rows.flatMap(({ key, url, host, depth, foundOn, discovery }) => {
-      const { refusal } = gate.judge(url, depth, true)
-      return refusal === null ? [] : [{ key, url, host, depth, foundOn, discovery, refusal }]
-    })
+  for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {
+    const finds = rows.flatMap((row) => refuseRow(row, gate.judge(row.url, row.depth, true).refusal) ?? [])
     if (finds.length > 0) await active.record(finds)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < JUDGED) return
-    after = last.key
   }
+}
+
+function refuseRow(row: LedgerRow, refusal: Refusal | null): Find | undefined {
+  const { key, url, host, depth, foundOn, discovery } = row
+  return refusal === null ? undefined : { key, url, host, depth, foundOn, discovery, refusal }
 }
 
 /** More than half of a source is too much to lose, however small it is, from this many pages on. */

@@ -35,7 +35,7 @@ export const REASONS = [
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
-  // The list that names it holds nothing else than addresses that fail.
+  // The list that names it holds nothing else than addresses that are gone, as far as a sample tells.
   'stale-list',
   // Addresses of its shape have held the same again and again.
   'same-content',
@@ -320,9 +320,14 @@ export interface AliasFacts {
 /** Whether something is at an address, as far as it told: null where it was not asked, or did not say. */
 export function isThere({ reason, status, hasPage }: Pick<LedgerRow, 'reason' | 'status' | 'hasPage'>): boolean | null {
   if (hasPage) return true
-  if (reason !== null && ABSENT_REASONS.has(reason)) return false
+  if (isAbsent(reason)) return false
   const isAsked = status !== null && reason !== 'unlinked'
   return isAsked && status < 400 ? true : null
+}
+
+/** Whether a reason says that nothing is at an address. */
+export function isAbsent(reason: Reason | null): boolean {
+  return reason !== null && ABSENT_REASONS.has(reason)
 }
 
 const ABSENT_REASONS: ReadonlySet<Reason> = new Set<Reason>(['not-found', 'removed', 'soft-404', 'guess-missed'])
