@@ -332,7 +332,9 @@ async function interpretPage(
   // A service that fetches pages shows them as its browser does, with their links; the Markdown of a page is fetched without it.
   const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
-  const html = isMarkdown && active.run.followsLinks ? await readHtmlLinks(active, visit) : NO_LINKS
+  const hasHtml = isMarkdown && active.run.followsLinks
+  const html = hasHtml ? await readHtmlLinks(active, visit) : NO_LINKS
+  if ('state' in html) return html
   const record = read.record === null ? null : withLinks(read.record, html.links)
   const isRendered = read.isRendered || isByService
   const isFollowing = active.run.followsLinks
@@ -360,7 +362,8 @@ async function interpretPage(
     : [...links.aliases]
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !active.run.full
   // They belong to what is stored, so an answer that stores nothing has none, and those of an older content go with it.
-  const { etag, lastModified } = isRendered ? NO_VALIDATORS : outcome
+  // Those of Markdown would hide that the HTML beside it has other links.
+  const { etag, lastModified } = isRendered || hasHtml ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
   const reader = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined
@@ -378,13 +381,22 @@ interface FoundLinks extends Finds {
 
 const NO_LINKS: FoundLinks = { links: [], finds: [], aliases: [] }
 
-/** Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. */
-async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks> {
+/**
+ * Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. While a failure may pass, the visit
+ * is put back; after that the links of the last reading stand in.
+ */
+async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | Conclusion> {
   const { pacer, ports, signal } = active
   const turn = await pacer.takeTurn(visit.host, signal)
   const request = { url: visit.url, accept: 'text/html' }
   const outcome = turn === 'parked' ? LEFT_ALONE : await active.fetch(request, turn, visit, ports.pageFetcher)
-  if (outcome.type === 'failed') active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
+  if (outcome.type === 'failed') {
+    const verdict = interpretFailure(active, visit, outcome)
+    if (verdict.state === 'pending') return verdict
+    active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
+    const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
+    return { links, ...active.judge(links, linksOf(visit)) }
+  }
   if (outcome.type !== 'fetched' || isNegotiated(visit.url, outcome.snapshot)) return NO_LINKS
   const reading = await active.read(outcome.snapshot, visit.key)
   if (typeof reading === 'string') return NO_LINKS
@@ -428,7 +440,7 @@ function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
   }
 }
 
-/** Of what a browser shows: there is nothing to ask by whether it has changed. */
+/** Of a page that more than one answer made: there is nothing to ask by whether it has changed. */
 const NO_VALIDATORS = { etag: null, lastModified: null } as const
 
 /** Reasons in the ledger for answers that are no page, and whether asking again some day may help. */
