@@ -23,6 +23,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const ending =
     stopped === undefined ? await removeGone(active, await isConclusive(active)) : describeStop(stopped.reason)
   if (ending.removed > 0) await refuseRemoved(active)
+  if (stopped === undefined && start !== undefined && isRead(start) && namedAll(active)) await dropUnnamed(active)
   if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
   const isAll = stopped === undefined && active.cappedAt === null && active.refusal === null
   await active.planning?.end(isAll)
@@ -140,18 +141,46 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
   return { end: 'completed', problem: null, removed, withheld: 0 }
 }
 
+/** Whether a crawl has looked at everything that names addresses, as far as it got an answer. */
+function namedAll({ run, cappedAt, incomplete }: ActiveCrawl): boolean {
+  return run.kind === 'recrawl' && cappedAt === null && incomplete === null && !run.isScopeChanged
+}
+
+/**
+ * Gives up addresses that the cap of an earlier run left unread and that a run without a cap did not find: no run would ever read them,
+ * and the source would never be complete.
+ */
+export async function dropUnnamed({
+  run,
+  ports,
+}: {
+  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId'>
+  readonly ports: Pick<CrawlPorts, 'ledger' | 'clock'>
+}): Promise<void> {
+  const { ledger, clock } = ports
+  for await (const rows of walkRows(ledger, run.sourceId, { state: 'skipped', reason: 'page-cap' })) {
+    const unseen = rows.filter(({ crawlId, hasPage }) => crawlId !== run.crawlId && !hasPage)
+    const finds = unseen.map((row) => refuseRow(row, UNNAMED))
+    if (finds.length > 0) await ledger.offer(run.sourceId, run.crawlId, finds, clock.now())
+  }
+}
+
+const UNNAMED: Refusal = { reason: 'unlinked', pattern: null, target: null }
+
 /** Gives pages that were not seen because the scope refuses them the reason of that refusal. */
 async function refuseRemoved(active: ActiveCrawl): Promise<void> {
   const { run, ports, gate } = active
   for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {
-    const finds = rows.flatMap((row) => refuseRow(row, gate.judge(row.url, row.depth, true).refusal) ?? [])
+    const finds = rows.flatMap((row) => {
+      const { refusal } = gate.judge(row.url, row.depth, true)
+      return refusal === null ? [] : [refuseRow(row, refusal)]
+    })
     if (finds.length > 0) await active.record(finds)
   }
 }
 
-function refuseRow(row: LedgerRow, refusal: Refusal | null): Find | undefined {
-  const { key, url, host, depth, foundOn, discovery } = row
-  return refusal === null ? undefined : { key, url, host, depth, foundOn, discovery, refusal }
+function refuseRow({ key, url, host, depth, foundOn, discovery }: LedgerRow, refusal: Refusal): Find {
+  return { key, url, host, depth, foundOn, discovery, refusal }
 }
 
 /** More than half of a source is too much to lose, however small it is, from this many pages on. */

@@ -1,7 +1,7 @@
 import { countOf } from '../core/text/count.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
-import { OPEN_REASONS } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger.ts'
 import { labelOf, type Source } from './source.ts'
 
 /** What a source lacks because its last crawl was capped, interrupted or partly failed. */
@@ -53,8 +53,16 @@ export function findShortfall(facts: ShortfallFacts): Shortfall | null {
   return gaps.length === 0 ? null : { cap, unread, pending, failed, gaps }
 }
 
-/** Failures that another request may mend. Pages that need a browser have advice of their own. */
-const RETRIED = OPEN_REASONS.filter((reason) => reason !== 'soft-404' && reason !== 'needs-rendering')
+/** Failures that another request may mend: those that pass by themselves. */
+const RETRIED: readonly Reason[] = [
+  'http-server-error',
+  'rate-limited',
+  'timeout',
+  'network',
+  'host-parked',
+  'robots-unreachable',
+  'service-failed',
+]
 
 function describeCap({ pages }: ShortfallFacts, cap: number | null, unread: number): Gap {
   const which = cap === null ? 'a page limit' : `the cap of ${cap}`
