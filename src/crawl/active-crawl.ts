@@ -5,7 +5,7 @@ import { untilResumed } from './control.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
-import type { CrawlEvent, CrawlProgress } from './events.ts'
+import type { CrawlEvent, CrawlProgress, CrawlSummary } from './events.ts'
 import { createGate, type Gate } from './gate.ts'
 import {
   type Alias,
@@ -32,15 +32,12 @@ import { ProgressMilestones } from './progress-milestones.ts'
 import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
-import type { CrawlPorts, CrawlRun } from './run.ts'
+import { type CrawlPorts, type CrawlRun, FURTHER_REQUESTS, REQUESTS_PER_PAGE } from './run.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
 import { walkRows } from './walk-rows.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
-/** Requests for pages that a cap on pages allows: so many for each page, and some for what leads to none. */
-const REQUESTS_PER_PAGE = 10
-const FURTHER_REQUESTS = 100
 /** Addresses of sitemaps that are taken where pages are capped, unless the cap allows more requests. */
 const MOST_LISTED_CAPPED = 10_000
 /** Finds of one kind that are visited first; each time as many again are visited later. */
@@ -117,6 +114,8 @@ export class ActiveCrawl {
   refusalDetail: string | null = null
   /** Set when the cap left something out. */
   cappedAt: number | null = null
+  /** Set when that was because the requests for pages were used up. */
+  spent: CrawlSummary['spent']
   /** Pages of earlier runs that are kept as they are because the cap was reached before their turn. */
   keptByCap = 0
   /** Whether it is known which pages llms-full.txt holds now. */

@@ -73,12 +73,12 @@ function countLeftByCap({ reasons }: LedgerCounts): number {
 
 /** The cap that was reached, and what it kept from being read. A cap that left nothing unread was none. */
 export async function describeCap(
-  { run, ports, cappedAt, keptByCap }: CappedCrawl,
+  { run, ports, cappedAt, keptByCap, spent }: CappedCrawl,
   ledger: LedgerCounts,
-): Promise<Pick<CrawlSummary, 'cappedAt' | 'unread'>> {
+): Promise<Pick<CrawlSummary, 'cappedAt' | 'unread' | 'spent'>> {
   if (cappedAt === null) return { cappedAt }
   const unread = countLeftByCap(ledger) + keptByCap + (await countUnseen(run, ports.ledger))
-  return unread === 0 ? { cappedAt: null } : { cappedAt, unread }
+  return unread === 0 ? { cappedAt: null } : { cappedAt, unread, ...(spent === undefined ? {} : { spent }) }
 }
 
 /** What is needed to tell what a cap kept from being read. */
@@ -87,6 +87,7 @@ interface CappedCrawl {
   readonly ports: { readonly ledger: Pick<Ledger, 'countRemovable'> }
   readonly cappedAt: number | null
   readonly keptByCap: number
+  readonly spent?: CrawlSummary['spent'] | undefined
 }
 
 /** Pages of earlier runs that a crawl of everything did not come to. */

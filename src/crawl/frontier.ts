@@ -187,12 +187,14 @@ export class Frontier {
 
   /** The cap was reached: what is left is left out, and said so. */
   async #skipRest(): Promise<void> {
-    const { ports, run } = this.#active
+    const { ports, run, pageRequests: requests, pagesTaken: pages } = this.#active
     const { maxPages } = run.scope
     await ports.ledger.release(this.#ready.splice(0))
     const now = ports.clock.now()
-    const { left, kept } = await skipForCap(ports.ledger, run, String(maxPages), now)
+    const isSpent = pages < (maxPages ?? Infinity)
+    const { left, kept } = await skipForCap(ports.ledger, run, isSpent ? `${requests} requests` : String(maxPages), now)
     if (left > 0) this.#active.cappedAt = maxPages
+    if (left > 0 && isSpent) this.#active.spent = { requests, pages }
     this.#active.keptByCap += kept
     // Others must not be woken before there is something new: they would wake this one in turn, without end.
     if (this.#inFlight > 0) return this.#waitForChange()

@@ -8,6 +8,10 @@ import type { Clock, Fetcher, KindOf, PageKind, PageReader, Renderer, Rendering 
 import type { MilestoneMemory } from './progress-milestones.ts'
 import type { Help, SharedCrawl } from './sharing.ts'
 
+/** Requests for pages that a cap on pages allows: so many for each page, and some for addresses that lead to none. */
+export const REQUESTS_PER_PAGE = 10
+export const FURTHER_REQUESTS = 100
+
 /** What one crawl is to do. */
 export interface CrawlRun {
   readonly crawlId: string

@@ -260,14 +260,15 @@ interface EndProblem {
 }
 
 function listEndProblems(summary: CrawlSummary): EndProblem[] {
-  const { end, problem, withheld, cappedAt, overflow, incomplete, vainReason } = summary
+  const { end, problem, withheld, cappedAt, spent, overflow, incomplete, vainReason } = summary
   const problems: EndProblem[] = []
   if (end === 'gate') {
     const message = problem ?? 'more pages would have been removed than is allowed'
     problems.push({ kind: 'loss-gate', message, details: { withheld } })
   }
   if (cappedAt !== null) {
-    const message = `the cap of ${cappedAt} pages left something out`
+    const after = spent === undefined ? '' : ` after ${spent.requests} requests for ${spent.pages} of them`
+    const message = `the cap of ${cappedAt} pages left something out${after}`
     problems.push({ kind: 'page-cap', message, details: { maxPages: cappedAt } })
   }
   if (overflow > 0) {

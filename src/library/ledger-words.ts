@@ -22,7 +22,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'max-depth': 'it is more links away from the start than --max-depth allows',
   'robots-disallow': 'robots.txt asks to stay away',
   'robots-unreachable': 'robots.txt could not be read, so nothing of that host may be',
-  'page-cap': 'the cap on pages was reached before its turn',
+  'page-cap': 'the cap on pages, or on the requests that it allows, was reached before its turn',
   'stale-list': 'the list that names it was set aside, because the addresses of a sample from all over it are gone',
   'same-content': 'addresses like it held the same again and again',
   'hub-cap': 'the hub that lists it had as many pages taken in as the plan allows',

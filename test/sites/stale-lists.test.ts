@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { REASON_WORDS } from '../../src/library/ledger-words.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
 import { type Stage, stage, UNPACED } from './crawl.ts'
 import { page, redirect, sitemap } from './site.ts'
 
@@ -217,6 +218,17 @@ describe('a page cap', () => {
     )
     const { summary } = await staged.crawl()
     expect(summary).toMatchObject({ end: 'completed', indexed: 1, cappedAt: 5 })
+    const unread = summary.unread ?? 0
+    const { requests = 0, pages } = summary.spent ?? {}
+    expect({ requests: requests >= 150 && requests <= 150 + 16, pages }).toEqual({ requests: true, pages: 1 })
+    const shortfall = (await reportSource(staged.library, staged.source)).shortfall
+    expect(shortfall?.gaps).toEqual([
+      {
+        words: `stopped after ${requests} requests for 1 page (cap 5): ${unread} known addresses not read`,
+        // Ten requests a page are allowed: these are enough for all that is known.
+        remedy: { verb: 'recrawl', maxPages: Math.ceil((requests + unread) / 10) },
+      },
+    ])
     expect(countAsked(staged, '/dead/')).toBeLessThanOrEqual(150 + 16)
     expect(summary.ledger.reasons['skipped/page-cap']).toBeGreaterThan(300)
   })
