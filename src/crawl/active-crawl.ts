@@ -6,7 +6,7 @@ import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from './events.ts'
-import { createGate, type Gate } from './gate.ts'
+import { createGate, type Gate, type Verdict } from './gate.ts'
 import {
   type Alias,
   type Discovery,
@@ -297,9 +297,17 @@ export class ActiveCrawl {
     return discovery === 'planner' && (this.#guesses.has(key) || !this.#offered.has(key))
   }
 
-  /** Takes note of what an address held. One that is read once more says nothing new about those of its shape. */
-  noteContent({ url, depth, isFinal, isConfirmation }: Visit, content: PageContent): void {
-    if (this.run.scope.trapGuards && !isFinal && !isConfirmation) this.#traps.note(url, depth, content)
+  /** Takes note of what an address held. One that is read once more says nothing new about those of its shape, nor does a list. */
+  noteContent({ url, depth, discovery, isFinal, isConfirmation }: Visit, content: PageContent): void {
+    const isNews = !isFinal && !isConfirmation && !isListed(discovery)
+    if (this.run.scope.trapGuards && isNews) this.#traps.note(url, depth, content)
+  }
+
+  /** What the gate says of an address that was found. A list has an end, so that no shape of its addresses is a trap by its content. */
+  judgeFound(url: string, depth: number, discovery: Discovery, isNoTrap = false): Verdict {
+    const verdict = this.gate.judge(url, depth, isNoTrap)
+    const isSpared = isListed(discovery) && verdict.refusal?.reason === 'same-content'
+    return isSpared ? { ...verdict, refusal: null } : verdict
   }
 
   /** Reads the lists of the site, once. Whoever settles the start waits for it, so that what they name is theirs first. */
@@ -652,7 +660,7 @@ export class ActiveCrawl {
     const { kind, discover } = this.run
     const { depth, foundOn, discovery } = finding
     const isGiven = discovery === 'manual'
-    const { url, key, host, refusal: refused, stripped } = this.gate.judge(text, depth, isGiven)
+    const { url, key, host, refusal: refused, stripped } = this.judgeFound(text, depth, discovery, isGiven)
     if (stripped !== null) {
       this.#noteStripped(url, stripped, refused, depth, aliases)
       this.#judgeOne(stripped, { ...finding, discovery: 'query-strip' }, finds, aliases)

@@ -84,8 +84,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
 }
 
 /** Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap. */
-function findRefusal({ gate }: ActiveCrawl, { url, depth, discovery, hasPage }: Visit): Refusal | null {
-  return discovery === 'manual' ? null : gate.judge(url, depth, hasPage).refusal
+function findRefusal(active: ActiveCrawl, { url, depth, discovery, hasPage }: Visit): Refusal | null {
+  return discovery === 'manual' ? null : active.judgeFound(url, depth, discovery, hasPage).refusal
 }
 
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
@@ -484,7 +484,7 @@ async function interpretNoPage(
   const [reason, usual] = NO_PAGE[extraction.reason]
   const state = visit.hasPage && UNREAD.has(reason) ? 'failed' : usual
   if (reason === 'soft-404' && active.isGuess(visit)) return { ...interpretMiss(visit, 404), status }
-  if (isNothing(reason)) active.noteContent(visit, { text: reason, links: listLinks(extraction.links) })
+  if (isNothing(reason)) active.noteContent(visit, { text: '', links: listLinks(extraction.links) })
   const pattern = reason === 'needs-rendering' ? `render ${active.run.render}` : null
   const verdict: Conclusion = { state, reason, pattern, status, detail: extraction.detail }
   if (visit.hasLinks || !active.run.followsLinks) return verdict
