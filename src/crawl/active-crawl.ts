@@ -341,6 +341,19 @@ export class ActiveCrawl {
     return this.isReadingLists ? Math.ceil(maxPages / 2) : maxPages
   }
 
+  /**
+   * Depth up to which addresses may be visited in any order. Once the lists are read nothing one link away becomes nearer, so that what
+   * lists name and what pages link to take turns.
+   */
+  get firstLevel(): number {
+    return this.isReadingLists || this.isJoined ? 0 : 1
+  }
+
+  /** Depth of the address that another one leads to. Which of the first level is visited first must not matter, but for the start. */
+  depthBehind({ key, depth }: Pick<Visit, 'key' | 'depth'>): number {
+    return this.#startKeys.has(key) ? depth : Math.max(depth, Math.min(1, this.run.scope.maxDepth ?? 1))
+  }
+
   /** Takes note of what became of an address that a list names. */
   async noteListed({ foundOn, discovery }: Visit, settled: Settled, status: number | null): Promise<void> {
     if (foundOn === null || !isListed(discovery)) return

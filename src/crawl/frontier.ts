@@ -174,6 +174,7 @@ export class Frontier {
       jitter: this.#active.pacer.jitter,
       // A depth counts only when every shorter way has been tried. Which pages a cap takes in is nobody's promise.
       isLevelled: maxDepth !== null,
+      firstLevel: this.#active.firstLevel,
       id: ports.newId(),
       maxHosts: hosts,
       hostsUntil: now + aliveMs,

@@ -473,6 +473,8 @@ export interface LeaseRequest {
   readonly jitter?: () => number
   /** Whether rows of one depth have to be settled before the next depth begins: then weights count within a depth only. */
   readonly isLevelled: boolean
+  /** Rows up to this depth are one level. @default 0 */
+  readonly firstLevel?: number
   /** By which a store knows the request again that is made once more, because its answer was lost. @default it does not */
   readonly id?: string
   /** Most hosts that this process has at once, in a library that several machines share. @default any number */

@@ -291,7 +291,7 @@ async function interpretMove(
   if (isEndless)
     return { state: 'failed', reason: 'redirect-loop', pattern: hops > redirects ? `${redirects}` : null, ...answer }
   if (key !== undefined) active.noteHops(key, hops)
-  const { finds, aliases } = active.judge([target], { depth: visit.depth, foundOn: visit.url, discovery: 'redirect' })
+  const { finds, aliases } = active.judge([target], { depth: active.depthBehind(visit), foundOn: visit.url, discovery: 'redirect' })
   return {
     state: 'skipped',
     reason: 'redirect',
@@ -548,8 +548,9 @@ async function findProperAddress(
   if (canonical !== null && key !== undefined && key !== visit.key && isSpellingOf(canonical, visit.url)) {
     const row = await active.ports.ledger.findRow(visit.sourceId, key)
     const leadsBack = row?.reason === 'redirect' && row.target === visit.key
-    const found = active.judge([canonical], { depth: visit.depth, foundOn: visit.url, discovery: 'canonical' })
-    const isRefused = active.gate.judge(canonical, visit.depth).refusal !== null
+    const depth = active.depthBehind(visit)
+    const found = active.judge([canonical], { depth, foundOn: visit.url, discovery: 'canonical' })
+    const isRefused = active.gate.judge(canonical, depth).refusal !== null
     if (!leadsBack && !isRefused) return aliasTo(visit, canonical, key, 'canonical', null, found)
   }
   for (const { url, type } of page.alternates) {

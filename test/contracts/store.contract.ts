@@ -686,6 +686,23 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease({ isLevelled: true, now: 900 }))).toEqual(['/b', '/d'])
     })
 
+    test('takes the first depths as one level when asked to, by weight', async () => {
+      await offer([
+        find('/listed', { depth: 0, weight: 1 }),
+        find('/link', { depth: 1 }),
+        find('/first', { depth: 0 }),
+        find('/deep', { depth: 2, weight: -1 }),
+      ])
+      const level = { isLevelled: true, firstLevel: 1 }
+      const visits = await lease(level)
+      expect(pathsOf(visits)).toEqual(['/first', '/link', '/listed'])
+      expect(await lease(level)).toEqual([])
+      // The same where hosts are looked at one by one, because something was put off.
+      for (const visit of visits) await settle(visit, { state: 'pending', reason: 'timeout', dueAt: 500 })
+      expect(pathsOf(await lease({ ...level, now: 500, limit: 2 }))).toEqual(['/first', '/link'])
+      expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/listed'])
+    })
+
     test('gives validators where an answer that nothing changed would be enough', async () => {
       await index('/a', 'one', { etag: '"1"', lastModified: 'Mon' })
       await visit('/b', { state: 'failed', reason: 'timeout', etag: '"2"', contentHash: sha('two') })

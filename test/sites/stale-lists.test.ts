@@ -200,6 +200,22 @@ describe('a page cap', () => {
     for (const prefix of ['/listed/', '/linked/']) expect(countAsked(staged, prefix)).toBeGreaterThan(15)
   })
 
+  test('is shared by both where the depth of links is limited, too', async () => {
+    const listed = Array.from({ length: 100 }, (_, i) => `/listed/${i}`)
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron', ['/good']),
+        '/good': page('Good goose'),
+        ...Object.fromEntries(listed.map((path) => [path, page(`Page ${path}`)])),
+        '/sitemap.xml': sitemap(listed.map((path) => origin + path)),
+      }),
+      { limits: UNPACED, scope: { maxPages: 20, maxDepth: 3 } },
+    )
+    const { summary, rows } = await staged.crawl()
+    expect(summary).toMatchObject({ indexed: 20, cappedAt: 20 })
+    expect(rows.get('/good')).toMatchObject({ state: 'indexed', depth: 1 })
+  })
+
   test('bounds the addresses that are taken from sitemaps', async () => {
     const listed = Array.from({ length: 12_000 }, (_, i) => `/listed/${i}`)
     const staged = await stage(
