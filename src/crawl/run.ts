@@ -25,7 +25,7 @@ export interface CrawlRun {
   /** Addresses to begin with besides the start. */
   readonly seeds: readonly string[]
   readonly scope: Scope
-  /** Whether the scope is another than the source has: nothing may then be concluded from what was not found. */
+  /** Whether the scope, but for its page limit, is another than the source has: nothing may then be concluded from what was not found. */
   readonly isScopeChanged: boolean
   readonly llmsTxtUrl: string | null
   readonly llmsFull: 'auto' | 'off' | 'only'

@@ -291,7 +291,11 @@ async function interpretMove(
   if (isEndless)
     return { state: 'failed', reason: 'redirect-loop', pattern: hops > redirects ? `${redirects}` : null, ...answer }
   if (key !== undefined) active.noteHops(key, hops)
-  const { finds, aliases } = active.judge([target], { depth: active.depthBehind(visit), foundOn: visit.url, discovery: 'redirect' })
+  const { finds, aliases } = active.judge([target], {
+    depth: active.depthBehind(visit),
+    foundOn: visit.url,
+    discovery: 'redirect',
+  })
   return {
     state: 'skipped',
     reason: 'redirect',

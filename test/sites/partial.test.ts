@@ -88,7 +88,7 @@ describe('a partial source', () => {
     expect((await read(staged)).notices).toEqual([])
   })
 
-  test('an uncapped recrawl completes it, whatever became of addresses that nothing names any more', async () => {
+  test('a recrawl with a higher cap completes it, whatever became of addresses that nothing names any more', async () => {
     const staged = await stage(
       (origin) => ({
         ...SITE,
@@ -97,14 +97,14 @@ describe('a partial source', () => {
         '/closed': { status: 403, body: 'no' },
         '/sitemap.xml': sitemap(PATHS.slice(0, 20).map((path) => origin + path)),
       }),
-      { name: 'guide', limits: UNPACED },
+      { name: 'guide', limits: UNPACED, scope: { maxPages: 5 } },
     )
-    expect((await staged.crawl({ scope: { maxPages: 5 } })).summary).toMatchObject({ cappedAt: 5 })
+    expect((await staged.crawl()).summary).toMatchObject({ cappedAt: 5 })
     staged.site.pages.set('/sitemap.xml', sitemap(PATHS.slice(0, 10).map((path) => staged.site.origin + path)))
-    await staged.crawl({ kind: 'recrawl' })
+    await staged.crawl({ kind: 'recrawl', scope: { maxPages: 21 } })
     expect((await read(staged)).notices).toEqual([])
     // No later run takes such an address for one that a limit left out.
-    const { rows } = await staged.crawl({ kind: 'refresh' })
+    const { rows } = await staged.crawl({ kind: 'refresh', scope: { maxPages: 21 } })
     expect((await read(staged)).notices).toEqual([])
     expect(rows.get('/p19')).toMatchObject({ state: 'skipped', reason: 'unlinked' })
   })

@@ -118,7 +118,8 @@ export async function lease(sql: Sql, source: number, asking: Asking): Promise<L
   const { isLast, hosts, finished } = await stand(sql, source, asking)
   const { idle } = holder
   if (hosts.length === 0 && idle.length === 0) return { visits: [], taken: [], until: 0, left: [] }
-  const level = request.isLevelled && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
+  const level =
+    request.isLevelled && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
   const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
   const asked: Asked = { ...asking, sql, source, isLast, level, kept }
   // Mostly there are few hosts. Where there are many, and all that could be had are others', those are asked for that come first.
@@ -382,7 +383,10 @@ const firstOf = (first: string, due: string): string => `SELECT f.*, ${HOST_COLU
   LEFT JOIN hosts h ON h.host = f.host ORDER BY f.weight, f.depth, f.id`
 
 const FIRST = firstOf(`${CANDIDATES} WHERE ${ready()} ${IN_ORDER} LIMIT $4`, `${DUE} ${IN_ORDER} LIMIT $4`)
-const FIRST_AT = firstOf(readyAt('$5', '$6', 'ORDER BY l.depth, l.id LIMIT $4'), `${DUE} AND l.depth <= $6 ${IN_ORDER} LIMIT $4`)
+const FIRST_AT = firstOf(
+  readyAt('$5', '$6', 'ORDER BY l.depth, l.id LIMIT $4'),
+  `${DUE} AND l.depth <= $6 ${IN_ORDER} LIMIT $4`,
+)
 
 /** So many times more of the first rows are looked at before all hosts are. */
 const MORE_FIRST = 8

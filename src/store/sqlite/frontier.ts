@@ -228,10 +228,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const most = level?.depth ?? ANY_DEPTH
     const rows = listHosts(source, turn, level, request).flatMap((host) => {
       const slots = countSlots(readClock(host), request)
-      return [
-        ...listReady(source, turn, host, level, slots),
-        ...selectDue.all(source, turn, host, now, most, slots),
-      ]
+      return [...listReady(source, turn, host, level, slots), ...selectDue.all(source, turn, host, now, most, slots)]
     })
     return takeOfHosts(rows, readClock, request)
   }
