@@ -42,7 +42,7 @@ const MAX_REMEMBERED = 500_000
 const MOST_LISTED_CAPPED = 10_000
 /** Finds of one kind that are visited first; each time as many again are visited later. */
 const FIRST_TURN = 8
-/** States of addresses whose links count: as they were read now, or before they failed. */
+/** States of rows that may hold links of this crawl or, where the page failed now, of an earlier one. */
 const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped', 'failed']
 /** Stands for the depth of what is known from lists alone: a link to it is news. */
 const LISTED_DEPTH = Infinity
@@ -114,7 +114,7 @@ export class ActiveCrawl {
   refusalDetail: string | null = null
   /** Set when the cap left something out. */
   cappedAt: number | null = null
-  /** Set when that was because the requests for pages were used up. */
+  /** Set when the cap bit because its requests for pages were used up. */
   spent: CrawlSummary['spent']
   /** Pages of earlier runs that are kept as they are because the cap was reached before their turn. */
   keptByCap = 0
@@ -297,13 +297,13 @@ export class ActiveCrawl {
     return discovery === 'planner' && (this.#guesses.has(key) || !this.#offered.has(key))
   }
 
-  /** Takes note of what an address held. One that is read once more says nothing new about those of its shape, nor does a list. */
+  /** Takes note of what an address held. A second reading says nothing new about its shape, and addresses of a list are no trap. */
   noteContent({ url, depth, discovery, isFinal, isConfirmation }: Visit, content: PageContent): void {
     const isNews = !isFinal && !isConfirmation && !isListed(discovery)
     if (this.run.scope.trapGuards && isNews) this.#traps.note(url, depth, content)
   }
 
-  /** What the gate says of an address that was found. A list has an end, so that no shape of its addresses is a trap by its content. */
+  /** Judges an address by how it was found. A list is finite, so content traps do not apply to its addresses. */
   judgeFound(url: string, depth: number, discovery: Discovery, isNoTrap = false): Verdict {
     const verdict = this.gate.judge(url, depth, isNoTrap)
     const isSpared = isListed(discovery) && verdict.refusal?.reason === 'same-content'
@@ -342,14 +342,14 @@ export class ActiveCrawl {
   }
 
   /**
-   * Depth up to which addresses may be visited in any order. Once the lists are read nothing one link away becomes nearer, so that what
-   * lists name and what pages link to take turns.
+   * Depth up to which addresses are visited in any order, so that lists and links take turns. While lists are read, an address one link
+   * away may still turn out to be listed.
    */
   get firstLevel(): number {
     return this.isReadingLists || this.isJoined ? 0 : 1
   }
 
-  /** Depth of the address that another one leads to. Which of the first level is visited first must not matter, but for the start. */
+  /** Depth of a redirect target. At least 1 except for the start: a listed redirect and a link then give the same depth, in any order. */
   depthBehind({ key, depth }: Pick<Visit, 'key' | 'depth'>): number {
     return this.#startKeys.has(key) ? depth : Math.max(depth, Math.min(1, this.run.scope.maxDepth ?? 1))
   }
@@ -359,9 +359,9 @@ export class ActiveCrawl {
     if (foundOn === null || !isListed(discovery)) return
     const { state, reason } = settled
     const isMissing = state === 'failed' && isAbsent(reason)
-    // Other failures leave open whether there is a page. A redirect is there, as is all that answered and holds no page of its own.
+    // Other failures leave open whether there is a page. Redirects and pages that are not indexed count as found.
     const isFound = state === 'indexed' || state === 'unchanged' || (state === 'skipped' && status !== null)
-    // A sample of a list that is being read would be one of its beginning.
+    // While the list is being read, a sample would cover its beginning only.
     if (this.isReadingLists || (!isFound && !isMissing)) return
     const next = this.#lists.note(foundOn, isMissing)
     if (next === 'sample') await this.#sampleList(foundOn)
@@ -392,7 +392,7 @@ export class ActiveCrawl {
     if (count > 0 && run.followsLinks) await this.#offerLinksAgain()
   }
 
-  /** Offers what the pages of this crawl link to once more. The ledger alone knows all of them: an earlier run may have read some. */
+  /** Offers all links of this crawl again. They come from the ledger, because an interrupted run may have read some of the pages. */
   async #offerLinksAgain(): Promise<void> {
     const { run, ports } = this
     this.#offered.clear()

@@ -52,7 +52,8 @@ export interface PageContent {
  * values of a query, in how often a folder repeats or in the name of a host that is not one of the site have one shape. Once enough
  * pages of a shape in a row did not differ, the rest of the shape is a trap: what is left out repeats what is there, as far as it was
  * seen. Where a page has differed before, as the few months of a calendar do that have events, it takes more of them. A reference
- * with thousands of pages is none, however small they are: their words differ, or the names of what they link to. Which pages of a trap were read before that depends on which answered first; nothing else does.
+ * with thousands of pages is none, however small they are: their words differ, or the names of what they link to. Which pages of a
+ * trap were read before that depends on which answered first; nothing else does.
  */
 export class ContentTraps {
   readonly #hosts: ReadonlySet<string>

@@ -503,8 +503,8 @@ export interface OpenWork {
 }
 
 /**
- * Rows that are visited again: all pages; what the crawl has not seen at most one link away from the start, as far as it held a page or
- * answered and no list named it; addresses that failed.
+ * Rows that are visited again. `pages`: all pages. `unlinked`: rows at most one link from the start that the crawl has not seen, that held
+ * a page or answered, and that no list named. `failed`: addresses that failed.
  */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 

@@ -366,7 +366,7 @@ async function interpretPage(
     : [...links.aliases]
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !active.run.full
   // They belong to what is stored, so an answer that stores nothing has none, and those of an older content go with it.
-  // Those of Markdown would hide that the HTML beside it has other links.
+  // A 304 for the Markdown would hide new links of the HTML.
   const { etag, lastModified } = isRendered || hasHtml ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
@@ -444,7 +444,7 @@ function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
   }
 }
 
-/** Of a page that more than one answer made: there is nothing to ask by whether it has changed. */
+/** A page made from more than one answer, or by a browser, has no validators. */
 const NO_VALIDATORS = { etag: null, lastModified: null } as const
 
 /** Reasons in the ledger for answers that are no page, and whether asking again some day may help. */
