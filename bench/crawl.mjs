@@ -38,7 +38,7 @@ const parts = (option('only') ?? 'pharos,embed,scrapy,crawlee,fetch,latency,reac
 const usesNginx = parts.some((part) => !['latency', 'polite'].includes(part))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
-/** What the launcher gives to Node for a crawl. */
+/** Options that the launcher passes to Node for a crawl. */
 const LAUNCHER_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
 const pharos = (...args) => [process.execPath, ...LAUNCHER_FLAGS, program, ...args, '--allow-private']
 const script = (name, ...args) => [process.execPath, join(here, 'crawl', name), ...args]

@@ -362,7 +362,7 @@ async function serve({ start, pages, answer }) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${server.address().port}`
   known = pages?.(origin) ?? {}
-  // What fails at first is the start itself there.
+  // There the start itself fails at first.
   const home = known['/']
   if (home?.thenHome) known['/'] = home.thenHome(() => homeAt('/'))
   return {

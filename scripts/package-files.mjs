@@ -1,6 +1,6 @@
-// What the package has of dist/: modules without comments, and only those that its exports reach. Declarations keep their comments.
+// Chooses the files of dist/ for the package: modules without comments, and only those that its exports reach. Declarations keep their comments.
 import * as fs from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { minifySync } from 'rolldown/utils'
 
 /** Folders of dist/ that are no output of the compiler. */
@@ -23,8 +23,9 @@ export function shortenModules(dist) {
 }
 
 /**
- * Writes `dist/.npmignore`, which npm reads when it packs: modules and declarations that no export reaches, and parts of earlier builds of
- * the program, which only programs that still run need.
+ * Writes a `.npmignore` into each folder of dist/ with modules. npm reads it when it packs, and leaves out the modules and declarations
+ * that no export reaches, and parts of earlier builds of the program, which only running programs need. A single file for all folders
+ * would make npm compare every file with every rule, which takes a minute and more.
  */
 export function writeIgnored(root, parts) {
   const dist = join(root, 'dist')
@@ -34,11 +35,12 @@ export function writeIgnored(root, parts) {
   const written = parts.map((name) => join(dist, name))
   const entries = written.filter((path) => dirname(path) !== folder)
   const reached = listReached([...starts.map((path) => join(root, path)), ...entries])
-  const modules = [...listModules(dist, '.js'), ...listModules(dist, '.d.ts')].filter((path) => !reached.has(path))
-  const earlier = fs.readdirSync(folder).map((name) => join(folder, name))
-  const stale = earlier.filter((path) => path.endsWith('.js') && !written.includes(path))
-  const lines = [...modules, ...stale].map((path) => `/${relative(dist, path).replaceAll(sep, '/')}`)
-  fs.writeFileSync(join(dist, '.npmignore'), `${lines.toSorted((a, b) => (a < b ? -1 : 1)).join('\n')}\n`)
+  const packed = Map.groupBy(new Set([...reached, ...written]), (path) => dirname(path))
+  const modules = [...listModules(dist, '.js'), ...listModules(dist, '.d.ts')]
+  for (const path of new Set([folder, ...modules.map((module) => dirname(module))])) {
+    const names = (packed.get(path) ?? []).map((module) => `!/${basename(module)}`).toSorted()
+    fs.writeFileSync(join(path, '.npmignore'), `${['/*.js', '/*.d.ts', ...names].join('\n')}\n`)
+  }
 }
 
 /** The files that some lead to by their imports, with these. */

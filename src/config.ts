@@ -582,7 +582,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'duration',
     default: 300_000,
     hasFlag: false,
-    description: 'without a terminal, give up a crawl when the disk has been full for so long',
+    description: 'without a terminal, give up a crawl when the disk has been full for this long',
   },
   maxAge: {
     type: 'duration',

@@ -155,7 +155,7 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   return { config, leastPauseMs, ask: { type: 'start', input } }
 }
 
-/** The pause that is asked for between two requests to any host, this machine among them. */
+/** The requested pause between two requests to any host, this machine included. */
 function leastPauseOf({ rateLimitMs = 0, slow = false }: JobFlags): number {
   return Math.max(rateLimitMs, slow ? SLOW_MS : 0)
 }

@@ -6,6 +6,7 @@ import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import { describeTime } from '../crawl/patience.ts'
 import type { Clock } from '../crawl/ports.ts'
+import { DEFAULT_CRAWL_LIMITS } from '../crawl/run.ts'
 import { REASON_WORDS, type Reason } from '../library/ledger-words.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
@@ -64,7 +65,7 @@ export async function withCrawling(
 ): Promise<void> {
   const config = configOf(command)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
-  const { maxAge: maxAgeMs, contactUrl, allowPrivate, fullDiskTime } = config.values
+  const { maxAge: maxAgeMs, contactUrl, allowPrivate } = config.values
   // Whoever crawls private hosts is at home there.
   const isKnown = contactUrl !== '' || allowPrivate.length > 0
   const hintFor = (source: Source) => createHintFor(config, source)
@@ -76,7 +77,10 @@ export async function withCrawling(
           async (library) => {
             const isAsked = isEmbedAsked(config)
             if (isAsked) await requireEmbedder(library)
-            const limits = terminal.isWatched ? library.limits : { ...library.limits, fullMs: fullDiskTime }
+            // A person at a terminal sees that it waits, and can free the disk.
+            const limits = terminal.isWatched
+              ? { ...library.limits, fullMs: DEFAULT_CRAWL_LIMITS.fullMs }
+              : library.limits
             await work({
               library: { ...library, limits },
               terminal,

@@ -14,10 +14,12 @@ function explain(given: Partial<Explanation>): string {
     key: url,
     row: null,
     target: null,
+    other: null,
     aliases: [],
     refusal: null,
     lastProblem: null,
     overflow: 0,
+    robotsReadAt: null,
     heldUntil: null,
     ...given,
   }
@@ -173,7 +175,18 @@ test('nothing steers the terminal', () => {
 test('as JSON everything is there', () => {
   const row = createRow({ state: 'indexed', checkedAt: NOW })
   const url = 'https://docs.example/a'
-  const known = { url, key: url, row, target: null, aliases: [], refusal: null, overflow: 0, heldUntil: null }
+  const known = {
+    url,
+    key: url,
+    row,
+    target: null,
+    other: null,
+    aliases: [],
+    refusal: null,
+    overflow: 0,
+    robotsReadAt: null,
+    heldUntil: null,
+  }
   expect(explanationRecord({ ...known, lastProblem: 'refused' })).toMatchObject({
     last_crawl_problem: 'refused',
     url,

@@ -19,7 +19,7 @@ export function writeExplanation(
   now: number,
   kept: KeptAnalysis | null = null,
 ): string {
-  const { url, row, target, aliases } = explanation
+  const { url, row, target, other, aliases } = explanation
   // An address whose query says nothing, or that is one of a session, is known by the one without, and so is what became of it.
   const without = STRIPPED_WORDS[explanation.refusal?.reason ?? '']
   const isStripped = without !== undefined
@@ -29,6 +29,7 @@ export function writeExplanation(
       ? [
           `Never seen in ${nameOf(source)}.`,
           ...(isTree(source) ? [] : [writeVerdict(refusal, explainAbsence(explanation))]),
+          ...(other === null ? [] : [`Known: ${other.url} (${stateOf(other)})`]),
         ]
       : [
           ...writeRow(row, now),
@@ -42,9 +43,11 @@ export function writeExplanation(
     row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
   const held = explanation.heldUntil
   const waits = held !== null && isOpen(row) ? [`Waits: its host is left alone until ${writeTime(held)}`] : []
+  const { robotsReadAt } = explanation
+  const robots = robotsReadAt === null ? [] : [`robots.txt: last read ${writeMoment(robotsReadAt, now)}`]
   const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
   const advice = adviceFor(row, source, hint).map((text) => `Try: ${text}`)
-  return [url, ...stripped, ...lines, ...advice, ...failed, ...waits, ...known, ...changed]
+  return [url, ...stripped, ...lines, ...robots, ...advice, ...failed, ...waits, ...known, ...changed]
     .map(printableLine)
     .join('\n')
 }
@@ -120,6 +123,8 @@ const UNASKED: ReadonlySet<Reason> = new Set<Reason>([
   'robots-unreachable',
   'address-refused',
   'covered',
+  'same-content',
+  'spelling',
 ])
 
 function stateOf({ state, reason }: LedgerRow): string {

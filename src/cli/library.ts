@@ -91,6 +91,7 @@ export async function openConfigured(
       sitemapEntries: values.maxSitemapEntries,
       ledgerRows: values.maxAddresses,
       memoryBytes: values.maxMemory,
+      fullMs: values.fullDiskTime,
     },
   })
 }

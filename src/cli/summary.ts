@@ -111,7 +111,7 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   return lines
 }
 
-/** What the scope kept out, where it left nothing but the start, and the commands that take it in. */
+/** Says what the scope kept out where it left only the start, with the commands that take it in. */
 function writeWiderScope({ refused, listed, folder }: WiderScope, source: Source, hint: Hint): string {
   const { name, version, url, scope: own } = source
   const lists = listed === 0 ? '' : ` (${writeNumber(listed)} of them listed by llms.txt or a sitemap)`
@@ -130,7 +130,7 @@ export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
   return hint(kind === 'add' ? 'recrawl' : kind, labelOf(source))
 }
 
-/** What the crawl left unread. */
+/** Says what the crawl left unread. */
 function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   const { ledger, kind, end } = summary
   const { pending } = createBalance(ledger)

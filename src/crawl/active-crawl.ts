@@ -1,4 +1,5 @@
 import type { Snapshot } from '../core/model.ts'
+import { dropSlash } from '../core/url/key.ts'
 import { isBelowStart } from '../core/url/reach.ts'
 import { ContentTraps, type PageContent } from './content-traps.ts'
 import { untilResumed } from './control.ts'
@@ -34,6 +35,7 @@ import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import { type CrawlPorts, type CrawlRun, FURTHER_REQUESTS, REQUESTS_PER_PAGE } from './run.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
+import { Spellings } from './spellings.ts'
 import { walkRows } from './walk-rows.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
@@ -155,6 +157,9 @@ export class ActiveCrawl {
   /** Whether pages are visited that a complete crawl did not find: what the scope refuses of them is to go. */
   asksUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
+  readonly #spellings = new Spellings()
+  /** Keys of pages that llms-full.txt holds, by the same without a slash at the end. */
+  readonly #covered = new Map<string, string>()
   readonly #lists = new ListTrials()
   /** Finds so far. */
   readonly #counts = { listed: 0, linked: 0 }
@@ -182,7 +187,7 @@ export class ActiveCrawl {
     this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, hasten, tell })
     this.milestones = new ProgressMilestones(run.startUrl)
     const probe = (url: string, leave: Leave) => this.#probe(url, leave)
-    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, tell })
+    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, signal, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     const { startedAt: since } = this
@@ -210,7 +215,9 @@ export class ActiveCrawl {
     let askedAt = this.ports.clock.now()
     const headers = { ...this.#headersFor(origin), ...request.headers }
     const ofVisit =
-      visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit), isRetry: visit.attempts > 0 }
+      visit === undefined
+        ? {}
+        : { admitLarge: () => this.largeVisits.enter(visit), isBrief: await this.wasSilent(visit) }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
     const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
@@ -226,6 +233,12 @@ export class ActiveCrawl {
     }
     if (!isUnsent(outcome)) await this.pacer.note(request.url, outcome, askedAt, isOfPage)
     return outcome
+  }
+
+  /** Whether the server did not begin to answer the last time that an address was requested. */
+  async wasSilent({ attempts, sourceId, key }: Visit): Promise<boolean> {
+    const row = attempts > 0 ? await this.ports.ledger.findRow(sourceId, key) : undefined
+    return row?.reason === 'timeout' && row.status === null
   }
 
   /** Has the scripts of a page run that was fetched. */
@@ -263,6 +276,7 @@ export class ActiveCrawl {
         this.#noteOverflow(find)
         return
       }
+      if (refusal === null) this.#spellings.offer(find.key)
       const isNews = refusal === null && !isListed(discovery)
       this.#offered.set(find.key, isNews ? depth : (this.#offered.get(find.key) ?? LISTED_DEPTH))
       if (results[i] === 'named') this.#countNamed(find.key)
@@ -526,6 +540,8 @@ export class ActiveCrawl {
     }
     this.note(finds, settled.finds)
     if (state === 'pending') return false
+    const contentHash = record?.page.contentHash ?? (status === 304 ? visit.contentHash : null)
+    if (contentHash !== null) this.#spellings.note(visit.key, contentHash)
     this.#noteSame(reason, settlement.pattern)
     this.visited++
     if (reason === 'guess-missed') this.#missed.add(visit.key)
@@ -568,8 +584,17 @@ export class ActiveCrawl {
     }
   }
 
+  /** Why an address is not fetched that differs only in a slash at the end from one that llms-full.txt holds; null for all others. */
+  findCovering(key: string): Refusal | null {
+    const target = this.#covered.get(dropSlash(key))
+    if (target === undefined || target === key) return null
+    return { reason: 'covered', pattern: 'llms-full.txt', target }
+  }
+
   /** Counts a page that came without a visit and tells it. */
   countAdopted(url: string, { state, reason }: Settled, chunks: number): void {
+    const key = this.gate.keyOf(url) ?? url
+    if (reason !== 'overflow') this.#covered.set(dropSlash(key), key)
     if (state === 'indexed' || state === 'unchanged' || state === 'skipped') this[state]++
     if (state === 'indexed' || state === 'unchanged') this.pagesTaken++
     const detail = 'from llms-full.txt'
@@ -613,12 +638,14 @@ export class ActiveCrawl {
   }
 
   /** Fetches an address to see whether its host answers at all. What it answers is no news. */
-  #probe(url: string, leave: Leave): Promise<FetchOutcome> {
-    this.requests++
+  async #probe(url: string, leave: Leave): Promise<FetchOutcome> {
     const { signal } = this
     const headers = this.#headersFor(new URL(url).origin)
-    const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ url, headers, isInTime, signal })
-    return this.pacer.send(leave, send, signal)
+    const request = { url, headers, isBrief: true, signal }
+    const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ ...request, isInTime })
+    const outcome = await this.pacer.send(leave, send, signal, false)
+    if (!isUnsent(outcome)) this.requests++
+    return outcome
   }
 
   /** Puts into the frontier what the plan wants to be visited. Answers which of it waits there now. */
@@ -662,7 +689,14 @@ export class ActiveCrawl {
 
   #openGate(siteUrl: string): Gate {
     const { startUrl, scope } = this.run
-    return createGate({ startUrl, siteUrl, scope, now: this.startedAt, contentTraps: this.#traps })
+    return createGate({
+      startUrl,
+      siteUrl,
+      scope,
+      now: this.startedAt,
+      contentTraps: this.#traps,
+      spellings: this.#spellings,
+    })
   }
 
   get #readsLists(): boolean {
@@ -683,7 +717,7 @@ export class ActiveCrawl {
     const isNewOnly = kind === 'refresh' || kind === 'retry'
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
-    const barred = refused ?? finding.refusal ?? aside
+    const barred = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findCovering(key))
     // The ledger has to know that the site itself names what was only supposed.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)

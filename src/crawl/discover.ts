@@ -2,6 +2,7 @@ import { sha256 } from '../core/hash.ts'
 import { splitLlmsFull } from '../core/llms-txt/llms-full.ts'
 import type { LlmsTxt } from '../core/llms-txt/llms-txt.ts'
 import type { Snapshot } from '../core/model.ts'
+import { dropSlash } from '../core/url/key.ts'
 import type { ActiveCrawl } from './active-crawl.ts'
 import { type Attempt, findLlmsFull, findLlmsTxt } from './discovery/llms-txt.ts'
 import { readSitemaps } from './discovery/sitemaps.ts'
@@ -213,7 +214,7 @@ async function adoptPages(
   const offered = [...named]
   let count = 0
   for (const { url, markdown } of pages) {
-    if (active.gate.keyOf(url) === startKey) continue
+    if (startKey !== undefined && dropSlash(active.gate.keyOf(url) ?? url) === dropSlash(startKey)) continue
     if (await adoptPage(active, fileUrl, url, markdown)) count++
     else offered.push(url)
   }

@@ -18,6 +18,7 @@ import { Stall, TAKEN_OVER } from './watch.ts'
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports } = active
+  await active.pacer.forgetFailures()
   const start = await findStart(active)
   const stopped = await findStop(active)
   const ending =

@@ -7,7 +7,7 @@ describe('the gate', () => {
 
   test.each([
     ['https://example.com/docs/a', 'https://example.com/docs/a', 'https://example.com/docs/a'],
-    ['https://EXAMPLE.com:443/docs/a/#part', 'https://example.com/docs/a/', 'https://example.com/docs/a'],
+    ['https://EXAMPLE.com:443/docs/a/#part', 'https://example.com/docs/a/', 'https://example.com/docs/a/'],
     ['https://user:secret@example.com/docs/a', 'https://example.com/docs/a', 'https://example.com/docs/a'],
     [
       'https://example.com/docs/a?id=1&utm_source=x',
@@ -16,7 +16,7 @@ describe('the gate', () => {
     ],
     ['https://example.com/docs/a?lang=de', 'https://example.com/docs/a?lang=de', 'https://example.com/docs/a?lang=de'],
     ['http://example.com/docs/a.json', 'http://example.com/docs/a.json', 'http://example.com/docs/a.json'],
-    ['https://example.com/docs/next.js/', 'https://example.com/docs/next.js/', 'https://example.com/docs/next.js'],
+    ['https://example.com/docs/next.js/', 'https://example.com/docs/next.js/', 'https://example.com/docs/next.js/'],
   ])('admits %s', (text, url, key) => {
     expect(gate.judge(text, 3)).toEqual({ url, key, host: 'example.com', refusal: null, stripped: null })
   })
@@ -54,12 +54,12 @@ describe('the gate', () => {
   })
 
   test('sends an address with a superfluous query to the one without, which has its key', () => {
-    const verdict = gate.judge('https://example.com/docs/a/?utm_source=x&Ref=%7e#part', 9)
+    const verdict = gate.judge('https://example.com/docs/a/?utm_source=x&Gclid=%7e#part', 9)
     expect(verdict).toEqual({
-      url: 'https://example.com/docs/a/?utm_source=x&Ref=%7e',
-      key: 'https://example.com/docs/a',
+      url: 'https://example.com/docs/a/?utm_source=x&Gclid=%7e',
+      key: 'https://example.com/docs/a/',
       host: 'example.com',
-      refusal: { reason: 'query-skip', pattern: '?utm_source=x&Ref=%7e', target: 'https://example.com/docs/a' },
+      refusal: { reason: 'query-skip', pattern: '?utm_source=x&Gclid=%7e', target: 'https://example.com/docs/a/' },
       stripped: 'https://example.com/docs/a/',
     })
     expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
@@ -79,9 +79,9 @@ describe('the gate', () => {
     const verdict = gate.judge('https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2#part', 9)
     expect(verdict).toEqual({
       url: 'https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2',
-      key: 'https://example.com/docs/a?lang=de',
+      key: 'https://example.com/docs/a/?lang=de',
       host: 'example.com',
-      refusal: { reason: 'session-id', pattern: 'jsessionid', target: 'https://example.com/docs/a?lang=de' },
+      refusal: { reason: 'session-id', pattern: 'jsessionid', target: 'https://example.com/docs/a/?lang=de' },
       stripped: 'https://example.com/docs/a/?utm_source=x&lang=de',
     })
     expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
@@ -147,9 +147,9 @@ describe('the gate', () => {
   })
 
   test('knows what an address is known by in its source', () => {
-    const url = 'https://EXAMPLE.com/docs/a/?id=1&view=%7e#x'
-    expect(gate.keyOf(url)).toBe('https://example.com/docs/a?id=1')
-    expect(open({ allowQueryUrls: true }).keyOf(url)).toBe('https://example.com/docs/a?id=1&view=~')
+    const url = 'https://EXAMPLE.com/docs/a/?id=1&view=%7e&gclid=2#x'
+    expect(gate.keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~')
+    expect(open({ allowQueryUrls: true }).keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~&gclid=2')
     expect(gate.keyOf('mailto:a@example.com')).toBeUndefined()
   })
 
@@ -177,7 +177,7 @@ describe('the gate', () => {
     const strict = createGate({ startUrl, siteUrl, scope })
     expect(reasonOf(strict, startUrl)).toBeUndefined()
     expect(reasonOf(strict, siteUrl)).toBeUndefined()
-    expect(reasonOf(strict, `${siteUrl}?ref=x`)).toBe('query-skip')
+    expect(reasonOf(strict, `${siteUrl}?gclid=x`)).toBe('query-skip')
     expect(reasonOf(strict, 'https://www.example.com/docs/other.zip')).toBe('excluded')
     expect(reasonOf(strict, 'https://api.example.com/docs/all.zip')).toBe('excluded')
   })

@@ -2,7 +2,7 @@ import { withoutFragment } from '../core/extract/resolve.ts'
 import { clipText } from '../core/text/lines.ts'
 import { findAddressTrap } from '../core/url/address-traps.ts'
 import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../core/url/excludes.ts'
-import { keyPath, parseHttp, urlKey, writeKey } from '../core/url/key.ts'
+import { dropSlash, fullPath, parseHttp, trimPath, urlKey, writeKey } from '../core/url/key.ts'
 import { matchesPathGlob, parsePathGlob } from '../core/url/path-glob.ts'
 import { classifyQuery, stripQuery } from '../core/url/query.ts'
 import { createReachTest } from '../core/url/reach.ts'
@@ -10,6 +10,7 @@ import type { Scope } from '../core/url/scope.ts'
 import { stripSession } from '../core/url/session.ts'
 import type { ContentTraps } from './content-traps.ts'
 import { isTrapReason, type Reason, type Refusal } from './ledger.ts'
+import type { Spellings } from './spellings.ts'
 
 /** What the gate says of an address. */
 export interface Verdict {
@@ -47,6 +48,8 @@ export interface GateOptions {
   readonly now?: number
   /** What the content of pages has shown to be a trap so far. @default nothing */
   readonly contentTraps?: Pick<ContentTraps, 'find'>
+  /** Which addresses need not be fetched beside others, as far as pages have shown. @default none */
+  readonly spellings?: Pick<Spellings, 'find'>
 }
 
 /** Longest address that is taken. */
@@ -60,8 +63,8 @@ const MAX_REMEMBERED = 50_000
  * trap guards, depth. The first refusal counts. robots.txt and the page cap are asked later, when there is something to fetch.
  */
 export function createGate(options: GateOptions): Gate {
-  const { scope, contentTraps } = options
-  const starts = new Set([options.startUrl, options.siteUrl].map((url) => keyIn(scope, url)))
+  const { scope, contentTraps, spellings } = options
+  const starts = new Set([options.startUrl, options.siteUrl].map((url) => dropSlash(keyIn(scope, url) ?? url)))
   const judgeAddress = createJudge(options, starts)
   const remembered = new Map<string, Verdict>()
 
@@ -79,9 +82,12 @@ export function createGate(options: GateOptions): Gate {
     keyOf: (url) => keyIn(scope, url),
     judge(url, depth, isNoTrap = false) {
       const recalled = recall(url)
-      const isGuarded = scope.trapGuards && !isNoTrap && !starts.has(recalled.key)
-      const trap = recalled.refusal === null && isGuarded ? contentTraps?.find(recalled.url) : undefined
+      const isGuarded =
+        recalled.refusal === null && scope.trapGuards && !isNoTrap && !starts.has(dropSlash(recalled.key))
+      const trap = isGuarded ? contentTraps?.find(recalled.url) : undefined
       if (trap !== undefined) return { ...recalled, refusal: refuse('same-content', trap) }
+      const spelling = isGuarded ? spellings?.find(recalled.key) : undefined
+      if (spelling !== undefined) return { ...recalled, refusal: { reason: 'spelling', ...spelling } }
       const verdict =
         isNoTrap && isTrapReason(recalled.refusal?.reason ?? null)
           ? { ...recalled, refusal: null, stripped: null }
@@ -94,7 +100,7 @@ export function createGate(options: GateOptions): Gate {
 
 function createJudge(
   { startUrl, siteUrl, scope, now }: GateOptions,
-  starts: ReadonlySet<string | undefined>,
+  starts: ReadonlySet<string>,
 ): (text: string) => Verdict {
   const start = parseStart(startUrl)
   const site = parseStart(siteUrl)
@@ -104,7 +110,7 @@ function createJudge(
 
   const findRefusal = (url: URL, path: string, key: string): Refusal | null => {
     // A list of pages is none itself, not even as a start: the lists are read all the same, this one among them.
-    if (starts.has(key) && findHardExclude(path) !== LLMS_TXT) return null
+    if (starts.has(dropSlash(key)) && findHardExclude(path) !== LLMS_TXT) return null
     const excluded = findExclude(url, path, scope)
     if (excluded !== undefined) return refuse('excluded', excluded)
     const place = reach.locate(url, path)
@@ -117,7 +123,7 @@ function createJudge(
 
   /** Refuses what goes on for ever. The start does not, whatever it looks like. */
   const findTrap = (url: URL, path: string, key: string): Refusal | null => {
-    if (!scope.trapGuards || starts.has(key)) return null
+    if (!scope.trapGuards || starts.has(dropSlash(key))) return null
     const trap = findAddressTrap(url, path, now)
     return trap === undefined ? null : { ...trap, target: null }
   }
@@ -131,8 +137,9 @@ function createJudge(
     const session = scope.trapGuards ? stripSession(url) : null
     if (parseHttp(parsed) === undefined) return refuseText(url, refuse('scheme', parsed.protocol))
     const { host } = parsed
-    const path = keyPath(parsed, session === null)
-    const key = writeKey(parsed, path, { keepsQuery: scope.allowQueryUrls, keepsSession: session === null })
+    const full = fullPath(parsed, session === null)
+    const path = trimPath(full)
+    const key = writeKey(parsed, full, { keepsQuery: scope.allowQueryUrls, keepsSession: session === null })
     const refusal = findRefusal(parsed, path, key)
     if (refusal !== null) return { url, key, host, refusal, stripped: null }
     if (!scope.allowQueryUrls && parsed.search !== '' && classifyQuery(parsed) === 'superfluous') {

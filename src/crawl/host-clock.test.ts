@@ -210,15 +210,22 @@ describe('a host that is left alone', () => {
   test('recovers with one success: no strikes, and the pause of before', () => {
     const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000, nextAt: NOW + 8001 })
     const recovered = { strikes: 0, slowedAt: NOW, intervalMs: 400, nextAt: NOW + 401 }
-    expect(recoverClock(known, NOW + 1, NOW + 1, 400)).toEqual(clock(recovered))
+    const slowdown = (fromMs: number) => ({ fromMs, toMs: 8000 })
+    expect(recoverClock(known, NOW + 1, NOW + 1, slowdown(400))).toEqual(clock(recovered))
     expect(recoverClock(known, NOW + 1, NOW + 1, null)).toMatchObject({ strikes: 0, intervalMs: 8000 })
     // Never quicker than the shortest pause, and never slower than it is.
-    expect(recoverClock(known, NOW + 1, NOW + 1, 0)).toMatchObject({ intervalMs: 200 })
-    expect(recoverClock(known, NOW + 1, NOW + 1, 9000)).toMatchObject({ intervalMs: 8000 })
+    expect(recoverClock(known, NOW + 1, NOW + 1, slowdown(0))).toMatchObject({ intervalMs: 200 })
+    expect(recoverClock(known, NOW + 1, NOW + 1, slowdown(9000))).toMatchObject({ intervalMs: 8000 })
+  })
+
+  test('keeps a pause that has grown further than the slow-down that ends', () => {
+    const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000, nextAt: NOW + 8001 })
+    const recovered = recoverClock(known, NOW + 1, NOW + 1, { fromMs: 200, toMs: 4000 })
+    expect(recovered).toMatchObject({ strikes: 0, intervalMs: 8000 })
   })
 
   test('does not recover by a success that was asked for before', () => {
     const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000 })
-    expect(recoverClock(known, NOW, NOW + 5, 200)).toBe(known)
+    expect(recoverClock(known, NOW, NOW + 5, { fromMs: 200, toMs: 8000 })).toBe(known)
   })
 })

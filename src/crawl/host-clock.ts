@@ -151,14 +151,26 @@ export function easeClock(clock: HostClock, factor: number = EASE): HostClock {
   return { ...clock, intervalMs: next - floorMs < LEAST_STEP_MS ? floorMs : next }
 }
 
+/** A pause that failures made longer. */
+export interface Slowdown {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Makes a pause as short again as it was before a slow-down. One that has grown further since, for another reason, stays. */
+export function endSlowdown(clock: HostClock, now: number, { fromMs, toMs }: Slowdown): HostClock {
+  const intervalMs = Math.max(fromMs, clock.floorMs)
+  if (clock.intervalMs > toMs || intervalMs >= clock.intervalMs) return clock
+  return { ...clock, ...shorten(clock, intervalMs, now) }
+}
+
 /**
- * Ends the back-off of a host that answered a request sent at `askedAt`: no strikes are left, and the pause is `paceMs` again where it is
- * longer. An answer to a request sent before the back-off began ends nothing.
+ * Ends the back-off of a host that answered a request sent at `askedAt`: no strikes are left, and the slow-down is over. An answer to a
+ * request sent before the back-off began ends nothing.
  */
-export function recoverClock(clock: HostClock, askedAt: number, now: number, paceMs: number | null): HostClock {
+export function recoverClock(clock: HostClock, askedAt: number, now: number, slowdown: Slowdown | null): HostClock {
   if (askedAt <= clock.slowedAt) return clock
-  const intervalMs = Math.min(clock.intervalMs, Math.max(paceMs ?? Infinity, clock.floorMs))
-  return { ...clock, ...shorten(clock, intervalMs, now), strikes: 0 }
+  return { ...(slowdown === null ? clock : endSlowdown(clock, now, slowdown)), strikes: 0 }
 }
 
 function lengthen(clock: HostClock, intervalMs: number, now: number): Partial<HostClock> {

@@ -50,6 +50,7 @@ const AT_EASE: Ending = { end: 'completed', problem: null, removed: 0, withheld:
 
 async function addUp(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports, signal, done, incomplete, startedAt, refusal } = active
+  await active.pacer.forgetFailures()
   return {
     crawlId: run.crawlId,
     kind: run.kind,

@@ -21,6 +21,8 @@ export const REASONS = [
   'not-allowed',
   'query-skip',
   'session-id',
+  // Another linked address differs from it only in something that means nothing on its host.
+  'spelling',
   'path-trap',
   'calendar-trap',
   'max-depth',
@@ -104,6 +106,7 @@ export function isGateReason(reason: Reason | null): boolean {
 
 const TRAP_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   'session-id',
+  'spelling',
   'path-trap',
   'calendar-trap',
   'same-content',
@@ -503,8 +506,9 @@ export interface OpenWork {
 }
 
 /**
- * Rows that are visited again. `pages`: all pages. `unlinked`: rows at most one link from the start that the crawl has not seen, that held
- * a page or answered, and that no list named. `failed`: addresses that failed.
+ * Rows that are visited again. `pages`: all pages. `unlinked`: rows that the crawl has not seen, of pages known without the query they were
+ * linked with, and of addresses at most one link from the start that held a page or answered and that no list named. `failed`: addresses
+ * that failed.
  */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 

@@ -44,6 +44,7 @@ function setUp(
     random?: () => number
     limits?: Partial<PacerOptions['limits']>
     probe?: PacerOptions['probe']
+    signal?: AbortSignal
   } = {},
 ) {
   const { store = createMemoryStore(), time = { now: START }, random = () => 0.5 } = more
@@ -51,10 +52,11 @@ function setUp(
   const events: CrawlEvent[] = []
   const clock = {
     now: () => time.now,
-    sleep: async (ms: number) => {
+    sleep: async (ms: number, signal?: AbortSignal) => {
       const until = time.now + ms
       // Others who sleep have their turn first.
       await Promise.resolve()
+      signal?.throwIfAborted()
       time.now = Math.max(time.now, until)
     },
   }
@@ -66,6 +68,7 @@ function setUp(
     limits,
     tell,
     ...(more.probe === undefined ? {} : { probe: more.probe }),
+    ...(more.signal === undefined ? {} : { signal: more.signal }),
   })
   let asked = 0
   /** Asks for another address each time, or for the path, and gets this; returns when it asked. */
@@ -534,6 +537,72 @@ describe('a host that says 429', () => {
     expect(await interval()).toBe(640)
   })
 
+  test.each([
+    { between: 10, pauseMs: 0, withinMs: 10_000 },
+    { between: 3, pauseMs: 250, withinMs: 20_000 },
+  ])(
+    'once at each of six addresses, with Retry-After, stalls nothing ($between answers between)',
+    async ({ between, pauseMs, withinMs }) => {
+      const { ask, interval, time } = setUp()
+      const host = 'localhost:1'
+      for (let i = 0; i < 6; i++) {
+        await ask(retryAfter(1), host, `limited/${i}`)
+        for (let j = 0; j < between; j++) await ask(GOOD, host)
+        expect(await interval(host)).toBeLessThanOrEqual(pauseMs)
+      }
+      expect(time.now - START).toBeLessThan(withinMs)
+    },
+  )
+
+  test('at address after address has its pause made longer once a minute', async () => {
+    const { ask, askOften, interval } = setUp()
+    await askOften(100)
+    const pauses: number[] = []
+    for (let i = 0; i < 6; i++) {
+      await ask(TOO_MANY)
+      await ask()
+      pauses.push(await interval())
+    }
+    expect(pauses).toEqual([200, 800, 800, 800, 800, 800])
+    for (let asked = 0; asked < 80; asked += 2) {
+      await ask(TOO_MANY)
+      await ask()
+    }
+    expect(await interval()).toBe(3200)
+  })
+
+  test('keeps its longer pause when a second process begins to ask it', async () => {
+    const first = setUp()
+    for (let i = 0; i < 2; i++) {
+      await first.ask(TOO_MANY)
+      await first.ask()
+    }
+    expect(await first.interval()).toBe(4000)
+    const second = setUp({ store: first.store, time: first.time })
+    await second.ask()
+    expect(await second.interval()).toBe(4000)
+    await first.askOften(3, TOO_MANY)
+    const third = setUp({ store: first.store, time: first.time })
+    expect((await third.read()).heldUntil).toBeGreaterThan(first.time.now)
+    await third.ask()
+    expect(await third.interval()).toBe(4000)
+  })
+
+  test('keeps its longer pause when failures of another process are over', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    const second = setUp({ store: first.store, time: first.time })
+    await second.askOften(4, BUSY)
+    expect(await second.interval()).toBe(800)
+    await first.ask(TOO_MANY)
+    await first.ask(TOO_MANY)
+    expect(await first.interval()).toBe(3200)
+    await second.ask()
+    expect(await second.interval()).toBe(3200)
+    await second.pacer.forgetFailures()
+    expect(await second.interval()).toBe(3200)
+  })
+
   test.each([601, 1199, 86_400, 10_000_000])('and asks for more than ten minutes is parked: %i s', async (seconds) => {
     const first = setUp()
     await first.ask(retryAfter(seconds))
@@ -636,36 +705,143 @@ describe('a host that struggles', () => {
     expect(events).toEqual([])
   })
 
-  test.each([
-    ['timeouts', TIMEOUT],
-    ['503', BUSY],
-    ['errors of an application', ERROR],
-  ])('is not one that still answers at another address: %s', async (_name, outcome) => {
+  /** A probe that always gets this, and the addresses that it requested. */
+  function createProbe(outcome: FetchOutcome) {
     const probed: string[] = []
     const probe = async (url: string) => {
-      probed.push(url)
-      return GOOD
+      probed.push(new URL(url).pathname)
+      return outcome
     }
+    return { probe, probed }
+  }
+
+  test.each([
+    ['timeouts', TIMEOUT],
+    ['connections that break', BROKEN],
+    ['errors of an application', ERROR],
+  ])('is not one that still answers at another address: %s', async (_name, outcome) => {
+    const { probe, probed } = createProbe(GOOD)
     const { ask, askOften, interval, events } = setUp({ probe })
     await ask(GOOD, HOST, 'good')
     await askOften(30, outcome)
     expect(await interval()).toBe(1000)
     expect(events).toEqual([])
     // Once for three that failed.
-    expect(probed).toEqual(Array(10).fill(`${ORIGIN}/good`))
+    expect(probed).toEqual(Array(10).fill('/good'))
   })
 
-  test('is asked for what it answered before once, and left alone where that fails too', async () => {
-    const probed: string[] = []
-    const probe = async (url: string) => {
-      probed.push(url)
-      return TIMEOUT
+  test.each([502, 503, 504])(
+    'has a longer pause, and is not left alone, where another address still answers: %i',
+    async (status) => {
+      const { probe } = createProbe(GOOD)
+      const { ask, askOften, interval, events } = setUp({ probe })
+      await askOften(100)
+      const pauses: number[] = []
+      for (let i = 0; i < 5; i++) {
+        await askOften(3, failed({ status }))
+        pauses.push(await interval())
+      }
+      expect(pauses).toEqual([400, 800, 1600, 2000, 2000])
+      expect(events).toEqual([])
+      await ask()
+      expect(await interval()).toBe(200)
+    },
+  )
+
+  test.each([
+    ['timeouts', TIMEOUT],
+    ['connections that break', BROKEN],
+    ['503', BUSY],
+  ])('is left alone at once where what it answered before fails too: %s', async (_name, outcome) => {
+    for (const [paths, requested] of [
+      [['a', 'b', 'c'], ['/good/2']],
+      [['a', 'b', 'a'], ['/good/2']],
+      [
+        ['a', 'a'],
+        ['/good/2', '/good/1'],
+      ],
+    ] as const) {
+      const { probe, probed } = createProbe(outcome)
+      const { ask, held, events, interval } = setUp({ probe })
+      for (const path of ['good/0', 'good/1', 'good/2']) await ask(GOOD, HOST, path)
+      for (const path of paths.slice(0, -1)) await ask(outcome, HOST, path)
+      expect(events).toEqual([])
+      await ask(outcome, HOST, paths.at(-1))
+      expect(probed).toEqual(requested)
+      expect(await held()).toBeCloseTo(30_000)
+      expect(await interval()).toBe(4000)
+      // From then on one is enough, until it answers again.
+      await ask(outcome, HOST, 'a')
+      expect(await held()).toBeCloseTo(300_000)
+      await ask()
+      expect(await interval()).toBe(1000)
+      await ask(outcome, HOST, 'a')
+      expect(await held()).toBeLessThan(0)
+      expect(events.map(({ type }) => type)).toEqual(['held', 'held'])
     }
+  })
+
+  test('is as quick as before where one address keeps failing and what it answered before still answers', async () => {
+    const { probe } = createProbe(GOOD)
+    const { ask, interval, events } = setUp({ probe })
+    await ask(GOOD, HOST, 'good')
+    for (let i = 0; i < 10; i++) await ask(BUSY, HOST, 'bad')
+    expect(await interval()).toBe(1000)
+    expect(events).toEqual([])
+  })
+
+  test('is not left alone where another page is answered while a probe fails', async () => {
+    const { pacer, ask, askOften, events, time } = setUp({
+      probe: async () => {
+        await pacer.note(`${ORIGIN}/other`, GOOD, time.now)
+        return TIMEOUT
+      },
+    })
+    await ask(GOOD, HOST, 'good')
+    await askOften(6, BROKEN)
+    expect(events).toEqual([])
+  })
+
+  test('gets the patience that a probe is asked for', async () => {
+    const { probe } = createProbe(retryAfter(7))
     const { ask, askOften, held } = setUp({ probe })
     await ask(GOOD, HOST, 'good')
-    await askOften(8, TIMEOUT)
-    expect(await held()).toBeCloseTo(30_000)
-    expect(probed).toEqual([`${ORIGIN}/good`])
+    await askOften(3, BROKEN)
+    expect(await held()).toBe(7000)
+  })
+
+  test('is not probed while it is held', async () => {
+    const { probe, probed } = createProbe(GOOD)
+    const { pacer, ask, time } = setUp({ probe })
+    const askedAt = await ask(GOOD, HOST, 'good')
+    await pacer.note(`${ORIGIN}/limited`, retryAfter(25), askedAt)
+    const until = pacer.heldUntil(HOST)
+    for (const path of ['a', 'b', 'c']) await pacer.note(`${ORIGIN}/${path}`, BROKEN, askedAt)
+    expect(probed).toEqual([])
+    expect(time.now).toBeLessThan(until)
+  })
+
+  test('is not waited for by a probe when it asks for patience before the slot of the probe', async () => {
+    const { probe, probed } = createProbe(GOOD)
+    const { pacer, ask, time } = setUp({ probe })
+    const askedAt = await ask(GOOD, HOST, 'good')
+    for (const path of ['a', 'b']) await pacer.note(`${ORIGIN}/${path}`, BROKEN, askedAt)
+    const waiting = pacer.note(`${ORIGIN}/c`, BROKEN, askedAt)
+    await pacer.note(`${ORIGIN}/limited`, retryAfter(25), askedAt)
+    await waiting
+    expect(probed).toEqual([])
+    expect(time.now).toBeLessThan(pacer.heldUntil(HOST))
+  })
+
+  test('is not waited for by a probe once the crawl is stopped', async () => {
+    const { probe, probed } = createProbe(GOOD)
+    const stop = new AbortController()
+    const { pacer, ask } = setUp({ probe, signal: stop.signal })
+    const askedAt = await ask(GOOD, HOST, 'good')
+    for (const path of ['a', 'b']) await pacer.note(`${ORIGIN}/${path}`, BROKEN, askedAt)
+    stop.abort(new Error('stopped'))
+    await expect(pacer.note(`${ORIGIN}/c`, BROKEN, askedAt)).rejects.toThrow('stopped')
+    expect(probed).toEqual([])
   })
 
   test('is as quick as before after one success', async () => {
@@ -677,15 +853,28 @@ describe('a host that struggles', () => {
     expect(await read()).toMatchObject({ intervalMs: 200, strikes: 0 })
   })
 
-  test('begins anew with the next pacer after one success', async () => {
+  test('is as quick as before for the next crawl, which sits out the hold', async () => {
     const first = setUp()
     await first.askOften(100)
     await first.askOften(9, BUSY)
     expect(await first.interval()).toBeGreaterThan(2000)
+    await first.pacer.forgetFailures()
+    const second = setUp({ store: first.store, time: first.time })
+    const heldUntil = (await second.read()).heldUntil
+    expect(await second.ask()).toBeGreaterThanOrEqual(heldUntil)
+    expect(await second.read()).toMatchObject({ intervalMs: 200, strikes: 0 })
+    expect(second.events).toMatchObject([{ type: 'held' }])
+  })
+
+  test('begins anew with the next pacer after one success, although the process before was killed', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    await first.askOften(9, BUSY)
+    const { heldUntil, nextAt, intervalMs } = await first.read()
+    first.time.now = Math.max(heldUntil, nextAt) + intervalMs + 1
     const second = setUp({ store: first.store, time: first.time })
     await second.ask()
     expect(await second.read()).toMatchObject({ intervalMs: 1000, strikes: 0 })
-    expect(second.events).toMatchObject([{ type: 'held' }])
   })
 
   test('is not asked more often because of answers to what was asked before', async () => {

@@ -2,14 +2,17 @@ import { DURATION_ENDS, type DurationCounts, durationGroup } from '../core/durat
 import type { CrawlEvent, HostProgress } from './events.ts'
 import {
   easeClock,
+  endSlowdown,
   FREE_CLOCK,
   type Hold,
   type HostClock,
   holdClock,
   MOST_INTERVAL_MS,
   openClock,
+  opensAt,
   recoverClock,
   retakeSlot,
+  type Slowdown,
   setFloor,
   slowClock,
   takeSlot,
@@ -38,12 +41,21 @@ const QUICK_MS = 10_000
 const RELIEF = 0.5
 /** Different addresses that fail in a row, without a success between, before the host is slowed down: fewer are a matter of those pages. */
 const IN_TROUBLE = 3
-/** Different addresses that fail in a row before the host is left alone. */
+/** Different addresses that fail in a row before a host is left alone that has answered no page yet. */
 const KEEPS_FAILING = 8
-/** Longest pause because of application errors: the host itself does answer. */
+/** Growth of the pause each time a host is left alone because it fails: the first answer afterwards tells whether it is back. */
+const HELD_FACTOR = 4
+/** Pages that a host answered last, to be requested again before it is left alone. */
+const MAX_GOOD_URLS = 2
+/** Longest pause because of errors of a host that does answer. */
 const MOST_FOR_ERRORS_MS = 2000
-/** Growth of the pause when a second address asks to slow down. The pause gets shorter step by step afterwards. */
+/**
+ * Growth of the pause when a second address asks to slow down: less where Retry-After says how long, because the host is held that long
+ * anyway. The pause grows once a minute at most, and gets shorter step by step.
+ */
 const REFUSED_FACTOR = 4
+const REFUSED_FACTOR_WITH_TIME = 2
+const REFUSED_AGAIN_MS = 60_000
 /** Stands for all lists of a site among the addresses that fail: those that a site does not have are often refused one and all. */
 const LISTS = 'lists'
 /** Hosts that are named in one report. */
@@ -64,6 +76,8 @@ export interface PacerOptions {
   readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
   /** Asks once more for an address that a host has answered. Without it, addresses that fail in a row are enough to suspect the host. */
   readonly probe?: (url: string, leave: Leave) => Promise<FetchOutcome>
+  /** Ends the wait for a probe. */
+  readonly signal?: AbortSignal
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
 }
 
@@ -131,22 +145,27 @@ export class Pacer {
 
   /** Waits for a slot of a host. */
   async takeTurn(host: string, signal?: AbortSignal): Promise<Leave | 'parked'> {
-    const { ledger, clock } = this.#options
     await this.#open(host)
     for (;;) {
-      let slot = 0
       if (await this.parkIfHeld(host)) return 'parked'
-      await ledger.changeClock(host, clock.now(), (known) => {
-        const taken = takeSlot(known, clock.now(), this.jitter())
-        slot = taken.slot
-        return taken.clock
-      })
-      const wait = slot - clock.now()
-      if (wait > 0) await clock.sleep(wait, signal)
-      signal?.throwIfAborted()
-      const turn = await this.enter(host, slot, signal)
+      const turn = await this.#takeNext(host, signal)
       if (turn !== 'later') return turn
     }
+  }
+
+  /** Waits for the next slot of a host, and answers `later` where the host was held or slowed down meanwhile. */
+  async #takeNext(host: string, signal: AbortSignal | undefined): Promise<Turn> {
+    const { ledger, clock } = this.#options
+    let slot = 0
+    await ledger.changeClock(host, clock.now(), (known) => {
+      const taken = takeSlot(known, clock.now(), this.jitter())
+      slot = taken.slot
+      return taken.clock
+    })
+    const wait = slot - clock.now()
+    if (wait > 0) await clock.sleep(wait, signal)
+    signal?.throwIfAborted()
+    return this.enter(host, slot, signal)
   }
 
   /**
@@ -163,12 +182,13 @@ export class Pacer {
   /**
    * Has a request sent that there is leave for. A connection may take long to make, and whoever makes it may stand still: what cannot be
    * sent in its slot is sent in another one, in the end with room for as long as it takes. For a visit that has to wait for longer, or has
-   * lost its host, the outcome is {@link POSTPONED}.
+   * lost its host, the outcome is {@link POSTPONED}; so it is for a request that is not `isPatient`.
    */
   async send(
     leave: Leave,
     send: (isInTime: () => boolean) => Promise<FetchOutcome>,
     signal?: AbortSignal,
+    isPatient: boolean = leave.lease === undefined,
   ): Promise<FetchOutcome> {
     for (let own = leave; ; ) {
       let lateMs: number | undefined
@@ -177,7 +197,8 @@ export class Pacer {
         return lateMs === undefined
       })
       if (lateMs === undefined) return outcome
-      const turn = await this.#renew(own, lateMs, signal)
+      const renewed = await this.#renew(own, lateMs, signal)
+      const turn = renewed === 'later' && isPatient ? await this.takeTurn(own.host, signal) : renewed
       if (typeof turn === 'string') return turn === 'parked' ? LEFT_ALONE : POSTPONED
       own = turn
     }
@@ -196,13 +217,12 @@ export class Pacer {
 
   /** Gets leave again for what was not sent. */
   async #renew(leave: Leave, lateMs: number, signal?: AbortSignal): Promise<Turn> {
-    const { host, roomMs, lease, givenAt, askedBefore } = leave
+    const { host, roomMs, givenAt, askedBefore } = leave
     const watch = this.#watchOf(host)
     if (watch.askedAt === givenAt) watch.askedAt = askedBefore
     // The connection that it was waited for is there now. Where it is not any more in the next slot, to make another takes as long again.
     const nextRoomMs = roomMs === 0 ? ROOM_MS : Math.min(lateMs, MOST_ROOM_MS)
-    const turn = await this.#enter(leave, nextRoomMs, signal)
-    return turn === 'later' && lease === undefined ? this.takeTurn(host, signal) : turn
+    return this.#enter(leave, nextRoomMs, signal)
   }
 
   async #enter(
@@ -247,39 +267,60 @@ export class Pacer {
   }
 
   /**
-   * Learns from what came of a request that was sent at `askedAt`. One address that fails says nothing about its host, however often it
-   * does: only several different ones in a row slow the host down or have it left alone, unless an address that answered before still
-   * does. One success ends that. A time in Retry-After holds for the whole host, and no longer than it says.
+   * Learns from what came of a request that was sent at `askedAt`. One address that fails says nothing about its host. Several different
+   * ones in a row, or one that fails again without a success between, make the host suspect: then pages that it answered before are
+   * requested again. The host is left alone where these fail too. Where one answers, only 502, 503 and 504 slow the host down. One success
+   * ends a back-off. A time in Retry-After holds for the whole host, and no longer than it says.
    */
   async note(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
     const watch = this.#watchOf(new URL(url).host)
     watch.noteLatency(outcome.latencyMs)
     this.#countLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') {
-      if (isPage) watch.goodUrl = url
+      if (isPage) watch.noteGood(url)
       return this.#noteAnswer(watch, askedAt)
     }
-    const { reason, status, isTransient, retryAfterMs } = outcome
-    // Nobody knows whether the host was asked at all.
-    if (reason === 'service-failed') return
-    if (!isTransient && reason !== 'timeout') return
+    if (!mayBlameHost(outcome)) return
+    const { reason, status } = outcome
     watch.quick = 0
     watch.isOnlySlow = false
     const address = isPage ? url : LISTS
     const isFurther = watch.noteFailure(address)
-    const isRefusal = reason === 'rate-limited' || retryAfterMs !== null
-    const factor = isRefusal && watch.noteRefusal(address) ? REFUSED_FACTOR : 1
-    const isOverload =
-      reason === 'timeout' || reason === 'network' || status === 502 || status === 503 || status === 504
-    const isSuspect = watch.failing.size >= IN_TROUBLE && !isRefusal
-    if (isSuspect && (await this.#isAnswering(watch))) return
-    const enough = isRefusal ? IN_TROUBLE : isOverload ? KEEPS_FAILING : Infinity
-    if (retryAfterMs !== null || watch.failing.size >= enough)
+    if (isRefusal(outcome)) return this.#noteRefusal(watch, address, outcome, askedAt, isPage)
+    // A host that is held already needs no further verdict.
+    if (watch.clock.heldUntil > this.#options.clock.now()) return
+    const isBusy = status === 502 || status === 503 || status === 504
+    const isOverload = isBusy || reason === 'timeout' || reason === 'network'
+    const isInTrouble = watch.failing.size >= IN_TROUBLE
+    if (!isInTrouble && (isFurther || !isOverload)) return
+    const answeredAt = await this.#probe(watch)
+    if (typeof answeredAt === 'number') {
+      watch.failing.clear()
+      const isSlowed = isBusy && isInTrouble
+      return isSlowed ? this.#slow(watch, askedAt, MOST_FOR_ERRORS_MS) : this.#noteAnswer(watch, answeredAt)
+    }
+    if (isOverload && (answeredAt === 'down' || watch.failing.size >= KEEPS_FAILING))
+      return this.#hold(watch, outcome, askedAt, { factor: HELD_FACTOR, isPage })
+    if (isFurther && isInTrouble) await this.#slow(watch, askedAt, isOverload ? MOST_INTERVAL_MS : MOST_FOR_ERRORS_MS)
+  }
+
+  /** Obeys a host that asks to slow down. */
+  async #noteRefusal(watch: Watch, address: string, outcome: Failure, askedAt: number, isPage: boolean): Promise<void> {
+    const now = this.#options.clock.now()
+    const factor = watch.noteRefusal(address, outcome.retryAfterMs !== null, now)
+    if (outcome.retryAfterMs !== null || watch.failing.size >= IN_TROUBLE)
       return this.#hold(watch, outcome, askedAt, { factor, isPage })
-    if (isRefusal) return this.#slow(watch, askedAt, { factor })
-    if (!isFurther || watch.failing.size < IN_TROUBLE) return
-    watch.paceMs ??= watch.clock.intervalMs
-    await this.#slow(watch, askedAt, { factor: 2, mostMs: isOverload ? MOST_INTERVAL_MS : MOST_FOR_ERRORS_MS })
+    await this.#change(watch, (clock) => slowClock(clock, askedAt, now, { factor }))
+  }
+
+  /** Ends the longer pauses that failures caused: the next crawl finds out for itself how a host is. Holds stay. */
+  async forgetFailures(): Promise<void> {
+    for (const watch of this.#watches.values()) {
+      const { slowdown } = watch
+      if (slowdown === null) continue
+      watch.slowdown = null
+      await this.#change(watch, (known) => endSlowdown(known, this.#options.clock.now(), slowdown))
+    }
   }
 
   /** Sets the pause that the robots.txt of an origin asks for, if any. A host gets the longest that its origins ask for. */
@@ -366,18 +407,19 @@ export class Pacer {
   }
 
   async #noteAnswer(watch: Watch, askedAt: number): Promise<void> {
-    watch.failing.clear()
-    if ((watch.clock.strikes > 0 || watch.paceMs !== null) && askedAt > watch.clock.slowedAt) {
-      const { paceMs } = watch
-      watch.paceMs = null
-      await this.#change(watch, (known) => recoverClock(known, askedAt, this.#options.clock.now(), paceMs))
+    watch.noteSuccess()
+    if ((watch.clock.strikes > 0 || watch.slowdown !== null) && askedAt > watch.clock.slowedAt) {
+      const { slowdown } = watch
+      watch.slowdown = null
+      await this.#change(watch, (known) => recoverClock(known, askedAt, this.#options.clock.now(), slowdown))
     }
     const { latency } = watch
     if (latency !== null && watch.isSlow()) {
       watch.quick = 0
       // It is asked no more often than it answers.
       if (watch.clock.intervalMs >= latency) return
-      await this.#slow(watch, askedAt, { factor: 2, mostMs: latency })
+      const how = { factor: 2, mostMs: latency }
+      await this.#change(watch, (known) => slowClock(known, askedAt, this.#options.clock.now(), how))
       watch.isOnlySlow = true
       return
     }
@@ -391,44 +433,72 @@ export class Pacer {
     await this.#change(watch, (known) => easeClock(known, watch.isOnlySlow ? RELIEF : undefined))
   }
 
-  /** Asks a host that is suspected for an address that it answered before, once an outage. Tells whether it still does. */
-  async #isAnswering(watch: Watch): Promise<boolean> {
-    const { probe, clock } = this.#options
-    const { goodUrl } = watch
-    if (watch.probing === undefined && probe !== undefined && goodUrl !== undefined) {
-      watch.goodUrl = undefined
-      watch.probing = this.takeTurn(watch.host)
-        .then(async (turn) => {
-          const askedAt = clock.now()
-          const outcome = turn === 'parked' ? LEFT_ALONE : await probe(goodUrl, turn)
-          if (outcome.type === 'failed') return false
-          watch.goodUrl = goodUrl
-          await this.#noteAnswer(watch, askedAt)
-          return true
-        })
-        .finally(() => {
-          watch.probing = undefined
-        })
+  /**
+   * Requests pages that a suspected host answered before, until one answers or enough different addresses have failed. Returns the time
+   * of the request that was answered. Returns undefined where no such page is known, or the host is held by now.
+   */
+  #probe(watch: Watch): Promise<number | 'down' | undefined> {
+    watch.probing ??= this.#probeInTurn(watch).finally(() => {
+      watch.probing = undefined
+    })
+    return watch.probing
+  }
+
+  async #probeInTurn(watch: Watch): Promise<number | 'down' | undefined> {
+    const { probe, clock, signal } = this.#options
+    const { successes } = watch
+    let verdict: 'down' | undefined
+    for (const url of probe === undefined ? [] : [...watch.goodUrls].reverse()) {
+      // A worker that sat out a hold here would be missing for other hosts.
+      if ((await this.parkIfHeld(watch.host)) || watch.clock.heldUntil > clock.now()) return undefined
+      const turn = await this.#takeNext(watch.host, signal)
+      if (typeof turn === 'string') return undefined
+      const askedAt = clock.now()
+      const outcome = (await probe?.(url, turn)) ?? POSTPONED
+      if (isUnsent(outcome)) return undefined
+      // Another page may have been answered while the probe was under way.
+      const isAnswered = outcome.type !== 'failed' || !mayBlameHost(outcome) || watch.successes > successes
+      if (isAnswered) return askedAt
+      if (outcome.retryAfterMs !== null) {
+        await this.#noteRefusal(watch, url, outcome, askedAt, true)
+        return undefined
+      }
+      verdict = 'down'
+      watch.noteFailure(url)
+      if (watch.failing.size >= IN_TROUBLE) break
     }
-    return watch.probing ?? false
+    return verdict
   }
 
-  #slow(watch: Watch, askedAt: number, how: { readonly factor: number; readonly mostMs?: number }): Promise<void> {
-    return this.#change(watch, (clock) => slowClock(clock, askedAt, this.#options.clock.now(), how))
+  /** Makes the pause of a host twice as long because addresses fail, until one answers. */
+  #slow(watch: Watch, askedAt: number, mostMs: number): Promise<void> {
+    const how = { factor: 2, mostMs }
+    return this.#backOff(watch, (known) => slowClock(known, askedAt, this.#options.clock.now(), how))
   }
 
-  async #hold(
-    watch: Watch,
-    { reason, detail, retryAfterMs }: Extract<FetchOutcome, { type: 'failed' }>,
-    askedAt: number,
-    how: Pick<Hold, 'factor' | 'isPage'>,
-  ): Promise<void> {
+  /** Changes the clock of a host because addresses fail. One that answers ends the longer pause. */
+  async #backOff(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {
+    const before = watch.slowdown
+    await this.#change(watch, (known) => {
+      const changed = change(known)
+      const fromMs = before !== null && known.intervalMs <= before.toMs ? before.fromMs : known.intervalMs
+      if (changed.intervalMs > known.intervalMs) watch.slowdown = { fromMs, toMs: changed.intervalMs }
+      return changed
+    })
+  }
+
+  async #hold(watch: Watch, outcome: Failure, askedAt: number, how: Pick<Hold, 'factor' | 'isPage'>): Promise<void> {
+    const { reason, detail, retryAfterMs } = outcome
     const { clock, random, limits, tell } = this.#options
     const { holdsMs } = limits
     const spread = 1 - HOLD_SPREAD + random() * 2 * HOLD_SPREAD
     const holdMsOf = (strikes: number) => retryAfterMs ?? holdOf(holdsMs, strikes) * spread
-    const before = watch.clock.strikes
-    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), { holdMsOf, ...how }))
+    let before = 0
+    const hold = (known: HostClock): HostClock => {
+      before = known.strikes
+      return holdClock(known, askedAt, clock.now(), { holdMsOf, ...how })
+    }
+    await (isRefusal(outcome) ? this.#change(watch, hold) : this.#backOff(watch, hold))
     const { strikes, heldUntil } = watch.clock
     watch.toldUntil = heldUntil
     if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
@@ -469,9 +539,12 @@ export class Pacer {
     watch.opening ??= this.#change(watch, (known) =>
       openClock(known, floorMs, startMs, this.#options.clock.now()),
     ).then(() => {
-      // An earlier run left the host slowed down: the first success shows that this is over.
-      const gentleMs = Math.max(floorMs, startMs)
-      if (watch.clock.intervalMs > gentleMs) watch.paceMs = gentleMs
+      // An earlier run left the host slowed down: the first success shows that this is over. While other processes ask the host, its
+      // pause is theirs, too.
+      const toMs = watch.clock.intervalMs
+      const fromMs = Math.max(floorMs, startMs)
+      const isIdle = this.#options.clock.now() > opensAt(watch.clock) + toMs
+      if (isIdle && toMs > fromMs) watch.slowdown = { fromMs, toMs }
     })
     await watch.opening
   }
@@ -537,13 +610,18 @@ class Watch {
   quick = 0
   /** Different addresses that failed since the last success, at most {@link KEEPS_FAILING}. */
   readonly failing: Set<string> = new Set()
-  /** The last page that it answered, where no probe of it has failed since. */
-  goodUrl: string | undefined
-  probing: Promise<boolean> | undefined
-  /** The first address that asked to slow down. */
+  /** The last pages that it answered, at most {@link MAX_GOOD_URLS}. */
+  readonly goodUrls: Set<string> = new Set()
+  probing: Promise<number | 'down' | undefined> | undefined
+  /** Answers that were no failures. */
+  successes = 0
+  /** The first address that asked to slow down lately, and the successes when the last one did. */
   #refusing: string | undefined
-  /** The pause to go back to after one success; null while no failures have made it longer. */
-  paceMs: number | null = null
+  #successesBefore = 0
+  /** When the pause last grew because addresses asked to slow down. */
+  #refusedAt = Number.NEGATIVE_INFINITY
+  /** How failures made the pause longer, until a success ends that. */
+  slowdown: Slowdown | null = null
   /** Whether its pause is what it is because answers took long. */
   isOnlySlow = false
   /** How long it takes to answer lately, and took at its best. */
@@ -568,12 +646,31 @@ class Watch {
     return this.failing.size > before
   }
 
-  /** Takes note of an address that asks to slow down. Tells whether another one did before: then it is the pace, and not the page. */
-  noteRefusal(address: string): boolean {
+  /** Takes note of a page that answered. */
+  noteGood(url: string): void {
+    this.goodUrls.delete(url)
+    this.goodUrls.add(url)
+    const [oldest] = this.goodUrls
+    if (this.goodUrls.size > MAX_GOOD_URLS && oldest !== undefined) this.goodUrls.delete(oldest)
+  }
+
+  /** Takes note of a success. Many of them show that the pace was not too fast. */
+  noteSuccess(): void {
+    this.failing.clear()
+    if (++this.successes - this.#successesBefore >= QUICK_ANSWERS) this.#refusing = undefined
+  }
+
+  /**
+   * Takes note of an address that asks to slow down. Returns the growth of the pause: a second address shows that it is the pace, and
+   * not the page.
+   */
+  noteRefusal(address: string, hasTime: boolean, now: number): number {
+    this.#successesBefore = this.successes
     this.#refusing ??= address
-    if (this.#refusing === address) return false
-    this.paceMs = null
-    return true
+    if (this.#refusing === address || now - this.#refusedAt < REFUSED_AGAIN_MS) return 1
+    this.#refusedAt = now
+    this.slowdown = null
+    return hasTime ? REFUSED_FACTOR_WITH_TIME : REFUSED_FACTOR
   }
 
   isSlow(): boolean {
@@ -602,6 +699,18 @@ class MinuteCount {
     for (let at = Math.max(this.#second + 1, second - 59); at <= second; at++) this.#counts[at % 60] = 0
     this.#second = Math.max(this.#second, second)
   }
+}
+
+type Failure = Extract<FetchOutcome, { type: 'failed' }>
+
+/** Whether a failure may be the fault of the host. A service that failed may not have asked the host at all. */
+function mayBlameHost({ reason, isTransient }: Failure): boolean {
+  return reason !== 'service-failed' && (isTransient || reason === 'timeout')
+}
+
+/** Whether a host asks to slow down. */
+function isRefusal({ reason, retryAfterMs }: Failure): boolean {
+  return reason === 'rate-limited' || retryAfterMs !== null
 }
 
 /** How long a host is left alone that had to be so often in a row. */

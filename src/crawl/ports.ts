@@ -17,8 +17,8 @@ export interface FetchRequest {
   readonly isClipped?: boolean
   /** Time for the whole answer, in milliseconds. @default the limit of the fetcher */
   readonly timeoutMs?: number
-  /** Whether an earlier attempt failed: then the answer has to begin in a third of the time. @default false */
-  readonly isRetry?: boolean
+  /** Whether the answer has to begin in a third of the time. @default false */
+  readonly isBrief?: boolean
   /** Asked once, when a decoded body grows beyond a megabyte: no more of it is taken in before this resolves. @default there is room */
   readonly admitLarge?: () => Promise<void>
   /**

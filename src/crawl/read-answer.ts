@@ -1,5 +1,6 @@
 import { mediumOf } from '../core/extract/media-type.ts'
 import type { Extraction, Snapshot } from '../core/model.ts'
+import { dropSlash } from '../core/url/key.ts'
 import type { PageReading, ReadOptions, RenderOutcome } from './ports.ts'
 
 /** What an answer is read with. */
@@ -70,7 +71,8 @@ async function readRendered(
 ): Promise<ReadAnswer> {
   if (outcome.type === 'failed') return outcome
   const { url } = outcome.snapshot
-  if (keyOf(url) !== keyOf(asked)) return { type: 'moved', target: url }
+  // Scripts that tidy up the address of a page do not lead to another.
+  if (dropSlash(keyOf(url) ?? url) !== dropSlash(keyOf(asked) ?? asked)) return { type: 'moved', target: url }
   const reading = await read(outcome.snapshot)
   if (typeof reading === 'string') return { type: 'defect', detail: reading }
   return { type: 'read', isRendered: true, isShell, ...reading }

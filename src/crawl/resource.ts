@@ -56,6 +56,8 @@ export type RobotsJudgement =
       readonly allowed: false
       readonly reason: 'robots-disallow' | 'robots-unreachable' | 'address-refused' | 'network' | 'tls'
       readonly pattern: string | null
+      /** When the robots.txt that forbids it was read. */
+      readonly readAt?: number
       /** When it may be known, where it is not known yet; null or missing when there is nothing to wait for. */
       readonly retryAt?: number | null
     }

@@ -50,7 +50,7 @@ test('rules are fetched once for an origin, however many ask', async () => {
   const robots = 'User-agent: *\nDisallow: /x\nCrawl-delay: 2\nSitemap: /s.xml'
   const { rules, asked, stored, delays } = setUp([found(robots)])
   expect(await Promise.all([rules.judge(`${ORIGIN}/x/1`), rules.judge(`${ORIGIN}/a`)])).toEqual([
-    { allowed: false, reason: 'robots-disallow', pattern: 'Disallow: /x' },
+    { allowed: false, reason: 'robots-disallow', pattern: 'Disallow: /x', readAt: 1_000_000 },
     { allowed: true },
   ])
   expect(delays).toEqual([[ORIGIN, 2000]])

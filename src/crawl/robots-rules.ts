@@ -17,11 +17,15 @@ export interface RobotsRulesOptions {
   readonly maxAgeMs?: number
   /** Copies that were read before this moment are asked for again. @default none */
   readonly since?: number
+  /** Whether a refusal by a copy older than a minute, or older than this object, reads robots.txt again first. @default false */
+  readonly rereadsRefusals?: boolean
 }
 
 const HOUR = 3_600_000
 /** After this time an unreachable robots.txt is asked for again. */
 const UNREACHABLE_MS = 60_000
+/** Age after which a refusing copy is read again, with `rereadsRefusals`. */
+const REFUSAL_MS = 60_000
 /** After this time it is asked for again while visits wait for it. */
 const ROUND_MS = 5000
 /** So often in a row it is asked for while visits wait; then there is nothing to wait for. */
@@ -45,10 +49,15 @@ export class RobotsRules {
   readonly #setDelay: RobotsRulesOptions['setDelay']
   readonly #maxAgeMs: number
   readonly #since: number
+  readonly #rereadsRefusals: boolean
+  readonly #openedAt: number
   readonly #known = new Map<string, Known>()
   readonly #loading = new Map<string, Loading>()
 
-  constructor({ fetchResource, ledger, clock, setDelay, maxAgeMs = HOUR, since = -Infinity }: RobotsRulesOptions) {
+  constructor(options: RobotsRulesOptions) {
+    const { fetchResource, ledger, clock, setDelay, maxAgeMs = HOUR, since = -Infinity } = options
+    this.#rereadsRefusals = options.rereadsRefusals ?? false
+    this.#openedAt = clock.now()
     this.#fetchResource = fetchResource
     this.#ledger = ledger
     this.#clock = clock
@@ -60,7 +69,9 @@ export class RobotsRules {
   /** Tells whether an address may be fetched, and which rule forbids it. Rejects only when the signal is aborted. */
   async judge(url: string, signal?: AbortSignal): Promise<RobotsJudgement> {
     const { origin } = new URL(url)
-    const { record, robots, isRefused, failure, detail, rounds, until } = await this.#load(origin, signal)
+    let known = await this.#load(origin, signal)
+    if (this.#rereadsRefusals && this.#isOldRefusal(known, url)) known = await this.#load(origin, signal, known)
+    const { record, robots, isRefused, failure, detail, rounds, until } = known
     if (robots === undefined) {
       if (isRefused) return { allowed: false, reason: 'address-refused', pattern: detail ?? null }
       const retryAt = rounds < ROUNDS ? until : null
@@ -70,7 +81,13 @@ export class RobotsRules {
       return { allowed: false, reason: 'robots-unreachable', pattern: describe(record, detail), retryAt }
     }
     const { allowed, rule } = robots.judge(url)
-    return allowed ? { allowed } : { allowed, reason: 'robots-disallow', pattern: rule }
+    return allowed ? { allowed } : { allowed, reason: 'robots-disallow', pattern: rule, readAt: record.fetchedAt }
+  }
+
+  /** Whether an old copy refuses an address. A copy that could not be replaced because the server fails is not read again at once. */
+  #isOldRefusal({ robots, record, isOutdated }: Known, url: string): boolean {
+    const readAfter = Math.max(this.#openedAt, this.#clock.now() - REFUSAL_MS)
+    return robots?.judge(url).allowed === false && isOutdated !== true && record.fetchedAt < readAfter
   }
 
   /** Whether the rules of the origin of an address are known. */
@@ -83,11 +100,12 @@ export class RobotsRules {
     return (await this.#load(new URL(origin).origin, signal)).robots?.sitemaps ?? []
   }
 
-  async #load(origin: string, signal: AbortSignal | undefined): Promise<Known> {
+  /** Loads the rules of an origin; reads them again if the known ones are `outdated`. */
+  async #load(origin: string, signal: AbortSignal | undefined, outdated?: Known): Promise<Known> {
     signal?.throwIfAborted()
     const known = this.#known.get(origin)
-    if (known !== undefined && this.#isFresh(known)) return known
-    const loading = this.#loading.get(origin) ?? this.#startLoading(origin)
+    if (known !== undefined && known !== outdated && this.#isFresh(known)) return known
+    const loading = this.#loading.get(origin) ?? this.#startLoading(origin, outdated?.record.fetchedAt)
     // The fetch is everybody's: it is given up when the last who waits for it has gone.
     loading.waiting++
     try {
@@ -98,9 +116,9 @@ export class RobotsRules {
     }
   }
 
-  #startLoading(origin: string): Loading {
+  #startLoading(origin: string, outdatedAt = Number.NEGATIVE_INFINITY): Loading {
     const controller = new AbortController()
-    const result = this.#find(origin, controller.signal)
+    const result = this.#find(origin, outdatedAt, controller.signal)
       .then(async (found) => {
         const known = this.#read(origin, found)
         if (known.robots !== undefined) await this.#setDelay?.(origin, known.robots.crawlDelayMs)
@@ -143,11 +161,11 @@ export class RobotsRules {
     return known
   }
 
-  async #find(origin: string, signal: AbortSignal): Promise<Found> {
+  async #find(origin: string, outdatedAt: number, signal: AbortSignal): Promise<Found> {
     const stored = await this.#ledger.readRobots(origin)
     const age = stored === undefined ? Infinity : Math.abs(this.#clock.now() - stored.fetchedAt)
     const isKept = stored !== undefined && stored.type !== 'unreachable'
-    const isRecent = isKept && age < this.#maxAgeMs && stored.fetchedAt >= this.#since
+    const isRecent = isKept && age < this.#maxAgeMs && stored.fetchedAt >= this.#since && stored.fetchedAt > outdatedAt
     if (isRecent && stored.fetchedAt <= this.#clock.now()) return { record: stored, isRefused: false }
     const isUsable = isKept && age < MOST_AGE_MS
     const found = await this.#fetch(origin, signal)

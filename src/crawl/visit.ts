@@ -1,5 +1,6 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Extraction, Link, Page } from '../core/model.ts'
+import { dropSlash } from '../core/url/key.ts'
 import { isSpellingOf } from '../core/url/prefer.ts'
 import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
 import { acceptsVariant, isNegotiated } from './discovery/markdown-variant.ts'
@@ -80,12 +81,19 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   const answer = await fetchVisit(active, visit, turn)
   if (answer.outcome === POSTPONED) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
-  return { verdict: await interpret(active, visit, answer), bytes }
+  const verdict = await interpret(active, visit, answer)
+  return verdict && { verdict, bytes }
 }
 
-/** Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap. */
-function findRefusal(active: ActiveCrawl, { url, depth, discovery, hasPage }: Visit): Refusal | null {
-  return discovery === 'manual' ? null : active.judgeFound(url, depth, discovery, hasPage).refusal
+/**
+ * Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap, and what
+ * relied on another address that turned out to hold nothing.
+ */
+function findRefusal(active: ActiveCrawl, { key, url, depth, discovery, hasPage, isFinal }: Visit): Refusal | null {
+  if (discovery === 'manual') return null
+  return (
+    active.judgeFound(url, depth, discovery, hasPage || isFinal).refusal ?? (hasPage ? null : active.findCovering(key))
+  )
 }
 
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
@@ -206,7 +214,8 @@ async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): 
   return turn === 'parked' ? LEFT_ALONE : turn
 }
 
-async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion> {
+/** Says what an answer makes of a visit. Undefined where the visit has to be made again later. */
+async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion | undefined> {
   const { outcome } = answer
   if (answer.refusal !== undefined) return interpretRefusal(visit, answer.refusal)
   switch (outcome.type) {
@@ -250,11 +259,11 @@ function interpretMiss(visit: Visit, status: number): Conclusion {
   return { state: 'skipped', reason: 'guess-missed', status, detail: `answered ${status}` }
 }
 
-function interpretFailure(
+async function interpretFailure(
   active: ActiveCrawl,
   visit: Visit,
   outcome: Extract<FetchOutcome, { type: 'failed' }>,
-): Conclusion {
+): Promise<Conclusion> {
   const { reason, status, detail, retryAfterMs } = outcome
   const pattern = active.pacer.parked.get(visit.host) ?? null
   const now = active.ports.clock.now()
@@ -262,8 +271,9 @@ function interpretFailure(
   // The host failed as a whole, so that it says nothing about this page. Others are tried first when it is asked again.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
-  // The host answers others: an address that stays silent a second time would only keep the end of the crawl waiting.
-  const isLast = (attempt >= active.run.limits.attempts || (reason === 'timeout' && attempt > 1)) && !isHostAtFault
+  // The host answers others: an address that stays silent twice in a row would only keep the end of the crawl waiting.
+  const isSilent = reason === 'timeout' && status === null && (await active.wasSilent(visit))
+  const isLast = (attempt >= active.run.limits.attempts || isSilent) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
   const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
   const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
@@ -325,7 +335,7 @@ async function interpretPage(
   visit: Visit,
   answer: Answer,
   outcome: Extract<FetchOutcome, { type: 'fetched' }>,
-): Promise<Conclusion> {
+): Promise<Conclusion | undefined> {
   const status = outcome.snapshot.status ?? 200
   const read = await readAnswer(outcome.snapshot, readerOf(active, visit))
   if (read.type === 'defect') return { state: 'failed', reason: 'page-defect', status, detail: read.detail }
@@ -338,7 +348,7 @@ async function interpretPage(
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
   const hasHtml = isMarkdown && active.run.followsLinks
   const html = hasHtml ? await readHtmlLinks(active, visit) : NO_LINKS
-  if ('state' in html) return html
+  if (html === undefined || 'state' in html) return html
   const record = read.record === null ? null : withLinks(read.record, html.links)
   const isRendered = read.isRendered || isByService
   const isFollowing = active.run.followsLinks
@@ -387,15 +397,16 @@ const NO_LINKS: FoundLinks = { links: [], finds: [], aliases: [] }
 
 /**
  * Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. While a failure may pass, the visit
- * is put back; after that the links of the last reading stand in.
+ * is put back; after that the links of the last reading stand in. Undefined where the host is held meanwhile.
  */
-async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | Conclusion> {
-  const { pacer, ports, signal } = active
-  const turn = await pacer.takeTurn(visit.host, signal)
+async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | Conclusion | undefined> {
+  const { ports } = active
+  const turn = await waitForSlot(active, visit.url)
   const request = { url: visit.url, accept: 'text/html' }
-  const outcome = turn === 'parked' ? LEFT_ALONE : await active.fetch(request, turn, visit, ports.pageFetcher)
+  const outcome = 'type' in turn ? turn : await active.fetch(request, turn, visit, ports.pageFetcher)
+  if (outcome === POSTPONED) return undefined
   if (outcome.type === 'failed') {
-    const verdict = interpretFailure(active, visit, outcome)
+    const verdict = await interpretFailure(active, visit, outcome)
     if (verdict.state === 'pending') return verdict
     active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
     const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
@@ -417,13 +428,13 @@ function withLinks(record: PageRecord, more: readonly string[]): PageRecord {
 }
 
 /** What is stored stays where the browser failed at a page, or where there is none: what came by itself is not what it holds. */
-function interpretNoRendering(
+async function interpretNoRendering(
   active: ActiveCrawl,
   visit: Visit,
   failed: Extract<RenderOutcome, { type: 'failed' }>,
   status: number,
-): Conclusion {
-  const verdict = interpretFailure(active, visit, { ...failed, status, retryAfterMs: null })
+): Promise<Conclusion> {
+  const verdict = await interpretFailure(active, visit, { ...failed, status, retryAfterMs: null })
   return failed.reason === 'needs-rendering' ? { ...verdict, pattern: `render ${active.run.render}` } : verdict
 }
 
@@ -549,7 +560,9 @@ async function findProperAddress(
   const key = canonical === null ? undefined : active.gate.keyOf(canonical)
   // Many sites name one canonical address for pages that differ; only another spelling of the same one is believed. Two that
   // name each other are both read again at the end, when it turns out that neither holds anything: in whatever order they came.
-  if (canonical !== null && key !== undefined && key !== visit.key && isSpellingOf(canonical, visit.url)) {
+  // A slash at the end alone is not worth a second request: where both are linked, their content tells whether they are one page.
+  const isOther = key !== undefined && dropSlash(key) !== dropSlash(visit.key)
+  if (canonical !== null && isOther && isSpellingOf(canonical, visit.url)) {
     const row = await active.ports.ledger.findRow(visit.sourceId, key)
     const leadsBack = row?.reason === 'redirect' && row.target === visit.key
     const depth = active.depthBehind(visit)

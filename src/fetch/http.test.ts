@@ -529,14 +529,14 @@ describe('time', () => {
     expect(outcomes).toEqual(details.map((detail) => failed('timeout', detail, { isTransient: true })))
   })
 
-  test('runs out in a third of the time for a retry, and not in less than a second', async () => {
+  test('runs out in a third of the time for a brief request, and not in less than a second', async () => {
     const url = await serveSockets(() => {})
     for (const [firstByteTimeoutMs, within] of [
       [3300, 1100],
       [2000, 1000],
       [80, 80],
     ]) {
-      const outcome = await open({ firstByteTimeoutMs: firstByteTimeoutMs ?? 0 }).fetch({ url, isRetry: true })
+      const outcome = await open({ firstByteTimeoutMs: firstByteTimeoutMs ?? 0 }).fetch({ url, isBrief: true })
       const detail = `no answer from ${new URL(url).host} within ${within} ms`
       expect(outcome).toEqual(failed('timeout', detail, { isTransient: true }))
     }

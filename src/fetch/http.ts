@@ -89,8 +89,8 @@ const DEFAULT_ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
 /** Rest of an unwanted body that is read to keep the connection; it is closed when there is more. */
 const DRAIN_BYTES = 64 * 1024
 
-/** A retry waits at least this long for its answer, unless no request may. */
-const LEAST_RETRY_MS = 1000
+/** A brief request waits at least this long for its answer, unless no request may. */
+const MIN_BRIEF_MS = 1000
 
 /** Bodies of more bytes are taken in only when there is room for them. */
 const LARGE_BYTES = 2 ** 20
@@ -168,8 +168,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settings = settings
     this.#maxBytes = request.maxBytes ?? settings.maxBytes
     const { firstByteTimeoutMs } = settings
-    const retryMs = Math.min(firstByteTimeoutMs, Math.max(Math.ceil(firstByteTimeoutMs / 3), LEAST_RETRY_MS))
-    this.firstByteTimeoutMs = request.isRetry === true ? retryMs : firstByteTimeoutMs
+    const briefMs = Math.min(firstByteTimeoutMs, Math.max(Math.ceil(firstByteTimeoutMs / 3), MIN_BRIEF_MS))
+    this.firstByteTimeoutMs = request.isBrief === true ? briefMs : firstByteTimeoutMs
     this.#resolve = resolve
     this.#reject = reject
     request.signal?.addEventListener('abort', this.#onAbort, { once: true })

@@ -1,4 +1,4 @@
-import { urlKey } from '../core/url/key.ts'
+import { looseKey } from '../core/url/key.ts'
 import type { JobView } from '../library/dispatch/dispatcher.ts'
 import type { JobItem } from '../library/dispatch/job-item.ts'
 import type { Library } from '../library/library.ts'
@@ -91,5 +91,5 @@ async function findOthers(library: Library, jobs: readonly JobView[]): Promise<E
 /** Whether a job is about a source, also before its process has said which one it crawls. */
 function isOf({ crawlId, sourceId, url }: JobView, source: Source): boolean {
   if (sourceId === source.id) return true
-  return crawlId === null && sourceId === null && (urlKey(url) ?? url) === (urlKey(source.url) ?? source.url)
+  return crawlId === null && sourceId === null && looseKey(url) === looseKey(source.url)
 }

@@ -32,6 +32,7 @@ const DROP_WORDS: Readonly<Partial<Record<Reason, string>>> = {
   scheme: 'bad-url',
   'session-id': 'query-skip',
   canonical: 'duplicate',
+  spelling: 'duplicate',
   covered: 'duplicate',
   'same-content': 'duplicate',
 }

@@ -179,7 +179,16 @@ test('an extraction of HTML or Markdown has the limits of documents', async () =
   await reader.close()
 })
 
-test('an extraction tells what was left out, wherever it is made', async () => {
+test('small Markdown with very many brackets or cells is extracted within the limits too', async () => {
+  const reader = openPageReader({ sha256, pageMs: 1 })
+  for (const body of ['['.repeat(100_000), '|a'.repeat(50_000)]) {
+    const markdown = { url: 'https://host.example/dense.md', body, headers: { 'content-type': 'text/markdown' } }
+    await expect(reader.extract(markdown, 'dense.md', false)).rejects.toThrow('takes longer than')
+  }
+  await reader.close()
+})
+
+test('an extraction reports the same removals wherever it is made', async () => {
   const hidden = '<p hidden>secret</p>'
   const removalsOf = async (threadAboveBytes: number) => {
     const reader = openPageReader({ sha256, threadAboveBytes })

@@ -46,7 +46,7 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const apart = new PageProcess(threadMb)
   const limitOf = ({ body }: Snapshot): number =>
     pageMs * Math.min(MOST_TIMES, 1 + Math.floor(body.length / BYTES_A_TIME))
-  // What a document costs is not told by its size.
+  // The size of a document does not tell what it costs.
   const isCostly = (snapshot: Snapshot): boolean =>
     snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfAnswer(snapshot) !== undefined
   return {
@@ -92,18 +92,23 @@ const MOST_TIMES = 4
 const PATIENCE = 10
 const MOST_PATIENCE_MS = 480_000
 
-/** The most elements, begun and ended, of a page that is read beside everything else. */
-const MOST_TAGS = 20_000
-const LESS_THAN = 0x3c
+/** Most marks of one kind in a page that is read in this process. */
+const MOST_MARKS = 20_000
+/** Marks that make a page costly in large numbers: elements, links and cells. */
+const MARKS = ['<', '[', '|']
 
-/** Whether a page has more elements than can be read in no time. */
+/** Whether a page has more elements, links or cells than can be read quickly. */
 function isDense(body: Snapshot['body']): boolean {
-  if (body.length <= MOST_TAGS) return false
-  const findTag = (from: number): number =>
-    typeof body === 'string' ? body.indexOf('<', from) : body.indexOf(LESS_THAN, from)
-  let tags = 0
-  for (let at = findTag(0); at >= 0; at = findTag(at + 1)) {
-    if (++tags > MOST_TAGS) return true
+  return body.length > MOST_MARKS && MARKS.some((mark) => isAbove(body, mark, MOST_MARKS))
+}
+
+function isAbove(body: Snapshot['body'], mark: string, most: number): boolean {
+  const code = mark.charCodeAt(0)
+  const find = (from: number): number =>
+    typeof body === 'string' ? body.indexOf(mark, from) : body.indexOf(code, from)
+  let count = 0
+  for (let at = find(0); at >= 0; at = find(at + 1)) {
+    if (++count > most) return true
   }
   return false
 }

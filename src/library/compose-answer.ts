@@ -144,7 +144,7 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
     const known = page.parts.find(({ excerpt: { enough } }) => isBetween(chunk.chunkIndex, enough.first, enough.last))
     if (known !== undefined) return { page, part: known }
     const stored = await store.readExcerpt(sourceId, chunk.path, chunk.chunkIndex)
-    // Without its page, or on one that is another now, a hit was removed while it was looked for.
+    // The page is gone or was replaced: the hit was removed during the search.
     if (stored === undefined || !isIn(stored, hit)) return null
     // Before it is measured: addresses are longer than what they are written as.
     const excerpt = { ...stored, markdown: showLinks(hit, stored.markdown, origins) }
@@ -355,7 +355,7 @@ function createDraftAnswer(
     listDrafts: () => drafts,
     listMentions: () => {
       const mentioned = [...pages.values()].filter((page) => page.drafts.length === 0).map(({ first }) => first)
-      // A chunk without an id was removed while it was looked for.
+      // A chunk without an id was removed during the search.
       return mentioned.filter(({ chunk }) => chunk.id !== '').sort((a, b) => b.score - a.score)
     },
     listRepeats: () => repeats,

@@ -16,6 +16,8 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'not-allowed': 'no allow pattern matches its path',
   'query-skip': 'its query says nothing; the address without it stands for it',
   'session-id': 'it carries the number of a visit; the address without it stands for it',
+  spelling:
+    'it was not requested: another linked address differs from it only by the rule below, and all such pairs that were read on its host had equal content',
   'path-trap': 'its path repeats itself',
   'calendar-trap': 'it is a date of a calendar that has no end',
   overflow: 'the source has as many addresses as it may have',

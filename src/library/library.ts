@@ -61,7 +61,7 @@ export interface Library {
   readonly planMemory?: PlanMemory
   /** Finds places by the names of the gazetteer as it is now; opened when it is first needed. */
   readonly openPlaces?: () => Promise<PlaceMatcher>
-  /** Ordinary English words, which tell a name in a question from other words. Without them no word is taken for a name. */
+  /** Ordinary English words; other words of a question may be names. Without the list no word counts as a name. */
   readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
   /** Opens the embedder that is built in or configured, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
@@ -77,14 +77,14 @@ export interface Library {
   readonly openCrawl4AI?: () => Promise<Fetcher>
 }
 
-/** Why an address is not to be asked for. */
+/** Why an address must not be requested. */
 export interface AddressRefusal {
   readonly reason: Reason
   /** In words, without anything private. */
   readonly detail: string
-  /** Whether it may be asked for later. */
+  /** Whether it may be requested later. */
   readonly isTransient: boolean
-  /** What the owner has to name in allowPrivate in order to open it; null where that is not why. */
+  /** The value of allowPrivate that opens it; null where that is not the reason. */
   readonly rule: string | null
 }
 

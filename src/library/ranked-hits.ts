@@ -112,7 +112,7 @@ export async function rankHits(
   const found = basis?.found ?? others
   const hits = [
     ...read.filter(({ number }) => basis === undefined || !found.has(number)),
-    // What the index does not have yet has no words that it could be found by.
+    // Chunks that the index does not have yet cannot be found by words.
     ...(missing.length === 0 ? [] : await readUnindexed(library.store, known.near, matches, asked)),
   ]
   const ranked = await addMeanings(asked, hits, found, known, signal)
@@ -213,7 +213,7 @@ async function findMatches(
         })
   const owned = new Set(own.map(({ number }) => number))
   const some = all.slice(part * PART)
-  // What shares no word with the question comes of its meaning, and so does what ranks below the limit.
+  // Matches without a common word, or below the limit, were found by meaning.
   const others = some.filter(({ score }, i) => i >= PART || score === 0)
   const ownPart = own.slice(part * PART)
   return {
@@ -254,7 +254,7 @@ async function readRanked(
     const isDefinition = names.length > 0 && i < MAX_DEFINING && hit.hasSymbols && definesName(hit.chunk, names)
     const definition = isDefinition ? DEFINITION_BONUS : 0
     const score = penalizeLinks(wordScore, linkShare) + definition
-    // What was found by its meaning alone has no words to tell of.
+    // A hit that was found by meaning alone has no words to report.
     const [missing, words] = wordScore === 0 ? [null] : [hit.missing, hit.explain]
     const ranked = { ...hit, pageKey: pageKeyOf(hit), score, missing, similarity: null }
     return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words, definition) } : ranked
@@ -352,7 +352,7 @@ async function fuseHits(
   others: ReadonlySet<number>,
   near: readonly NearChunk[],
 ): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
-  // Those nearest were compared when they were found.
+  // The nearest chunks were compared when they were found.
   const known = new Map(near.map(({ number, similarity }) => [number, similarity]))
   const rest = hits.filter(({ number }) => !known.has(number))
   const compared = (await vectors.compare(vector, rest.map(toNumberedName))).values()

@@ -46,7 +46,10 @@ test('a path that begins where its reader is comes after one that begins at the 
     cut: () => Promise.reject(new Error('nothing is cut')),
   }
   expect(keysOf({ trees }, sourceAt('file:///home/me/docs/'), 'docs/a.md')).toEqual(['docs/a.md', 'a.md'])
-  expect(keysOf({ trees }, sourceAt('https://example.com/'), 'docs/a.md')).toEqual(['https://example.com/docs/a.md'])
+  expect(keysOf({ trees }, sourceAt('https://example.com/'), 'docs/a.md')).toEqual([
+    'https://example.com/docs/a.md',
+    'https://example.com/docs/a.md/',
+  ])
 })
 
 test.each([

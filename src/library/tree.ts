@@ -3,7 +3,7 @@ import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Focus } from '../core/folder/focus.ts'
 import type { ChunkedFile } from '../core/model.ts'
 import { isFileUrl } from '../core/url/file-url.ts'
-import { parseHttp, urlKey } from '../core/url/key.ts'
+import { dropSlash, parseHttp, toggleSlash, urlKey } from '../core/url/key.ts'
 import { readRepositoryPath } from '../core/url/repository-url.ts'
 import {
   decodePath,
@@ -183,7 +183,9 @@ function keysIn(source: Source, text: string): string[] {
   // All of an archive may be in a folder that is not part of what its files are known by.
   const [, top = '', rest = ''] = /^([^/]+)\/(.+)$/s.exec(readInnerPath(source.url, text) ?? '') ?? []
   const below = kind === 'archive' && namesVersion(top) ? keyOf(source, writeInnerUrl(source.url, rest)) : undefined
-  return [key, below].flatMap((one) => one ?? [])
+  // People need not know whether the address of a page ends in a slash.
+  const other = kind === undefined && key !== undefined ? toggleSlash(key) : undefined
+  return [key, below, other].flatMap((one) => one ?? [])
 }
 
 /** What a source knows an address by, in itself or relative to where the source starts. */
@@ -197,9 +199,10 @@ function keyOf(source: Source, text: string): string | undefined {
   return url === null ? undefined : urlKey(url, { keepsQuery: scope.allowQueryUrls, keepsSession: !scope.trapGuards })
 }
 
-/** A page of an import is known by its address: everything of that counts, because somebody wrote it down. */
+/** A page of an import is known by its address: everything of that but a slash at the end counts, because somebody wrote it down. */
 export function importKey(url: URL | string): string | undefined {
-  return urlKey(url, { keepsQuery: true, keepsSession: true })
+  const key = urlKey(url, { keepsQuery: true, keepsSession: true })
+  return key && dropSlash(key)
 }
 
 function keyInImport(start: string, text: string): string | undefined {

@@ -5,7 +5,7 @@ import { createHttpHandler } from './http.ts'
 const FIELDS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: 'localhost' }
 const MINUTE = 60_000
 
-/** A handler whose clock stands still, and clients that ask it. */
+/** A handler with a clock that does not move, and its clients. */
 function stage() {
   let now = 0
   let ids = 0
@@ -47,7 +47,7 @@ test('a client that opens sessions without end leaves room for others', async ()
   for (let i = 0; i < 64; i++) expect(await open('greedy')).toBe(200)
   expect(await open('greedy')).toBe(429)
   expect(await open('modest')).toBe(200)
-  // Other machines are told apart by their addresses, whatever name their clients give.
+  // Other machines are distinguished by their addresses, whatever name their clients give.
   for (let i = 0; i < 64; i++) expect(await open(`name ${i}`, '192.0.2.7')).toBe(200)
   expect(await open('another name', '192.0.2.7')).toBe(429)
   expect(await open('greedy', '192.0.2.8')).toBe(200)
@@ -58,7 +58,16 @@ test('a client that opens sessions without end leaves room for others', async ()
   await close()
 })
 
-test('sessions give way to new ones only after a silence, and never while somebody listens', async () => {
+test('sessions that are opened at the same moment stay within the limits', async () => {
+  const { open, close } = stage()
+  const share = await Promise.all(Array.from({ length: 100 }, () => open('greedy')))
+  expect(share.filter((status) => status === 200)).toHaveLength(64)
+  const all = await Promise.all(Array.from({ length: 300 }, (_, i) => open(`client ${i % 10}`)))
+  expect(all.filter((status) => status === 200)).toHaveLength(256 - 64)
+  await close()
+})
+
+test('a session gives way to a new one only when it was silent and nothing listens to it', async () => {
   const { ask, open: openAs, speak, pass, close } = stage()
   let opened = 0
   const open = () => openAs(`client ${opened++ % 8}`)

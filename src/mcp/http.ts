@@ -61,12 +61,15 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     sessions.delete(id)
     await session?.server.close()
   }
+  /** Sessions that are being opened: they count as well, or calls at the same moment would pass the limits. */
+  const opening = new Set<Pick<Session, 'client'>>()
   const countOf = (client: string): number =>
-    [...sessions.values()].filter((session) => session.client === client).length
+    [...sessions.values(), ...opening].filter((session) => session.client === client).length
+  const countAll = (): number => sessions.size + opening.size
   /** Makes room for a client: where its share is used up, only its own sessions give way. */
   const forgetIdle = async (client: string): Promise<void> => {
     for (const [id, { usedAt, streams, client: owner }] of [...sessions]) {
-      const isFull = countOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : sessions.size >= MAX_SESSIONS
+      const isFull = countOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : countAll() >= MAX_SESSIONS
       if (streams === 0 && now() - usedAt >= (isFull ? GIVES_WAY_MS : IDLE_MS)) await forget(id)
     }
   }
@@ -77,12 +80,22 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
       const problem = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}): end those that it does not need`
       return refuse(429, -32000, problem)
     }
-    if (sessions.size >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: ask again later')
+    if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: ask again later')
+    const place = { client }
+    opening.add(place)
+    try {
+      return await answer(request, place)
+    } finally {
+      opening.delete(place)
+    }
+  }
+  const answer = async (request: Request, place: Pick<Session, 'client'>): Promise<Response> => {
     const server = await createServer()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: newId,
       onsessioninitialized: (id) => {
-        sessions.set(id, { client, transport, server, usedAt: now(), streams: 0 })
+        opening.delete(place)
+        sessions.set(id, { ...place, transport, server, usedAt: now(), streams: 0 })
       },
       onsessionclosed: (id) => {
         sessions.delete(id)
@@ -125,7 +138,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   }
 }
 
-/** Tells clients apart: those of other machines by their address, those of this one by what they say they are. */
+/** Distinguishes clients: those of other machines by address, those of this one by the name they give. */
 async function identify(request: Request, { address = '' }: HttpPeer = {}): Promise<string> {
   if (address !== '' && !LOOPBACK.test(address)) return address
   const message: unknown = await request

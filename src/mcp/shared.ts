@@ -37,7 +37,7 @@ export function createShared(ports: McpPorts): Shared {
     // The owner of the library knows whether it is still the same.
     if (ports.isLent === true) return ports.openLibrary()
     opened ??= open().catch((error: unknown) => {
-      // The next call tries again: the problem may be fixed by then.
+      // The next call tries again, since the problem may have been fixed.
       opened = undefined
       throw error
     })

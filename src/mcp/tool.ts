@@ -37,7 +37,7 @@ export interface ToolAnswer<T> {
   readonly structured: T
 }
 
-/** Effects of a tool, as clients are told. */
+/** Effects of a tool, as clients see them. */
 export interface ToolEffects {
   /** Changes nothing. @default false */
   readonly isReadOnly?: boolean

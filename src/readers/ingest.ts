@@ -68,7 +68,7 @@ export interface IngestUrlsOptions extends Omit<IngestOptions, 'vectorStore' | '
   readonly enableDeduplication?: boolean
 }
 
-/** What is ingested of a document; those of frameworks have it too. */
+/** The parts of a document that are ingested; documents of frameworks have them too. */
 export type IngestedDocument = Pick<ReaderDocument, 'text' | 'metadata'>
 
 /** A reader that knows where vectors go. */

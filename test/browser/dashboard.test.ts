@@ -144,7 +144,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([expect.stringContaining('status of 400')])
   })
 
-  test('finds a passage with the keyboard alone, tells why it ranked, and leads to the section', async () => {
+  test('finds a passage with the keyboard alone, tells why it ranked, and opens the page where the passage begins', async () => {
     await openPage('#/search')
     await page.getByRole('heading', { name: 'Search' }).click()
     await page.keyboard.press('/')
@@ -152,7 +152,7 @@ describe('the dashboard', () => {
     const first = page.locator('article.passage').first()
     await first.getByRole('link', { name: 'Chapter 17' }).waitFor()
     expect(await first.locator('mark').allTextContents()).toContain('wick')
-    // A short section is shown with the one around it, and cited where that begins.
+    // A short section is shown with the one around it, and cited where that begins: at the top of the page, which has no anchor.
     expect(await first.locator('.heading-path').textContent()).toContain('Chapter 17')
     await first.getByRole('button', { name: 'why it ranked' }).click()
     await first.locator('.why tbody tr').nth(1).waitFor()
@@ -169,7 +169,7 @@ describe('the dashboard', () => {
     const opened = page.context().waitForEvent('page')
     await page.keyboard.press('Enter')
     const target = await opened
-    await target.waitForURL(new RegExp(`^${site.origin}/chapter/17(?:#|$)`))
+    await target.waitForURL(`${site.origin}/chapter/17`)
     await target.close()
     expect(problems).toEqual([])
   })

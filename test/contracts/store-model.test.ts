@@ -108,7 +108,7 @@ const CLOCK_CHANGES = {
   hold: (clock, now) => holdClock(clock, now, now, { holdMsOf: (strikes) => strikes * 20.5, factor: 4 }),
   holdForLong: (clock, now) => holdClock(clock, now, now, { holdMsOf: () => 1e12 }),
   ease: (clock) => easeClock(clock),
-  recover: (clock, now) => recoverClock(clock, now, now, 10),
+  recover: (clock, now) => recoverClock(clock, now, now, { fromMs: 10, toMs: 1000 }),
   astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),
 } as const satisfies Record<string, (clock: HostClock, now: number) => HostClock>
 
@@ -270,7 +270,7 @@ function byBeginning(a: Crawl, b: Crawl): number {
   return b.startedAt - a.startedAt || compareUtf8(a.id, b.id)
 }
 
-/** A chunk with all that it has: stores read it when it is asked for. Its path is the key of its page, which these records do not know. */
+/** A whole chunk: stores read its parts at the first use. Its path is the key of its page, which these records do not know. */
 function readAll(chunk: Chunk): Omit<Chunk, 'path'> {
   const { id, shortId, contentHash, slug, kind, headingPath, symbol, address, assetPath, content } = chunk
   const { chunkIndex, startLine, endLine, tokenEstimate } = chunk

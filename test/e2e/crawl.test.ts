@@ -722,7 +722,7 @@ describe('a crawl that runs', () => {
     const goOn = `pharos recrawl guide --allow-private --library ${shop.path('library.db')}\n`
     expect((await ended).stderr).toContain(`go on with: ${goOn}`)
     const status = await shop.runHere(['status', 'guide', '--library', shop.path('library.db')])
-    // What was allowed is not known any more, so the hint allows the host of the source and no other.
+    // The earlier permission is not stored, so the hint allows the host of the source and no other.
     const narrow = goOn.replace('--allow-private', '--allow-private=127.0.0.1')
     expect(status.stdout).toContain(`complete it with: ${narrow}`)
   })
@@ -790,7 +790,7 @@ describe('a library', () => {
     }
   })
 
-  test('that is damaged is neither shown as empty nor called sound by doctor', async () => {
+  test('a damaged library is neither shown as empty nor called sound by doctor', async () => {
     const place = shop.path('library.db')
     expect(await shop.runHere(['list', '--library', place])).toMatchObject({ code: 0 })
     zeroTable(place, 'sources')

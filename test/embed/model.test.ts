@@ -12,6 +12,7 @@ import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
 import { PROGRAM } from '../e2e/program.ts'
 import { until } from '../e2e/server.ts'
+import { isLong } from '../faults/bounded.ts'
 import { openSite } from '../sites/site.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
@@ -155,8 +156,9 @@ describe('a library with vectors', () => {
     }
     beforeAll(async () => {
       const library = await fill(path)
-      // Enough that a run can be interrupted.
-      const long = Array.from({ length: 300 }, (_, i) => `Chunk ${i}. ${'The lamp is lit at dusk. '.repeat(8)}`)
+      // Several batches, so that a run can be interrupted. The time of a run is that of the words: the short form has few in each chunk.
+      const words = 'The lamp is lit at dusk. '.repeat(isLong ? 8 : 1)
+      const long = Array.from({ length: 300 }, (_, i) => `Chunk ${i}. ${words}`)
       await writePage(library.store, 'docs', '/long', long.join('\n---\n'))
       await library.close()
     })

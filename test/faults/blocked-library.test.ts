@@ -155,7 +155,7 @@ test('the command line says in a line each what it waits for, that it goes on, a
   expect(answers.join('')).toContain('pages')
 })
 
-test('without a terminal the command line gives up when the disk has been full for `fullDiskTime`', async () => {
+test('the command line gives up when the disk has been full for `fullDiskTime`, without a terminal', async () => {
   const disk = mountDisk()
   const notes: string[] = []
   const streams = {

@@ -75,7 +75,7 @@ function askedOf({ site }: Seen): Set<string> {
 function supposedOf(seen: Seen): string[] {
   const named = new Set(made.missing)
   return [...askedOf(seen)].filter(
-    (path) => !(path in made.pages) && !named.has(path) && !/llms|sitemap|robots/.test(path),
+    (path) => !(path.replace(/\?ref=.*/, '') in made.pages) && !named.has(path) && !/llms|sitemap|robots/.test(path),
   )
 }
 

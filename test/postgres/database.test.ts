@@ -57,6 +57,35 @@ test('is made once by ten processes that find nothing', async () => {
   expect(await db.all('SELECT version FROM schema_version')).toHaveLength(1)
 })
 
+test('gives the rows of an older library keys with the slash of their address', async () => {
+  const address = await createLibrary()
+  const store = await openStore(address, 'one')
+  await addSource(store, 'docs')
+  await store.beginCrawl(crawlOf('docs', { id: 'c1' }), ALIVE_MS)
+  const older = (key: string, url: string) => ({
+    ...findOf('/1'),
+    key: `https://docs.test${key}`,
+    url: `https://docs.test${url}`,
+  })
+  const refusal = { reason: 'covered', pattern: null, target: 'https://docs.test/a' } as const
+  const finds = [older('/a', '/a/'), older('/b', '/b'), older('/c?id=1/', '/c/?id=1/'), older('/d', '/d')]
+  await store.offer('docs', 'c1', [...finds, older('/', '/'), { ...older('/e', '/e/'), refusal }], NOW)
+  const db = await open(address)
+  await db.run(`UPDATE ledger SET content_url = url || '/' WHERE key LIKE '%/d'`)
+  await db.run('UPDATE schema_version SET version = version - 1')
+  const second = await openStore(address, 'two')
+  const local = (text: string | null) => text?.replace('https://docs.test', '') ?? null
+  const rows = await second.listRows('docs', { limit: 9 })
+  expect(rows.map((row) => [local(row.key), local(row.url), local(row.target)])).toEqual([
+    ['/', '/', null],
+    ['/a/', '/a/', null],
+    ['/b', '/b', null],
+    ['/c/?id=1/', '/c/?id=1/', null],
+    ['/d/', '/d/', null],
+    ['/e/', '/e/', '/a/'],
+  ])
+})
+
 describe('a connection on which nothing passes any more', () => {
   test('is given up, and the question asked again on another', async () => {
     const way = await openLossyWay(await createLibrary())

@@ -1,4 +1,5 @@
 import { afterAll, expect } from 'vitest'
+import { dropSlash } from '../../src/core/url/key.ts'
 import type { CrawlEvent, CrawlSummary } from '../../src/crawl/events.ts'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
 import type { CrawlLimits } from '../../src/crawl/run.ts'
@@ -15,7 +16,7 @@ import { type Answer, openSite, type Site, type SiteOptions } from './site.ts'
 export interface Crawled {
   readonly events: readonly CrawlEvent[]
   readonly summary: CrawlSummary
-  /** Rows by path on the first site, or by address elsewhere. */
+  /** Rows by path on the first site, or by address elsewhere; without a slash at the end, unless another row differs in it. */
   readonly rows: ReadonlyMap<string, LedgerRow>
 }
 
@@ -141,9 +142,12 @@ export async function runCrawl(
   if (last?.type !== 'ended') throw new Error(`the crawl ended with ${JSON.stringify(last)}`)
   const rows = await listRows(library, source)
   expectBalance(last.summary, rows)
-  const named = rows.map(
-    (row) => [row.key.startsWith(`${origin}/`) ? row.key.slice(origin.length) : row.key, row] as const,
-  )
+  const keys = new Set(rows.map(({ key }) => key))
+  const named = rows.map((row) => {
+    const bare = dropSlash(row.key)
+    const key = keys.has(bare) ? row.key : bare
+    return [key.startsWith(`${origin}/`) ? key.slice(origin.length) : key, row] as const
+  })
   return { events, summary: last.summary, rows: new Map(named) }
 }
 

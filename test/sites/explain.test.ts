@@ -60,7 +60,6 @@ describe('an explanation', () => {
     expect(row).toBeDefined()
     for (const url of [
       '/guide/2',
-      '/guide/2/',
       '/guide/2#part',
       '/guide/../guide/2',
       '/guide/2?utm_source=list',
@@ -68,6 +67,7 @@ describe('an explanation', () => {
     ]) {
       expect(await ask(url), url).toEqual(row)
     }
+    expect(await explainUrl(library, source, '/guide/2/')).toMatchObject({ row: null, other: row })
     expect(await ask('/with?id=5')).toMatchObject({ state: 'indexed' })
     expect(await ask('/with?id=6')).toBeNull()
     expect(await ask(`${site.origin}${TOO_LONG}`)).toMatchObject({ state: 'skipped', reason: 'bad-url' })

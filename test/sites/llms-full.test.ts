@@ -154,7 +154,7 @@ describe('llms-full.txt', () => {
     expect(staged.site.requests.map(({ path }) => path)).not.toContain('/b')
   })
 
-  test('that is to be the only content and is not there is reported, and nothing else is read', async () => {
+  test('a missing llms-full.txt is reported with `only`, and nothing else is read', async () => {
     const pages = (origin: string) => ({
       ...site(origin),
       '/llms.txt': text(`# Site\n\n- [A](${origin}/a)\n`),

@@ -281,6 +281,25 @@ describe('the Markdown of a page that llms.txt lists', () => {
   })
 })
 
+test('the HTML of a page is not waited for while its host is held, and its links are found later', async () => {
+  let refused = 0
+  const { site, crawl } = await stage({
+    '/': page('Home', ['/limited']),
+    '/llms.txt': list('/a'),
+    '/limited': () =>
+      refused++ === 0 ? { status: 429, headers: { 'retry-after': '1' } } : page('Not limited any more'),
+    '/a': page('A in HTML', ['/only-html']),
+    '/a.md': () => ({ ...text(markdown('A in Markdown'), 'text/markdown'), delayMs: refused === 0 ? 500 : 0 }),
+    '/only-html': page('Only in HTML'),
+  })
+  const crawled = await crawl()
+  expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/limited': 'indexed', '/only-html': 'indexed' })
+  // The visit was given up while the host was held, and made again from the beginning.
+  const asked = site.requests.map(({ path }) => path).filter((path) => path.startsWith('/a'))
+  expect(asked).toEqual(['/a.md', '/a.md', '/a'])
+  expect(crawled.summary.incomplete).toBeNull()
+})
+
 describe('the Accept field', () => {
   test('of every fetch of a page asks for Markdown first', async () => {
     const { site, crawl } = await stage({

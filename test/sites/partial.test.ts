@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { writeSourceLines, writeStatus } from '../../src/cli/status-text.ts'
 import { sourceRecord } from '../../src/http/source-records.ts'
-import { chooseSources } from '../../src/library/operations/choose-sources.ts'
 import { describeSource } from '../../src/library/operations/describe-source.ts'
+import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
 import { readSourceList, writeListed } from '../../src/mcp/source-list.ts'
 import { type Stage, stage, UNPACED } from './crawl.ts'
@@ -18,7 +18,7 @@ async function read({ library, source }: Stage) {
   const [first] = writeStatus(await describeSource(library, source, 0), hint, now).split('\n')
   const [line] = writeSourceLines([await reportSource(library, source)], now)
   const [listed] = (await readSourceList(library)).map((one) => writeListed(one))
-  const { notices } = await chooseSources(library, { sources: [source.name] })
+  const { notices } = await searchLibrary(library, { query: 'page', sources: [source.name] })
   const { partial } = sourceRecord(await reportSource(library, source))
   return { first, line, listed, notices, partial }
 }

@@ -225,7 +225,7 @@ describe('a source that is read with auto', () => {
   })
 
   test.each([
-    { isTransient: true, renders: 2 },
+    { isTransient: true, renders: 3 },
     { isTransient: false, renders: 1 },
   ])('treats a page that the browser fails at as one that the server does (transient: $isTransient)', async (given) => {
     const { renderer, crawl } = await stageRendered(

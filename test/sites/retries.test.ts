@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
+import type { Fetcher } from '../../src/crawl/ports.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
-import { openLibrary } from '../../src/open-library.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeWithTest, runCrawl, stageSite, statesOf } from './crawl.ts'
 import { stageFile, stagePath } from './library-file.ts'
 import { progressOf } from './polite.ts'
@@ -160,15 +161,7 @@ describe('a few bad addresses on a healthy host', () => {
       },
       '/limited': () => (++asked === 1 ? { status: 429, headers: { 'retry-after': '2' } } : page('Limited linnet')),
     })
-    const path = await stagePath()
-    const opened = await openLibrary({
-      path,
-      version: '0.0.0',
-      allowPrivate: ['127.0.0.0/8'],
-      firstByteTimeoutMs: 1000,
-    })
-    closeWithTest(opened)
-    const library = quicken(opened, 5)
+    const library = quicken(await openPatient(1000), 5)
     const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
     const crawl = (kind: 'add' | 'recrawl' = 'add') => runCrawl(library, source, { kind }, site.origin)
     const clock = () => library.store.readClock(new URL(site.origin).host, library.clock.now())
@@ -201,6 +194,59 @@ describe('a few bad addresses on a healthy host', () => {
     const intervals = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
     expect(new Set(intervals)).toEqual(new Set([0]))
     expect(await clock()).toMatchObject({ intervalMs: 0, strikes: 0 })
+  })
+})
+
+describe('a host that vanishes for a while', () => {
+  test.each([1, 2, 5, 7])('costs no page where %i addresses are left', async (count) => {
+    const paths = Array.from({ length: count }, (_, i) => `/left/${i}`)
+    const library = quicken(await openPatient())
+    let goneSince: number | undefined
+    const isGone = () => goneSince !== undefined && library.clock.now() - goneSince < 6000
+    const vanish =
+      (body: string): Answer =>
+      (request) => {
+        if (isGone()) request.socket.resetAndDestroy()
+        return body
+      }
+    const site = await stageSite({ '/': vanish(page('Home heron', paths)) })
+    for (const path of paths) {
+      const answer = vanish(page(`Left ${path}`))
+      site.pages.set(path, (request) => {
+        goneSince ??= library.clock.now()
+        return typeof answer === 'function' ? answer(request) : answer
+      })
+    }
+    const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
+    const { summary, events } = await runCrawl(library, source, { kind: 'add' }, site.origin)
+    expect(summary).toMatchObject({ end: 'completed', indexed: count + 1, failed: 0 })
+    expect(events.filter(({ type }) => type === 'held')).toMatchObject([{ reason: 'network', strikes: 1 }])
+  })
+})
+
+describe('an address whose answer does not begin in time', () => {
+  const HANG: AnswerParts = { delayMs: 3_600_000 }
+  const BUSY: AnswerParts = { status: 503 }
+
+  test.each([
+    { answers: [BUSY, HANG, A], state: 'indexed', brief: [false, false, true] },
+    { answers: [HANG, BUSY, A], state: 'indexed', brief: [false, true, false] },
+    { answers: [HANG, HANG, A], state: 'failed', brief: [false, true] },
+  ])('is given up when that happens twice in a row only: $brief', async ({ answers, state, brief }) => {
+    const left = [...answers]
+    const site = await stageSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
+    const library = quicken(await openPatient(500))
+    const isBrief: (boolean | undefined)[] = []
+    const fetcher: Fetcher = {
+      fetch(request) {
+        if (request.url.endsWith('/slow')) isBrief.push(request.isBrief)
+        return library.fetcher.fetch(request)
+      },
+    }
+    const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
+    const { rows } = await runCrawl({ ...library, fetcher }, source, { kind: 'add' }, site.origin)
+    expect(rows.get('/slow')).toMatchObject({ state })
+    expect(isBrief).toEqual(brief)
   })
 })
 
@@ -304,6 +350,15 @@ describe('a retry', () => {
     expect((await holds()).pages).toEqual(before.pages)
   })
 })
+
+/** Opens a library with the patience that crawls have by default. It closes with the test. */
+async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
+  const path = await stagePath()
+  const times = firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }
+  const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], ...times })
+  closeWithTest(library)
+  return library
+}
 
 /** Timers of a quickened clock are as coarse as those of the machine. */
 const SLACK_MS = 50

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { writeExplanation } from '../../src/cli/explanation-text.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { createUrlFetcher, fetchUrl } from '../../src/library/operations/fetch-url.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
 import { reserveSlot } from '../contracts/host-clocks.ts'
-import { stage, statesOf } from './crawl.ts'
+import { stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
 import { stageFile } from './library-file.ts'
-import { page, text } from './site.ts'
+import { page, type Site, text } from './site.ts'
 
 describe('robots.txt', () => {
   test('is read before anything else, and decides before every fetch', async () => {
@@ -131,6 +135,70 @@ describe('robots.txt', () => {
     expect(crawled.summary.removed).toBe(0)
     expect([...crawled.rows.values()].map(({ hasPage }) => hasPage)).toEqual([true, true])
   })
+})
+
+describe('fetching one page', () => {
+  const CLOSED = text('User-agent: *\nDisallow: /a\n')
+  const OPEN = text('User-agent: *\nDisallow: /b\n')
+  const { signal } = new AbortController()
+  const minutesAgo = (library: OpenLibrary, origin: string, body: string) =>
+    library.store.writeRobots({
+      origin,
+      type: 'rules',
+      fetchedAt: library.clock.now() - 180_000,
+      body,
+      status: 200,
+    })
+  const askedRobots = ({ requests }: Site) => requests.filter(({ path }) => path === '/robots.txt').length
+
+  test('reads robots.txt again if the last copy refuses the page', async () => {
+    const site = await stageSite({ '/a': page('A'), '/robots.txt': OPEN })
+    const library = await stageLibrary()
+    await minutesAgo(library, site.origin, String(CLOSED.body))
+    expect((await fetchUrl(library, `${site.origin}/a`, { signal })).title).toBe('A')
+    expect(askedRobots(site)).toBe(1)
+  })
+
+  test('uses the last copy if it allows the page', async () => {
+    const site = await stageSite({ '/a': page('A'), '/robots.txt': CLOSED })
+    const library = await stageLibrary()
+    await minutesAgo(library, site.origin, String(OPEN.body))
+    expect((await fetchUrl(library, `${site.origin}/a`, { signal })).title).toBe('A')
+    expect(askedRobots(site)).toBe(0)
+  })
+
+  test('reads robots.txt once for several refused pages, and each refusal names the age of the copy', async () => {
+    const site = await stageSite({ '/a': page('A'), '/robots.txt': CLOSED })
+    const fetchOne = createUrlFetcher(await stageLibrary())
+    for (const path of ['/a', '/a/b', '/a/c'])
+      await expect(fetchOne(`${site.origin}${path}`, { signal })).rejects.toMatchObject({
+        code: 'FETCH_FAILED',
+        message: expect.stringMatching(/robots\.txt \(read (?:just now|.* ago)\) disallows it: Disallow: \/a$/),
+      })
+    expect(askedRobots(site)).toBe(1)
+  })
+
+  test('names the age of the last copy if robots.txt cannot be read again', async () => {
+    const site = await stageSite({ '/a': page('A'), '/robots.txt': { status: 503 } })
+    const library = await stageLibrary()
+    await minutesAgo(library, site.origin, String(CLOSED.body))
+    await expect(fetchUrl(library, `${site.origin}/a`, { signal })).rejects.toThrow(
+      'robots.txt (read 3m ago) disallows it: Disallow: /a',
+    )
+  })
+})
+
+test('explain names the time at which a refusing robots.txt was read', async () => {
+  const { crawl, library, source, site } = await stage({
+    '/': page('Home', ['/a']),
+    '/robots.txt': text('User-agent: *\nDisallow: /a\n'),
+  })
+  await crawl()
+  const explanation = await explainUrl(library, source, `${site.origin}/a`)
+  const readAt = (await library.store.readRobots(site.origin))?.fetchedAt ?? 0
+  const words = writeExplanation(explanation, source, (...parts) => parts.join(' '), readAt + 180_000)
+  expect(words).toContain('Rule: Disallow: /a')
+  expect(words).toMatch(/\nrobots\.txt: last read .* \(3m ago\)$/m)
 })
 
 describe('a crawl delay', () => {

@@ -300,7 +300,7 @@ describe('the cap on pages', () => {
 describe('queries', () => {
   test('that say nothing are never fetched; the address without is, and the alias recorded', async () => {
     const { site, crawl, library, source } = await stage({
-      '/': page('Home', ['/a?utm_source=x&ref=y', '/b?fbclid=1', '/b']),
+      '/': page('Home', ['/a?utm_source=x&gclid=y', '/b?fbclid=1', '/b']),
       '/a': page('A'),
       '/b': page('B'),
     })
@@ -310,7 +310,7 @@ describe('queries', () => {
     expect(crawled.rows.get('/a')).toMatchObject({ discovery: 'query-strip', url: `${site.origin}/a` })
     expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toMatchObject([
       {
-        url: `${site.origin}/a?utm_source=x&ref=y`,
+        url: `${site.origin}/a?utm_source=x&gclid=y`,
         aliasUrl: `${site.origin}/a`,
         classification: 'superfluous-query',
         reason: 'query-skip',
@@ -321,7 +321,7 @@ describe('queries', () => {
       event.type === 'dropped' ? [[event.url, event.reason, event.target]] : [],
     )
     expect(dropped.sort()).toEqual([
-      [`${site.origin}/a?utm_source=x&ref=y`, 'query-skip', `${site.origin}/a`],
+      [`${site.origin}/a?utm_source=x&gclid=y`, 'query-skip', `${site.origin}/a`],
       [`${site.origin}/b?fbclid=1`, 'query-skip', `${site.origin}/b`],
     ])
   })
@@ -398,7 +398,7 @@ test('pages that were indexed and that the scope of the source blocks are listed
   ])
 })
 
-test('only what the scope refuses counts as filtered', async () => {
+test('addresses count as filtered only when the scope refuses them', async () => {
   const { crawl, library, source } = await stage({
     '/': page('Start', ['/logo.png', 'mailto:a@b.example', 'https://elsewhere.example/', '/a?utm_source=x']),
   })

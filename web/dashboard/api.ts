@@ -286,7 +286,7 @@ export interface SourceItem {
   readonly isRunning: boolean
   /** Whether the last crawl was broken off before its end. */
   readonly isInterrupted: boolean
-  /** What it lacks; null where nothing is known to be missing. */
+  /** Its known missing pages; null where there are none. */
   readonly partial: {
     /** `PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
     readonly message: string

@@ -128,8 +128,8 @@ export class PackVectors {
 }
 
 /**
- * Reads the entry of a pack that may come from a stranger: its size has to fit the number of chunks, and every vector has to be one.
- * Memory is taken for bytes that have come, never for a size that the header claims. Throws `PACK_INVALID` for anything else, and `PACK_VERSION` for an entry of a later version.
+ * Reads the vectors of a pack that may come from a stranger: their size has to fit the number of chunks, and each has to be a vector.
+ * Memory is allocated for bytes that arrived, never for a size that the header claims. Throws `PACK_INVALID` for anything else, and `PACK_VERSION` for an entry of a later version.
  */
 export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, name: string): PackVectors {
   const check: (holds: boolean, problem: string) => asserts holds = (holds, problem) => {

@@ -39,8 +39,8 @@ describe('a pack', () => {
       return createPack([{ ...file, chunks: Array.from({ length: count }, () => file.chunks).flat() }]).refs
     }
     expect(refs(37).filter((_, i) => i === 0 || i >= 34)).toEqual(['c0001', 'c000z', 'c0010', 'c0011'])
-    expect(refs(36 ** 4).at(0)).toBe('c00001')
-    expect(refs(36 ** 4).at(-1)).toBe('c10000')
+    const long = refs(36 ** 4)
+    expect([long.at(0), long.at(-1)]).toEqual(['c00001', 'c10000'])
   })
 
   test('leaves out files that were skipped, keeps empty ones, and has the warnings of all', () => {

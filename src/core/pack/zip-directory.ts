@@ -84,7 +84,7 @@ export function parseDirectory(bytes: Uint8Array, count: number): ZipPlace[] {
     if (error instanceof RangeError) throw new ZipError('its directory is cut off', { cause: error })
     throw error
   }
-  // What is told to be less than there is would be lost without a word.
+  // A directory that counts fewer entries than it has would lose the others silently.
   if (at !== bytes.length && !isSigned(view, at)) throw new ZipError('its directory is damaged')
   return places
 }

@@ -1,7 +1,7 @@
 import type { Page } from '../model.ts'
 import { shortCode } from '../text/language-code.ts'
 import { compareUtf8 } from '../text/order.ts'
-import { keyOrText } from '../url/key.ts'
+import { looseKey } from '../url/key.ts'
 import type { Fingerprint } from './fingerprint.ts'
 import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
 
@@ -24,11 +24,11 @@ export function likenessOf({ url, language, fingerprint = null, alternates }: Li
  */
 function familyOf(url: string, alternates: Page['alternates']): string | null {
   const named = alternates.filter((alternate) => alternate.language !== null)
-  const own = keyOrText(url)
-  if (!named.some((alternate) => keyOrText(alternate.url) === own)) return null
+  const own = looseKey(url)
+  if (!named.some((alternate) => looseKey(alternate.url) === own)) return null
   // `x-default` names the front page on many sites, whatever page says so.
   const translations = named.filter((alternate) => shortCode(alternate.language ?? '') !== null)
-  const keys = new Set(translations.map((alternate) => keyOrText(alternate.url)))
+  const keys = new Set(translations.map((alternate) => looseKey(alternate.url)))
   if (keys.size < 2) return null
   const all = [...keys].sort(compareUtf8).join('\n')
   return [FIRST_HASH, SECOND_HASH].map((begin) => writeHash(hashText(all, begin))).join('')

@@ -1,6 +1,6 @@
 import { isStopWord } from '../text/stop-words.ts'
 
-/** What a source is called. */
+/** Name and version of a source. */
 export interface NamedSource {
   readonly name: string
   readonly version: string | null
@@ -12,20 +12,20 @@ export interface SourceMention<S> {
   readonly named: readonly S[]
 }
 
-/** A name is written with at most so many words of a question: `Vue Router` is the source `vue-router`. */
+/** Most words of a question that write one name: `Vue Router` is the source `vue-router`. */
 const MAX_NAME_WORDS = 3
 
 /** Shorter names are common words, unless they are written with a capital: `Go`. */
 const MIN_PLAIN_NAME = 3
 
-/** So long a beginning of a name stands for it, if no more than so much is missing: `postgres` is `postgresql`. */
+/** Shortest beginning that stands for a whole name, and most characters that may be missing: `postgres` is `postgresql`. */
 const MIN_BEGINNING = 6
 const MAX_MISSING = 2
 
-/** What stands for more names than this is a word that they share: `plugin` is not the name of twenty plugins. */
+/** A word that stands for more names than this is a word that they share: `plugin` is not the name of twenty plugins. */
 const MAX_MEANT = 5
 
-/** What names of sources end with and people leave out: `apache2`, `nodejs`, `git-docs`. */
+/** Endings of source names that people leave out: `apache2`, `nodejs`, `git-docs`. */
 const NAME_END = /(?:[\s._-]*(?:\.?js|docs?|documentation|manual|reference|handbook)|[\s._-]*v?\d[\d.]*)$/i
 
 const SCOPE = /^@[^/]+\//
@@ -44,12 +44,12 @@ interface Word {
 
 const QUOTED = /"[^"\n]*"|“[^”\n]*”|`[^`\n]*`/g
 
-/** What stands before the name of a tool: `in django`, `with react`. */
+/** Words before the name of a tool: `in django`, `with react`. */
 const BEFORE_TOOL = /^(?:in|with|using|on)$/i
 
 /**
- * Finds the sources that a question mentions by name, with a version or without: `vite 5 proxy` asks the source `vite`, and is looked for
- * there as `proxy`. A name that is an ordinary word counts only where it is written as a name. A question that says nothing else keeps
+ * Finds the sources that a question mentions by name, with a version or without: `vite 5 proxy` asks the source `vite` for
+ * `proxy`. A name that is an ordinary word counts only where it is written as a name. A question that says nothing else keeps
  * its words.
  */
 export function findNamedSources<S extends NamedSource>(
@@ -90,7 +90,7 @@ export function findNamedSources<S extends NamedSource>(
 
 const NO_WORDS: ReadonlySet<string> = new Set()
 
-/** The words of a question; what is quoted is meant as it stands. */
+/** The words of a question, without those in quotes, which are meant literally. */
 function listWords(query: string): Word[] {
   const quoted = [...query.matchAll(QUOTED)].map(({ 0: text, index }) => [index, index + text.length] as const)
   return [...query.matchAll(WORD)].flatMap(({ 0: text, index: start }) => {
@@ -99,7 +99,7 @@ function listWords(query: string): Word[] {
   })
 }
 
-/** Whether an ordinary word is a name where it stands: after `in` or `with`, with a capital, or before what is asked of it. */
+/** Whether an ordinary word is used as a name: after `in` or `with`, with a capital, or first with the topic behind it. */
 function isWrittenAsName(query: string, words: readonly Word[], i: number): boolean {
   const { text = '', start = 0 } = words[i] ?? {}
   if (BEFORE_TOOL.test(words[i - 1]?.text ?? '')) return true

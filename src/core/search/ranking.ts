@@ -407,7 +407,7 @@ const ROW = 2 ** 32
 
 /**
  * How close a word stands behind another in each document that has both: the sum of the inverse distances to the nearest one before it,
- * within a window. In a phrase only the exact distance counts. Every place that is close enough is told by itself, in order.
+ * within a window. In a phrase only the exact distance counts. Every place that is close enough is reported, in order.
  */
 export function measureCloseness(
   before: PlaceList,
@@ -462,7 +462,7 @@ function describeMatches(
 
 /** Where a number stands in a part of an ascending list, or else the first one above it. */
 export function findFrom(numbers: Uint32Array, from: number, to: number, wanted: number): number {
-  // What is looked for one after the other is mostly near.
+  // Successive searches mostly look for places near each other.
   let step = 1
   let low = from
   while (low + step < to && (numbers[low + step] ?? 0) < wanted) {

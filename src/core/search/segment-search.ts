@@ -35,7 +35,7 @@ export interface SegmentHit extends Pick<RankedDocument, 'score' | 'missing'> {
   readonly explain?: Explanation
 }
 
-/** How segments are asked. */
+/** Settings of a search in segments. */
 export interface SegmentQueryOptions {
   /** Numbers of the sources that are searched, as if there were no others: rarity is measured among their documents. */
   readonly sources?: ReadonlySet<number> | undefined
@@ -67,7 +67,7 @@ export class SegmentSearch {
   readonly #views: readonly SegmentView[]
   /** The number of each segment's first document among all. */
   readonly #bases: readonly number[]
-  /** By segment, whether the numbers of its documents ascend: those of chunks that changed may not. */
+  /** For each segment, whether the numbers of its documents ascend: those of changed chunks may not. */
   readonly #ascends: readonly boolean[]
   readonly #dead: Uint8Array | undefined
   #scope: Scope | undefined
@@ -78,7 +78,7 @@ export class SegmentSearch {
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #hasVariants: boolean
-  /** Kept for its room: the postings of a query are gone with the next one. */
+  /** Reused by every query, which overwrites the postings of the one before. */
   readonly #list = new PostingsList()
   readonly #places = [new PlaceList(), new PlaceList()] as const
 
@@ -327,7 +327,7 @@ interface PlacedPostings extends WeightedPostings {
   readonly totals: Uint32Array
 }
 
-/** By the place of a document in the sorted list, its place in the other. */
+/** Maps the place of a document in the sorted list to its place in the other. */
 function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array {
   const rows = new Uint32Array(documents.length)
   documents.forEach((document, i) => {

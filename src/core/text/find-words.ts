@@ -1,4 +1,4 @@
-/** What gives tokens that do not stand there as they are: `don't` and `HTTP/2`. */
+/** Characters whose tokens differ from the text: `don't` and `HTTP/2`. */
 const ODD = /'|\/\d/g
 
 const ASCII = /^[ -~]*$/

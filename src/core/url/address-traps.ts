@@ -25,8 +25,8 @@ export function findAddressTrap(url: URL, path: string, now: number | undefined)
 }
 
 /**
- * What repeats itself in a path, in words: relative links that lead ever deeper. Numbers may repeat, as in the coordinates of
- * `/tiles/0/0/0/0`. Undefined for a path that does not.
+ * Finds what a path repeats, as relative links do that lead ever deeper, and says it in words. Numbers may repeat, as in the coordinates of
+ * `/tiles/0/0/0/0`. Undefined for a path that repeats nothing.
  */
 export function findPathTrap(path: string): string | undefined {
   const count = measureSegments(path)
@@ -53,7 +53,7 @@ function findOften(path: string): string | undefined {
   return undefined
 }
 
-/** Lengths of the segments of the path that is looked at: every address that is found comes by here, and most come to nothing. */
+/** Lengths of the segments of the checked path. Reused, because every address that is found is checked. */
 const lengths = new Int32Array(MOST_SEGMENTS)
 
 /** Counts the segments of a path, up to one more than there may be, and measures them. */
@@ -124,7 +124,7 @@ export function findCalendarTrap(url: URL, path: string, now: number): string | 
   return undefined
 }
 
-/** What the words of an address say about it. */
+/** Signs of a trap in the words of an address. */
 interface Signs {
   /** Whether it has a word for a calendar or for what stands in one. */
   readonly isCalendar: boolean
@@ -146,7 +146,7 @@ function describeFar(date: AddressDate, now: number, signs: Signs): string | und
   return `${writeDate(date)} is before 1970`
 }
 
-/** A date in an address, as far as it is told. */
+/** A date in an address, which may lack its month. */
 interface AddressDate {
   readonly year: number
   /** From 1. */
@@ -185,7 +185,7 @@ const FOUR_DIGITS = /\d{4}/
 const ZERO = 0x30
 const YEAR_MS = 365.2425 * 24 * 3_600_000
 
-/** Numbers are taken for a date between these years. Calendars count by ones, so that whoever walks one comes by here. */
+/** Numbers are taken for a date between these years. Calendars count by ones, so a crawl of one passes these years. */
 const FIRST_LIKELY_YEAR = 1900
 const LAST_LIKELY_YEAR = 2199
 
@@ -200,7 +200,7 @@ const STRONG_WORD =
 /** Names of a query whose values are dates, or parts of one. */
 const DATE_NAME =
   /[^a-z](?:year|yr|y|jahr|annee|anno|ano|months?|mon|monat|mois|mese|mes|date|datum|days?|weeks?|woche)(?![a-z])/i
-/** Those of them that calendars turn by; a date alone is what an archive is asked for. */
+/** The ones among them that calendars step by; archives use a date alone. */
 const SPAN_NAME = /[^a-z](?:months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
 
 /** The names of a query, without their values. */
@@ -215,13 +215,13 @@ const ISO_DATE = /^(\d{4})-(\d{1,2})(?:-\d{1,2})?(?:$|[T ])/
 const COMPACT_DATE = /^(\d{4})(\d{2})(?:\d{2})$/
 const NAMED_MONTH = /^(?:(\d{4})[-_]?([^\d\W_]{3,12})|([^\d\W_]{3,12})[-_]?(\d{4}))$/
 
-/** With `isCalendar`, also what nothing else than a calendar makes a date. */
+/** Lists the dates in a path; with `isCalendar` also numbers that are dates only in a calendar. */
 function listPathDates(path: string, isCalendar: boolean): AddressDate[] {
   const segments = path.split('/')
   return segments.flatMap((segment, i) => {
     const next = segments[i + 1] ?? ''
     if (YEAR.test(segment)) {
-      // Beside a number, only what is written as a date or stands in a calendar is more likely a month than anything else.
+      // A number after a year is likely a month only with two digits, or in a calendar.
       const isMonth = MONTH.test(next) && (next.length === 2 || isCalendar)
       return dateOf(Number(segment), isMonth ? Number(next) : MONTHS.get(decodePart(next).toLowerCase()), true)
     }
@@ -230,7 +230,7 @@ function listPathDates(path: string, isCalendar: boolean): AddressDate[] {
   })
 }
 
-/** Dates that are written as one: nobody counts like that. */
+/** Dates in a form that no counter has. */
 function listWrittenDates(text: string, isCalendar: boolean): AddressDate[] {
   const iso = ISO_DATE.exec(text)
   if (iso !== null) return dateOf(Number(iso[1]), Number(iso[2]), false)

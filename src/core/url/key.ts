@@ -4,13 +4,14 @@ import { dropPathSession, dropQuerySession } from './session.ts'
 /**
  * What an address is known by: equal for spellings that lead to the same place. Undefined for what is no address of the web.
  * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query,
- * ids of sessions and slashes at the end are dropped; percent-encoding is in upper case and only where it is needed. The key is
- * itself an address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery`
- * no key of the query is superfluous; with `keepsSession` a session is what makes two addresses differ.
+ * ids of sessions and all but one of the slashes at the end are dropped; percent-encoding is in upper case and only where it is
+ * needed. Servers may answer differently with and without a slash at the end, so that both are addresses. The key is itself an
+ * address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery` no key of
+ * the query is superfluous; with `keepsSession` a session is what makes two addresses differ.
  */
 export function urlKey(url: URL | string, options: KeyOptions = {}): string | undefined {
   const parsed = parseHttp(url)
-  return parsed && writeKey(parsed, keyPath(parsed, options.keepsSession), options)
+  return parsed && writeKey(parsed, fullPath(parsed, options.keepsSession), options)
 }
 
 /** The key of an address; what is none of the web, such as a path, is its own. */
@@ -18,7 +19,29 @@ export function keyOrText(url: string): string {
   return urlKey(url) ?? url
 }
 
-/** The key of an address of the web whose path is known as it stands there. */
+/** A key for comparing addresses that people typed: a slash at the end makes no difference. */
+export function looseKey(url: string): string {
+  return dropSlash(keyOrText(url))
+}
+
+/** A key without the slash at the end of its path, unless it is that of the root. */
+export function dropSlash(key: string): string {
+  const query = key.indexOf('?')
+  const end = query < 0 ? key.length : query
+  const isFolder = key.charCodeAt(end - 1) === SLASH && key.indexOf('/', key.indexOf('//') + 2) < end - 1
+  return isFolder ? key.slice(0, end - 1) + key.slice(end) : key
+}
+
+/** A key with the slash at the end of its path that it lacks, or without the one that it has; the root has none. */
+export function toggleSlash(key: string): string | undefined {
+  const bare = dropSlash(key)
+  if (bare !== key) return bare
+  const query = key.indexOf('?')
+  const end = query < 0 ? key.length : query
+  return key.charCodeAt(end - 1) === SLASH ? undefined : `${key.slice(0, end)}/${key.slice(end)}`
+}
+
+/** The key of an address of the web whose `fullPath` is known. */
 export function writeKey(url: URL, path: string, { keepsQuery = false, keepsSession = false }: KeyOptions): string {
   const whole = normalizePercent(url.search)
   const search = keepsSession ? whole : dropQuerySession(whole)
@@ -32,12 +55,22 @@ export interface KeyOptions {
 }
 
 /** The path of an address as it stands in its key. */
-export function keyPath(url: URL, keepsSession = false): string {
+export function fullPath(url: URL, keepsSession = false): string {
   const whole = normalizePercent(url.pathname)
   const path = keepsSession ? whole : dropPathSession(whole) || '/'
   let end = path.length
-  while (end > 1 && path.charCodeAt(end - 1) === SLASH) end--
+  while (end > 1 && path.charCodeAt(end - 1) === SLASH && path.charCodeAt(end - 2) === SLASH) end--
   return end === path.length ? path : path.slice(0, end)
+}
+
+/** The path of an address without a slash at its end: scopes are judged by it. */
+export function keyPath(url: URL, keepsSession = false): string {
+  return trimPath(fullPath(url, keepsSession))
+}
+
+/** A full path without the slash at its end, unless it is that of the root. */
+export function trimPath(path: string): string {
+  return path.length > 1 && path.charCodeAt(path.length - 1) === SLASH ? path.slice(0, -1) : path
 }
 
 /** Host in lower case, with its port unless that is the default: what the clock of a host is known by. */

@@ -20,17 +20,8 @@ const SUPERFLUOUS_KEYS = [
   'guccounter',
   'WT.mc_id',
   'filterKeyEvents',
-  'refresh',
   'ocid',
   'oc',
-  'ref',
-  'referrer',
-  'variant',
-  'output',
-  'sort',
-  'from',
-  'platform',
-  'view',
 ]
 const ESSENTIAL_KEYS = [
   'q',
@@ -48,6 +39,15 @@ const ESSENTIAL_KEYS = [
   'ID',
 ]
 const UNCERTAIN_KEYS = [
+  'refresh',
+  'ref',
+  'referrer',
+  'variant',
+  'output',
+  'sort',
+  'from',
+  'platform',
+  'view',
   'lang',
   'utm',
   'utmost',
@@ -90,8 +90,8 @@ describe('classifyQuery', () => {
     ['/site-search/?ref=x', 'essential'],
     ['/find.php?view=x', 'essential'],
     ['/Lookup/a?lang=x', 'essential'],
-    ['/research?ref=x', 'superfluous'],
-    ['/findings?ref=x', 'superfluous'],
+    ['/research?gclid=x', 'superfluous'],
+    ['/findings?gclid=x', 'superfluous'],
     ['/a?page=2', 'essential'],
     ['/a?page=with:block-5f', 'superfluous'],
     ['/a?page=with%3Ablock-5f', 'superfluous'],
@@ -109,10 +109,10 @@ describe('classifyQuery', () => {
 describe('stripQuery', () => {
   test.each([
     ['https://example.com/a?utm_source=x', 'https://example.com/a'],
-    ['https://example.com/a/?utm_source=x&ref=y', 'https://example.com/a/'],
+    ['https://example.com/a/?utm_source=x&gclid=y', 'https://example.com/a/'],
     ['https://example.com/a?', 'https://example.com/a'],
     ['https://example.com/a?b=%7e&utm_source=x&a=1', 'https://example.com/a?b=%7e&a=1'],
-    ['https://example.com/a?ref=x#part?ref=x', 'https://example.com/a#part?ref=x'],
+    ['https://example.com/a?gclid=x#part?gclid=x', 'https://example.com/a#part?gclid=x'],
   ])('makes of %s %s', (url, expected) => {
     expect(stripQuery(url)).toBe(expected)
   })
@@ -121,7 +121,8 @@ describe('stripQuery', () => {
     'https://example.com/a',
     'https://example.com/a?id=1',
     'https://example.com/a?lang=de&id=1',
-    'https://example.com/a#?ref=x',
+    'https://example.com/a?ref=x',
+    'https://example.com/a#?gclid=x',
   ])('leaves %s alone', (url) => {
     expect(stripQuery(url)).toBe(url)
   })

@@ -3,7 +3,7 @@ export type QueryClass = 'none' | 'essential' | 'uncertain' | 'superfluous'
 
 /**
  * Judges the query of an address: `essential` when one key selects content or the path is that of a search, `uncertain` when
- * one key is unknown, `superfluous` when every key only says where a reader came from or how the same content is shown.
+ * one key may do so, `superfluous` when every key only tracks a reader.
  */
 export function classifyQuery(url: URL): QueryClass {
   const classes = splitQuery(url.search).map(classifyPair)
@@ -18,6 +18,19 @@ export function dropSuperfluous(search: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
+/** Splits a query, as in `URL.search`, into the part that selects content and the display keys with their pairs. */
+export function splitDisplay(search: string): { readonly kept: string; readonly shown: ReadonlyMap<string, string> } {
+  const pairs = splitQuery(search)
+  const shown = new Map<string, string>()
+  const kept = pairs.filter((pair) => {
+    const name = nameOf(pair)
+    if (!DISPLAY.has(name)) return true
+    shown.set(name, `${shown.get(name) ?? ''}&${pair}`)
+    return false
+  })
+  return { kept: kept.length === 0 ? '' : `?${kept.join('&')}`, shown }
+}
+
 /** An address without the superfluous part of its query; a fragment stays. */
 export function stripQuery(url: string): string {
   const [address = ''] = url.split('#', 1)
@@ -26,7 +39,7 @@ export function stripQuery(url: string): string {
   return address.slice(0, start) + dropSuperfluous(address.slice(start)) + url.slice(address.length)
 }
 
-/** Keys that never select content. Names are compared without regard to case. */
+/** Keys that only track a reader. Names are compared without regard to case. */
 const SUPERFLUOUS: ReadonlySet<string> = new Set([
   'gclid',
   'fbclid',
@@ -37,9 +50,13 @@ const SUPERFLUOUS: ReadonlySet<string> = new Set([
   'ito',
   'guccounter',
   'filterkeyevents',
-  'refresh',
   'ocid',
   'oc',
+])
+
+/** Display keys: most sites use them for tracking or layout, some to select content. Only the content of pages can tell. */
+const DISPLAY: ReadonlySet<string> = new Set([
+  'refresh',
   'ref',
   'referrer',
   'variant',
@@ -67,11 +84,16 @@ const SEARCH_PATH = /(?:^|[^a-z0-9])(?:search|find|lookup)(?![a-z0-9])/i
 
 function classifyPair(pair: string): Exclude<QueryClass, 'none'> {
   const equals = pair.indexOf('=')
-  const name = decodePart(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
+  const name = nameOf(pair)
   if (DECISIVE.has(name)) return 'essential'
   if (SUPERFLUOUS.has(name) || SUPERFLUOUS_FAMILY.test(name)) return 'superfluous'
   if (equals >= 0 && SUPERFLUOUS_VALUE.test(decodePart(pair.slice(equals + 1)))) return 'superfluous'
   return ESSENTIAL.has(name) ? 'essential' : 'uncertain'
+}
+
+function nameOf(pair: string): string {
+  const equals = pair.indexOf('=')
+  return decodePart(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
 }
 
 /** The pairs of a query as in `URL.search`; empty ones are none. */

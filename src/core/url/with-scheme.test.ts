@@ -24,6 +24,8 @@ test.each([
   'mailto:me@example.org',
   'guide',
   'guide/start',
+  'notes.md',
+  'Manual.PDF',
   '1.2.3',
   '../docs.example',
   '',

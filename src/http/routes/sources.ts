@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
-import { urlKey } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import { REACHES } from '../../core/url/scope.ts'
 import { plannerSchema, renderSchema } from '../../library/dispatch/crawl-order.ts'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
@@ -334,10 +334,9 @@ async function refuseUnderWay(
   }: { readonly url: string; readonly name?: string | undefined; readonly version?: string | undefined },
   ports: HttpContext['ports'],
 ): Promise<void> {
-  const keyOf = (address: string) => urlKey(address) ?? address
   const same = (await store.listSources()).find(
     (source) =>
-      keyOf(source.url) === keyOf(trees?.addressOf(url) ?? url) &&
+      looseKey(source.url) === looseKey(trees?.addressOf(url) ?? url) &&
       (name === undefined || source.name === name) &&
       (version ?? null) === source.version &&
       isUnderWay(ports, source),

@@ -1,6 +1,6 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { maskFields } from '../../core/secrets.ts'
-import { keyOrText } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import type { JobLog } from '../job-log.ts'
 import type { Occupation, SharedJob } from '../workers.ts'
 import type { CrawlOrder, Dispatcher, JobView } from './dispatcher.ts'
@@ -48,7 +48,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
       check(occupation)
       after = occupation.open.findLast((open) => isFor(order, open))?.record.id
     }
-    const work = { id: record.id, key: keyOrText(order.url), isFirst: isBegun }
+    const work = { id: record.id, key: looseKey(order.url), isFirst: isBegun }
     // What crawls the same waits for its turn, also where it was asked for by another address.
     await workers.admit(record, isBegun, look, (run) => queue.send('crawl', { ...work, after }, run))
     mirror.add({ record, worker: null, isPaused: false })

@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts'
-import { keyOrText } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import { isLost, type Workers } from '../workers.ts'
 import type { JobQueue } from './queue.ts'
@@ -40,7 +40,7 @@ async function sweepJobs({ workers, queue, clock }: SweepOptions, complain: (err
     // A worker that is there, and does not say that it runs a job, has lost it.
     const isRunning = worker !== null && there.get(worker)?.includes(id) === true
     if (isRunning || clock.now() - createdAt < SWEEP_MS || (await queue.isOpen('crawl', id))) continue
-    await workers.inTurn((run) => queue.sendAgain('crawl', { id, key: keyOrText(url) }, run)).catch(complain)
+    await workers.inTurn((run) => queue.sendAgain('crawl', { id, key: looseKey(url) }, run)).catch(complain)
   }
 }
 

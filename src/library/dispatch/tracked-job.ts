@@ -1,5 +1,5 @@
 import { maskFields } from '../../core/secrets.ts'
-import { keyOrText } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import type { JobRecord, JobStatus } from '../job-log.ts'
 import { FILTER_REASONS } from '../operations/describe-source.ts'
 import type { CrawlOrder, JobView } from './dispatcher.ts'
@@ -134,7 +134,7 @@ export function isSameStart(
 ): boolean {
   if (libraryOf(order) !== libraryOf(other)) return false
   return order.sourceId === undefined || sourceId === null
-    ? keyOrText(order.url) === keyOrText(other.url)
+    ? looseKey(order.url) === looseKey(other.url)
     : order.sourceId === sourceId
 }
 

@@ -9,6 +9,7 @@ import { addSource } from './add-source.ts'
 import { chooseSources, type SourceChoiceInput } from './choose-sources.ts'
 import { findSource } from './find-source.ts'
 import { findVersion, type VersionQuery } from './find-version.ts'
+import { searchLibrary } from './search-library.ts'
 
 let site: Site
 let library: OpenLibrary
@@ -131,9 +132,12 @@ describe('finding a version', () => {
 describe('choosing sources', () => {
   test('means all of them where nothing is said, or all versions', async () => {
     await add('guide@5.0!', 'guide@6.0', 'manual!')
-    const partial = ['guide@6.0 is PARTIAL: interrupted: 1 address not read']
-    expect(await choose({ version: '*' })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], partial])
-    expect(await choose({ sources: ['guide'], version: '*' })).toEqual([['guide@5.0', 'guide@6.0'], partial])
+    const partial = expect.arrayContaining(['guide@6.0 is PARTIAL: interrupted: 1 address not read'])
+    expect(await choose({ version: '*' })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
+    expect(await choose({ sources: ['guide'], version: '*' })).toEqual([['guide@5.0', 'guide@6.0'], []])
+    expect((await searchLibrary(library, { query: 'words', version: '*' })).notices).toEqual(partial)
+    const named = { query: 'words', sources: ['guide'], version: '*' }
+    expect((await searchLibrary(library, named)).notices).toEqual(partial)
     await add('manual@2!')
     expect((await choose({}))[0]).toEqual(['guide@5.0', 'manual', 'manual@2'])
     expect((await choose({ sources: [] }))[0]).toEqual(['guide@5.0', 'manual', 'manual@2'])
@@ -143,11 +147,14 @@ describe('choosing sources', () => {
     await add('guide@5.0!', 'guide@6.0', 'manual', 'faq@1', 'faq@2')
     expect(await choose({})).toEqual([
       ['guide@5.0', 'manual', 'faq@1', 'faq@2'],
-      [
-        'left out, since not complete yet: guide@6.0; name it to search it',
-        ...['manual', 'faq@1', 'faq@2'].map((label) => `${label} is PARTIAL: interrupted: 1 address not read`),
-      ],
+      ['left out, since not complete yet: guide@6.0; name it to search it'],
     ])
+    // No hit: the pages that were not read may have the answer.
+    expect((await searchLibrary(library, { query: 'xyzzy' })).notices).toEqual(
+      expect.arrayContaining(
+        ['manual', 'faq@1', 'faq@2'].map((label) => `${label} is PARTIAL: interrupted: 1 address not read`),
+      ),
+    )
     const { isAll, incomplete, sources } = await chooseSources(library, { version: '*' })
     expect([isAll, sources.filter(({ id }) => incomplete.has(id)).map(labelOf)]).toEqual([
       true,
@@ -197,15 +204,29 @@ describe('choosing sources', () => {
     await expect(choose({ sources: [`${site.origin}/`] })).rejects.toMatchObject({ code: 'USAGE' })
   })
 
-  test('of which a cap left out pages names the cap, until they are taken in', async () => {
+  test('A search says that a source it cites is PARTIAL, until the pages beyond the cap are read', async () => {
     const source = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 1 } })
     await runCrawl(library, source, { kind: 'add' }, site.origin)
-    const { notices, partial } = await chooseSources(library, { sources: ['guide'] })
-    expect(notices).toEqual([expect.stringMatching(/^guide is PARTIAL: the cap of 1 was reached: \d known address/)])
-    expect(partial.map(({ source: { name }, shortfall: { cap } }) => [name, cap])).toEqual([['guide', 1]])
-    expect(await chooseSources(library, {})).toMatchObject({ notices, partial: [] })
+    const query = 'words enough'
+    const partial = expect.stringMatching(/^guide is PARTIAL: the cap of 1 was reached: \d known address/)
+    const named = await searchLibrary(library, { query, sources: ['guide'] })
+    expect(named.notices).toEqual([partial])
+    expect(named.partial.map(({ source: { name }, shortfall: { cap } }) => [name, cap])).toEqual([['guide', 1]])
+    expect(await searchLibrary(library, { query })).toMatchObject({ notices: [partial], partial: [] })
+    // An answer without a hit may miss the pages that were not read.
+    expect(await searchLibrary(library, { query: 'xyzzy' })).toMatchObject({ notices: [partial] })
     await runCrawl(library, source, { kind: 'recrawl', scope: { maxPages: 5 } }, site.origin)
-    expect(await chooseSources(library, { sources: ['guide'] })).toMatchObject({ notices: [], partial: [] })
+    expect(await searchLibrary(library, { query, sources: ['guide'] })).toMatchObject({ notices: [], partial: [] })
+  })
+
+  test('A search says nothing of a PARTIAL source that it does not cite', async () => {
+    const guide = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 1 } })
+    await runCrawl(library, guide, { kind: 'add' }, site.origin)
+    const other = await addSource(library, { url: `${site.origin}/two`, name: 'other' })
+    await runCrawl(library, other, { kind: 'add' }, site.origin)
+    const { notices, passages } = await searchLibrary(library, { query: 'another' })
+    expect(passages.map(({ source }) => source)).toEqual(['other'])
+    expect(notices).toEqual([])
   })
 
   test('by a version holds for the sources that are named', async () => {

@@ -31,8 +31,6 @@ export interface ChosenSources {
   readonly isAll: boolean
   /** Ids of those that are not complete, as far as there are several of their name: such a one is no better for being newer. */
   readonly incomplete: ReadonlySet<string>
-  /** Of the sources that were named those that lack pages. */
-  readonly partial: readonly PartialSource[]
 }
 
 /** The sources that are meant, and what has to be said about them. */
@@ -54,21 +52,12 @@ export async function chooseSources(
       : version === undefined
         ? leaveOut(all, incomplete)
         : await chooseAll(library, all, version)
-  const isNamed = texts.length > 0
   const half = await listHalf(library, sources.slice(0, MAX_LABELS))
-  const partial = await listPartial(library, sources.slice(0, MAX_LABELS))
-  return {
-    sources,
-    // A version that was chosen may have been told to be partial already.
-    notices: [...new Set([...notices, ...half, ...writePartial(partial, isNamed)])],
-    isAll: sources.length === all.length,
-    incomplete,
-    partial: isNamed ? partial : [],
-  }
+  return { sources, notices: [...notices, ...half], isAll: sources.length === all.length, incomplete }
 }
 
-/** Sources that lack pages, each in a sentence; many that nobody asked for by name in one. */
-function writePartial(partial: readonly PartialSource[], isNamed: boolean): string[] {
+/** Sources that lack pages, each in a sentence; many that were not asked for by name in one. */
+export function writePartial(partial: readonly PartialSource[], isNamed: boolean): string[] {
   if (isNamed || partial.length <= MAX_PARTIAL) return partial.map((one) => writeIncomplete(one.source, one.shortfall))
   return [`PARTIAL: ${partial.map(({ source }) => labelOf(source)).join(', ')}`]
 }
@@ -90,9 +79,10 @@ async function listHalf({ store }: Library, sources: readonly Source[]): Promise
   return notices
 }
 
-async function listPartial(library: Library, sources: readonly Source[]): Promise<PartialSource[]> {
+/** Lists the sources that lack pages, of the first of those given. */
+export async function listPartial(library: Library, sources: readonly Source[]): Promise<PartialSource[]> {
   const partial: PartialSource[] = []
-  for (const source of sources) {
+  for (const source of sources.slice(0, MAX_LABELS)) {
     if (treeKindOf(source.url) === 'import') continue
     const shortfall = await readShortfall(library, source)
     if (shortfall !== null) partial.push({ source, shortfall })
@@ -231,7 +221,7 @@ function writeSome(labels: readonly string[]): string {
   return more > 0 ? `${labels.slice(0, MAX_LABELS).join(', ')} and ${more} more` : labels.join(', ')
 }
 
-/** What is said when no source of a name has a version. */
+/** The error when no source of a name has a version. */
 export function unknownVersion(version: string, name: string, versions: string): PharosError {
   const there = versions === '' ? '; there are none' : `; there are ${versions}`
   return new PharosError('VERSION_UNKNOWN', { version, name, versions: there })

@@ -1,5 +1,5 @@
 import type { PageClass } from '../../core/model.ts'
-import { keyOrText } from '../../core/url/key.ts'
+import { looseKey, toggleSlash } from '../../core/url/key.ts'
 import { type Alias, isThere, type LedgerRow } from '../../crawl/ledger.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
 import { listKeysOf } from '../address-keys.ts'
@@ -70,7 +70,10 @@ const MOST_PROBLEMS = 500
 /** Tells the story of an address: how it became known, what became of it and what is known of what is there. Nothing is fetched. */
 export async function describeAddress(library: Library, url: string): Promise<AddressStory> {
   const { store, addresses } = library
-  const [entries, sources] = await Promise.all([addresses?.find(url) ?? [], store.listSources()])
+  const [exact, sources] = await Promise.all([addresses?.find(url) ?? [], store.listSources()])
+  // People need not know whether an address ends in a slash.
+  const other = exact.length > 0 ? undefined : toggleSlash(url)
+  const entries = other === undefined ? exact : ((await addresses?.find(other)) ?? [])
   const known: KnownAddress[] = []
   for (const { sourceId, key } of entries) {
     const source = sources.find(({ id }) => id === sourceId)
@@ -141,7 +144,7 @@ async function listProblems({ jobLog }: Library, host: string, url: string): Pro
 
 /** Whether two spellings are of one address. */
 function isSame(one: string, other: string): boolean {
-  return one === other || keyOrText(one) === keyOrText(other)
+  return one === other || looseKey(one) === looseKey(other)
 }
 
 async function describeUnknown(

@@ -1,5 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
+import { toggleSlash } from '../../core/url/key.ts'
 import { createGate } from '../../crawl/gate.ts'
 import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
 import { findKeys } from '../find-keys.ts'
@@ -17,6 +18,8 @@ export interface Explanation {
   readonly row: LedgerRow | null
   /** The row that holds its content, where that is another one. */
   readonly target: LedgerRow | null
+  /** Of an address that was never seen, the row of the one that differs in a slash at the end. */
+  readonly other: LedgerRow | null
   readonly aliases: readonly Alias[]
   /** What the gate would say of it now; null lets it through. */
   readonly refusal: Refusal | null
@@ -24,6 +27,8 @@ export interface Explanation {
   readonly lastProblem: string | null
   /** Addresses that the last crawl found and had no room for. */
   readonly overflow: number
+  /** When robots.txt was last read, where it refuses the address; null otherwise. */
+  readonly robotsReadAt: number | null
   /** Until when its host is left alone; null when it is not. */
   readonly heldUntil: number | null
 }
@@ -42,17 +47,20 @@ export async function explainUrl(library: Library, source: Source, text: string)
   const row = (await store.findRow(source.id, verdict.key)) ?? null
   const [crawl] = await store.listCrawls(source.id, 1)
   const { heldUntil } = await store.readClock(row?.host ?? new URL(url).host, now)
+  const otherKey = row === null ? toggleSlash(verdict.key) : undefined
   const isElsewhere = row !== null && row.target !== null && row.target !== row.key
   return {
     url: verdict.url,
     key: verdict.key,
     row,
     target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
+    other: (otherKey !== undefined && (await store.findRow(source.id, otherKey))) || null,
     aliases: await store.listAliases(source.id, verdict.url),
     // What is held is asked for, whatever its address looks like.
     refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
+    robotsReadAt: row?.reason === 'robots-disallow' ? await findRobotsTime(library, row.url) : null,
     heldUntil: heldUntil > now ? heldUntil : null,
   }
 }
@@ -72,12 +80,18 @@ async function explainFile(library: Library, source: Source, text: string): Prom
     key: known,
     row: found ?? null,
     target: (found?.target && (await store.findRow(source.id, found.target))) || null,
+    other: null,
     aliases: await store.listAliases(source.id, url),
     refusal: null,
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
+    robotsReadAt: null,
     heldUntil: null,
   }
+}
+
+async function findRobotsTime({ store }: Library, url: string): Promise<number | null> {
+  return (await store.readRobots(new URL(url).origin))?.fetchedAt ?? null
 }
 
 /** A crawl that could not even begin leaves no trace at the addresses. */

@@ -1,12 +1,13 @@
 import { PharosError } from '../../core/errors.ts'
 import type { NoPageReason, Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
+import { writeDuration } from '../../core/text/duration.ts'
 import { keyOrText, urlKey } from '../../core/url/key.ts'
 import { isUnsent, type Leave, Pacer } from '../../crawl/pacer.ts'
 import { PageDefect } from '../../crawl/page-defect.ts'
 import type { Clock, Fetcher, FetchOutcome, FetchRequest, Renderer, Rendering } from '../../crawl/ports.ts'
 import { type ReadAnswer, readAnswer } from '../../crawl/read-answer.ts'
-import { createResourceFetcher } from '../../crawl/resource.ts'
+import { createResourceFetcher, type RobotsJudgement } from '../../crawl/resource.ts'
 import { RobotsRules } from '../../crawl/robots-rules.ts'
 import { adviseAllowance, hostRuleOf } from '../download.ts'
 import type { Library } from '../library.ts'
@@ -55,6 +56,8 @@ export function createUrlFetcher(library: Library): UrlFetcher {
     ledger: store,
     clock,
     setDelay: pacer.setDelay,
+    // The owner of a site may have changed it since.
+    rereadsRefusals: true,
   })
   return async (text, options) => {
     const { headers = {}, obeysRobots = true, followsRedirects = true, attempts = 1, render = 'http', signal } = options
@@ -66,8 +69,7 @@ export function createUrlFetcher(library: Library): UrlFetcher {
       await refuseHeld(library, url)
       if (obeysRobots) {
         const permission = await robots.judge(url, signal)
-        if (!permission.allowed)
-          throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
+        if (!permission.allowed) throw refused(url, permission.reason, describeRefusal(permission, clock.now()))
       }
       const turn = await pacer.takeTurn(new URL(url).host, signal)
       if (turn === 'parked') await refuseHeld(library, url)
@@ -86,6 +88,15 @@ export function createUrlFetcher(library: Library): UrlFetcher {
     }
     throw refused(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
   }
+}
+
+function describeRefusal(
+  { reason, pattern, readAt }: Extract<RobotsJudgement, { allowed: false }>,
+  now: number,
+): string {
+  if (reason !== 'robots-disallow' || readAt === undefined) return pattern ?? 'this address may not be reached'
+  const age = now - readAt < 1000 ? 'just now' : `${writeDuration(now - readAt)} ago`
+  return `robots.txt (read ${age}) disallows it${pattern === null ? '' : `: ${pattern}`}`
 }
 
 /** Whoever asks for one page waits for the pause of its host, but not until a host that wants to be left alone is asked again. */

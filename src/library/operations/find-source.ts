@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { findNearest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
-import { urlKey } from '../../core/url/key.ts'
+import { looseKey, urlKey } from '../../core/url/key.ts'
 import { readImportUrl } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -22,14 +22,14 @@ export async function findSource(library: Library, text: string): Promise<Source
  * that of the text where it is taken for a path.
  */
 export function matchSources(sources: readonly Source[], text: string, address: string = text): Source[] {
-  const key = urlKey(text)
+  const key = urlKey(text) && looseKey(text)
   return (
     firstMatches(sources, (source) => source.id === text) ??
     firstMatches(sources, (source) => labelOf(source) === text) ??
     firstMatches(sources, (source) => source.name === text) ??
-    firstMatches(sources, (source) => key !== undefined && urlKey(source.url) === key) ??
+    firstMatches(sources, (source) => key !== undefined && looseKey(source.url) === key) ??
     firstMatches(sources, (source) => source.url === address || isSamePlace(source.url, address)) ??
-    firstMatches(sources, (source) => key !== undefined && urlKey(readImportUrl(source.url)) === key) ??
+    firstMatches(sources, (source) => key !== undefined && looseKey(readImportUrl(source.url)) === key) ??
     []
   )
 }

@@ -37,7 +37,7 @@ export interface SourceVersion {
   readonly source: Source
   /** Whether a crawl of everything has come to its end; what was crawled before that may lack any page. */
   readonly isComplete: boolean
-  /** What it lacks, where it is not complete and that is known. */
+  /** Its missing pages, where it is not complete and they are known. */
   readonly shortfall: Shortfall | null
 }
 

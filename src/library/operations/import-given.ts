@@ -41,7 +41,7 @@ export async function importGiven(
     const embed = asked.embed ?? obstacle === null
     const taken = await takeUpImport(library, given, { ...asked, embed, ...(signal === undefined ? {} : { signal }) })
     const result = await runImport(library, taken)
-    // A server goes on with what was begun, also with pages that stayed as they were. Each search says what is wrong with the model.
+    // A server continues, also with pages that did not change. Each search says what is wrong with the model.
     if (asked.embed !== false) await beginEmbedding(library, result.source).catch(() => undefined)
     return { ...result, isEmbedded: embed, notice: obstacle || null }
   } finally {

@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import { keyOrText } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import type { Library } from '../library.ts'
 import { milestonesMet } from './milestones-met.ts'
 
@@ -17,6 +17,6 @@ export async function requireUnderstood(
 
 /** The same for what starts at an address: a source that starts there may have turned out to be at another host. */
 export async function requireUnderstoodStart(library: Library, url: string): Promise<void> {
-  const source = (await library.store.listSources()).find((one) => keyOrText(one.url) === keyOrText(url))
+  const source = (await library.store.listSources()).find((one) => looseKey(one.url) === looseKey(url))
   await requireUnderstood(library, new URL(source?.siteUrl ?? url).host)
 }

@@ -652,7 +652,7 @@ describe('a question that names a source', () => {
     }),
   })
 
-  test('is answered from that source first, and its name is no word to look for', async () => {
+  test('a question that names a source is answered from it first, and the name is not searched for', async () => {
     await crawl({ '/': page('Guide', { proxy: '<p>The proxy option forwards requests to a backend.</p>' }) }, 'vite')
     await crawl(about('Vite'), 'webpack')
     const first = async (query: string, sources?: string[]) => {

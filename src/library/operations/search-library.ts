@@ -22,7 +22,7 @@ import {
 import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { ChunkFilter } from '../store.ts'
-import { chooseSources } from './choose-sources.ts'
+import { chooseSources, listPartial, writePartial } from './choose-sources.ts'
 import { findElsewhere, judgeAnswer } from './judge-answer.ts'
 import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 
@@ -56,10 +56,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   checkInput(input)
   const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
   const { answer: number, engines } = parseCursor(input, library.sha256)
-  const { sources, notices, isAll, incomplete, partial } = await chooseSources(library, {
-    sources: input.sources,
-    version,
-  })
+  const { sources, notices, isAll, incomplete } = await chooseSources(library, { sources: input.sources, version })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
   const within = isAll ? {} : { sourceIds: sources.map(({ id }) => id) }
   const given = withoutChoice(input)
@@ -99,6 +96,8 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     answer = await composer.compose({ limit, tokens: Math.ceil(tokens * BUDGET_SHARES[judgement.relevance]) })
   }
   const isEmpty = number === 0 && answer.passages.length + answer.more.length === 0
+  const isNamed = (input.sources?.length ?? 0) > 0
+  const partial = await listPartial(library, isChosen || isEmpty ? sources : sourcesOf(answer, sources))
   const isLast = !composer.hasHits && !composer.hasRepeats && (!last.hasMore || parts >= MOST_PARTS)
   return {
     query,
@@ -108,12 +107,13 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       judgement.relevance === 'strong' || isAll ? [] : await findElsewhere(library, judgement.uncovered, sources),
     notices: [
       ...describeLanguage(given, conditions),
-      ...notices,
+      // A version that was chosen may have been told to be partial already.
+      ...new Set([...notices, ...writePartial(partial, isNamed)]),
       ...last.notices,
       ...describeChange(engines, last.engines),
       ...groups.listNotices(namedIn(answer)),
     ],
-    partial,
+    partial: isNamed ? partial : [],
     searched: isChosen ? sources.slice(0, MOST_NAMED).map(labelOf) : [],
     searchedCount: sources.length,
     ...answer,
@@ -156,6 +156,12 @@ function describeLanguage({ language = '' }: SearchInput, taken: SearchInput): s
   if (language === '') return []
   if (shortCode(language) === null) return [`“${language}” is no tag of a language, such as de or pt-BR`]
   return taken.language === language ? [] : [`nothing is there in ${language}: searched in ${taken.language}`]
+}
+
+/** The sources that an answer cites. */
+function sourcesOf({ passages, more }: AnswerParts, sources: readonly Source[]): Source[] {
+  const cited = new Set([...passages, ...more].map(({ sourceId }) => sourceId))
+  return sources.filter(({ id }) => cited.has(id))
 }
 
 /** The pages of an answer with those that each stands for. */

@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import { keyOrText } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
@@ -50,7 +50,7 @@ export async function takeUpSource(library: Library, given: TakeUpInput): Promis
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
     const source = await findSource(library, String(error.details['source']))
-    if (keyOrText(source.url) !== keyOrText(input.url)) {
+    if (looseKey(source.url) !== looseKey(input.url)) {
       const other = `, which is ${source.url}`
       throw new PharosError('SOURCE_EXISTS', { ...error.details, other }, { cause: error })
     }

@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import { urlKey } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import type { Scope } from '../../core/url/scope.ts'
 import type { PageKind, Rendering } from '../../crawl/ports.ts'
 import type { PlannerOptions } from '../../plan/planner-options.ts'
@@ -86,8 +86,7 @@ const MOST_NAMES = 100
 
 /** The source that starts at an address; of several, the one that was added last. */
 async function findByStart({ store }: Library, url: string): Promise<Source | undefined> {
-  const keyOf = (address: string) => urlKey(address) ?? address
-  const sources = (await store.listSources()).filter((source) => keyOf(source.url) === keyOf(url))
+  const sources = (await store.listSources()).filter((source) => looseKey(source.url) === looseKey(url))
   return sources.toSorted((a, b) => b.createdAt - a.createdAt)[0]
 }
 

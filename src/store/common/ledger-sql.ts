@@ -34,11 +34,12 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
 export const LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
 /**
- * The condition that a row hangs on the start, at most one link away, and held a page or answered. Addresses from lists and from the
- * user are named anew by every crawl.
+ * The condition that a row is requested before it counts as unlinked: a page linked with a query that was dropped, or an address at most
+ * one link from the start that held a page or answered. Addresses from lists and from the user are named anew by every crawl.
  */
-export const BY_START: string = `depth <= 1 AND discovery <> 'manual' AND NOT ${LISTED}
-  AND (page_hash IS NOT NULL OR state = 'skipped' AND status IS NOT NULL)`
+export const ASKED_UNLINKED: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
+  OR depth <= 1 AND discovery <> 'manual' AND NOT ${LISTED}
+    AND (page_hash IS NOT NULL OR state = 'skipped' AND status IS NOT NULL))`
 
 /** The states to which an action does something, as a list for SQL. */
 export function statesFor(action: LedgerAction): string {

@@ -72,15 +72,15 @@ export function toStoredChunk(
   }
 }
 
-/** The columns of a chunk that is gone. */
+/** The columns of a removed chunk. */
 const GONE: ChunkColumns = {
   ...{ id: '', contentHash: '', slug: '', path: '', kind: 'unknown', symbol: null, address: null, assetPath: null },
   ...{ chunkIndex: -1, startLine: 0, endLine: 0, tokenEstimate: 0, headingPath: '[]' },
 }
 
 /**
- * A chunk that is read when something of it is asked for: a question finds a hundred, and shows ten. One that was removed by then has no
- * id and no text.
+ * A chunk that is read from the store at the first use: a question finds a hundred chunks and shows ten. A chunk that was removed
+ * meanwhile has no id and no text.
  */
 export class LazyChunk implements Chunk {
   readonly path: string
@@ -159,7 +159,7 @@ export class LazyChunk implements Chunk {
     return this.#read.assetPath
   }
 
-  /** All of it, since what is read later is no property of its own. */
+  /** The whole chunk: getters are not serialised by themselves. */
   toJSON(): Chunk {
     return {
       ...this.#read,

@@ -9,7 +9,7 @@ import type { SourceLedger } from './source-ledger.ts'
 export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeued): number {
   const isMeant = (row: Row): boolean => {
     if (which === 'failed') return row.state === 'failed'
-    return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && isByStart(row)
+    return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && isAskedUnlinked(row)
   }
   return ledger.putEach(
     (row) => isMeant(row) && nextState(row.state, 'requeue') !== undefined,
@@ -17,8 +17,9 @@ export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeu
   )
 }
 
-/** Whether a row hangs on the start, at most one link away, and held a page or answered: as `BY_START` in SQL. */
-function isByStart({ depth, discovery, hasPage, state, status }: Row): boolean {
+/** Whether a row is requested before it counts as unlinked: as `ASKED_UNLINKED` in SQL. */
+function isAskedUnlinked({ depth, discovery, hasPage, state, status }: Row): boolean {
+  if (discovery === 'query-strip' && hasPage) return true
   const isNamedAnew = discovery === 'manual' || isListed(discovery)
   return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null))
 }
@@ -74,13 +75,16 @@ export function skipPending(ledger: SourceLedger, reason: Reason, pattern: strin
 function isOrphan(ledger: SourceLedger, { state, reason, target, contentHash }: Row, isStaying: boolean): boolean {
   if (state !== 'skipped') return false
   if (reason === 'duplicate') return !(isStaying && ledger.holds(target, contentHash))
-  if (reason === 'canonical') return !(isStaying && ledger.holds(target)) && !isAliasOfPage(ledger, target)
+  if (reason === 'canonical' || reason === 'spelling')
+    return !(isStaying && ledger.holds(target)) && !isAliasOfPage(ledger, target)
   return false
 }
 
 /** Whether an address is itself only another one for a page that is there. One step only: aliases may form a ring. */
 function isAliasOfPage(ledger: SourceLedger, key: string | null): boolean {
   const row = key === null ? undefined : ledger.get(key)
-  const isAlias = row?.reason === 'duplicate' || row?.reason === 'redirect' || row?.reason === 'canonical'
+  const isAlias = row?.reason != null && ALIAS_REASONS.has(row.reason)
   return row?.state === 'skipped' && isAlias && ledger.holds(row.target)
 }
+
+const ALIAS_REASONS: ReadonlySet<Reason> = new Set<Reason>(['duplicate', 'redirect', 'canonical', 'spelling'])

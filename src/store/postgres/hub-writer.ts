@@ -1,4 +1,4 @@
-import { urlKey } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import { foldPagination } from '../../core/url/page-url.ts'
 import type { KeptHub } from '../../library/place-hubs.ts'
 import type { Sql } from './database.ts'
@@ -64,7 +64,7 @@ const ADDRESSES_AT_ONCE = 100
 /** By the index of addresses: what belongs to a hub begins as its address does. */
 async function hasPages(sql: Sql, hub: string): Promise<boolean> {
   const first = hub.replace(/[?#].*$/, '')
-  const begin = (urlKey(first) ?? first).replace(/(?:\.[a-z]{3,5})?$/i, '')
+  const begin = looseKey(first).replace(/(?:\.[a-z]{3,5})?$/i, '')
   let open = await sql.all<{ source: number; last: string }>(
     `SELECT id AS source, '' AS last FROM sources WHERE NOT is_removed`,
   )

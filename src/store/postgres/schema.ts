@@ -19,6 +19,19 @@ CREATE TABLE likenesses (
   family text
 );
 `,
+  `
+-- Keys keep the slash at the end from this version on: each row takes the key of the address that gave its content.
+UPDATE ledger SET url = content_url
+  WHERE content_url IN (url || '/', rtrim(url, '/')) AND content_url <> url AND strpos(url, '?') = 0 AND url LIKE 'http%';
+CREATE TEMP TABLE slashed ON COMMIT DROP AS
+  SELECT l.id, l.source, l.key AS old, regexp_replace(l.key, '^([^?]*)', '\\1/') AS new
+  FROM ledger l JOIN sources s ON s.id = l.source
+  WHERE s.url LIKE 'http%' AND l.key LIKE 'http%' AND l.url ~ '^[^?]*/(\\?|$)' AND l.key !~ '^[^?]*/(\\?|$)';
+CREATE INDEX slashed_by_key ON slashed (source, digest_of(old));
+UPDATE ledger l SET target = t.new FROM slashed t
+  WHERE l.target IS NOT NULL AND t.source = l.source AND digest_of(t.old) = digest_of(l.target) AND t.old = l.target;
+UPDATE ledger l SET key = t.new FROM slashed t WHERE t.id = l.id;
+`,
 ]
 
 /** The schema this program writes. */

@@ -1,5 +1,5 @@
 import type { Requeued } from '../../crawl/ledger.ts'
-import { BY_START, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
+import { ASKED_UNLINKED, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import { removeContent } from './content.ts'
 import type { Sql } from './database.ts'
 
@@ -28,7 +28,7 @@ export const RETARGET: string = `UPDATE ledger AS a SET target = (${FIND_HOLDER}
 
 const REQUEUED: Readonly<Record<Requeued, string>> = {
   pages: 'page_hash IS NOT NULL',
-  unlinked: `${BY_START} AND crawl IS DISTINCT FROM $2`,
+  unlinked: `${ASKED_UNLINKED} AND crawl IS DISTINCT FROM $2`,
   failed: `state = 'failed'`,
 }
 
@@ -56,8 +56,8 @@ export async function requeueOrphanedAliases(
          AND NOT ($3 AND a.crawl IS DISTINCT FROM $2) AND (
          a.reason = 'duplicate' AND (t.page_hash IS NULL OR a.content_hash IS NULL OR t.page_hash <> a.content_hash
            OR ${isRemovable('t')})
-         OR a.reason = 'canonical' AND (t.page_hash IS NULL OR ${isRemovable('t')}) AND NOT coalesce(
-           t.state = 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical') AND EXISTS (
+         OR a.reason IN ('canonical', 'spelling') AND (t.page_hash IS NULL OR ${isRemovable('t')}) AND NOT coalesce(
+           t.state = 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical', 'spelling') AND EXISTS (
              SELECT 1 FROM ledger o WHERE o.source = t.source AND digest_of(o.key) = digest_of(t.target)
                AND o.key = t.target AND o.page_hash IS NOT NULL), false))`,
     [source, crawl, withUnseen],

@@ -45,12 +45,15 @@ export interface Content {
   readChunk(source: number, chunkId: string): StoredChunk | undefined
   /** The number of a chunk, by its whole id. */
   findNumber(source: number, chunkId: string): number | undefined
-  /** The chunks of matches, in their order. */
-  readMatches(matches: readonly Pick<StoreMatch, 'number' | 'page'>[]): (StoredChunk | undefined)[]
+  /** The chunks of matches, in their order; `isUnchanged` where nothing was written since they were found. */
+  readMatches(
+    matches: readonly Pick<StoreMatch, 'number' | 'page'>[],
+    isUnchanged: boolean,
+  ): (StoredChunk | undefined)[]
   count(source: number): { readonly pages: number; readonly chunks: number }
 }
 
-/** When a row was looked at. */
+/** A row with the times of its last check and change. */
 interface TimeColumns {
   readonly row: number
   readonly checkedAt: number
@@ -81,7 +84,7 @@ const KEPT_LAYOUTS = 2 ** 18
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
 
-/** What content needs of the store that it belongs to. */
+/** Parts of the store that content needs. */
 interface ContentNeeds {
   readonly index: ChunkIndex
   readonly layouts: Layouts
@@ -316,12 +319,14 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
       const { sourceId, url, title, content, ...columns } = found
       return toStoredChunk(unpackIds(columns), { sourceId, url, title }, () => content)
     },
-    readMatches: (matches) => {
+    readMatches: (matches, isUnchanged) => {
       const facts = readFacts(matches.map(({ page }) => page))
-      const there = new Set(selectThere.all(JSON.stringify(matches.map(({ number }) => number))))
+      const there = isUnchanged
+        ? undefined
+        : new Set(selectThere.all(JSON.stringify(matches.map((match) => match.number))))
       return matches.map(({ number }, i) => {
         const page = facts[i]
-        if (page === undefined || !there.has(number)) return undefined
+        if (page === undefined || there?.has(number) === false) return undefined
         const { sourceId, url, title, key } = page
         const chunk = new LazyChunk(
           key,

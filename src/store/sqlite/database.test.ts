@@ -103,14 +103,14 @@ describe('a damaged file', () => {
     damaged.close()
   })
 
-  test('that cannot be opened says that it is damaged and what to do', () => {
+  test('a damaged file that cannot be opened says so, and what to do', () => {
     const { db, path } = stageDatabase()
     db.close()
     zeroTable(path, 'crawl_types')
     expect(() => openDatabase(path)).toThrow(/it is damaged/)
   })
 
-  test('is told from one whose pages are sound', () => {
+  test('a damaged file is distinguished from a sound one', () => {
     const { db, path } = stageDatabase()
     db.close()
     expect(checkFile(path)).toBeUndefined()

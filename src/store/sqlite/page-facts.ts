@@ -3,10 +3,10 @@ import type { ChunkPlace } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 import { createStateKey } from './state-key.ts'
 
-/** What every question asks of the pages that it finds. */
+/** Facts of a page that every question needs for its hits. */
 export interface PageFacts extends ChunkPlace {
   readonly key: string
-  /** Undefined where it was not looked at yet. */
+  /** Undefined where it was not computed yet. */
   readonly likeness: Likeness | undefined
 }
 
@@ -14,10 +14,10 @@ interface Columns extends Omit<PageFacts, 'likeness'>, Likeness {
   readonly hasLikeness: number
 }
 
-/** So many pages are kept in memory: about a megabyte. */
+/** Most pages in memory: about a megabyte. */
 const MAX_KEPT = 2000
 
-/** Makes what reads the facts of pages by the ids of their rows. They are kept until anything is written to the library. */
+/** Creates a reader of page facts by row id. They stay in memory until something is written to the library. */
 export function createPageFacts(db: Database): (pages: readonly number[]) => (PageFacts | undefined)[] {
   const stateKey = createStateKey(db)
   const select = db.prepare<[number], Columns>(

@@ -1,4 +1,4 @@
-import { urlKey } from '../../core/url/key.ts'
+import { looseKey } from '../../core/url/key.ts'
 import { foldPagination } from '../../core/url/page-url.ts'
 import type { HubCoverage, HubQuery, KeptHub, PlaceHubs } from '../../library/place-hubs.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
@@ -52,7 +52,7 @@ export function createHubWriter(db: Database): HubWriter {
     .pluck()
   const hasPages = (hub: string): boolean => {
     const first = hub.replace(/[?#].*$/, '')
-    const begin = (urlKey(first) ?? first).replace(/(?:\.[a-z]{3,5})?$/i, '')
+    const begin = looseKey(first).replace(/(?:\.[a-z]{3,5})?$/i, '')
     for (const url of selectBegun.iterate({ begin, end: `${begin}\u{10ffff}` }))
       if (foldPagination(url) === hub) return true
     return false

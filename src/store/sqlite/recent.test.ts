@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Recent } from './recent.ts'
 
-test('drops what was not asked for the longest when it is full', () => {
+test('a full cache drops the entry that was unused for longest', () => {
   const recent = new Recent<string>(10)
   recent.set(1, 'a', 4)
   recent.set(2, 'b', 4)

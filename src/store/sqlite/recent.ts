@@ -1,4 +1,4 @@
-/** Keeps what was asked for last, up to a size; whatever is asked for again stays longest. */
+/** A cache of the entries used last, bounded by size. */
 export class Recent<T> {
   readonly #kept = new Map<number, { readonly value: T; readonly size: number }>()
   readonly #most: number

@@ -14,6 +14,12 @@ const COUNT_WITH_HOST = `INSERT INTO host_counts
         gone_rows = gone_rows + excluded.gone_rows, pages = pages + excluded.pages,
         asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));`
 
+/** SQL over the path of an address, for the last migration. */
+const endOfPath = (address: string) => `instr(${address} || '?', '?')`
+const endsInSlash = (address: string) => `substr(${address}, ${endOfPath(address)} - 1, 1) = '/'`
+const addSlash = (address: string) =>
+  `substr(${address}, 1, ${endOfPath(address)} - 1) || '/' || substr(${address}, ${endOfPath(address)})`
+
 /**
  * What each version of the schema adds to the one before. A migration that was released is never changed.
  *
@@ -841,6 +847,20 @@ const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER likeness_deleted AFTER DELETE ON pages BEGIN
     DELETE FROM likenesses WHERE page = old.id;
   END;
+  `,
+  `
+  -- Keys keep the slash at the end from this version on: each row takes the key of the address that gave its content.
+  UPDATE ledger SET url = content_url
+    WHERE content_url IN (url || '/', rtrim(url, '/')) AND content_url <> url AND url NOT LIKE '%?%' AND url LIKE 'http%';
+  CREATE TEMP TABLE slashed AS
+    SELECT l.id, l.source, l.key AS old, ${addSlash('l.key')} AS new FROM ledger l JOIN sources s ON s.id = l.source
+    WHERE s.url LIKE 'http%' AND l.key LIKE 'http%' AND ${endsInSlash('l.url')} AND NOT ${endsInSlash('l.key')};
+  CREATE INDEX slashed_by_key ON slashed (source, old);
+  UPDATE ledger SET target = (SELECT new FROM slashed t WHERE t.source = ledger.source AND t.old = ledger.target)
+    WHERE target IS NOT NULL
+      AND EXISTS (SELECT 1 FROM slashed t WHERE t.source = ledger.source AND t.old = ledger.target);
+  UPDATE ledger SET key = (SELECT new FROM slashed s WHERE s.id = ledger.id) WHERE id IN (SELECT id FROM slashed);
+  DROP TABLE slashed;
   `,
 ]
 

@@ -157,6 +157,51 @@ describe('opening a library', () => {
     await second.close()
   })
 
+  test('gives the rows of an older library keys with the slash of their address', async () => {
+    const path = newPath()
+    const first = await openSqliteStore(path)
+    await first.addSource(source('docs'))
+    await first.beginCrawl(crawl('c1', 5), 1000)
+    const older = (key: string, url: string): Find => ({
+      ...find(1),
+      key: `https://docs.test${key}`,
+      url: `https://docs.test${url}`,
+    })
+    const target = 'https://docs.test/a'
+    const refusal = { reason: 'covered', pattern: null, target } as const
+    await first.offer(
+      'docs',
+      'c1',
+      [
+        older('/a', '/a/'),
+        older('/b', '/b'),
+        older('/c?id=1/', '/c/?id=1/'),
+        older('/d', '/d'),
+        older('/', '/'),
+        { ...older('/e', '/e/'), refusal },
+      ],
+      9,
+    )
+    await first.close()
+    const db = openDatabase(path)
+    // Older versions followed such a redirect within one visit.
+    db.prepare(`UPDATE ledger SET content_url = url || '/' WHERE key LIKE '%/d'`).run()
+    db.pragma(`user_version = ${SCHEMA_VERSION - 1}`)
+    db.close()
+    const second = await openSqliteStore(path)
+    const rows = await second.listRows('docs', { limit: 9 })
+    const local = (text: string | null) => text?.replace('https://docs.test', '') ?? null
+    expect(rows.map((row) => [local(row.key), local(row.url), local(row.target)])).toEqual([
+      ['/', '/', null],
+      ['/a/', '/a/', null],
+      ['/b', '/b', null],
+      ['/c/?id=1/', '/c/?id=1/', null],
+      ['/d/', '/d/', null],
+      ['/e/', '/e/', '/a/'],
+    ])
+    await second.close()
+  })
+
   test('brings a library of the version before to the tables of a new one, and keeps all it has', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)

@@ -32,6 +32,7 @@ import { createPlanMemory } from './plan-memory.ts'
 import { createRows } from './rows.ts'
 import { createSettling } from './settle.ts'
 import { createSources } from './sources.ts'
+import { createStateKey } from './state-key.ts'
 import { createStats } from './stats.ts'
 import { createTending } from './tending.ts'
 import { createUpkeep } from './upkeep.ts'
@@ -90,9 +91,13 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   const tidyIndex = async (): Promise<void> => {
     while (await write(() => index.advance()).catch(passBlocked)) await pause()
   }
+  const stateKey = createStateKey(db)
+  /** The state of the library at the last search. */
+  let searched = ''
   // In one transaction, so that all of it is read as it was at one moment.
   const search = db.transaction(
     ({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] => {
+      searched = stateKey()
       const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
       const tests = createChunkTests(filter)
       const others = also.flatMap(({ sourceId, chunkId, number }) => {
@@ -103,7 +108,9 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       )
     },
   )
-  const readMatches = db.transaction((matches: readonly StoreMatch[]) => content.readMatches(matches))
+  const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
+    content.readMatches(matches, stateKey() === searched),
+  )
   const readLikenesses = db.transaction((places: readonly PagePlace[]) => {
     const facts = readFacts(places.map(({ page }) => page ?? NO_PAGE))
     return places.map(({ sourceId, key, page }, i) =>

@@ -1,5 +1,5 @@
 import type { Requeued } from '../../crawl/ledger.ts'
-import { BY_START, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
+import { ASKED_UNLINKED, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
 
@@ -41,7 +41,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
     )
   const requeues = {
     pages: requeueWhere('page_hash IS NOT NULL'),
-    unlinked: requeueWhere(`${BY_START} AND crawl IS NOT @crawl`),
+    unlinked: requeueWhere(`${ASKED_UNLINKED} AND crawl IS NOT @crawl`),
     failed: requeueWhere(`state = 'failed'`),
   }
 
@@ -55,8 +55,8 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
          AND NOT (@withUnseen AND a.crawl IS NOT @crawl) AND (
          a.reason = 'duplicate' AND (t.page_hash IS NULL OR a.content_hash IS NULL OR t.page_hash <> a.content_hash
            OR ${isRemovable('t')})
-         OR a.reason = 'canonical' AND (t.page_hash IS NULL OR ${isRemovable('t')}) AND NOT (
-           t.state IS 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical') AND EXISTS (
+         OR a.reason IN ('canonical', 'spelling') AND (t.page_hash IS NULL OR ${isRemovable('t')}) AND NOT (
+           t.state IS 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical', 'spelling') AND EXISTS (
              SELECT 1 FROM ledger o WHERE o.source = t.source AND o.key = t.target AND o.page_hash IS NOT NULL)))`,
   )
   // What a complete crawl did not see is gone, so that others may have its content. Skipped rows already say why.

@@ -54,7 +54,7 @@ const VECTORS_AT_ONCE = 5000
 /** So many that are near by their signs are compared as they are. */
 const NEAR_BY_SIGNS = 2000
 
-/** So many vectors are held in memory, about 16 MB of the built-in model; others are read when they are compared. */
+/** Most vectors in memory, about 16 MB with the built-in model; others are read when they are compared. */
 const MAX_HELD = 40_000
 
 /** Nobody keeps the right to embed for longer without asking again. */
@@ -226,7 +226,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       const passes = createTest(filter)
       const nearest: NearChunk[] = []
       selectTop(Uint32Array.from(places.keys()), similarities, limit, (i) => {
-        // One that was read may be gone.
+        // A chunk may have been removed since its vector was read.
         const found = selectName.get(index.keyAt(places[i] ?? 0))
         if (found === undefined || !passes(found.chunk)) return false
         nearest.push({ ...toName(found), number: found.chunk, similarity: similarities[i] ?? 0 })

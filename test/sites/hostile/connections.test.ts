@@ -3,11 +3,13 @@ import { page } from '../site.ts'
 import {
   type Answerer,
   crawlHostile,
+  HASTIEST,
   HASTY,
   isLong,
   openCanary,
   openRawServer,
   type RawServer,
+  type RunOptions,
   rowsOf,
   send,
   sendForever,
@@ -111,11 +113,23 @@ test('servers that break HTTP keep nothing from their good pages', async () => {
       return server
     }),
   )
-  const run = await crawlHostile(
-    servers.map(({ origin }) => ({ url: `${origin}/` })),
-    HASTY,
-  )
+  // Only what has to time out has less time: a busy machine takes longer than that to send too much.
+  const isTimed = (_: RawServer, i: number) => BROKEN[paths[i] ?? '']?.[1] === 'failed timeout'
+  const timed = servers.filter(isTimed)
+  const crawl = (some: readonly RawServer[], options: RunOptions) =>
+    crawlHostile(
+      some.map(({ origin }) => ({ url: `${origin}/` })),
+      options,
+    )
+  const [hasty, patient] = await Promise.all([
+    crawl(timed, HASTY),
+    crawl(
+      servers.filter((server) => !timed.includes(server)),
+      isLong ? {} : { limits: { attempts: 2 } },
+    ),
+  ])
   const seen = servers.map((server, i) => {
+    const run = timed.includes(server) ? hasty : patient
     const rows = rowsOf(run, server)
     const { end } = run.sources.get(`${server.origin}/`) ?? {}
     const isBounded = server.asked.length <= 12
@@ -175,7 +189,7 @@ test('a server that takes connections and never speaks, or resets them at once, 
   const servers = [silent, resetting]
   const run = await crawlHostile(
     servers.map(({ origin }) => ({ url: `${origin}/` })),
-    HASTY,
+    HASTIEST,
   )
   for (const server of servers) {
     expect(run.sources.get(`${server.origin}/`)).toMatchObject({ end: 'failed' })

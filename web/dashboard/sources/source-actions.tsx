@@ -91,7 +91,7 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
   )
 }
 
-/** A crawl that can be asked for. */
+/** A crawl that the user can start. */
 interface Action {
   readonly verb: 'recrawl' | 'refresh' | 'retry'
   readonly label: string

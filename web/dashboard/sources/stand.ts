@@ -48,7 +48,7 @@ export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
   }
 }
 
-/** What a source lacks, and the button that completes it. */
+/** Missing pages of a source, and the button that completes it. */
 function writePartial(item: SourceItem, { message, complete }: NonNullable<SourceItem['partial']>): string {
   const words = message.replace(/^PARTIAL: /, '')
   if (isImported(item)) return `${words} – import it again`

@@ -1,0 +1,44 @@
+import { compareUtf8 } from '../text/order.ts'
+import { dropSlash } from './key.ts'
+import { splitDisplay } from './query.ts'
+
+/**
+ * Folds keys that most servers answer alike into one: the slash at the end, the index file and the query keys that may only
+ * change how content is shown are dropped.
+ */
+export function foldKey(key: string): string {
+  return dropSlash(partsOf(key).bare)
+}
+
+/** The differences between two keys with the same fold: `slash at the end`, `index file`, or the names of keys of the query. */
+export function listDifferences(a: string, b: string): string[] {
+  const [one, other] = [partsOf(a), partsOf(b)]
+  const names = new Set([...one.shown.keys(), ...other.shown.keys()])
+  const shown = [...names].filter((name) => one.shown.get(name) !== other.shown.get(name))
+  const differences = [
+    ...(one.bare === other.bare ? [] : ['slash at the end']),
+    ...(one.index === other.index ? [] : ['index file']),
+    ...shown.sort(compareUtf8),
+  ]
+  return differences.length === 0 ? ['order of the query'] : differences
+}
+
+interface KeyParts {
+  /** The key without index file and without what only changes how content is shown. */
+  readonly bare: string
+  readonly index: string
+  readonly shown: ReadonlyMap<string, string>
+}
+
+function partsOf(key: string): KeyParts {
+  const query = key.indexOf('?')
+  const address = query < 0 ? key : key.slice(0, query)
+  const { kept, shown } = query < 0 ? NO_QUERY : splitDisplay(key.slice(query))
+  const index = INDEX_FILE.exec(address)?.[1] ?? ''
+  return { bare: address.slice(0, address.length - index.length) + kept, index, shown }
+}
+
+const NO_QUERY = { kept: '', shown: new Map<string, string>() } as const
+
+/** Files that servers send for a folder. */
+const INDEX_FILE = /\/((?:index|default)\.(?:[xs]?html?|php|aspx?|jsp))$/i

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { writeExplanation } from '../../src/cli/explanation-text.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { findPage } from '../../src/library/operations/find-page.ts'
+import { type Stage, stage, statesOf } from './crawl.ts'
+import { type Answer, page, redirect, text } from './site.ts'
+
+/** What the command line says of an address. */
+async function explain({ library, source, site }: Stage, path: string): Promise<string> {
+  const explanation = await explainUrl(library, source, `${site.origin}${path}`)
+  return writeExplanation(explanation, source, (...words) => words.join(' '), library.clock.now())
+}
+
+/** A site whose start links to all of these, in this order. */
+function linked(pages: Readonly<Record<string, Answer>>, more: readonly string[] = []): Record<string, Answer> {
+  return { '/': page('Start', [...Object.keys(pages), ...more]), ...pages }
+}
+
+describe('an address with a display key such as ref or sort', () => {
+  test.each(['ref=main', 'sort=a', 'view=full', 'from=5'])(
+    'is fetched as linked with ?%s although the bare address is a 404',
+    async (query) => {
+      const staged = await stage(linked({ [`/release?${query}`]: page('Release heron') }))
+      expect(statesOf(await staged.crawl())).toMatchObject({ [`/release?${query}`]: 'indexed' })
+      expect(staged.site.asked()).not.toContain('/release')
+    },
+  )
+
+  test('is a page of its own if its content differs from the bare address', async () => {
+    const staged = await stage(linked({ '/list': page('List'), '/list?sort=a': page('List by age') }))
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/list': 'indexed', '/list?sort=a': 'indexed' })
+  })
+
+  test('is a duplicate if the bare address has the same content, and explain says so', async () => {
+    const staged = await stage(linked({ '/a?ref=nav': page('A'), '/a': page('A') }))
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a?ref=nav': 'skipped duplicate' })
+    const words = await explain(staged, '/a?ref=nav')
+    expect(words).toContain('Why: another address has the same content')
+    expect(words).toContain(`Content: held by ${staged.site.origin}/a (indexed)`)
+  })
+
+  test('is fetched without pure tracking keys', async () => {
+    const staged = await stage(linked({ '/a': page('A') }, ['/a?utm_source=x', '/b?gclid=1']))
+    staged.site.pages.set('/b', page('B'))
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
+    expect(staged.site.asked().filter((path) => path.includes('?'))).toEqual([])
+  })
+})
+
+test('a recrawl keeps pages that an earlier version knew without their query', async () => {
+  const names = Array.from({ length: 30 }, (_, i) => `/p${i}x`)
+  const pages = names.flatMap((name) => [name, `${name}?ref=nav`].map((path) => [path, page(name)] as const))
+  const staged = await stage({
+    '/': page('Start', ['/hub']),
+    '/hub': page(
+      'Hub',
+      names.map((name) => `${name}?utm_source=nav`),
+    ),
+    ...Object.fromEntries(pages),
+  })
+  expect((await staged.crawl()).summary).toMatchObject({ indexed: 32 })
+  staged.site.pages.set(
+    '/hub',
+    page(
+      'Hub',
+      names.map((name) => `${name}?ref=nav`),
+    ),
+  )
+  const { rows, summary } = await staged.crawl({ kind: 'recrawl' })
+  expect(summary).toMatchObject({ end: 'completed', removed: 0, withheld: 0 })
+  for (const name of names) expect(rows.get(name)?.state).toBe('unchanged')
+})
+
+describe('two addresses that differ in a slash at the end', () => {
+  test('are two pages if their content differs, and explain reports each', async () => {
+    const staged = await stage(linked({ '/t/same': page('Without heron'), '/t/same/': page('With warbler') }))
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/t/same': 'indexed', '/t/same/': 'indexed' })
+    for (const [path, title] of [
+      ['/t/same', 'Without heron'],
+      ['/t/same/', 'With warbler'],
+    ] as const) {
+      expect(await explain(staged, path)).toContain('State: indexed, its content was taken in')
+      const { library, site } = staged
+      expect((await findPage(library, { url: `${site.origin}${path}` })).markdown).toContain(title)
+    }
+  })
+
+  test('are one page if their content is equal', async () => {
+    const staged = await stage(linked({ '/a/': page('A'), '/a': page('A') }))
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a/': 'skipped duplicate' })
+    expect(await explain(staged, '/a/')).toContain(`Content: held by ${staged.site.origin}/a (indexed)`)
+  })
+
+  test('are one page if one redirects to the other, at one request each', async () => {
+    const staged = await stage(linked({ '/a': redirect('/a/'), '/a/': page('A') }))
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'skipped redirect', '/a/': 'indexed' })
+    expect(staged.site.asked().filter((path) => path.startsWith('/a'))).toEqual(['/a', '/a/'])
+  })
+
+  test('cost one request if only one is linked and the other is its canonical address', async () => {
+    const canonical = '<link rel="canonical" href="/a/">'
+    const staged = await stage(linked({ '/a': page('A', [], canonical) }))
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed' })
+    expect(staged.site.asked()).not.toContain('/a/')
+  })
+
+  test('are told apart by explain if only one was linked', async () => {
+    const staged = await stage(linked({ '/a/': page('A') }))
+    await staged.crawl()
+    const words = await explain(staged, '/a')
+    expect(words).toContain('Never seen')
+    expect(words).toContain(`Known: ${staged.site.origin}/a/ (indexed)`)
+    // A lookup by hand finds the page with or without the slash.
+    const { library, site } = staged
+    expect((await findPage(library, { url: `${site.origin}/a` })).url).toBe(`${site.origin}/a/`)
+  })
+})
+
+describe('a site that links every page in two ways', () => {
+  const COUNT = 60
+  const paths = Array.from({ length: COUNT }, (_, i) => `/p${i}x`)
+  const twice = (other: (path: string) => string): Record<string, Answer> => {
+    const pages = paths.flatMap((path) => [path, other(path)].map((one) => [one, page(`Page ${path}`)] as const))
+    return linked(Object.fromEntries(pages))
+  }
+
+  test.each([
+    ['slash at the end', (path: string) => `${path}/`],
+    ['ref', (path: string) => `${path}?ref=nav`],
+    ['index file', (path: string) => `${path}/index.html`],
+  ])('gets one request for most pages after ten pairs that differ in %s were equal', async (pattern, other) => {
+    const staged = await stage(twice(other), { limits: { concurrency: 2 } })
+    const { rows } = await staged.crawl()
+    for (const path of paths) expect(rows.get(path)?.state).toBe('indexed')
+    const folded = [...rows.values()].filter(({ reason }) => reason === 'spelling')
+    expect(folded.length).toBeGreaterThan(COUNT / 2)
+    expect(staged.site.asked().length).toBeLessThan(COUNT * 1.5)
+    const [first] = folded
+    if (pattern === 'index file') return
+    expect(first).toMatchObject({ state: 'skipped', pattern, hasPage: false })
+    const words = await explain(staged, first?.url.slice(staged.site.origin.length) ?? '')
+    expect(words).toContain(`Rule: ${pattern}`)
+    expect(words).toContain('Content: held by')
+    expect(words).not.toContain('Last asked')
+  })
+
+  test('gets requests for all addresses once a pair had different content', async () => {
+    const staged = await stage({ ...twice((path) => `${path}/`), '/p0x/': page('Something else') })
+    const { rows } = await staged.crawl()
+    expect([...rows.values()].filter(({ reason }) => reason === 'spelling')).toEqual([])
+    expect(rows.get('/p0x/')?.state).toBe('indexed')
+  })
+
+  test('gets a request for the folded address if the other one is a 404', async () => {
+    const staged = await stage(
+      { ...twice((path) => `${path}/`), '/p50x': { status: 404 } },
+      { limits: { concurrency: 1 } },
+    )
+    const { rows } = await staged.crawl()
+    expect(rows.get('/p50x')?.state).toBe('failed')
+    expect(rows.get('/p50x/')?.state).toBe('indexed')
+  })
+
+  test('keeps a page that differed in an earlier run', async () => {
+    const staged = await stage(
+      { ...twice((path) => `${path}/`), '/p50x/': page('Something else') },
+      { limits: { concurrency: 1 } },
+    )
+    staged.site.pages.set('/', page('Start', ['/p50x/']))
+    await staged.crawl()
+    staged.site.pages.set('/', twice((path) => `${path}/`)['/'] ?? '')
+    const { rows } = await staged.crawl({ kind: 'recrawl' })
+    expect(rows.get('/p50x/')).toMatchObject({ hasPage: true, state: 'unchanged' })
+    expect(rows.get('/p50x')?.state).toBe('indexed')
+  })
+})
+
+describe('a page that links to itself without end', () => {
+  test.each(['ref', 'sort'])('under new values of ?%s= gets a bounded number of requests', async (name) => {
+    let count = 0
+    const endless = () => page('List', [`/list?${name}=${count++}x`, `/list?${name}=${count++}x`])
+    const staged = await stage(linked({ '/good': page('Good') }, [`/list?${name}=x`]), { siteOptions: { endless } })
+    const { rows, summary } = await staged.crawl()
+    expect(summary).toMatchObject({ end: 'completed' })
+    expect(rows.get('/good')?.state).toBe('indexed')
+    expect(staged.site.asked().length).toBeLessThan(100)
+  })
+})
+
+test('an address that differs in a slash from a page of llms-full.txt is covered by that page', async () => {
+  const staged = await stage((origin) => ({
+    '/': page('Start', ['/a/', '/b']),
+    '/a/': page('A as HTML'),
+    '/b': page('B'),
+    '/llms-full.txt': text(
+      `# Guide\n\nSource: ${origin}/a\n\nThis guide tells enough about herons.\n\n# Other\n\nSource: ${origin}/c\n\nThis tells enough about warblers.\n`,
+    ),
+  }))
+  expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a/': 'skipped covered', '/b': 'indexed' })
+  expect(staged.site.asked()).not.toContain('/a/')
+})
