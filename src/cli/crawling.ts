@@ -14,7 +14,6 @@ import { embedArrivals } from '../library/operations/embed-arrivals.ts'
 import type { EmbedProgress } from '../library/operations/embed-library.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { findStartUrl } from '../library/operations/find-start.ts'
-import { findWiderScope } from '../library/operations/find-wider-scope.ts'
 import { createNoteKeeper } from '../library/operations/keep-notes.ts'
 import { capOf } from '../library/operations/source-status.ts'
 import { hasPlan, labelOf, type Source } from '../library/source.ts'
@@ -158,8 +157,7 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
   const content = await store.countContent(source.id)
   const failures = await store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
   const startedAt = await findStartUrl(library, source)
-  const wider = await findWiderScope(library, source, content.pages, summary.ledger)
-  const result: CrawlResult = { source, summary, startedAt, failures, wider, ...content }
+  const result: CrawlResult = { source, summary, startedAt, failures, ...content }
   const failure = findFailure(crawling, result, pausedBy, hint)
   // Where there is nothing, the failure says it all.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {

@@ -17,6 +17,7 @@ function explain(given: Partial<Explanation>): string {
     other: null,
     aliases: [],
     refusal: null,
+    lastRefusal: null,
     lastProblem: null,
     overflow: 0,
     robotsReadAt: null,
@@ -187,7 +188,9 @@ test('as JSON everything is there', () => {
     robotsReadAt: null,
     heldUntil: null,
   }
-  expect(explanationRecord({ ...known, lastProblem: 'refused' })).toMatchObject({
+  const lastRefusal = { reason: 'blocked', pattern: '/a', target: null } as const
+  expect(explanationRecord({ ...known, lastRefusal, lastProblem: 'refused' })).toMatchObject({
+    last_crawl_refusal: lastRefusal,
     last_crawl_problem: 'refused',
     url,
     is_known: true,

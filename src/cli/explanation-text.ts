@@ -46,10 +46,18 @@ export function writeExplanation(
   const { robotsReadAt } = explanation
   const robots = robotsReadAt === null ? [] : [`robots.txt: last read ${writeMoment(robotsReadAt, now)}`]
   const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
+  const left = writeLeft(explanation)
   const advice = adviceFor(row, source, hint).map((text) => `Try: ${text}`)
-  return [url, ...stripped, ...lines, ...robots, ...advice, ...failed, ...waits, ...known, ...changed]
+  return [url, ...stripped, ...lines, ...robots, ...left, ...advice, ...failed, ...waits, ...known, ...changed]
     .map(printableLine)
     .join('\n')
+}
+
+/** `Last crawl: left as it was, blocked by /blog/** for that run only` */
+function writeLeft({ lastRefusal }: Explanation): string[] {
+  if (lastRefusal === null) return []
+  const { reason, pattern } = lastRefusal
+  return [`Last crawl: left as it was, ${reason}${pattern === null ? '' : ` by ${pattern}`} for that run only`]
 }
 
 /** What can be done about an address that was not read. */
@@ -187,7 +195,7 @@ function writeVerdict(refusal: Refusal | null, otherwise: string): string {
 
 /** The same as JSON. */
 export function explanationRecord(explanation: Explanation, kept: KeptAnalysis | null = null): Record<string, unknown> {
-  const { url, key, row, target, aliases, refusal, lastProblem } = explanation
+  const { url, key, row, target, aliases, refusal, lastRefusal, lastProblem } = explanation
   return {
     url,
     key,
@@ -204,6 +212,7 @@ export function explanationRecord(explanation: Explanation, kept: KeptAnalysis |
     page_class: kept === null ? null : kept.classification.kind,
     places: kept === null || kept.analysis === null ? null : listPlaces(kept),
     refusal,
+    last_crawl_refusal: lastRefusal,
     last_crawl_problem: lastProblem,
   }
 }

@@ -2,12 +2,13 @@ import { writePercent } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
-import { capOf, type SourceReport, totalPages } from '../library/operations/source-status.ts'
+import { capOf, countRead, type SourceReport, totalPages } from '../library/operations/source-status.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
 import { DEFAULT_SETTINGS, type Source } from '../library/source.ts'
+import { writePageCounts } from '../library/words.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
-import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap } from './summary.ts'
+import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap, writeTakeIn } from './summary.ts'
 import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
@@ -21,6 +22,7 @@ export function writeStatus(
   return [
     ...(about.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
     ...writeEmpty(about, hint),
+    ...(about.wider === null ? [] : [writeTakeIn(source, about.wider, hint)]),
     `Source: ${nameOf(source)} (${printableLine(source.url)})${listRead(source)
       .map((words) => `, ${words}`)
       .join('')}`,
@@ -86,17 +88,18 @@ function writeRunning(about: SourceDescription, now: number): string[] {
 function writeFinished(about: SourceDescription, now: number): string[] {
   const { balance, chunks, meaning } = about
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
+  const { unread = 0 } = about.crawl?.summary ?? {}
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
   return [
     ...writeWaiting(about, now),
     `Last crawl: ${writeLastCrawl(about, now)}`,
     ...writeLosses(about),
-    `Pages: ${writeNumber(indexed)} crawled, ${writeNumber(unchanged)} skipped (unchanged), ${countOf(failed, 'error')}`,
+    writePageCounts({ ...countRead(about), failed, unread }),
     `Chunks: ${writeNumber(chunks)} total${meaning === null ? '' : `, meaning ${writePercent(meaning)}`}`,
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(about) : []),
-    ...(countFiltered(about) > 0 ? writeFiltered(about) : []),
+    ...(countFiltered(about) + about.kept > 0 ? writeFiltered(about) : []),
     ...writeContainers(about),
     ...(countOthers(about) > 0
       ? [`Skipped: ${countOf(countOthers(about), 'URL')} left out for other reasons`, ...writeLeftOut(about)]
@@ -187,8 +190,12 @@ function writeErrors({ balance, errors }: SourceDescription): string[] {
 }
 
 function writeFiltered(about: SourceDescription): string[] {
-  const count = countFiltered(about)
-  return [`Filtered: ${countOf(count, 'URL')} excluded by scope`, ...writeList(about.filtered.map(writeRefused), count)]
+  const count = countFiltered(about) + about.kept
+  const once = about.kept === 0 ? '' : `, ${writeNumber(about.kept)} of them in the last run only: their pages stay`
+  return [
+    `Filtered: ${countOf(count, 'URL')} excluded by scope${once}`,
+    ...writeList(about.filtered.map(writeRefused), count),
+  ]
 }
 
 function writeRefused({ url, reason, pattern, target }: LedgerRow): string {
@@ -243,6 +250,7 @@ export function statusRecord(
     meaning,
     capped_at: crawl?.summary?.cappedAt ?? null,
     partial: partialRecord(shortfall),
+    wider_scope: about.wider,
     understood:
       coverage === null
         ? null
@@ -269,7 +277,7 @@ export function statusRecord(
           },
     errors_total: balance.failed,
     errors: about.errors.map(failureRecord),
-    filtered_total: countFiltered(about),
+    filtered_total: countFiltered(about) + about.kept,
     filtered: about.filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
     // `skipped` is the number of both.
     left_out_total: countLeftOut(about),

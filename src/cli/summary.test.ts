@@ -47,6 +47,12 @@ describe('the summary of a crawl', () => {
     )
   })
 
+  test('says in the line of the run how many addresses it did not read', () => {
+    const ledger = createCounts({ unchanged: 30, skipped: 20 }, { 'skipped/page-cap': 20 })
+    const summary = createSummary({ ledger, unchanged: 5, cappedAt: 5, unread: 45, kind: 'recrawl' })
+    expect(write({ summary, pages: 30 })).toContain('this run: 5 unchanged, 45 not read, ')
+  })
+
   test('begins with the cap that bit', () => {
     const ledger = createCounts({ indexed: 5, skipped: 7 }, { 'skipped/page-cap': 7 })
     const [first] = write({ summary: createSummary({ ledger, cappedAt: 5 }) }).split('\n')

@@ -2,10 +2,11 @@ import { writeBytes } from '../core/text/bytes.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
-import type { WiderScope } from '../library/operations/find-wider-scope.ts'
+import type { WiderScope } from '../crawl/wider-scope.ts'
 import { createBalance } from '../library/operations/source-status.ts'
 import { findShortfall, type Gap } from '../library/shortfall.ts'
 import { labelOf, type Source } from '../library/source.ts'
+import { widenScope, writeWiderScope } from '../library/wider-scope.ts'
 import { type Hint, nameOf, sourceRecord } from './library.ts'
 import { writeRate } from './progress.ts'
 import { renderAdvice } from './reasons.ts'
@@ -20,8 +21,6 @@ export interface CrawlResult {
   readonly startedAt: string
   /** A few addresses that failed. */
   readonly failures: readonly LedgerRow[]
-  /** The scope that the source probably needs; undefined where its own fits. */
-  readonly wider?: WiderScope | undefined
   /** What the library now holds of the source. */
   readonly pages: number
   readonly chunks: number
@@ -77,8 +76,8 @@ function writeRefused({ problem }: CrawlSummary): string {
 
 /** `this run: 12 indexed, 3 removed, 1.2 MB in 14 requests, 4.2s, 3.1 pages/s` */
 function writeRun(summary: CrawlSummary, rate: number): string {
-  const { indexed, unchanged, skipped, failed, removed, bytes, requests, elapsedMs } = summary
-  const counts = Object.entries({ indexed, unchanged, skipped, failed, removed })
+  const { indexed, unchanged, skipped, failed, removed, unread = 0, bytes, requests, elapsedMs } = summary
+  const counts = Object.entries({ indexed, unchanged, skipped, failed, removed, 'not read': unread })
   const done = counts.filter(([, count]) => count > 0).map(([name, count]) => `${writeNumber(count)} ${name}`)
   const traffic =
     requests === 0 ? `${writeBytes(bytes)} read` : `${writeBytes(bytes)} in ${countOf(requests, 'request')}`
@@ -86,10 +85,10 @@ function writeRun(summary: CrawlSummary, rate: number): string {
 }
 
 function writeWarnings(result: CrawlResult, hint: Hint): string[] {
-  const { source, summary, startedAt, wider } = result
-  const { ledger, end, cappedAt, withheld, incomplete, overflow } = summary
+  const { source, summary, startedAt } = result
+  const { ledger, end, wider, cappedAt, withheld, incomplete, overflow } = summary
   const lines: string[] = []
-  if (wider !== undefined) lines.push(writeWiderScope(wider, source, hint))
+  if (wider !== undefined) lines.push(writeTakeIn(source, wider, hint))
   const same = ledger.reasons['skipped/same-content'] ?? 0
   if (same > 0) lines.push(writeSame(same, labelOf(source), hint))
   const empty = ledger.reasons['failed/needs-rendering'] ?? 0
@@ -111,18 +110,17 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   return lines
 }
 
-/** Says what the scope kept out where it left only the start, with the commands that take it in. */
-function writeWiderScope({ refused, listed, folder }: WiderScope, source: Source, hint: Hint): string {
+/** Says what the scope kept out where it left only a few pages, with the commands that take it in. */
+export function writeTakeIn(source: Source, wider: WiderScope, hint: Hint): string {
   const { name, version, url, scope: own } = source
-  const lists = listed === 0 ? '' : ` (${writeNumber(listed)} of them listed by llms.txt or a sitemap)`
   const labels = ['--name', name, ...(version === null ? [] : ['--version', version])]
   // The start is kept: a folder need not have a page of its own.
-  const allow = folder === null ? own.allow : [`${folder}**`]
+  const { reach, allow } = widenScope(source, wider)
   const limits = { maxDepth: own.maxDepth ?? undefined, maxPages: own.maxPages ?? undefined }
   const { block, trapGuards } = own
-  const scope = ['--scope', 'hostname', ...scopeWords({ allow, block, trapGuards, ...withoutUndefined(limits) })]
+  const scope = ['--scope', reach, ...scopeWords({ allow, block, trapGuards, ...withoutUndefined(limits) })]
   const again = `${hint('remove', labelOf(source))} && ${hint('add', url, ...scope, ...labels)}`
-  return `the scope left only the start: it refused ${countOf(refused, 'address')} of the site${lists}; take them in with: ${again}`
+  return `${writeWiderScope(wider)}; take them in with: ${again}`
 }
 
 /** The command that takes up an interrupted crawl. */
@@ -228,15 +226,8 @@ export function writeReasons(reasons: Readonly<Record<string, number>>, state: s
 }
 
 /** The same as JSON. */
-export function summaryRecord({
-  source,
-  summary,
-  failures,
-  wider,
-  pages,
-  chunks,
-}: CrawlResult): Record<string, unknown> {
-  const { ledger } = summary
+export function summaryRecord({ source, summary, failures, pages, chunks }: CrawlResult): Record<string, unknown> {
+  const { ledger, wider } = summary
   return {
     source: sourceRecord(source),
     crawl_id: summary.crawlId,
@@ -259,6 +250,7 @@ export function summaryRecord({
       skipped: summary.skipped,
       failed: summary.failed,
       removed: summary.removed,
+      unread: summary.unread ?? 0,
       withheld: summary.withheld,
       new_in_refresh: summary.newInRefresh,
       bytes: summary.bytes,

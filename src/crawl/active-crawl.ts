@@ -34,6 +34,7 @@ import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
 import { type CrawlPorts, type CrawlRun, FURTHER_REQUESTS, REQUESTS_PER_PAGE } from './run.ts'
+import { countState, countVisit, type RunCounts } from './run-counts.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
 import { Spellings } from './spellings.ts'
 import { walkRows } from './walk-rows.ts'
@@ -70,7 +71,7 @@ export interface Finds {
 }
 
 /** A crawl while it runs: what it knows, counts and says. */
-export class ActiveCrawl {
+export class ActiveCrawl implements RunCounts {
   readonly run: CrawlRun
   readonly ports: CrawlPorts
   readonly pacer: Pacer
@@ -101,6 +102,7 @@ export class ActiveCrawl {
   unchanged = 0
   skipped = 0
   failed = 0
+  provenGone = 0
   newInRefresh = 0
   /** Addresses for which the ledger had no room. */
   overflow = 0
@@ -543,9 +545,8 @@ export class ActiveCrawl {
     const contentHash = record?.page.contentHash ?? (status === 304 ? visit.contentHash : null)
     if (contentHash !== null) this.#spellings.note(visit.key, contentHash)
     this.#noteSame(reason, settlement.pattern)
-    this.visited++
+    countVisit(this, settlement, settled)
     if (reason === 'guess-missed') this.#missed.add(visit.key)
-    if (state === 'indexed' || state === 'unchanged' || state === 'skipped' || state === 'failed') this[state]++
     const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
     const told = { state, reason, status: status ?? null, detail: detail ?? null, bytes, chunks }
     const isStored = state === 'unchanged' && record === undefined
@@ -592,10 +593,11 @@ export class ActiveCrawl {
   }
 
   /** Counts a page that came without a visit and tells it. */
-  countAdopted(url: string, { state, reason }: Settled, chunks: number): void {
+  countAdopted(url: string, settled: Settled, chunks: number): void {
+    const { state, reason } = settled
+    countState(this, settled)
     const key = this.gate.keyOf(url) ?? url
     if (reason !== 'overflow') this.#covered.set(dropSlash(key), key)
-    if (state === 'indexed' || state === 'unchanged' || state === 'skipped') this[state]++
     if (state === 'indexed' || state === 'unchanged') this.pagesTaken++
     const detail = 'from llms-full.txt'
     this.events.push({ type: 'settled', url, state, reason, status: null, detail, bytes: 0, chunks })

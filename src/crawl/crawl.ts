@@ -8,6 +8,7 @@ import { createPatientPorts } from './patience.ts'
 import type { PlannedVisit } from './planner.ts'
 import type { PageKind } from './ports.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
+import { countedSince, uncountSkipped } from './run-counts.ts'
 import { type Supervisor, supervise } from './supervise.ts'
 import { visitPage } from './visit.ts'
 
@@ -189,5 +190,8 @@ async function requeueOrphans(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted) return false
   const isComplete = await isConclusive(active)
-  return (await ports.ledger.requeueOrphanedAliases(run.sourceId, run.crawlId, ports.clock.now(), isComplete)) > 0
+  const since = countedSince(active)
+  const orphans = await ports.ledger.requeueOrphanedAliases(run.sourceId, run.crawlId, since, isComplete)
+  uncountSkipped(active, orphans.settled)
+  return orphans.requeued > 0
 }

@@ -1,5 +1,6 @@
 import type { DurationCounts } from '../core/durations.ts'
 import type { Discovery, LedgerCounts, LedgerState, Reason } from './ledger.ts'
+import type { WiderScope } from './wider-scope.ts'
 
 /** Why a crawl runs. */
 export const CRAWL_KINDS = ['add', 'recrawl', 'refresh', 'retry'] as const
@@ -156,6 +157,8 @@ export interface CrawlSummary {
   readonly unread?: number
   /** Requests for pages that used up what the cap allows, and the pages that they brought; left out where the pages reached the cap. */
   readonly spent?: { readonly requests: number; readonly pages: number }
+  /** The scope that the source probably needs, where its own leaves only a few pages. @default its own fits */
+  readonly wider?: WiderScope
   /** Hosts that were left alone for the rest of the run, and why; their addresses failed without being asked. */
   readonly parked: readonly { readonly host: string; readonly detail: string }[]
   /** Why nothing was concluded from what was not found, in words. */

@@ -11,9 +11,11 @@ import {
   type Refusal,
 } from './ledger.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
+import { countFailures } from './run-counts.ts'
 import { addHelp, type Help } from './sharing.ts'
 import { walkRows } from './walk-rows.ts'
 import { Stall, TAKEN_OVER } from './watch.ts'
+import { findWiderScope } from './wider-scope.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
@@ -32,13 +34,16 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { removed, withheld } = ending
   let vainReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
-  const done = addHelp(active.done, await active.readHelp(true))
+  const failed = countFailures(active, ending.end === 'completed')
+  const done = addHelp({ ...active.done, failed }, await active.readHelp(true))
   if (end === 'completed') {
     vainReason = findVainReason(active, done, ledger, start)
     problem = vainReason === null ? findImbalance(ledger) : describeVain(active, done, vainReason, start)
     if (problem !== null) end = 'failed'
   }
   if (end === 'completed' || end === 'gate') await active.keepSite()
+  const site = { sourceId: run.sourceId, siteUrl: active.siteUrl }
+  const wider = end === 'completed' ? await findWiderScope(ports.ledger, site, ledger) : undefined
   return {
     crawlId: run.crawlId,
     kind: run.kind,
@@ -48,6 +53,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     removed,
     withheld,
     ...(await describeCap(active, ledger)),
+    ...(wider === undefined ? {} : { wider }),
     incomplete: await findDoubt(active),
     elapsedMs: ports.clock.now() - active.startedAt,
     problem,
@@ -255,7 +261,7 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
 
 /** Why a crawl was in vain: it could not begin, every page failed, or the start led to nothing. */
 function findVainReason(
-  { run, refusal, pagesTaken }: ActiveCrawl,
+  { run, refusal, pagesTaken, provenGone }: ActiveCrawl,
   { visited, failed }: Help,
   ledger: LedgerCounts,
   start: LedgerRow | undefined,
@@ -264,7 +270,7 @@ function findVainReason(
   // To try again what failed, and fail, is a result.
   if (run.kind === 'retry') return null
   // What an interrupted run had read before counts for the one that goes on.
-  const hasAll = visited > 0 && failed === visited && !(run.isResumed && pagesTaken > 0)
+  const hasAll = visited > 0 && failed + provenGone === visited && !(run.isResumed && pagesTaken > 0)
   const hasNothing = run.kind !== 'refresh' && ledger.states.indexed + ledger.states.unchanged === 0
   return hasAll || hasNothing ? (start?.reason ?? 'empty') : null
 }

@@ -409,6 +409,13 @@ export function overflowed(finds: Settled['finds']): Settled {
   return { type: 'settled', state: 'skipped', reason: 'overflow', target: null, finds }
 }
 
+/** An address that lost its content to a better one. */
+export interface Demoted {
+  /** The state it had before. */
+  readonly state: LedgerState
+  readonly checkedAt: number | null
+}
+
 /** What the ledger made of a settlement. */
 export interface Settled {
   /** `lost` when the lease had run out and somebody else has the row: nothing was written. */
@@ -418,6 +425,10 @@ export interface Settled {
   readonly reason: Reason | null
   /** Key of the address that holds the same content. */
   readonly target: string | null
+  /** The address that lost its content to this one, as the same crawl had settled it before. @default none did */
+  readonly demoted?: Demoted | null
+  /** Whether it holds a page. @default false */
+  readonly hasPage?: boolean
   /** In the order of the finds. */
   readonly finds: readonly FindResult[]
 }
@@ -512,6 +523,16 @@ export interface OpenWork {
  */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 
+/** Rows that are visited once more because the address that held their content lost it. */
+export interface Orphans {
+  readonly requeued: number
+  /** Those of them that the same crawl had settled since the moment that was given. */
+  readonly settled: number
+}
+
+/** No rows at all. */
+export const NO_ORPHANS: Orphans = { requeued: 0, settled: 0 }
+
 /**
  * What the engine needs to keep: the ledger with its frontier, the clocks of hosts, and robots.txt files.
  *
@@ -571,7 +592,7 @@ export interface Ledger {
    * duplicates whose target has other content, canonical ones whose target has none. A target that is about to be removed holds
    * nothing: it is one of those that `countRemovable` counts with the same `withUnseen`. Each row once a crawl.
    */
-  requeueOrphanedAliases(sourceId: string, crawlId: string, now: number, withUnseen?: boolean): Promise<number>
+  requeueOrphanedAliases(sourceId: string, crawlId: string, since: number, withUnseen?: boolean): Promise<Orphans>
   /** Links of a stored page, to be replayed. */
   readLinks(sourceId: string, key: string): Promise<readonly string[]>
   findRow(sourceId: string, key: string): Promise<LedgerRow | undefined>

@@ -87,11 +87,11 @@ export function writeProgress({ id, progress, stage, paused }: JobView): Record<
   return { ...(progress ?? BEFORE), paused, running: true, stage, jobId: id }
 }
 
-const BEFORE = { visited: 0, downloaded: 0, found: 0, saved: 0, errors: 0, bytes: 0, queueSize: 0 }
+const BEFORE = { visited: 0, downloaded: 0, found: 0, saved: 0, errors: 0, bytes: 0, queueSize: 0, unread: 0 }
 
 function metricsOf(progress: ProgressFrame | null, rates: JobView['rates']): Record<string, number> {
-  const { visited, downloaded, found, saved, errors, queueSize, bytes } = progress ?? BEFORE
-  return { visited, downloaded, found, saved, errors, queueSize, bytes, ...rates }
+  const { visited, downloaded, found, saved, errors, queueSize, unread = 0, bytes } = progress ?? BEFORE
+  return { visited, downloaded, found, saved, errors, queueSize, unread, bytes, ...rates }
 }
 
 /** A job in the list of queues. */

@@ -122,6 +122,18 @@ export const sourceShape: z.ZodType = z.looseObject({
     .describe(
       'What the source lacks because its last crawl was capped, interrupted or partly failed; null where nothing is.',
     ),
+  widerScope: z
+    .looseObject({
+      message: z.string(),
+      advice: z.string(),
+      pages: count,
+      refused: count,
+      listed: count,
+      folder: z.string().nullable(),
+      scope: z.object({ reach: z.string(), allow: z.array(z.string()) }),
+    })
+    .nullable()
+    .describe('The scope that the source probably needs, where its own leaves only a few pages; null where that fits.'),
 })
 
 /** An address of the ledger. */

@@ -3,6 +3,7 @@ import type { LedgerRow } from '../library/ledger-words.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
 import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
 import { labelOf } from '../library/source.ts'
+import { adviseWidening, widenScope, writeWiderScope } from '../library/wider-scope.ts'
 import { isoOf, isoOrNull } from './time.ts'
 
 /** A source with where it stands. */
@@ -19,6 +20,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     isRunning,
     isInterrupted,
     shortfall,
+    wider,
     waiting,
   } = report
   const { id, name, version, url, siteUrl, scope, settings } = source
@@ -43,6 +45,15 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     isRunning,
     isInterrupted,
     partial: shortfall === null ? null : partialRecord(id, shortfall),
+    widerScope:
+      wider === null
+        ? null
+        : {
+            message: writeWiderScope(wider),
+            advice: adviseWidening(source, wider),
+            ...wider,
+            scope: widenScope(source, wider),
+          },
     waiting: waiting.map(({ host, until }) => ({ host, until: isoOf(until) })),
     crawl:
       crawl === null

@@ -244,6 +244,14 @@ test('what a person should look at is a problem', () => {
   expect(dataOf(write([[0, ended()]]), 'PROBLEM')).toEqual([])
 })
 
+test('the end of a capped run tells what it did not read', () => {
+  const frames = write([[0, ended({ indexed: 5, cappedAt: 5, unread: 45 })]])
+  expect(dataOf(frames, 'PROGRESS').at(-1)).toMatchObject({ saved: 5, unread: 45 })
+  expect(dataOf(frames, 'PROBLEM')).toMatchObject([
+    { message: 'the cap of 5 was reached: 45 known addresses not read', details: { maxPages: 5, unread: 45 } },
+  ])
+})
+
 test('what a plan tells becomes frames, and what it thinks a line', () => {
   const lines: string[] = []
   const note = { target: `${START}world`, message: 'it is so', details: { count: 3 } }

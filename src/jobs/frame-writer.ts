@@ -1,6 +1,7 @@
 import type { CrawlEvent, CrawlProgress, CrawlSummary, HostProgress, PauseCause } from '../crawl/events.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { ErrorFrame, Frame, NoteFrame, ProgressFrame, QueueAction } from '../library/dispatch/frames.ts'
+import { writeCap } from '../library/shortfall.ts'
 
 /** What frames are written about. */
 export interface FrameWriterOptions {
@@ -53,6 +54,7 @@ class CrawlFrames implements FrameWriter {
   #sitemaps = 0
   #fromSitemaps = 0
   #queueSize = 0
+  #unread = 0
   /** Depths of what is being visited. */
   readonly #depths = new Map<string, number>()
 
@@ -71,6 +73,7 @@ class CrawlFrames implements FrameWriter {
       saved: indexed,
       errors: failed,
       queueSize: queued,
+      unread: this.#unread,
       currentDownloadsCount: current.length,
       currentDownloads: current.slice(0, MOST_NAMED),
       paused: this.#state.isPaused,
@@ -215,6 +218,7 @@ class CrawlFrames implements FrameWriter {
     const queued = ledger.states.pending + ledger.states.leased
     this.#state = { ...this.#state, ...counts, queued, current: [], isPaused: false }
     this.#queueSize = queued
+    this.#unread = summary.unread ?? 0
     for (const { kind, message, details } of listEndProblems(summary)) {
       this.#tellProblem(kind, this.#options.startUrl, message, { end, ...details })
     }
@@ -261,16 +265,15 @@ interface EndProblem {
 }
 
 function listEndProblems(summary: CrawlSummary): EndProblem[] {
-  const { end, problem, withheld, cappedAt, spent, overflow, incomplete, vainReason } = summary
+  const { end, problem, withheld, cappedAt, spent, unread = 0, overflow, incomplete, vainReason } = summary
   const problems: EndProblem[] = []
   if (end === 'gate') {
     const message = problem ?? 'more pages would have been removed than is allowed'
     problems.push({ kind: 'loss-gate', message, details: { withheld } })
   }
   if (cappedAt !== null) {
-    const after = spent === undefined ? '' : ` after ${spent.requests} requests for ${spent.pages} of them`
-    const message = `the cap of ${cappedAt} pages left something out${after}`
-    problems.push({ kind: 'page-cap', message, details: { maxPages: cappedAt } })
+    const message = writeCap(cappedAt, unread, spent)
+    problems.push({ kind: 'page-cap', message, details: { maxPages: cappedAt, unread } })
   }
   if (overflow > 0) {
     const message = `${overflow} addresses were found and not recorded, as there was no room for them`

@@ -181,7 +181,8 @@ export interface Analyses {
    * more, fewer than the limit where they are large. What a newer version has analysed is left alone.
    */
   listPending(of: PendingBy & { readonly after: number; readonly limit: number }): Promise<readonly PageToAnalyse[]>
-  countPending(by: PendingBy): Promise<number>
+  /** Counts pages that are pending, only those with larger ids than `after`. */
+  countPending(by: PendingBy, after?: number): Promise<number>
   /**
    * Keeps analyses of pages, their places and hubs, and how far the run is, in one transaction. What changed meanwhile is left out.
    * False, and nothing is kept, when somebody else has taken the run over.

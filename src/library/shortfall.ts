@@ -1,5 +1,6 @@
 import { countOf } from '../core/text/count.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
+import type { CrawlSummary } from '../crawl/events.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import { REQUESTS_PER_PAGE } from '../crawl/run.ts'
 import { labelOf, type Source } from './source.ts'
@@ -72,18 +73,28 @@ const RETRIED: readonly Reason[] = [
 ]
 
 function describeCap({ pages, crawl }: ShortfallFacts, cap: number | null, unread: number): Gap {
-  const left = `${countOf(unread, 'known address')} not read`
-  const recrawl = (words: string, maxPages: number): Gap => ({
-    words: `${words}: ${left}`,
-    remedy: { verb: 'recrawl', maxPages },
-  })
-  if (cap === null) return recrawl('a page limit was reached', pages + unread)
   const { spent } = crawl?.summary ?? {}
-  // Pages that are read for the first time lead to others.
-  if (spent === undefined) return recrawl(`the cap of ${cap} was reached`, Math.max(cap * 2, cap + unread))
-  const most = Math.ceil((spent.requests + unread) / REQUESTS_PER_PAGE)
-  const words = `stopped after ${countOf(spent.requests, 'request')} for ${countOf(spent.pages, 'page')} (cap ${cap})`
-  return recrawl(words, Math.max(cap * 2, most))
+  return {
+    words: writeCap(cap, unread, spent),
+    remedy: {
+      verb: 'recrawl',
+      maxPages: cap === null ? pages + unread : Math.max(cap * 2, raiseCap(cap, unread, spent)),
+    },
+  }
+}
+
+/** The cap under which all known addresses can be read. Pages that are read for the first time lead to others. */
+function raiseCap(cap: number, unread: number, spent: CrawlSummary['spent']): number {
+  return spent === undefined ? cap + unread : Math.ceil((spent.requests + unread) / REQUESTS_PER_PAGE)
+}
+
+/** `the cap of 10 was reached: 48 known addresses not read` */
+export function writeCap(cap: number | null, unread: number, spent?: CrawlSummary['spent']): string {
+  const left = `${countOf(unread, 'known address')} not read`
+  if (cap === null || spent === undefined)
+    return `${cap === null ? 'a page limit' : `the cap of ${cap}`} was reached: ${left}`
+  const { requests, pages } = spent
+  return `stopped after ${countOf(requests, 'request')} for ${countOf(pages, 'page')} (cap ${cap}): ${left}`
 }
 
 function describeInterruption({ source, pending, crawl }: ShortfallFacts): Gap {

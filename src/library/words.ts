@@ -1,3 +1,4 @@
+import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeList } from '../core/text/list.ts'
 import type { PageMention, Passage, SearchAnswer, SimilarPage } from './search.ts'
 
@@ -9,6 +10,15 @@ export function writeTime(ms: number): string {
 /** The same for what may not have happened. */
 export function timeOrNull(ms: number | null): string | null {
   return ms === null ? null : writeTime(ms)
+}
+
+/** `Pages: 0 crawled, 10 skipped (unchanged), 0 errors, 48 not read` */
+export function writePageCounts(
+  counts: Readonly<Record<'indexed' | 'unchanged' | 'failed' | 'unread', number>>,
+): string {
+  const { indexed, unchanged, failed, unread } = counts
+  const read = `${writeNumber(indexed)} crawled, ${writeNumber(unchanged)} skipped (unchanged)`
+  return `Pages: ${read}, ${countOf(failed, 'error')}${unread === 0 ? '' : `, ${writeNumber(unread)} not read`}`
 }
 
 /** Text of others on one line of ours: whatever it holds, it cannot begin another. */

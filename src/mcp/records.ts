@@ -1,6 +1,7 @@
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import { writeShortfall } from '../library/shortfall.ts'
 import type { Source } from '../library/source.ts'
+import { type WiderScope, widenScope, writeWiderScope } from '../library/wider-scope.ts'
 import { timeOrNull, writeTime } from '../library/words.ts'
 
 /** Fields that name a source. */
@@ -33,8 +34,21 @@ export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
 
 /** Everything about a crawl for programs. */
 export function reportRecord(report: CrawlReport): Record<string, unknown> {
-  const { source, status, isRunning, crawl, progress, pages, chunks, cappedAt, shortfall, pending, needsRendering } =
-    report
+  const {
+    source,
+    status,
+    isRunning,
+    crawl,
+    progress,
+    pages,
+    chunks,
+    cappedAt,
+    unread,
+    shortfall,
+    wider,
+    pending,
+    needsRendering,
+  } = report
   const { errorUrls, ...counts } = progress
   return {
     source: sourceRecord(source),
@@ -47,7 +61,14 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     pages,
     chunks,
     cappedAt,
+    unread,
     partial: shortfall === null ? null : writeShortfall(shortfall),
     needsRendering,
+    widerScope: wider === null ? null : widerRecord(source, wider),
   }
+}
+
+function widerRecord(source: Source, wider: WiderScope): Record<string, unknown> {
+  const { reach: scope, allow: allowPatterns } = widenScope(source, wider)
+  return { message: writeWiderScope(wider), ...wider, scope, allowPatterns }
 }

@@ -109,6 +109,18 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
   pages: z.number(),
   chunks: z.number(),
   cappedAt: orNull(z.number()),
+  unread: z.number(),
   partial: orNull(z.string()),
   needsRendering: z.number(),
+  widerScope: orNull(
+    z.object({
+      message: z.string(),
+      pages: z.number(),
+      refused: z.number(),
+      listed: z.number(),
+      folder: orNull(z.string()),
+      scope: z.string(),
+      allowPatterns: z.array(z.string()),
+    }),
+  ),
 })

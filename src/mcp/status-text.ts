@@ -3,7 +3,8 @@ import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/shortfall.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import { oneLine, writeTime } from '../library/words.ts'
+import { writeWidening, writeWiderScope } from '../library/wider-scope.ts'
+import { oneLine, writePageCounts, writeTime } from '../library/words.ts'
 import { writeUnrendered } from './unrendered.ts'
 
 /** Where a crawl stands: while it runs how far it is, else what it came to. */
@@ -13,6 +14,7 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
     // Without this line, an agent takes the indexed part for the whole.
     ...(shortfall === null ? [] : [writePartial(source, shortfall, isReadOnly)]),
     ...writeEmpty(report, isReadOnly),
+    ...writeWider(report, isReadOnly),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
     ...(isRunning ? writeActive(report) : writeFinished(report)),
@@ -28,6 +30,13 @@ export function writePartial(source: Source, shortfall: Shortfall, isReadOnly: b
 /** What cannot be read as it is. */
 function writeEmpty({ source, needsRendering }: CrawlReport, isReadOnly: boolean): string[] {
   return needsRendering === 0 ? [] : [`Needs a browser: ${writeUnrendered(needsRendering, source, isReadOnly)}`]
+}
+
+/** What the scope kept out, where it left only a few pages. */
+function writeWider({ source, wider }: CrawlReport, isReadOnly: boolean): string[] {
+  if (wider === null) return []
+  const remedy = isReadOnly ? '' : `; ${oneLine(writeWidening(source, wider))}`
+  return [`Narrow: ${writeWiderScope(wider)}${remedy}`]
 }
 
 function writeActive({ progress, crawl }: CrawlReport): string[] {
@@ -49,11 +58,11 @@ function writeActive({ progress, crawl }: CrawlReport): string[] {
   ]
 }
 
-function writeFinished({ progress, status, crawl, chunks }: CrawlReport): string[] {
+function writeFinished({ progress, status, crawl, chunks, unread }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, errors, filtered } = progress
   return [
     `Last crawl: ${crawl === null || status === 'PENDING' ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
-    `Pages: ${writeNumber(pagesCrawled)} crawled, ${writeNumber(pagesSkipped)} skipped (unchanged), ${countOf(errors, 'error')}`,
+    writePageCounts({ indexed: pagesCrawled, unchanged: pagesSkipped, failed: errors, unread }),
     `Chunks: ${writeNumber(chunks)} total`,
     ...(crawl === null
       ? []

@@ -89,6 +89,37 @@ export function describeRuns(
   const open = ({ hasPlaces = false } = {}): Promise<OpenLibrary> => closeLater(openNews(hasPlaces))
 
   describe('a run', () => {
+    test.each([false, true])(
+      'counts no more pages than there are, although a crawl adds some (dry run: %s)',
+      async (dryRun) => {
+        const library = await open()
+        const events: AnalysisEvent[] = []
+        for await (const event of analyseLibrary(library, { batch: 10, options: { dryRun } })) {
+          if (!events.some(({ type }) => type === 'progress') && event.type === 'progress') {
+            await storeNews(library.store, { articles: 25, host: 'later.example.uk' })
+          }
+          events.push(event)
+        }
+        const told = events.flatMap((event) => (event.type === 'progress' ? [event.progress] : []))
+        expect(told.filter(({ pages, totalPages }) => pages > totalPages)).toEqual([])
+        expect(told.at(-1)).toMatchObject({ pages: PAGES + 15 + 25, totalPages: PAGES + 15 + 25 })
+      },
+    )
+
+    test('ends with all of its pages analysed, although some are removed meanwhile', async () => {
+      const library = await open()
+      await storeNews(library.store, { articles: 25, host: 'later.example.uk' })
+      const events: AnalysisEvent[] = []
+      for await (const event of analyseLibrary(library, { batch: 10 })) {
+        if (!events.some(({ type }) => type === 'progress') && event.type === 'progress') {
+          await library.store.removeSource('source of later.example.uk')
+        }
+        events.push(event)
+      }
+      const last = events.at(-1)
+      expect(last?.type === 'ended' && last.run.progress).toMatchObject({ pages: PAGES, totalPages: PAGES })
+    })
+
     test('analyses every page, hubs too, hosts and milestones, and keeps what happened', async () => {
       const library = await open({ hasPlaces: true })
       const { run } = await analyse(library)

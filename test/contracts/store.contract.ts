@@ -292,7 +292,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.adopt({ ...adoption, record: record('/full', 'x') })).toMatchObject({ type: 'lost' })
       expect(await store.skipPending('docs', 'page-cap', '1', 1200, 'c1')).toBe(0)
       expect(await store.requeue('docs', 'c1', 'failed', 1200)).toBe(0)
-      expect(await store.requeueOrphanedAliases('docs', 'c1', 1200)).toBe(0)
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 1200)).toMatchObject({ requeued: 0 })
       expect(await store.removeProven('docs', 'c1', true, 1200)).toBe(0)
       expect(await store.listRows('docs', { limit: 100 })).toEqual(before)
       expect(await store.countContent('docs')).toEqual({ pages: 2, chunks: 2 })
@@ -816,6 +816,8 @@ export function describeStore(open: () => Promise<Store>): void {
         state: 'indexed',
         reason: null,
         target: null,
+        demoted: null,
+        hasPage: true,
         finds: ['admitted', 'known'],
       })
       expect(await row('/a')).toMatchObject({
@@ -1001,9 +1003,16 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
     })
 
+    test('a better address does not count as settled what an earlier crawl settled', async () => {
+      await index('/a/b', 'same')
+      expect(await index('/a', 'same', { crawlId: 'c2' })).toMatchObject({ state: 'indexed', demoted: null })
+    })
+
     test('moves to a better address', async () => {
       await index('/a/b', 'same')
-      expect(await index('/a', 'same')).toMatchObject({ state: 'indexed', reason: null, target: null })
+      expect(await index('/a', 'same')).toMatchObject({
+        ...{ state: 'indexed', reason: null, target: null, demoted: { state: 'indexed' } },
+      })
       expect(await row('/a/b')).toMatchObject({
         state: 'skipped',
         reason: 'duplicate',
@@ -1059,7 +1068,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a/b', 'own')
       await index('/a/b', 'same', { crawlId: 'c2' })
       await visit('/a', { state: 'failed', reason: 'removed', isProvenGone: true }, 'c2')
-      expect(await store.requeueOrphanedAliases('docs', 'c2', 900)).toBe(1)
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 900)).toMatchObject({ requeued: 1 })
       expect(await store.removeProven('docs', 'c2', false, 900)).toBe(1)
       expect(await leaseOne('/a/b')).toMatchObject({ isFinal: true, hasPage: true })
     })
@@ -1090,6 +1099,8 @@ export function describeStore(open: () => Promise<Store>): void {
         state: 'indexed',
         reason: null,
         target: null,
+        demoted: null,
+        hasPage: true,
         finds: ['admitted'],
       })
       expect(await row('/a')).toMatchObject({
@@ -1279,14 +1290,14 @@ export function describeStore(open: () => Promise<Store>): void {
     test('orphaned duplicates are fetched as they are, once a crawl', async () => {
       await index('/a', 'same')
       await index('/a/b', 'same', { etag: '"1"' })
-      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toBe(0)
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toMatchObject({ requeued: 0 })
       await index('/a', 'changed', { crawlId: 'c2' })
-      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toBe(1)
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toEqual({ requeued: 1, settled: 0 })
       const orphan = await leaseOne('/a/b')
       expect(orphan).toMatchObject({ isFinal: true, etag: null, lastModified: null })
       await settle(orphan, { state: 'skipped', reason: 'duplicate', target: at('/nowhere'), crawlId: 'c2' })
-      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toBe(0)
-      expect(await store.requeueOrphanedAliases('docs', 'c3', 500)).toBe(1)
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toMatchObject({ requeued: 0 })
+      expect(await store.requeueOrphanedAliases('docs', 'c3', 500)).toMatchObject({ requeued: 1 })
     })
 
     test('duplicates take over the content of a page that is about to be removed', async () => {
@@ -1308,8 +1319,8 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a/b', 'same')
       await visit('/a/b', { state: 'unchanged' }, 'c2')
       expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
-      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toBe(0)
-      expect(await store.requeueOrphanedAliases('docs', 'c2', 500, true)).toBe(1)
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toMatchObject({ requeued: 0 })
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500, true)).toMatchObject({ requeued: 1 })
       await settle(await leaseOne('/a/b'), { state: 'indexed', record: record('/a/b', 'same'), crawlId: 'c2' })
       expect(await row('/a/b')).toMatchObject({ state: 'indexed', hasPage: true })
       expect(await store.removeProven('docs', 'c2', true, 500)).toBe(1)
@@ -1337,7 +1348,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a/b', 'same')
       await index('/a', 'same')
       expect(await row('/a/b/c')).toMatchObject({ reason: 'duplicate', target: at('/a/b') })
-      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toBe(0)
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toMatchObject({ requeued: 0 })
       expect(await row('/a/b/c')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
     })
 
@@ -1362,7 +1373,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await visit('/failed', { state: 'failed', reason: 'timeout' })
       await canonical('/5', '/failed')
       await visit('/6', { state: 'skipped', reason: 'redirect', target: at('/nothing') })
-      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toBe(3)
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toMatchObject({ requeued: 3 })
       const waiting = await store.listRows('docs', { state: 'pending', limit: 10 })
       expect(waiting.map(({ key }) => key)).toEqual([at('/3'), at('/4'), at('/5')])
     })

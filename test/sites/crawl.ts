@@ -142,6 +142,7 @@ export async function runCrawl(
   if (last?.type !== 'ended') throw new Error(`the crawl ended with ${JSON.stringify(last)}`)
   const rows = await listRows(library, source)
   expectBalance(last.summary, rows)
+  expectRunCounts(last.summary, events, rows)
   const keys = new Set(rows.map(({ key }) => key))
   const named = rows.map((row) => {
     const bare = dropSlash(row.key)
@@ -164,6 +165,24 @@ function expectBalance(summary: CrawlSummary, rows: readonly LedgerRow[]): void 
   const needsReason = ({ state }: LedgerRow) => state === 'skipped' || state === 'failed' || state === 'gone'
   const unexplained = rows.filter((row) => needsReason(row) && row.reason === null)
   expect(unexplained.map(({ url, state }) => `${url} is ${state} without a reason`)).toEqual([])
+}
+
+/** The counts of a run are the states that the addresses it settled have in the end: each address counts once. */
+function expectRunCounts(summary: CrawlSummary, events: readonly CrawlEvent[], rows: readonly LedgerRow[]): void {
+  const urls = events.flatMap((event) => (event.type === 'settled' ? [event.url] : []))
+  const told = new Set(urls)
+  // The address of a file in an archive changes with the name of the archive's folder.
+  const isSettled = ({ url, key }: LedgerRow) =>
+    told.has(url) || (!key.includes('://') && urls.some((one) => one.endsWith(`/${key}`)))
+  // Addresses of a host that is left alone fail without a visit.
+  const own = rows.filter((row) => row.crawlId === summary.crawlId && (row.reason === 'host-parked' || isSettled(row)))
+  const { indexed, unchanged, skipped, failed, cappedAt, kind, unread = 0 } = summary
+  const counts = { indexed, unchanged, skipped, failed }
+  const countIn = (wanted: string) => own.filter(({ state }) => state === wanted).length
+  expect(counts).toEqual(Object.fromEntries(Object.keys(counts).map((state) => [state, countIn(state)])))
+  if (cappedAt === null || kind === 'retry') return
+  const isUnread = (row: LedgerRow) => row.reason === 'page-cap' || (row.hasPage && !isSettled(row))
+  expect(unread).toBe(rows.filter(isUnread).length)
 }
 
 async function listRows(library: OpenLibrary, source: Source): Promise<LedgerRow[]> {

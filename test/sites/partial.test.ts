@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { writeSourceLines, writeStatus } from '../../src/cli/status-text.ts'
 import { sourceRecord } from '../../src/http/source-records.ts'
+import { createJobs } from '../../src/library/crawl-jobs.ts'
+import { describeCrawl } from '../../src/library/operations/describe-crawl.ts'
 import { describeSource } from '../../src/library/operations/describe-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
+import { reportRecord } from '../../src/mcp/records.ts'
 import { readSourceList, writeListed } from '../../src/mcp/source-list.ts'
+import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
 import { type Stage, stage, UNPACED } from './crawl.ts'
 import { page, sitemap } from './site.ts'
 
@@ -44,6 +48,27 @@ describe('a partial source', () => {
     })
     await staged.crawl({ kind: 'recrawl', scope: { maxPages: 58 } })
     expect((await read(staged)).first).toMatch(/^Source: guide/)
+  })
+
+  test('a capped run is told with the same numbers while it is the last one and later', async () => {
+    const staged = await stage(SITE, { name: 'guide', limits: UNPACED })
+    const { library, source } = staged
+    await staged.crawl()
+    const { summary } = await staged.crawl({ kind: 'recrawl', scope: { maxPages: 10 } })
+    const hint = (verb: string) => verb
+    const words = 'Pages: 0 crawled, 10 skipped (unchanged), 0 errors, 48 not read'
+    const about = await describeSource(library, source, 0)
+    expect(writeStatus(about, hint, library.clock.now())).toContain(words)
+    expect(about.crawled).toBe(10)
+    const jobs = createJobs(library)
+    const last = await describeCrawl(library, jobs, source, 0)
+    expect(writeCrawlStatus(last)).toContain(words)
+    await staged.crawl({ kind: 'recrawl' })
+    const past = await describeCrawl(library, jobs, source, 0, summary.crawlId)
+    expect(writeCrawlStatus(past)).toContain(words)
+    const { pagesCrawled, pagesSkipped, pagesTotal } = last.progress
+    expect(past.progress).toMatchObject({ pagesCrawled, pagesSkipped, pagesTotal })
+    expect(reportRecord(past)).toMatchObject({ unread: 48, cappedAt: 10 })
   })
 
   test('a capped first crawl counts the addresses that it found and did not read', async () => {

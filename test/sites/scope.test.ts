@@ -1,7 +1,15 @@
+import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { writeExplanation } from '../../src/cli/explanation-text.ts'
+import { statusRecord, writeStatus } from '../../src/cli/status-text.ts'
+import { createJobs } from '../../src/library/crawl-jobs.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
+import { describeCrawl } from '../../src/library/operations/describe-crawl.ts'
 import { describeSource } from '../../src/library/operations/describe-source.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
+import { stageFolder, writeFiles } from '../trees/archive-stage.ts'
+import { stageTree } from '../trees/library-stage.ts'
 import { runCrawl, stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
 import { page, type Site, sitemap, text } from './site.ts'
 
@@ -406,4 +414,48 @@ test('addresses count as filtered only when the scope refuses them', async () =>
   const { filtered, leftOut } = await describeSource(library, source, 10)
   expect(filtered.map(({ reason }) => reason)).toEqual(['off-site'])
   expect(leftOut.map(({ reason }) => reason)).toContain('excluded')
+})
+
+test('pages that only the scope of one run blocks stay, and are listed as blocked', async () => {
+  const { crawl, library, source } = await stage(
+    { '/': page('Start', ['/a', '/blog/x']), '/a': page('A'), '/blog/x': page('X', ['/blog/y']), '/blog/y': page('Y') },
+    { name: 'site' },
+  )
+  await crawl()
+  await crawl({ kind: 'recrawl', scope: { block: ['/blog/**'] } })
+  expect(await library.store.countContent(source.id)).toMatchObject({ pages: 4 })
+  const about = await describeSource(library, source, 10)
+  expect(about.filtered.map(({ url, reason, pattern }) => [new URL(url).pathname, reason, pattern])).toEqual([
+    ['/blog/x', 'blocked', '/blog/**'],
+    ['/blog/y', 'blocked', '/blog/**'],
+  ])
+  const hint = (verb: string) => verb
+  const now = library.clock.now()
+  const status = writeStatus(about, hint, now)
+  expect(status).toContain('Pages: 0 crawled, 2 skipped (unchanged), 0 errors')
+  expect(status).toContain('Filtered: 2 URLs excluded by scope, 2 of them in the last run only: their pages stay')
+  expect(statusRecord(about, now)).toMatchObject({ filtered_total: 2 })
+  const report = await describeCrawl(library, createJobs(library), source, 10)
+  expect(report.progress).toMatchObject({ filtered: 2, filteredUrls: [{ reason: 'blocked' }, { reason: 'blocked' }] })
+  const explained = await explainUrl(library, source, '/blog/x')
+  expect(explained).toMatchObject({ refusal: null, lastRefusal: { reason: 'blocked', pattern: '/blog/**' } })
+  expect(writeExplanation(explained, source, hint, now)).toContain(
+    'Last crawl: left as it was, blocked by /blog/** for that run only',
+  )
+  await crawl({ kind: 'recrawl' })
+  expect((await describeSource(library, source, 10)).filtered).toEqual([])
+  expect((await explainUrl(library, source, '/blog/x')).lastRefusal).toBeNull()
+})
+
+test('files that only the scope of one run blocks stay, and are listed as blocked', async () => {
+  const folder = stageFolder()
+  writeFiles(folder, { 'a.md': '# A\n\nText of A.\n', 'blog/x.md': '# X\n\nText of X.\n' })
+  const { crawl, library, source } = await stageTree(pathToFileURL(`${folder}/`).href)
+  await crawl()
+  await crawl({ kind: 'recrawl', scope: { block: ['/blog/**'] } })
+  const { filtered, pages } = await describeSource(library, source, 10)
+  expect(pages).toBe(2)
+  expect(filtered.map(({ key, reason, pattern }) => [key, reason, pattern])).toEqual([
+    ['blog/x.md', 'blocked', '/blog/**'],
+  ])
 })

@@ -35,6 +35,19 @@ const CHANGED = {
   'tower/.gitignore': '*.log\n',
 }
 
+describe('an archive of files that repeat each other', () => {
+  test('the run counts the same pages and duplicates as the ledger', async () => {
+    const same = '# Setting\n\nThe same text in every folder.\n'
+    // The file that keeps the content is read last, because it is deeper; names with a question mark are worse.
+    const files = [...Array.from({ length: 20 }, (_, i) => `lamp-${i}?.md`), 'deep/lamp.md']
+    const archive = packFiles(join(place, 'same.zip'), Object.fromEntries(files.map((path) => [path, same])))
+    const { crawl } = await stageTree(pathToFileURL(archive).href)
+    const { summary } = await crawl()
+    expect(summary.ledger.states).toMatchObject({ indexed: 1, skipped: 20 })
+    expect(summary).toMatchObject({ visited: 21, indexed: 1, skipped: 20 })
+  })
+})
+
 describe.each(ENDINGS)('an archive in a library, %s', (ending) => {
   test('is taken in file by file, and when it changes only what changed in it is cut again', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {

@@ -233,7 +233,8 @@ export interface CrawlDetail {
   /** Why it did not come to a good end, in words. */
   readonly problem: string | null
   readonly sourceId: string | null
-  readonly metrics: { readonly saved: number; readonly errors: number }
+  /** `unread`: addresses that a page limit kept from being read. */
+  readonly metrics: { readonly saved: number; readonly errors: number; readonly unread: number }
   readonly lastProgress: { readonly unchanged?: number } | null
 }
 
@@ -297,6 +298,11 @@ export interface SourceItem {
       readonly path: string
       readonly body: { readonly scope?: { readonly maxPages: number } }
     }[]
+  } | null
+  /** The scope that it probably needs, where its own leaves only a few pages; null where that fits. */
+  readonly widerScope: {
+    /** `the scope left only the start: it refused 4 addresses of the site; to take them in, …` */
+    readonly advice: string
   } | null
   /** The last one, if there was any. */
   readonly crawl: {

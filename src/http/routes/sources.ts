@@ -11,7 +11,7 @@ import type { Library } from '../../library/library.ts'
 import { resolveScope } from '../../library/operations/add-source.ts'
 import type { CrawlInput } from '../../library/operations/crawl-source.ts'
 import { describeSource } from '../../library/operations/describe-source.ts'
-import { explainUrl } from '../../library/operations/explain.ts'
+import { type Explanation, explainUrl } from '../../library/operations/explain.ts'
 import { findSource } from '../../library/operations/find-source.ts'
 import { openRendering } from '../../library/operations/open-rendering.ts'
 import { removeSource as removeFrom } from '../../library/operations/remove-source.ts'
@@ -290,7 +290,7 @@ export const sourceRoutes: readonly Route[] = [
           target: target === null ? null : rowRecord(target),
           heldUntil: isoOrNull(heldUntil),
           words: {
-            state: row === null ? null : STATE_WORDS[row.state],
+            state: row === null ? null : `${STATE_WORDS[row.state]}${writeLeft(explanation.lastRefusal)}`,
             reason: row === null || row.reason === null ? null : REASON_WORDS[row.reason],
             discovery: row === null ? null : DISCOVERY_WORDS[row.discovery],
             refusal: explanation.refusal === null ? null : REASON_WORDS[explanation.refusal.reason],
@@ -362,4 +362,9 @@ async function removeSource(library: Library, text: string, isForced: boolean, {
   }
   const { pages, chunks } = await removeFrom(library, source.id)
   return reply({ removed: true, pages, chunks, cancelled: jobs.length })
+}
+
+/** Why the last crawl left a page as it was, by a scope that was given for that crawl alone. */
+function writeLeft(refusal: Explanation['lastRefusal']): string {
+  return refusal === null ? '' : `; refused in the last crawl only: ${REASON_WORDS[refusal.reason]}`
 }

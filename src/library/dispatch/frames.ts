@@ -79,6 +79,8 @@ export interface ProgressFrame {
   /** What the process that tells it has done of it. @default all of it */
   readonly own?: { readonly visited: number; readonly bytes: number } | undefined
   readonly queueSize: number
+  /** Known addresses that a cap kept from being read, once the crawl has ended. @default 0 */
+  readonly unread?: number | undefined
   readonly currentDownloadsCount: number
   /** At most five. */
   readonly currentDownloads: readonly { readonly url: string; readonly ageMs: number }[]
@@ -219,6 +221,7 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   bytes: z.number(),
   own: z.object({ visited: z.number(), bytes: z.number() }).optional(),
   queueSize: z.number(),
+  unread: z.number().optional(),
   currentDownloadsCount: z.number(),
   currentDownloads: z.array(z.object({ url: z.string(), ageMs: z.number() })),
   paused: z.boolean(),

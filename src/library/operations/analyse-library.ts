@@ -161,11 +161,11 @@ class ActiveRun {
 
   async *#setUp(): AsyncGenerator<AnalysisEvent, void> {
     yield await this.#tell('looking at what there is to do')
-    const { analysisVersion, pageLimit, skipPages } = this.#options
+    const { analysisVersion, skipPages } = this.#options
     const { revision } = this.#places
     await this.#settleLocales()
     const pending = skipPages ? 0 : await this.#analyses.countPending(this.#pendingBy)
-    const totalPages = Math.min(this.#progress.pages + pending, pageLimit ?? Number.POSITIVE_INFINITY)
+    const totalPages = this.#limitPages(this.#progress.pages + pending)
     await this.#change({ progress: { ...this.#progress, totalPages, gazetteerRevision: revision } })
     const words = revision === '' ? 'there is no gazetteer, so that no places will be found' : 'the gazetteer is there'
     yield await this.#tell(`${totalPages - this.#progress.pages} pages are to be analysed; ${words}`, {
@@ -174,6 +174,18 @@ class ActiveRun {
       analysisVersion,
       gazetteerRevision: revision,
     })
+  }
+
+  #limitPages(count: number): number {
+    return Math.min(count, this.#options.pageLimit ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Counts the pages anew once as many are analysed as there were: a crawl may have added others meanwhile. */
+  async #withTotal(progress: RunProgress): Promise<RunProgress> {
+    const { pages, totalPages, lastPage } = progress
+    if (pages < totalPages) return progress
+    const left = await this.#analyses.countPending(this.#pendingBy, lastPage)
+    return { ...progress, totalPages: Math.max(pages, this.#limitPages(pages + left)) }
   }
 
   get #pendingBy(): PendingBy {
@@ -222,6 +234,8 @@ class ActiveRun {
       // Whoever else waits for this process gets it between two batches.
       await this.#library.clock.sleep(0, this.#signal)
     }
+    // Pages that were removed meanwhile are not missing.
+    await this.#change({ progress: { ...this.#progress, totalPages: this.#progress.pages } })
     const { pages, articles, navs, others, places, hubs, failed } = this.#progress
     yield await this.#tell(`pages: ${pages} done`, { pages, articles, navs, others, places, hubs, failed })
   }
@@ -248,7 +262,7 @@ class ActiveRun {
       }
     }
     const hubs = await this.#countHubs(done)
-    const progress = addUp(this.#progress, { pages, done, hubs, failed: failures.length })
+    const progress = await this.#withTotal(addUp(this.#progress, { pages, done, hubs, failed: failures.length }))
     await this.#keep(progress, this.#options.dryRun ? [] : done)
     for (const { page, problem } of failures) {
       if (this.#named++ < MOST_NAMED) {

@@ -1,12 +1,13 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
+import type { WiderScope } from '../../crawl/wider-scope.ts'
 import type { Job, JobProgress, Jobs } from '../jobs.ts'
 import type { Library } from '../library.ts'
 import type { Shortfall } from '../shortfall.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
-import { capOf, hasSignOfLife, readRunningStatus, type SourceStatus, totalPages } from './source-status.ts'
+import { capOf, countRead, hasSignOfLife, readRunningStatus, type SourceStatus, totalPages } from './source-status.ts'
 
 /** How a crawl stands: as it is kept, but one that runs without a sign of life is told apart. */
 export type CrawlState = Crawl['state'] | 'interrupted'
@@ -38,8 +39,12 @@ export interface CrawlReport {
   readonly chunks: number
   /** The cap that bit, if one did. */
   readonly cappedAt: number | null
+  /** Known addresses that it kept from being read. */
+  readonly unread: number
   /** What the source lacks after its last crawl; null for earlier crawls, and where nothing is known to be missing. */
   readonly shortfall: Shortfall | null
+  /** The scope that the source probably needs instead of the one of this crawl; null where that fits. */
+  readonly wider: WiderScope | null
   /** Addresses that are left to be done. */
   readonly pending: number
   /** Pages that failed because they are empty until a browser runs their scripts; while it runs here, none are counted. */
@@ -72,7 +77,9 @@ export async function describeCrawl(
     pages,
     chunks,
     cappedAt: crawl?.summary?.cappedAt ?? null,
+    unread: crawl?.summary?.unread ?? 0,
     shortfall: isLast ? about.shortfall : null,
+    wider: crawl?.summary?.wider ?? null,
     pending: balance.pending,
     needsRendering: about.reasons['failed/needs-rendering'] ?? 0,
   }
@@ -135,7 +142,9 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
     progress,
     ...(await store.countContent(source.id)),
     cappedAt: null,
+    unread: 0,
     shortfall: null,
+    wider: null,
     needsRendering: 0,
     pending,
   }
@@ -163,16 +172,17 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
 function progressOf(about: SourceDescription): JobProgress {
   const { source, crawl, isRunning, balance, reasons, errors, filtered } = about
   const cap = isRunning ? capOf(source, crawl?.options.scope) : null
+  const { indexed, unchanged } = countRead(about)
   return {
-    pagesCrawled: balance.indexed,
-    pagesSkipped: balance.unchanged,
-    pagesTotal: totalPages(balance.indexed + balance.unchanged, balance.pending, cap),
+    pagesCrawled: indexed,
+    pagesSkipped: unchanged,
+    pagesTotal: totalPages(indexed + unchanged, balance.pending, cap),
     errors: balance.failed,
     errorUrls: errors.map(({ url, reason, detail }) => ({
       url,
       reason: [reason, detail].filter((part) => part !== null).join(', '),
     })),
-    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), 0),
+    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), about.kept),
     filteredUrls: filtered.map(({ url, reason, pattern }) => ({ url, reason: reason ?? 'refused', pattern })),
   }
 }

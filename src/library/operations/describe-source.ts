@@ -3,7 +3,7 @@ import { treeKindOf } from '../../core/url/tree-url.ts'
 import { type LedgerRow, REASONS, type Reason } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
-import { reportSource, type SourceReport } from './source-status.ts'
+import { countRead, hasOwnScope, reportSource, type SourceReport } from './source-status.ts'
 
 /** A report with the addresses that a person asks about. */
 export interface SourceDescription extends SourceReport {
@@ -13,6 +13,8 @@ export interface SourceDescription extends SourceReport {
   readonly commit: string | null
   /** Addresses that failed, as many as asked for. */
   readonly errors: readonly LedgerRow[]
+  /** Pages that only the scope of the last crawl refused, and that stay. */
+  readonly kept: number
   /** Addresses that the gate refused, as many as asked for; those that somebody's own rules refused come first. */
   readonly filtered: readonly LedgerRow[]
   /** Addresses that were left out for another reason, as many as asked for; those that stand for another one come last. */
@@ -48,7 +50,7 @@ const OTHER_REASONS: readonly Reason[] = [
 export async function describeSource(library: Library, source: Source, limit: number): Promise<SourceDescription> {
   const { store } = library
   const report = await reportSource(library, source)
-  const { crawl, reasons } = report
+  const { reasons } = report
   const listSkipped = async (which: readonly Reason[]) => {
     const rows: LedgerRow[] = []
     for (const reason of which) {
@@ -60,10 +62,25 @@ export async function describeSource(library: Library, source: Source, limit: nu
     return rows
   }
   const errors = limit === 0 ? [] : await store.listRows(source.id, { state: 'failed', limit })
-  const filtered = await listSkipped(FILTER_REASONS)
+  const kept = await readKept(library, report, limit)
+  const filtered = [...kept.rows, ...(await listSkipped(FILTER_REASONS))].slice(0, limit)
   const leftOut = await listSkipped(OTHER_REASONS)
-  const crawled = crawl === null ? 0 : await store.countPages(source.id, crawl.id)
-  return { ...report, crawled, commit: await findCommit(library, source), errors, filtered, leftOut }
+  const crawled = await countCrawled(library, report)
+  return { ...report, crawled, commit: await findCommit(library, source), errors, kept: kept.count, filtered, leftOut }
+}
+
+/** Pages that only the scope of the last crawl refused. What judges them takes long to load, and is rarely needed. */
+async function readKept(library: Library, { source, crawl, isRunning }: SourceReport, limit: number) {
+  if (crawl === null || isRunning || !hasOwnScope(crawl)) return { count: 0, rows: [] }
+  const { listKept } = await import('./last-refusals.ts')
+  return listKept(library, source, crawl, limit)
+}
+
+async function countCrawled({ store }: Library, report: SourceReport): Promise<number> {
+  const { source, crawl } = report
+  if (crawl === null) return 0
+  const { indexed, unchanged } = countRead(report)
+  return crawl.summary?.cappedAt == null ? store.countPages(source.id, crawl.id) : indexed + unchanged
 }
 
 /** Every page of a repository is at the commit that was read last. */

@@ -9,6 +9,7 @@ import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 import { isTree, writeFileUrl } from '../tree.ts'
 import { findSiteUrl } from './find-start.ts'
+import { createKeptJudge } from './last-refusals.ts'
 
 /** What the ledger knows of an address. */
 export interface Explanation {
@@ -23,6 +24,8 @@ export interface Explanation {
   readonly aliases: readonly Alias[]
   /** What the gate would say of it now; null lets it through. */
   readonly refusal: Refusal | null
+  /** Why the last crawl left its page as it was, by a scope that was given for that crawl alone; null where it did not. */
+  readonly lastRefusal: Refusal | null
   /** Why the last crawl failed, in words; null when it did not. */
   readonly lastProblem: string | null
   /** Addresses that the last crawl found and had no room for. */
@@ -58,6 +61,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
     aliases: await store.listAliases(source.id, verdict.url),
     // What is held is asked for, whatever its address looks like.
     refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
+    lastRefusal: await judgeKept(library, source, crawl, row),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
     robotsReadAt: row?.reason === 'robots-disallow' ? await findRobotsTime(library, row.url) : null,
@@ -83,6 +87,7 @@ async function explainFile(library: Library, source: Source, text: string): Prom
     other: null,
     aliases: await store.listAliases(source.id, url),
     refusal: null,
+    lastRefusal: await judgeKept(library, source, crawl, found ?? null),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
     robotsReadAt: null,
@@ -92,6 +97,15 @@ async function explainFile(library: Library, source: Source, text: string): Prom
 
 async function findRobotsTime({ store }: Library, url: string): Promise<number | null> {
   return (await store.readRobots(new URL(url).origin))?.fetchedAt ?? null
+}
+
+async function judgeKept(
+  library: Library,
+  source: Source,
+  crawl: Crawl | undefined,
+  row: LedgerRow | null,
+): Promise<Refusal | null> {
+  return row === null ? null : (await createKeptJudge(library, source, crawl ?? null))(row)
 }
 
 /** A crawl that could not even begin leaves no trace at the addresses. */

@@ -26,6 +26,7 @@ import {
   type Visit,
 } from '../../crawl/ledger.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
+import { countedSince, countFailures, countVisit, type RunCounts, uncountSkipped } from '../../crawl/run-counts.ts'
 import { type RunPorts, type Supervisor, supervise } from '../../crawl/supervise.ts'
 import type { Pulse } from '../../crawl/watch.ts'
 import { REASON_WORDS } from '../ledger-words.ts'
@@ -95,7 +96,7 @@ export function indexTree(run: TreeRun, ports: TreePorts, signal: AbortSignal): 
 }
 
 /** A run over a folder: what it knows, counts and says. */
-class ActiveTree {
+class ActiveTree implements RunCounts {
   readonly run: TreeRun
   readonly ports: TreePorts
   readonly signal: AbortSignal
@@ -110,6 +111,7 @@ class ActiveTree {
   unchanged = 0
   skipped = 0
   failed = 0
+  provenGone = 0
   newInRefresh = 0
   overflow = 0
   bytes = 0
@@ -163,18 +165,14 @@ class ActiveTree {
   }
 
   /** Counts what became of a visit and tells it. */
-  count(settlement: Settlement, { type, state, reason }: Settled, bytes: number): void {
+  count(settlement: Settlement, settled: Settled, bytes: number): void {
+    const { type, state, reason } = settled
     if (type === 'lost' || state === 'pending') return
     const { visit, detail = null, record } = settlement
     if (record !== undefined) this.readHashes.add(record.page.contentHash)
     if (settlement.isProvenGone === true && visit.contentHash !== null) this.goneHashes.push(visit.contentHash)
-    this.visited++
     this.bytes += bytes
-    // A file that was deleted is no failure: it is counted when its page is removed.
-    const isDeleted = state === 'failed' && settlement.isProvenGone === true
-    if (state === 'indexed' || state === 'unchanged' || state === 'skipped' || state === 'failed') {
-      if (!isDeleted) this[state]++
-    }
+    countVisit(this, settlement, settled)
     if (state === 'indexed' || state === 'unchanged') this.pagesTaken++
     else if (reason !== null) this.lastRefusal = { reason, detail }
     const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
@@ -491,9 +489,16 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
 const KEEPING: ReadonlySet<Reason> = new Set<Reason>(['too-large', 'damaged', 'encrypted'])
 
 /** Files whose content is kept under another path are read for themselves when that one holds it no longer, or is to go. */
-async function requeueOrphans({ run, ports }: ActiveTree): Promise<boolean> {
-  const now = ports.clock.now()
-  return (await ports.ledger.requeueOrphanedAliases(run.sourceId, run.crawlId, now, false)) > 0
+async function requeueOrphans(active: ActiveTree): Promise<boolean> {
+  const { run, ports } = active
+  const { requeued, settled } = await ports.ledger.requeueOrphanedAliases(
+    run.sourceId,
+    run.crawlId,
+    countedSince(active),
+    false,
+  )
+  uncountSkipped(active, settled)
+  return requeued > 0
 }
 
 /** Removes what was proven gone, as far as that is allowed, and adds up. */
@@ -504,7 +509,8 @@ async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   const isVain = ending.end === 'completed' && run.kind !== 'retry' && run.kind !== 'refresh' && hasNoPage(ledger)
   const problem = ending.end !== 'completed' ? ending.problem : isVain ? describeVain(active) : findImbalance(ledger)
   const end = ending.end === 'completed' && problem !== null ? 'failed' : ending.end
-  const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, overflow, moved } = active
+  const { visited, indexed, unchanged, skipped, newInRefresh, bytes, overflow, moved } = active
+  const failed = countFailures(active, ending.end === 'completed')
   const place = end === 'completed' ? ports.tree.place : run.lastPlace
   return {
     ...{ crawlId: run.crawlId, kind: run.kind, end, ledger, problem },

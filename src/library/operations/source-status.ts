@@ -1,5 +1,6 @@
 import type { Scope } from '../../core/url/scope.ts'
 import type { LedgerCounts } from '../../crawl/ledger.ts'
+import type { WiderScope } from '../../crawl/wider-scope.ts'
 import type { Library } from '../library.ts'
 import { findShortfall, type Shortfall } from '../shortfall.ts'
 import type { Source } from '../source.ts'
@@ -31,6 +32,8 @@ export interface SourceReport {
   readonly isInterrupted: boolean
   /** What the source lacks; null where nothing is known to be missing. */
   readonly shortfall: Shortfall | null
+  /** The scope that it probably needs instead of its own; null where its own fits. */
+  readonly wider: WiderScope | null
   /** Hosts with addresses to fetch that are left alone for a while. */
   readonly waiting: readonly { readonly host: string; readonly until: number }[]
 }
@@ -94,6 +97,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
     isRunning,
     isInterrupted,
     shortfall: findShortfall({ source, reasons, pending: balance.pending, pages, crawl, isRunning, isInterrupted }),
+    wider: crawl?.summary?.wider ?? null,
     waiting: await listWaiting(library, source),
   }
 }
@@ -134,6 +138,25 @@ async function listWaiting({ store, clock }: Library, source: Source): Promise<S
 export function createBalance({ total, states }: LedgerCounts): Balance {
   const { leased, pending, indexed, unchanged, skipped, failed, gone } = states
   return { discovered: total, indexed, unchanged, skipped, failed, gone, pending: pending + leased }
+}
+
+/**
+ * Pages that the last crawl took in or found unchanged, as far as the ledger tells. A crawl with a scope of its own, or one that stopped
+ * at a page limit, did not read all pages of the ledger, so that its own counts are taken.
+ */
+export function countRead({
+  balance,
+  crawl,
+}: Pick<SourceReport, 'balance' | 'crawl'>): Pick<Balance, 'indexed' | 'unchanged'> {
+  const summary = crawl?.summary ?? null
+  const isPart = crawl !== null && summary !== null && (summary.cappedAt !== null || hasOwnScope(crawl))
+  const { indexed, unchanged } = isPart ? summary : balance
+  return { indexed, unchanged }
+}
+
+/** Whether a crawl had a scope of its own, besides a page limit. */
+export function hasOwnScope({ options }: Pick<Crawl, 'options'>): boolean {
+  return Object.keys(options.scope).some((name) => name !== 'maxPages')
 }
 
 /** Page limit of a crawl of a source; null for no limit. */

@@ -1,4 +1,4 @@
-import type { Adoption, LedgerState, PageRecord, Reason, Settled, Settlement } from '../../crawl/ledger.ts'
+import type { Adoption, Demoted, LedgerState, PageRecord, Reason, Settled, Settlement } from '../../crawl/ledger.ts'
 import { applyFind, countAttempts, type LedgerAction, nextState } from '../../crawl/transitions.ts'
 import type { CrawlOf } from './crawl-of.ts'
 
@@ -38,6 +38,9 @@ export interface Holder {
   readonly key: string
   readonly url: string
   readonly state: LedgerState
+  readonly checkedAt: number | null
+  /** The crawl that last saw it. */
+  readonly crawl: number | null
 }
 
 /** What each state of a settlement does to a row, where nothing is stored. */
@@ -167,10 +170,15 @@ function isLeftBehind({ reason, pageHash, provenCrawl }: Draft): boolean {
   return reason === 'duplicate' && pageHash !== null && provenCrawl !== null
 }
 
+/** A row that loses its content, if this crawl had settled it. */
+export function demotedBy({ state, checkedAt, crawl: seenBy }: Holder, crawl: number): Demoted | null {
+  return seenBy === crawl && nextState(state, 'demote') !== undefined ? { state, checkedAt } : null
+}
+
 /** What the ledger made of a settlement. */
-export function report(row: Draft, finds: Settled['finds']): Settled {
+export function report(row: Draft, finds: Settled['finds'], demoted: Demoted | null): Settled {
   const { state, reason, target } = row
-  return { type: 'settled', state, reason, target, finds }
+  return { type: 'settled', state, reason, target, demoted, hasPage: row.pageHash !== null, finds }
 }
 
 /** What became of a visit whose row is somebody else's. */

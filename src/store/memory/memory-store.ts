@@ -1,4 +1,4 @@
-import type { Settled } from '../../crawl/ledger.ts'
+import { NO_ORPHANS, type Settled } from '../../crawl/ledger.ts'
 import type { LibraryStore } from '../../library/library-store.ts'
 import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'
@@ -126,8 +126,8 @@ export function createMemoryStore(): LibraryStore {
       crawls.mayWrite(crawlId) ? failPending(ledgerOf(sourceId), host, reason, pattern) : 0,
     requeue: async (sourceId, crawlId, which) =>
       crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which) : 0,
-    requeueOrphanedAliases: async (sourceId, crawlId, _now, withUnseen = false) =>
-      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, withUnseen) : 0,
+    requeueOrphanedAliases: async (sourceId, crawlId, since, withUnseen = false) =>
+      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, since, withUnseen) : NO_ORPHANS,
     countRemovable: async (sourceId, crawlId, withUnseen) => {
       const ledger = ledgerOf(sourceId)
       return {

@@ -1,4 +1,4 @@
-import { isListed, type Reason, type Requeued } from '../../crawl/ledger.ts'
+import { isListed, type Orphans, type Reason, type Requeued } from '../../crawl/ledger.ts'
 import { nextState } from '../../crawl/transitions.ts'
 import { readmit } from './offer.ts'
 import { isRemovable } from './removal.ts'
@@ -25,7 +25,7 @@ function isAskedUnlinked({ depth, discovery, hasPage, state, status }: Row): boo
 }
 
 /** Makes rows pending and final that rely on an address which does not hold their content (any more). */
-export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
+export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: number, withUnseen: boolean): Orphans {
   const isStaying = (key: string | null): boolean => {
     const row = key === null ? undefined : ledger.get(key)
     return row !== undefined && !isRemovable(ledger, row, crawlId, withUnseen)
@@ -41,13 +41,9 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen
   const isWanted = (row: Row): boolean =>
     row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
   // What a complete crawl did not see is gone, so that others may have its content. Skipped rows already say why.
-  const targets = new Set(
-    ledger
-      .rows()
-      .filter(isWanted)
-      .map(({ target }) => target),
-  )
-  const count = ledger.putEach(isWanted, (row) => ({
+  const orphans = ledger.rows().filter(isWanted)
+  const targets = new Set(orphans.map(({ target }) => target))
+  const requeued = ledger.putEach(isWanted, (row) => ({
     ...readmit(moveRow(row, 'requeue')),
     isFinal: true,
     finalCrawl: crawlId,
@@ -56,7 +52,10 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen
     (row) => row.hasPage && targets.has(row.key) && !isSeen(row),
     (row) => ({ ...row, provenCrawl: crawlId, reason: row.state === 'skipped' ? row.reason : 'unlinked' }),
   )
-  return count
+  return {
+    requeued,
+    settled: orphans.filter((row) => row.crawlId === crawlId && (row.checkedAt ?? -1) >= since).length,
+  }
 }
 
 /** Takes pending rows out of the frontier. One with a page was not looked at, so that nothing speaks against what it holds. */

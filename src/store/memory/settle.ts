@@ -1,6 +1,13 @@
 import { preferKey } from '../../core/url/prefer.ts'
-import { type Adoption, overflowed, type PageRecord, type Settled, type Settlement } from '../../crawl/ledger.ts'
-import { applyFind, countAttempts } from '../../crawl/transitions.ts'
+import {
+  type Adoption,
+  type Demoted,
+  overflowed,
+  type PageRecord,
+  type Settled,
+  type Settlement,
+} from '../../crawl/ledger.ts'
+import { applyFind, countAttempts, nextState } from '../../crawl/transitions.ts'
 import { offerFinds } from './offer.ts'
 import { AT_REST, createRow, moveRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
@@ -10,9 +17,12 @@ export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settl
   const { visit, crawlId, now, aliases = [], finds = [], maxRows } = settlement
   const row = ledger.get(visit.key)
   if (row?.lease?.token !== visit.lease) return lost(row)
-  const settled = conclude(ledger, row, recordAnswer(row, settlement), settlement)
+  const answered = recordAnswer(row, settlement)
+  const holder = findOther(ledger, answered, settlement.record)
+  const settled = conclude(ledger, row, answered, settlement)
   for (const alias of aliases) ledger.putAlias(alias)
-  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows))
+  const demoted = demotedBy(ledger, holder, crawlId)
+  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows), demoted)
 }
 
 /** Stores a page that came without a visit, as if it had been found, leased and settled at once. */
@@ -42,11 +52,25 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   const isSame = row.record?.page.contentHash === record.page.contentHash
   // A list that is read again, because the crawl was interrupted, brings no news.
   const isNew = known?.state === 'indexed' && known.crawlId === crawlId
+  const holder = findOther(ledger, row, record)
   const settled =
     isSame && (isNew || !isFull)
       ? confirmPage(ledger, readAgain(row, record), isNew)
       : storePage(ledger, known ?? row, row, record, now)
-  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows))
+  const demoted = demotedBy(ledger, holder, crawlId)
+  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows), demoted)
+}
+
+/** Another row that holds the content of a page, before the page is settled. */
+function findOther(ledger: SourceLedger, row: Row, record: PageRecord | undefined): Row | undefined {
+  return ledger.findHolder((record ?? row.record)?.page.contentHash ?? null, row)
+}
+
+/** A row that lost its content, if this crawl had settled it. */
+function demotedBy(ledger: SourceLedger, holder: Row | undefined, crawlId: string): Demoted | null {
+  if (holder === undefined || holder.crawlId !== crawlId || nextState(holder.state, 'demote') === undefined) return null
+  const { key, state, checkedAt } = holder
+  return ledger.get(key)?.record === null ? { state, checkedAt } : null
 }
 
 /** A row that is given the content it holds. */
@@ -186,9 +210,9 @@ function repeat(row: Row, target: string, contentHash: string): Row {
   return { ...row, reason: 'duplicate', pattern: null, target, contentHash, record: null }
 }
 
-function report(row: Row, finds: Settled['finds']): Settled {
+function report(row: Row, finds: Settled['finds'], demoted: Settled['demoted'] = null): Settled {
   const { state, reason, target } = row
-  return { type: 'settled', state, reason, target, finds }
+  return { type: 'settled', state, reason, target, demoted, hasPage: row.record !== null, finds }
 }
 
 function lost(row: Row | undefined): Settled {

@@ -33,8 +33,9 @@ export function createAnalyses(db: Database): Analyses {
     ...createAnalysisRuns(db),
     ...createDomains(db),
     listPending: ({ after, limit, ...by }) => listPending(db, by, after, limit),
-    countPending: async (by) => {
-      const found = await db.get<{ pages: number }>(`SELECT count(*) AS pages ${PENDING}`, valuesOf(by))
+    countPending: async (by, after = 0) => {
+      const counted = `SELECT count(*) AS pages ${PENDING} AND p.id > $4`
+      const found = await db.get<{ pages: number }>(counted, [...valuesOf(by), after])
       return found?.pages ?? 0
     },
     write: (holder, pages, progress, of) =>

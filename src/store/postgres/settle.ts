@@ -2,6 +2,7 @@ import { preferKey } from '../../core/url/prefer.ts'
 import {
   type Adoption,
   type Alias,
+  type Demoted,
   type Find,
   type FindResult,
   overflowed,
@@ -15,6 +16,7 @@ import {
   ACTIONS,
   confirmNothing,
   type Draft,
+  demotedBy,
   giveWay,
   type Holder,
   isHeld,
@@ -71,12 +73,12 @@ export async function settle(
   const help = helper && { helper, cost: settlement.cost ?? NO_COST }
   const settling: Settling = { sql, source, crawl: crawl.number, now, row, holder, help }
   recordAnswer(row, settlement, crawl.number)
-  const learnt = await conclude(settling, settlement)
-  await save(settling, checkedAt)
+  const { aliases: learnt, demoted } = await conclude(settling, settlement)
+  await save(settling, checkedAt, demoted)
   await writeAliases(sql, source, [...learnt, ...aliases], now)
   const results = await offer(sql, source, crawl, finds, now, maxRows)
   if (helper !== undefined) await countLeftOut(sql, helper, finds, results)
-  return report(row, results)
+  return report(row, results, demoted)
 }
 
 /** Counts for a helper what was found and is left out, which is rare. */
@@ -108,22 +110,31 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
   row.state = 'leased'
   recordAnswer(row, NO_ANSWER, crawl.number)
   await writeLinks(sql, row.id, record.links)
-  let learnt: readonly Alias[] = []
+  let stored = NOTHING_LEARNT
   // A list that is read again, because the crawl was interrupted, brings no news.
   if (isHeld(row, record) && (isNew || !isFull)) {
     await classifyContent(sql, source, row.id, record)
     row.contentHash = row.pageHash
     move(row, isNew ? 'index' : 'confirm')
   } else {
-    learnt = await storePage(settling, record)
+    stored = await storePage(settling, record)
   }
-  await save(settling, now)
-  await writeAliases(sql, source, learnt, now)
-  return report(row, await offer(sql, source, crawl, finds, now, maxRows))
+  await save(settling, now, stored.demoted)
+  await writeAliases(sql, source, stored.aliases, now)
+  return report(row, await offer(sql, source, crawl, finds, now, maxRows), stored.demoted)
 }
 
+/** What a settlement taught about other addresses of the same content. */
+interface Learnt {
+  readonly aliases: readonly Alias[]
+  /** The row that lost its content, if this crawl had settled it. */
+  readonly demoted: Demoted | null
+}
+
+const NOTHING_LEARNT: Learnt = { aliases: [], demoted: null }
+
 /** Does what a settlement says, and tells of other addresses of the same content. */
-async function conclude(settling: Settling, settlement: Settlement): Promise<readonly Alias[]> {
+async function conclude(settling: Settling, settlement: Settlement): Promise<Learnt> {
   const { sql, source, row, holder } = settling
   const { state, record } = settlement
   const verdict = judge(row, settlement)
@@ -136,24 +147,24 @@ async function conclude(settling: Settling, settlement: Settlement): Promise<rea
   } else if (row.pageHash !== null && verdict === 'keep') {
     // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
     const claimed = await claim(settling, row.pageHash)
-    if (!claimed.isOurs) return claimed.aliases
+    if (!claimed.isOurs) return claimed
     if (record !== undefined) await describeContent(sql, source, row.id, record)
     move(row, 'confirm')
-    return claimed.aliases
+    return claimed
   } else if (state !== 'indexed') {
     move(row, ACTIONS[state])
   }
-  return []
+  return NOTHING_LEARNT
 }
 
-async function storePage(settling: Settling, record: PageRecord): Promise<readonly Alias[]> {
+async function storePage(settling: Settling, record: PageRecord): Promise<Learnt> {
   const { sql, source, row, now } = settling
-  const { isOurs, aliases } = await claim(settling, record.page.contentHash)
-  if (isOurs) {
+  const claimed = await claim(settling, record.page.contentHash)
+  if (claimed.isOurs) {
     await writeContent(sql, source, row.id, record)
     keepPage(row, record, now)
   }
-  return aliases
+  return claimed
 }
 
 /**
@@ -163,17 +174,17 @@ async function storePage(settling: Settling, record: PageRecord): Promise<readon
 async function claim(
   { sql, row, holder, crawl }: Settling,
   hash: string,
-): Promise<{ readonly isOurs: boolean; readonly aliases: readonly Alias[] }> {
+): Promise<Learnt & { readonly isOurs: boolean }> {
   row.contentHash = hash
-  if (holder === undefined) return { isOurs: true, aliases: [] }
+  if (holder === undefined) return { isOurs: true, ...NOTHING_LEARNT }
   const aliases: Alias[] = [{ url: row.url, aliasUrl: holder.url, classification: 'same-content', reason: null }]
   if (preferKey(holder.key, row.key) < 0) {
     if (giveWay(row, holder, hash, crawl)) await removeContent(sql, [row.id])
-    return { isOurs: false, aliases }
+    return { isOurs: false, aliases, demoted: null }
   }
   await removeContent(sql, [holder.id])
   await dispossess(sql, holder, row.key, hash)
-  return { isOurs: true, aliases }
+  return { isOurs: true, aliases, demoted: demotedBy(holder, crawl) }
 }
 
 /** Takes the content from a row. One that is to be fetched anyway only loses its page. */
@@ -202,6 +213,8 @@ interface LookColumns extends DraftColumns {
   readonly holderKey: string
   readonly holderUrl: string
   readonly holderState: Holder['state']
+  readonly holderCheckedAt: number | null
+  readonly holderCrawl: number | null
 }
 
 const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.status, l.detail, l.etag,
@@ -211,12 +224,12 @@ const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.s
   l.proven_crawl AS "provenCrawl", l.depth, l.crawl, l.lease`
 
 // Without a content that is given it is that of the page the row holds, or of the one it repeats.
-const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState"
+const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.checked_at AS "holderCheckedAt", h.crawl AS "holderCrawl"
   FROM (SELECT 1) AS one
     LEFT JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2
     LEFT JOIN hosts c ON c.host = l.host
     LEFT JOIN LATERAL (
-      SELECT o.id, o.key, o.url, o.state FROM ledger o
+      SELECT o.id, o.key, o.url, o.state, o.checked_at, o.crawl FROM ledger o
       WHERE o.source = $1 AND o.page_hash = coalesce($3, l.page_hash, l.content_hash) AND o.id IS DISTINCT FROM l.id
         AND o.proven_crawl IS DISTINCT FROM $4
       ORDER BY o.key LIMIT 1) h ON true`
@@ -236,8 +249,18 @@ async function lookAt(
     crawl.number,
   ])
   if (found === undefined) return { row: undefined, holder: undefined, isHostKept: false }
-  const { isHostKept, holderId, holderKey, holderUrl, holderState, ...columns } = found
-  const holder = holderId === null ? undefined : { id: holderId, key: holderKey, url: holderUrl, state: holderState }
+  const { isHostKept, holderId, holderKey, holderUrl, holderState, holderCheckedAt, holderCrawl, ...columns } = found
+  const holder =
+    holderId === null
+      ? undefined
+      : {
+          id: holderId,
+          key: holderKey,
+          url: holderUrl,
+          state: holderState,
+          checkedAt: holderCheckedAt,
+          crawl: holderCrawl,
+        }
   return { row: columns.id === null ? undefined : toDraft(columns), holder, isHostKept }
 }
 
@@ -269,7 +292,11 @@ const SAVE = `UPDATE ledger SET state = $2, reason = $3, pattern = $4, target = 
   WHERE id = $1`
 const SAVE_AND_COUNT = `WITH counted AS (${addHelpSql(24)}) ${SAVE}`
 
-async function save({ sql, row, crawl, help }: Settling, checkedAt: number | null): Promise<void> {
+async function save(
+  { sql, row, crawl, help }: Settling,
+  checkedAt: number | null,
+  demoted: Demoted | null,
+): Promise<void> {
   const { contentHash, pageHash } = row
   const values = [
     row.id,
@@ -297,7 +324,7 @@ async function save({ sql, row, crawl, help }: Settling, checkedAt: number | nul
     row.url,
   ]
   if (help === undefined) await sql.run(SAVE, values)
-  else await sql.run(SAVE_AND_COUNT, [...values, ...helpValues(help.helper, helpOf(row.state, help.cost))])
+  else await sql.run(SAVE_AND_COUNT, [...values, ...helpValues(help.helper, helpOf(row, help.cost, demoted))])
 }
 
 function toDraft(found: DraftColumns): Draft {

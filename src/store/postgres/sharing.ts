@@ -1,6 +1,7 @@
-import type { LedgerState } from '../../crawl/ledger.ts'
+import type { Demoted } from '../../crawl/ledger.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from '../../crawl/sharing.ts'
 import type { Crawl, SharableCrawl } from '../../library/store.ts'
+import type { Draft } from '../common/draft.ts'
 import { findCrawl, OURS } from './crawls.ts'
 import type { Database, Sql } from './database.ts'
 import { heldAt, openAt } from './frontier.ts'
@@ -103,10 +104,18 @@ export async function writeHelp(sql: Sql, helper: Helper, help: Partial<Help>): 
   await sql.run(ADD_HELP, helpValues(helper, { ...NO_HELP, ...help }))
 }
 
-/** What a visit comes to that ended in a state. */
-export function helpOf(state: LedgerState, cost: Pick<Help, 'bytes' | 'requests'>): Help {
+type HelpedRow = Pick<Draft, 'state' | 'provenCrawl' | 'pageHash'>
+
+/** What a visit comes to, with the row that lost its content to it. A page that is proven gone is counted when it is removed. */
+export function helpOf(
+  { state, provenCrawl, pageHash }: HelpedRow,
+  cost: Pick<Help, 'bytes' | 'requests'>,
+  demoted: Demoted | null,
+): Help {
   if (state === 'pending' || state === 'leased' || state === 'gone') return { ...NO_HELP, ...cost }
-  return { ...NO_HELP, ...cost, visited: 1, [state]: 1 }
+  const isGone = state === 'failed' && provenCrawl !== null && pageHash !== null
+  const help = { ...NO_HELP, ...cost, visited: 1, ...(isGone ? {} : { [state]: 1 }) }
+  return demoted === null ? help : addHelp(help, { ...NO_HELP, [demoted.state]: -1, skipped: 1 })
 }
 
 interface HelpColumns extends Omit<Help, 'parked'> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { PharosError } from '../../core/errors.ts'
-import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
+import { type FindResult, NO_ORPHANS, type OpenWork, type Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
 import { Room } from '../../crawl/room.ts'
 import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
@@ -269,9 +269,9 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       }),
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (sql, source, { number }) => upkeep.requeue(sql, source, number, which)),
-    requeueOrphanedAliases: (sourceId, crawlId, _now, withUnseen = false) =>
-      writeFor(sourceId, crawlId, 0, (sql, source, { number: crawl }) =>
-        upkeep.requeueOrphanedAliases(sql, source, { crawl, withUnseen }),
+    requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
+      writeFor(sourceId, crawlId, NO_ORPHANS, (sql, source, { number: crawl }) =>
+        upkeep.requeueOrphanedAliases(sql, source, { crawl, withUnseen }, since),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       db.transaction(async (sql) => {

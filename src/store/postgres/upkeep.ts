@@ -1,4 +1,4 @@
-import type { Requeued } from '../../crawl/ledger.ts'
+import type { Orphans, Requeued } from '../../crawl/ledger.ts'
 import { ASKED_UNLINKED, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import { removeContent } from './content.ts'
 import type { Sql } from './database.ts'
@@ -47,10 +47,11 @@ export async function requeueOrphanedAliases(
   sql: Sql,
   source: number,
   { crawl, withUnseen }: Removal,
-): Promise<number> {
+  since: number,
+): Promise<Orphans> {
   await sql.run(RETARGET, [source, crawl, withUnseen])
-  const orphans = await sql.all<{ id: number; target: number | null }>(
-    `SELECT a.id, t.id AS target FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND ${isTarget('t')}
+  const orphans = await sql.all<{ id: number; target: number | null; settledAt: number | null }>(
+    `SELECT a.id, t.id AS target, CASE WHEN a.crawl IS NOT DISTINCT FROM $2 THEN a.checked_at END AS "settledAt" FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND ${isTarget('t')}
        WHERE a.source = $1 AND a.state = 'skipped' AND a.final_crawl IS DISTINCT FROM $2
          -- One that is not looked at itself need not be saved.
          AND NOT ($3 AND a.crawl IS DISTINCT FROM $2) AND (
@@ -75,7 +76,7 @@ export async function requeueOrphanedAliases(
      WHERE id = ANY ($2)`,
     [crawl, orphans.map(({ id }) => id)],
   )
-  return orphans.length
+  return { requeued: orphans.length, settled: orphans.filter(({ settledAt }) => (settledAt ?? -1) >= since).length }
 }
 
 const REMOVABLE = `l.source = $1 AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`

@@ -33,7 +33,9 @@ export function createAnalyses(db: Database, write: Write): Analyses {
        CAST(p.markdown AS BLOB) AS markdown
      ${pending} AND p.id > @after ORDER BY p.id LIMIT @limit`,
   )
-  const countPending = db.prepare<[PendingBy], number>(`SELECT count(*) ${pending}`).pluck()
+  const countPending = db
+    .prepare<[PendingBy & { after: number }], number>(`SELECT count(*) ${pending} AND p.id > @after`)
+    .pluck()
   const byKey = 'a.page = (SELECT id FROM ledger WHERE key = ? AND source = (SELECT id FROM sources WHERE uuid = ?))'
   const select = db.prepare<[string, string], AnalysisRecord>(
     `SELECT a.classification, a.analysis, a.analysed_at AS analysedAt FROM page_analyses a WHERE ${byKey}`,
@@ -57,7 +59,7 @@ export function createAnalyses(db: Database, write: Write): Analyses {
       }
       return pages
     },
-    countPending: async (by) => countPending.get(by) ?? 0,
+    countPending: async (by, after = 0) => countPending.get({ ...by, after }) ?? 0,
     write: (holder, pages, progress, of) =>
       write(() => {
         if (!runs.keepProgress(holder, progress, of.now)) return false

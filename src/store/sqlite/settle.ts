@@ -1,6 +1,7 @@
 import { preferKey } from '../../core/url/prefer.ts'
 import {
   type Adoption,
+  type Demoted,
   type LedgerState,
   overflowed,
   type PageRecord,
@@ -13,6 +14,7 @@ import {
   ACTIONS,
   confirmNothing,
   type Draft,
+  demotedBy,
   giveWay,
   type Holder,
   isHeld,
@@ -49,6 +51,13 @@ interface DraftColumns extends Omit<Draft, 'isShell' | 'contentHash' | 'pageHash
   readonly awaitsConfirmation: 0 | 1
 }
 
+interface Claim {
+  readonly isOurs: boolean
+  readonly demoted: Demoted | null
+}
+
+const OURS: Claim = { isOurs: true, demoted: null }
+
 /** Prepares what is done to rows that are settled. */
 export function createSettling(db: Database, finds: Finds, content: Content, aliases: Aliases): Settling {
   const selectColumns = db.prepare<[number, string], DraftColumns>(
@@ -75,7 +84,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
   )
   // The `+` keeps SQLite from walking the whole source in the order of keys to save the sorting of one or two rows.
   const selectHolder = db.prepare<[number, StoredHash, number, number], Holder>(
-    `SELECT id, key, url, state FROM ledger
+    `SELECT id, key, url, state, checked_at AS checkedAt, crawl FROM ledger
      WHERE source = ? AND page_hash = ? AND id <> ? AND proven_crawl IS NOT ? ORDER BY +key LIMIT 1`,
   )
   const demote = db.prepare<[LedgerState, string, StoredHash, number]>(
@@ -96,48 +105,54 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
 
   /**
    * A content is stored once a source: under the better of two addresses that answer with it. Tells whether that is this row;
-   * if not, it has become one that repeats the other.
+   * if not, it has become one that repeats the other. Tells which row lost the content, if this crawl had settled it.
    */
-  const claim = (source: number, row: Draft, hash: string, now: number, crawl: number): boolean => {
+  const claim = (source: number, row: Draft, hash: string, now: number, crawl: number): Claim => {
     const other = findHolder(source, hash, row.id, crawl)
     row.contentHash = hash
-    if (other === undefined) return true
+    if (other === undefined) return OURS
     aliases.write(source, { url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null }, now)
     if (preferKey(other.key, row.key) < 0) {
       if (giveWay(row, other, hash, crawl)) content.remove(row.id)
-      return false
+      return { isOurs: false, demoted: null }
     }
     content.remove(other.id)
     // One that is to be fetched anyway only loses its page.
     const state = nextState(other.state, 'demote')
     if (state === undefined) empty.run(other.id)
     else demote.run(state, row.key, packHash(hash), other.id)
-    return true
+    return { isOurs: true, demoted: demotedBy(other, crawl) }
   }
 
-  const storePage = (source: number, row: Draft, record: PageRecord, now: number, crawl: number): void => {
+  const storePage = (source: number, row: Draft, record: PageRecord, now: number, crawl: number): Demoted | null => {
     content.writeLinks(row.id, record.links)
-    if (!claim(source, row, record.page.contentHash, now, crawl)) return
+    const { isOurs, demoted } = claim(source, row, record.page.contentHash, now, crawl)
+    if (!isOurs) return null
     content.write(source, row.id, record)
     keepPage(row, record, now)
+    return demoted
   }
 
-  const conclude = (source: number, row: Draft, settlement: Settlement, crawl: number): void => {
+  const conclude = (source: number, row: Draft, settlement: Settlement, crawl: number): Demoted | null => {
     const { state, record, links = record?.links, now } = settlement
     const verdict = judge(row, settlement)
     if (links !== undefined) content.writeLinks(row.id, links)
     if (verdict === 'store' && record !== undefined) {
-      storePage(source, row, record, now, crawl)
-    } else if (verdict === 'look') {
+      return storePage(source, row, record, now, crawl)
+    }
+    if (verdict === 'look') {
       confirmNothing(row, findHolder(source, row.contentHash, row.id, crawl))
     } else if (row.pageHash !== null && verdict === 'keep') {
       // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
-      if (!claim(source, row, row.pageHash, now, crawl)) return
+      const { isOurs, demoted } = claim(source, row, row.pageHash, now, crawl)
+      if (!isOurs) return null
       if (record !== undefined) content.describe(source, row.id, record)
       move(row, 'confirm')
+      return demoted
     } else if (state !== 'indexed') {
       move(row, ACTIONS[state])
     }
+    return null
   }
 
   return {
@@ -147,10 +162,10 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       if (!isOwned(row, settlement)) return lost(row)
       const crawl = crawlOf()
       recordAnswer(row, settlement, crawl.number)
-      conclude(source, row, settlement, crawl.number)
+      const demoted = conclude(source, row, settlement, crawl.number)
       save(row, crawl.number, checkedAt)
       for (const alias of settlement.aliases ?? []) aliases.write(source, alias, now)
-      return report(row, finds.offer(source, crawl, settlement.finds ?? [], now, settlement.maxRows))
+      return report(row, finds.offer(source, crawl, settlement.finds ?? [], now, settlement.maxRows), demoted)
     },
     adopt: (source, crawl, adoption) => {
       const { now, find, record, isFull = false, maxRows } = adoption
@@ -167,6 +182,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       // As every row that is about to be settled; whoever had it has lost it.
       row.state = 'leased'
       recordAnswer(row, NO_ANSWER, crawl.number)
+      let demoted: Demoted | null = null
       // A list that is read again, because the crawl was interrupted, brings no news.
       if (isHeld(row, record) && (isNew || !isFull)) {
         content.writeLinks(row.id, record.links)
@@ -174,10 +190,10 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
         row.contentHash = row.pageHash
         move(row, isNew ? 'index' : 'confirm')
       } else {
-        storePage(source, row, record, now, crawl.number)
+        demoted = storePage(source, row, record, now, crawl.number)
       }
       save(row, crawl.number, now)
-      return report(row, finds.offer(source, crawl, adoption.finds, now, maxRows))
+      return report(row, finds.offer(source, crawl, adoption.finds, now, maxRows), demoted)
     },
   }
 }

@@ -2,7 +2,7 @@ import { setImmediate as pause } from 'node:timers/promises'
 import type { Page } from '../../core/model.ts'
 import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
+import { type FindResult, NO_ORPHANS, type OpenWork, type Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
 import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
 import type { PagePlace, StoreMatch, StoreQuery } from '../../library/store.ts'
@@ -232,9 +232,9 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       writeFor(sourceId, crawlId, 0, (source) => frontier.failPending(source, host, reason, pattern)),
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (source, crawl) => upkeep.requeue(source, crawl.number, which)),
-    requeueOrphanedAliases: (sourceId, crawlId, _now, withUnseen = false) =>
-      writeFor(sourceId, crawlId, 0, (source, crawl) =>
-        upkeep.requeueOrphanedAliases(source, crawl.number, withUnseen),
+    requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
+      writeFor(sourceId, crawlId, NO_ORPHANS, (source, crawl) =>
+        upkeep.requeueOrphanedAliases(source, crawl.number, since, withUnseen),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       write(() => {

@@ -1,4 +1,4 @@
-import type { Requeued } from '../../crawl/ledger.ts'
+import type { Orphans, Requeued } from '../../crawl/ledger.ts'
 import { ASKED_UNLINKED, readmitted, stateAfter, statesFor } from '../common/ledger-sql.ts'
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 /** What is done to many rows at once. Everything that writes runs inside the transaction of the caller. */
 export interface Upkeep {
   requeue(source: number, crawl: number, which: Requeued): number
-  requeueOrphanedAliases(source: number, crawl: number, withUnseen: boolean): number
+  requeueOrphanedAliases(source: number, crawl: number, since: number, withUnseen: boolean): Orphans
   countRemovable(source: number, crawl: number, withUnseen: boolean): { removable: number; pages: number }
   /** Rows whose pages are to be removed. */
   listRemovable(source: number, crawl: number, withUnseen: boolean): number[]
@@ -48,8 +48,8 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
   type Removable = [{ source: number; crawl: number; withUnseen: 0 | 1 }]
 
   const retarget = db.prepare<Removable>(RETARGET)
-  const selectOrphans = db.prepare<Removable, { id: number; target: number | null }>(
-    `SELECT a.id, t.id AS target FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND t.key = a.target
+  const selectOrphans = db.prepare<Removable, { id: number; target: number | null; settledAt: number | null }>(
+    `SELECT a.id, t.id AS target, CASE WHEN a.crawl IS @crawl THEN a.checked_at END AS settledAt FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND t.key = a.target
        WHERE a.source = @source AND a.state = 'skipped' AND a.final_crawl IS NOT @crawl
          -- One that is not looked at itself need not be saved.
          AND NOT (@withUnseen AND a.crawl IS NOT @crawl) AND (
@@ -101,7 +101,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
 
   return {
     requeue: (source, crawl, which) => requeues[which].run({ source, crawl }).changes,
-    requeueOrphanedAliases: (source, crawl, withUnseen) => {
+    requeueOrphanedAliases: (source, crawl, since, withUnseen) => {
       const asked = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
       retarget.run(asked)
       const orphans = selectOrphans.all(asked)
@@ -109,7 +109,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
         if (withUnseen && target !== null) proveUnseen.run(crawl, target, crawl)
         requeueFinal.run(crawl, id)
       }
-      return orphans.length
+      return { requeued: orphans.length, settled: orphans.filter(({ settledAt }) => (settledAt ?? -1) >= since).length }
     },
     countRemovable: (source, crawl, withUnseen) => ({
       removable: countRows.get({ source, crawl, withUnseen: withUnseen ? 1 : 0 }) ?? 0,

@@ -49,6 +49,9 @@ export function EndedJobs(): JSX.Element | null {
               <th scope="col" class="number">
                 Errors
               </th>
+              <th scope="col" class="number">
+                Not read
+              </th>
               <th scope="col">Took</th>
               <th scope="col">When</th>
             </tr>
@@ -105,6 +108,9 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
       </td>
       <td class="number" data-label="Errors">
         {count(metrics?.errors)}
+      </td>
+      <td class="number" data-label="Not read">
+        {count(metrics?.unread)}
       </td>
       <td data-label="Took">{from == null || to == null ? '' : writeSpan(to - from)}</td>
       <td class="time" data-label="When" title={to == null ? '' : writeMoment(to)}>

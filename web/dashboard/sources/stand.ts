@@ -30,7 +30,7 @@ export function writeVersion({ version, settings: { readVersion } }: SourceItem)
 
 /** Says how a source stands. A crawl that waits or has only just been started is in no library yet, so the jobs are looked at as well. */
 export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
-  const { status, isRunning, isInterrupted, partial, balance, url } = item
+  const { status, isRunning, isInterrupted, partial, widerScope, balance, url } = item
   if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
   const job = jobs.find((one) => one.url === url)
   if (job?.status === 'queued') return { word: 'queued', tone: 'quiet', note: 'waits for its turn', isBusy: true }
@@ -39,6 +39,7 @@ export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
     return { word: 'PARTIAL', tone: 'warn', note: writePartial(item, partial), isBusy: false }
   }
   if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
+  if (widerScope !== null) return { word: 'indexed', tone: 'warn', note: widerScope.advice, isBusy: false }
   const { word, tone } = RESTING[status === 'PENDING' ? 'PENDING' : 'INDEXED']
   return {
     word,

@@ -1,0 +1,64 @@
+import { keyPath } from '../core/url/key.ts'
+import { isListed, type Ledger, type LedgerCounts } from './ledger.ts'
+
+/** The scope that a source probably needs instead of its own. */
+export interface WiderScope {
+  /** Pages that its own scope left. */
+  readonly pages: number
+  /** Addresses of the same site that the scope refused. */
+  readonly refused: number
+  /** How many of them an llms.txt or a sitemap lists. */
+  readonly listed: number
+  /** Path of the folder that holds most of them, such as `/docs/`; null where only the whole host does. */
+  readonly folder: string | null
+}
+
+/** A source with more pages has the scope that it needs. */
+const MAX_PAGES = 3
+/** Where a source has more pages than its start, one folder has to hold so many times as many refused addresses. */
+const MIN_RATIO = 3
+/** Rows that are read at once. */
+const ROWS = 1000
+
+/**
+ * Finds the scope that takes in what the scope of a source refused. Returns undefined where the scope fits: the source has many pages, or
+ * what it refused is elsewhere on the site.
+ */
+export async function findWiderScope(
+  ledger: Pick<Ledger, 'listRows'>,
+  { sourceId, siteUrl }: { readonly sourceId: string; readonly siteUrl: string },
+  { states, reasons }: LedgerCounts,
+): Promise<WiderScope | undefined> {
+  const pages = states.indexed + states.unchanged
+  if (pages === 0 || pages > MAX_PAGES || (reasons['skipped/out-of-scope'] ?? 0) === 0) return undefined
+  const folders = foldersAbove(keyPath(new URL(siteUrl)))
+  const counts = new Map(folders.map((folder) => [folder, 0]))
+  let refused = 0
+  let listed = 0
+  for (let after = ''; ; ) {
+    const rows = await ledger.listRows(sourceId, { state: 'skipped', reason: 'out-of-scope', after, limit: ROWS })
+    for (const { url, discovery } of rows) {
+      refused++
+      if (isListed(discovery)) listed++
+      const path = `${keyPath(new URL(url))}/`
+      for (const folder of folders) if (path.startsWith(folder)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < ROWS) break
+    after = last.key
+  }
+  // The smallest folder that holds at least half of them. The root is the whole host, and a pattern is made of the path of any other.
+  const best = folders.find((folder) => (counts.get(folder) ?? 0) * 2 >= refused)
+  const folder = best === undefined || best === '/' || /[*?[\]{}!]/.test(best) ? null : best
+  const isFit = pages > 1 && (folder === null || (counts.get(folder) ?? 0) < pages * MIN_RATIO)
+  return isFit ? undefined : { pages, refused, listed, folder }
+}
+
+/** `/docs/guide/start` → `/docs/guide/`, `/docs/`, `/` */
+function foldersAbove(path: string): string[] {
+  const folders: string[] = []
+  for (let end = path.lastIndexOf('/'); end >= 0; end = end === 0 ? -1 : path.lastIndexOf('/', end - 1)) {
+    folders.push(path.slice(0, end + 1))
+  }
+  return folders
+}

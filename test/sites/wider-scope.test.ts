@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { writeStatus } from '../../src/cli/status-text.ts'
+import { sourceRecord } from '../../src/http/source-records.ts'
+import { createJobs } from '../../src/library/crawl-jobs.ts'
+import { describeCrawl } from '../../src/library/operations/describe-crawl.ts'
+import { describeSource } from '../../src/library/operations/describe-source.ts'
+import { reportRecord } from '../../src/mcp/records.ts'
+import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
+import { type Stage, stage, UNPACED } from './crawl.ts'
+import { page, text } from './site.ts'
+
+const SIBLINGS = Array.from({ length: 9 }, (_, i) => `/docs/guide/p${i}`)
+const SITE = {
+  '/docs/guide/start': page('Start', [...SIBLINGS, '/docs/guide/start/more', '/about']),
+  '/docs/guide/start/more': page('More'),
+  '/llms.txt': text('# Guide\n\n- [A](/docs/guide/p0): about\n- [B](/docs/guide/p1): about\n'),
+  ...Object.fromEntries(SIBLINGS.map((path) => [path, page(`Page ${path}`)])),
+}
+
+/** What each surface says of a source. */
+async function read({ library, source }: Stage) {
+  const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
+  const about = await describeSource(library, source, 0)
+  const report = await describeCrawl(library, createJobs(library), source, 0)
+  return {
+    cli: writeStatus(about, hint, library.clock.now()),
+    mcp: writeCrawlStatus(report),
+    readOnly: writeCrawlStatus(report, true),
+    structured: reportRecord(report)['widerScope'],
+    http: sourceRecord(about)['widerScope'],
+  }
+}
+
+describe('a scope that leaves only a few pages', () => {
+  test('is told on every surface with the scope that takes in what it refused', async () => {
+    const staged = await stage(SITE, { name: 'guide', start: '/docs/guide/start', limits: UNPACED })
+    const { summary } = await staged.crawl()
+    const wider = { pages: 2, refused: 10, listed: 2, folder: '/docs/guide/' }
+    expect(summary.wider).toEqual(wider)
+    const words =
+      'the scope left only 2 pages: it refused 10 addresses of the site (2 of them listed by llms.txt or a sitemap)'
+    const { cli, mcp, readOnly, structured, http } = await read(staged)
+    const { url } = staged.source
+    expect(cli).toContain(
+      `${words}; take them in with: pharos remove guide && pharos add ${url} --scope hostname --allow /docs/guide/** --name guide`,
+    )
+    expect(mcp).toContain(
+      `${words}; remove_source with source guide, then add_source with url ${url}, scope hostname and allowPatterns /docs/guide/** takes them in`,
+    )
+    expect(readOnly).toContain(words)
+    expect(readOnly).not.toContain('remove_source')
+    expect(structured).toEqual({ message: words, ...wider, scope: 'hostname', allowPatterns: ['/docs/guide/**'] })
+    const advice = `${words}; to take them in, remove the source and add it again with the scope “the whole host” and only paths like /docs/guide/**`
+    expect(http).toEqual({ message: words, advice, ...wider, scope: { reach: 'hostname', allow: ['/docs/guide/**'] } })
+  })
+
+  test('is not told of a small site whose pages are all taken in', async () => {
+    const pages = { '/docs/': page('Start', ['/docs/a', '/about', '/blog']), '/docs/a': page('A') }
+    const staged = await stage(pages, { name: 'guide', start: '/docs/', limits: UNPACED })
+    expect((await staged.crawl()).summary.wider).toBeUndefined()
+    const { cli, mcp, structured, http } = await read(staged)
+    expect(cli + mcp).not.toContain('the scope left only')
+    expect([structured, http]).toEqual([null, null])
+  })
+})
