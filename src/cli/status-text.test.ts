@@ -109,11 +109,11 @@ describe('the status of a source', () => {
   test('that was crawled has the layout of history, and balances', () => {
     const about = describeSource({
       balance: createBalance(createCounts({ indexed: 103, unchanged: 15, skipped: 9, failed: 2, gone: 1 })),
-      reasons: { 'skipped/redirect': 9, 'failed/tls': 2 },
+      reasons: { 'skipped/redirect': 9, 'failed/network': 2 },
       chunks: 1247,
       errors: [
-        createRow({ state: 'failed', reason: 'tls' }),
-        createRow({ url: 'https://docs.example/b', reason: 'tls' }),
+        createRow({ state: 'failed', reason: 'network' }),
+        createRow({ url: 'https://docs.example/b', reason: 'network' }),
       ],
       leftOut: [createRow({ url: 'https://docs.example/r', reason: 'redirect', target: 'https://docs.example/s' })],
     })
@@ -127,8 +127,8 @@ describe('the status of a source', () => {
         'Chunks: 1,247 total',
         'Ledger: 130 discovered = 103 indexed + 15 unchanged + 9 skipped + 2 failed + 1 gone + 0 pending',
         'Errors: 2 pages failed',
-        '  - https://docs.example/a: tls',
-        '  - https://docs.example/b: tls',
+        '  - https://docs.example/a: network',
+        '  - https://docs.example/b: network',
         'Skipped: 9 URLs left out for other reasons',
         '  - https://docs.example/r: redirect → https://docs.example/s',
         '  and 8 more; --all lists them',

@@ -132,7 +132,7 @@ export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
 function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   const { ledger, kind, end } = summary
   const { pending } = createBalance(ledger)
-  const crawl = { kind, summary }
+  const crawl = { kind, state: end, summary }
   const stand = { isRunning: false, isInterrupted: end === 'cancelled' }
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...stand })?.gaps ?? []
 }

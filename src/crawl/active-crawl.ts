@@ -6,23 +6,25 @@ import { untilResumed } from './control.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
-import type { CrawlEvent, CrawlProgress } from './events.ts'
-import { createGate, type Gate } from './gate.ts'
+import type { CrawlEvent, CrawlProgress, CrawlSummary } from './events.ts'
+import { createGate, type Gate, type Verdict } from './gate.ts'
 import {
   type Alias,
   type Discovery,
   type Find,
   type FindResult,
+  isAbsent,
   isListed,
   isRead,
   type LedgerRow,
+  type LedgerState,
   type Reason,
   type Refusal,
   type Settled,
   type Settlement,
   type Visit,
 } from './ledger.ts'
-import { ListTrials } from './list-trials.ts'
+import { ListTrials, SpreadSample } from './list-trials.ts'
 import { isUnsent, type Leave, Pacer } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
@@ -31,20 +33,20 @@ import { ProgressMilestones } from './progress-milestones.ts'
 import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
-import type { CrawlPorts, CrawlRun } from './run.ts'
+import { type CrawlPorts, type CrawlRun, FURTHER_REQUESTS, REQUESTS_PER_PAGE } from './run.ts'
 import { countState, countVisit, type RunCounts } from './run-counts.ts'
 import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
 import { Spellings } from './spellings.ts'
+import { walkRows } from './walk-rows.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
-/** Requests for pages that a cap on pages allows: so many for each page, and some for what leads to none. */
-const REQUESTS_PER_PAGE = 10
-const FURTHER_REQUESTS = 100
 /** Addresses of sitemaps that are taken where pages are capped, unless the cap allows more requests. */
 const MOST_LISTED_CAPPED = 10_000
 /** Finds of one kind that are visited first; each time as many again are visited later. */
 const FIRST_TURN = 8
+/** States of rows that may hold links of this crawl or, where the page failed now, of an earlier one. */
+const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped', 'failed']
 /** Stands for the depth of what is known from lists alone: a link to it is news. */
 const LISTED_DEPTH = Infinity
 /** How old what others have done may be when it is told. */
@@ -116,6 +118,8 @@ export class ActiveCrawl implements RunCounts {
   refusalDetail: string | null = null
   /** Set when the cap left something out. */
   cappedAt: number | null = null
+  /** Set when the cap bit because its requests for pages were used up. */
+  spent: CrawlSummary['spent']
   /** Pages of earlier runs that are kept as they are because the cap was reached before their turn. */
   keptByCap = 0
   /** Whether it is known which pages llms-full.txt holds now. */
@@ -159,8 +163,6 @@ export class ActiveCrawl implements RunCounts {
   /** Keys of pages that llms-full.txt holds, by the same without a slash at the end. */
   readonly #covered = new Map<string, string>()
   readonly #lists = new ListTrials()
-  /** What both a list and a page name, and was not visited yet, by key. */
-  readonly #linkedListed = new Map<string, Find>()
   /** Finds so far. */
   readonly #counts = { listed: 0, linked: 0 }
 
@@ -311,9 +313,17 @@ export class ActiveCrawl implements RunCounts {
     return discovery === 'planner' && (this.#guesses.has(key) || !this.#offered.has(key))
   }
 
-  /** Takes note of what an address held. One that is read once more says nothing new about those of its shape. */
-  noteContent({ url, depth, isFinal, isConfirmation }: Visit, content: PageContent): void {
-    if (this.run.scope.trapGuards && !isFinal && !isConfirmation) this.#traps.note(url, depth, content)
+  /** Takes note of what an address held. A second reading says nothing new about its shape, and addresses of a list are no trap. */
+  noteContent({ url, depth, discovery, isFinal, isConfirmation }: Visit, content: PageContent): void {
+    const isNews = !isFinal && !isConfirmation && !isListed(discovery)
+    if (this.run.scope.trapGuards && isNews) this.#traps.note(url, depth, content)
+  }
+
+  /** Judges an address by how it was found. A list is finite, so content traps do not apply to its addresses. */
+  judgeFound(url: string, depth: number, discovery: Discovery, isNoTrap = false): Verdict {
+    const verdict = this.gate.judge(url, depth, isNoTrap)
+    const isSpared = isListed(discovery) && verdict.refusal?.reason === 'same-content'
+    return isSpared ? { ...verdict, refusal: null } : verdict
   }
 
   /** Reads the lists of the site, once. Whoever settles the start waits for it, so that what they name is theirs first. */
@@ -347,13 +357,28 @@ export class ActiveCrawl implements RunCounts {
     return this.isReadingLists ? Math.ceil(maxPages / 2) : maxPages
   }
 
+  /**
+   * Depth up to which addresses are visited in any order, so that lists and links take turns. While lists are read, an address one link
+   * away may still turn out to be listed.
+   */
+  get firstLevel(): number {
+    return this.isReadingLists || this.isJoined ? 0 : 1
+  }
+
+  /** Depth of a redirect target. At least 1 except for the start: a listed redirect and a link then give the same depth, in any order. */
+  depthBehind({ key, depth }: Pick<Visit, 'key' | 'depth'>): number {
+    return this.#startKeys.has(key) ? depth : Math.max(depth, Math.min(1, this.run.scope.maxDepth ?? 1))
+  }
+
   /** Takes note of what became of an address that a list names. */
-  async noteListed({ foundOn, discovery }: Visit, { state }: Settled, status: number | null): Promise<void> {
+  async noteListed({ foundOn, discovery }: Visit, settled: Settled, status: number | null): Promise<void> {
     if (foundOn === null || !isListed(discovery)) return
-    const isFound = state === 'indexed' || state === 'unchanged'
-    // Without an answer it is a matter of the host.
-    const isMissing = state === 'failed' && status !== null
-    if (!isFound && !isMissing) return
+    const { state, reason } = settled
+    const isMissing = state === 'failed' && isAbsent(reason)
+    // Other failures leave open whether there is a page. Redirects and pages that are not indexed count as found.
+    const isFound = state === 'indexed' || state === 'unchanged' || (state === 'skipped' && status !== null)
+    // While the list is being read, a sample would cover its beginning only.
+    if (this.isReadingLists || (!isFound && !isMissing)) return
     const next = this.#lists.note(foundOn, isMissing)
     if (next === 'sample') await this.#sampleList(foundOn)
     if (next === 'set-aside') await this.#setAside(foundOn, discovery)
@@ -361,14 +386,15 @@ export class ActiveCrawl implements RunCounts {
 
   /** Has a sample of a list visited before everything else. */
   async #sampleList(list: string): Promise<void> {
-    const finds: Find[] = []
-    for (const url of this.#lists.sampleOf(list)) {
-      const row = await this.#findWaiting(url)
-      if (row?.state !== 'pending') continue
-      const { key, host, depth, foundOn, discovery } = row
-      finds.push({ key, url: row.url, host, depth, foundOn, discovery, refusal: null, weight: -1 })
+    const { run, ports } = this
+    const sample = new SpreadSample<Find>()
+    for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'pending' })) {
+      for (const { key, url, host, depth, foundOn, discovery } of rows) {
+        if (foundOn === list && isListed(discovery))
+          sample.add({ key, url, host, depth, foundOn, discovery, refusal: null, weight: -1 })
+      }
     }
-    if (finds.length > 0) await this.record(finds)
+    if (sample.items.length > 0) await this.record(sample.items)
   }
 
   /** Leaves out what a stale list names, but for what pages link to as well. */
@@ -376,10 +402,25 @@ export class ActiveCrawl implements RunCounts {
     const { run, ports } = this
     const now = ports.clock.now()
     const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, list)
-    this.incomplete ??= `${list} was set aside, because the addresses it names are gone`
-    const detail = `${count} addresses set aside: those that were asked for are gone`
+    this.incomplete ??= `${list} was set aside: the addresses of a sample from all over it are gone`
+    const detail = `${count} addresses set aside: those that were requested are gone`
     this.events.push({ type: 'discovery', discovery, url: list, found: 0, detail })
-    await this.record([...this.#linkedListed.values()])
+    if (count > 0 && run.followsLinks) await this.#offerLinksAgain()
+  }
+
+  /** Offers all links of this crawl again. They come from the ledger, because an interrupted run may have read some of the pages. */
+  async #offerLinksAgain(): Promise<void> {
+    const { run, ports } = this
+    this.#offered.clear()
+    for (const state of LINKING_STATES) {
+      for await (const rows of walkRows(ports.ledger, run.sourceId, { state })) {
+        const linking = rows.filter((row) => row.crawlId === run.crawlId && (isRead(row) || row.hasPage))
+        for (const { key, url, depth } of linking) {
+          const links = await ports.ledger.readLinks(run.sourceId, key)
+          await this.offer(links, { depth: depth + 1, foundOn: url, discovery: 'link' })
+        }
+      }
+    }
   }
 
   /** Reads the lists if no visit of the start came to it. Tells whether it did. */
@@ -489,7 +530,6 @@ export class ActiveCrawl implements RunCounts {
   /** Counts what became of a visit and tells it. Answers whether it brought a page. */
   count(settlement: Settlement, settled: Settled, bytes: number): boolean {
     this.#begun.delete(settlement.visit.key)
-    this.#linkedListed.delete(settlement.visit.key)
     const { visit, status, detail, record, finds = [], aliases = [] } = settlement
     const { state, reason } = settled
     if (settled.type === 'lost') {
@@ -669,7 +709,7 @@ export class ActiveCrawl implements RunCounts {
     const { kind, discover } = this.run
     const { depth, foundOn, discovery } = finding
     const isGiven = discovery === 'manual'
-    const { url, key, host, refusal: refused, stripped } = this.gate.judge(text, depth, isGiven)
+    const { url, key, host, refusal: refused, stripped } = this.judgeFound(text, depth, discovery, isGiven)
     if (stripped !== null) {
       this.#noteStripped(url, stripped, refused, depth, aliases)
       this.#judgeOne(stripped, { ...finding, discovery: 'query-strip' }, finds, aliases)
@@ -679,8 +719,7 @@ export class ActiveCrawl implements RunCounts {
     const isNewOnly = kind === 'refresh' || kind === 'retry'
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
-    const stale = this.#refuseListed(finding)
-    const barred = refused ?? finding.refusal ?? aside ?? stale ?? (isGiven ? null : this.findCovering(key))
+    const barred = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findCovering(key))
     // The ledger has to know that the site itself names what was only supposed.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)
@@ -692,22 +731,13 @@ export class ActiveCrawl implements RunCounts {
       finds.push({ ...find, refusal: barred })
       return
     }
-    if (isListed(discovery) && foundOn !== null) this.#lists.add(foundOn, url)
     if (this.planning === undefined) {
-      const weighed = { ...find, refusal: null, weight: this.#weighTurn(discovery) }
-      finds.push(weighed)
-      if (discovery === 'link' && known === LISTED_DEPTH) this.#rememberLinked(weighed)
+      finds.push({ ...find, refusal: null, weight: this.#weighTurn(discovery) })
       return
     }
     const refusal = this.planning.refuse(find)
     if (refusal !== null && known !== undefined) return
     finds.push({ ...find, refusal, weight: refusal === null ? this.planning.weigh(find) : 0 })
-  }
-
-  /** What a list names that was set aside meanwhile is left out, too. */
-  #refuseListed({ discovery, foundOn }: Finding): Refusal | null {
-    const isStale = foundOn !== null && isListed(discovery) && this.#lists.isStale(foundOn)
-    return isStale ? { reason: 'stale-list', pattern: foundOn, target: null } : null
   }
 
   /**
@@ -718,11 +748,6 @@ export class ActiveCrawl implements RunCounts {
     if (discovery !== 'link' && !isListed(discovery)) return 0
     const count = discovery === 'link' ? this.#counts.linked++ : this.#counts.listed++
     return count < FIRST_TURN ? 0 : Math.floor(Math.log2(count / FIRST_TURN)) + 1
-  }
-
-  #rememberLinked(find: Find): void {
-    if (this.#linkedListed.size >= MAX_REMEMBERED) this.#linkedListed.clear()
-    this.#linkedListed.set(find.key, find)
   }
 
   /**

@@ -64,6 +64,12 @@ describe('the same content under many addresses', () => {
     expect(read(25, () => text('apples'))).toBe('a.example/list/#')
   })
 
+  test('makes a trap of its shape from the fiftieth page on where the pages are empty', () => {
+    const nothing: PageContent = { text: '', links: [] }
+    expect(read(49, () => nothing)).toBeUndefined()
+    expect(read(50, () => nothing)).toBe('a.example/list/#')
+  })
+
   test('makes a trap of hosts without end, and none of those of the site', () => {
     const hostOf = (i: number) => `https://h${'abcdefghij'[i % 10]}${i}.a.example/`
     expect(read(24, () => text('apples'), hostOf)).toBeUndefined()

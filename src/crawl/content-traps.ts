@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
 
-/** Pages of a shape in a row that make it a trap, if they are the same; and if they are the same but for numbers. */
+/** Pages of a shape in a row that make it a trap, if they are the same; and if they are empty, or the same but for numbers. */
 const LEAST_PAGES = 25
 const LEAST_ALIKE = 50
 /** How many times as many it takes once a page of the shape has differed. */
@@ -26,6 +26,7 @@ interface Shape {
   pages: number
   /** Whether they were the same in numbers too. */
   isSame: boolean
+  readonly isEmpty: boolean
   readonly first: Fingerprint
   readonly depths: Set<number>
   /** How often a page differed from those before. */
@@ -40,6 +41,7 @@ interface Fingerprint {
 
 /** What tells a page from others. */
 export interface PageContent {
+  /** Empty for an answer that says that there is nothing. */
   readonly text: string
   /** Absolute addresses. */
   readonly links: readonly string[]
@@ -49,8 +51,9 @@ export interface PageContent {
  * Recognises that a site has the same under addresses without end, in one run of a crawl. Addresses that differ in numbers, in the
  * values of a query, in how often a folder repeats or in the name of a host that is not one of the site have one shape. Once enough
  * pages of a shape in a row did not differ, the rest of the shape is a trap: what is left out repeats what is there, as far as it was
- * seen. Where a page has differed before, as the few months of a calendar do that have events, it takes more of them. A reference with thousands of pages is none, however small they are: their words differ, or the names of
- * what they link to. Which pages of a trap were read before that depends on which answered first; nothing else does.
+ * seen. Where a page has differed before, as the few months of a calendar do that have events, it takes more of them. A reference
+ * with thousands of pages is none, however small they are: their words differ, or the names of what they link to. Which pages of a
+ * trap were read before that depends on which answered first; nothing else does.
  */
 export class ContentTraps {
   readonly #hosts: ReadonlySet<string>
@@ -79,7 +82,7 @@ export class ContentTraps {
       forgetOldest(this.#diverse, MAX_DIVERSE)
       return
     }
-    const shape = isChange || known === undefined ? startShape(found, changes) : known
+    const shape = isChange || known === undefined ? startShape(found, changes, content.text === '') : known
     shape.pages++
     shape.isSame &&= found.whole === shape.first.whole
     if (shape.depths.size < LEAST_DEPTHS) shape.depths.add(depth)
@@ -100,13 +103,13 @@ export class ContentTraps {
   }
 }
 
-function startShape(first: Fingerprint, changes: number): Shape {
-  return { pages: 0, isSame: true, first, depths: new Set(), changes }
+function startShape(first: Fingerprint, changes: number, isEmpty: boolean): Shape {
+  return { pages: 0, isSame: true, isEmpty, first, depths: new Set(), changes }
 }
 
-function isTrap(name: string, { pages, isSame, depths, changes }: Shape): boolean {
+function isTrap(name: string, { pages, isSame, isEmpty, depths, changes }: Shape): boolean {
   const caution = changes === 0 ? 1 : CAUTION
-  if (isSame) return pages >= LEAST_PAGES * caution
+  if (isSame) return pages >= (isEmpty ? LEAST_ALIKE : LEAST_PAGES) * caution
   const leastDepths = name.includes('?') ? LEAST_QUERY_DEPTHS : LEAST_DEPTHS
   return pages >= LEAST_ALIKE * caution && depths.size >= leastDepths
 }

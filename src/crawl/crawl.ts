@@ -174,7 +174,10 @@ async function putBack({ run, ports }: ActiveCrawl, reason: Reason): Promise<voi
   await ports.ledger.skipPending(run.sourceId, reason, null, ports.clock.now(), run.crawlId)
 }
 
-/** Requests pages that the start no longer links to before they count as gone: the start may be a placeholder for a while. Their links lead on. */
+/**
+ * Requests addresses that the start no longer leads to before the pages there and behind them count as gone: the start may be a
+ * placeholder for a while.
+ */
 async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted || !(await isConclusive(active))) return false

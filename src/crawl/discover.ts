@@ -307,7 +307,7 @@ async function offerSitemaps(active: ActiveCrawl): Promise<void> {
     waiting = 0
   }
   const admits = (url: string) => {
-    const { refusal, stripped } = active.gate.judge(url, 0)
+    const { refusal, stripped } = active.judgeFound(url, 0, 'sitemap')
     return refusal === null || stripped !== null
   }
   const { fetchResource } = active

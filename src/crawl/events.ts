@@ -155,6 +155,8 @@ export interface CrawlSummary {
   readonly cappedAt: number | null
   /** Known addresses that the cap kept from being read, those of pages from earlier runs among them. @default 0 */
   readonly unread?: number
+  /** Requests for pages that used up what the cap allows, and the pages that they brought; left out where the pages reached the cap. */
+  readonly spent?: { readonly requests: number; readonly pages: number }
   /** The scope that the source probably needs, where its own leaves only a few pages. @default its own fits */
   readonly wider?: WiderScope
   /** Hosts that were left alone for the rest of the run, and why; their addresses failed without being asked. */

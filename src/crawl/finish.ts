@@ -1,9 +1,19 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
-import { isRead, type Ledger, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
+import {
+  type Find,
+  isRead,
+  type Ledger,
+  type LedgerCounts,
+  type LedgerRow,
+  OPEN_REASONS,
+  type Reason,
+  type Refusal,
+} from './ledger.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countFailures } from './run-counts.ts'
 import { addHelp, type Help } from './sharing.ts'
+import { walkRows } from './walk-rows.ts'
 import { Stall, TAKEN_OVER } from './watch.ts'
 import { findWiderScope } from './wider-scope.ts'
 
@@ -16,6 +26,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const ending =
     stopped === undefined ? await removeGone(active, await isConclusive(active)) : describeStop(stopped.reason)
   if (ending.removed > 0) await refuseRemoved(active)
+  if (stopped === undefined && start !== undefined && isRead(start) && namedAll(active)) await dropUnnamed(active)
   if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
   const isAll = stopped === undefined && active.cappedAt === null && active.refusal === null
   await active.planning?.end(isAll)
@@ -69,12 +80,12 @@ function countLeftByCap({ reasons }: LedgerCounts): number {
 
 /** The cap that was reached, and what it kept from being read. A cap that left nothing unread was none. */
 export async function describeCap(
-  { run, ports, cappedAt, keptByCap }: CappedCrawl,
+  { run, ports, cappedAt, keptByCap, spent }: CappedCrawl,
   ledger: LedgerCounts,
-): Promise<Pick<CrawlSummary, 'cappedAt' | 'unread'>> {
+): Promise<Pick<CrawlSummary, 'cappedAt' | 'unread' | 'spent'>> {
   if (cappedAt === null) return { cappedAt }
   const unread = countLeftByCap(ledger) + keptByCap + (await countUnseen(run, ports.ledger))
-  return unread === 0 ? { cappedAt: null } : { cappedAt, unread }
+  return unread === 0 ? { cappedAt: null } : { cappedAt, unread, ...(spent === undefined ? {} : { spent }) }
 }
 
 /** What is needed to tell what a cap kept from being read. */
@@ -83,6 +94,7 @@ interface CappedCrawl {
   readonly ports: { readonly ledger: Pick<Ledger, 'countRemovable'> }
   readonly cappedAt: number | null
   readonly keptByCap: number
+  readonly spent?: CrawlSummary['spent'] | undefined
 }
 
 /** Pages of earlier runs that a crawl of everything did not come to. */
@@ -137,24 +149,46 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
   return { end: 'completed', problem: null, removed, withheld: 0 }
 }
 
-/** Rows that are judged at once. */
-const JUDGED = 1000
+/** Whether a crawl has looked at everything that names addresses, as far as it got an answer. */
+function namedAll({ run, cappedAt, incomplete }: ActiveCrawl): boolean {
+  return run.kind === 'recrawl' && cappedAt === null && incomplete === null && !run.isScopeChanged
+}
+
+/**
+ * Gives up addresses that the cap of an earlier run left unread and that a run without a cap did not find: no run would ever read them,
+ * and the source would never be complete.
+ */
+export async function dropUnnamed({
+  run,
+  ports,
+}: {
+  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId'>
+  readonly ports: Pick<CrawlPorts, 'ledger' | 'clock'>
+}): Promise<void> {
+  const { ledger, clock } = ports
+  for await (const rows of walkRows(ledger, run.sourceId, { state: 'skipped', reason: 'page-cap' })) {
+    const unseen = rows.filter(({ crawlId, hasPage }) => crawlId !== run.crawlId && !hasPage)
+    const finds = unseen.map((row) => refuseRow(row, UNNAMED))
+    if (finds.length > 0) await ledger.offer(run.sourceId, run.crawlId, finds, clock.now())
+  }
+}
+
+const UNNAMED: Refusal = { reason: 'unlinked', pattern: null, target: null }
 
 /** Gives pages that were not seen because the scope refuses them the reason of that refusal. */
 async function refuseRemoved(active: ActiveCrawl): Promise<void> {
   const { run, ports, gate } = active
-  for (let after = ''; ; ) {
-    const unlinked = { state: 'gone', reason: 'unlinked', after, limit: JUDGED } as const
-    const rows = await ports.ledger.listRows(run.sourceId, unlinked)
-    const finds = rows.flatMap(({ key, url, host, depth, foundOn, discovery }) => {
-      const { refusal } = gate.judge(url, depth, true)
-      return refusal === null ? [] : [{ key, url, host, depth, foundOn, discovery, refusal }]
+  for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {
+    const finds = rows.flatMap((row) => {
+      const { refusal } = gate.judge(row.url, row.depth, true)
+      return refusal === null ? [] : [refuseRow(row, refusal)]
     })
     if (finds.length > 0) await active.record(finds)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < JUDGED) return
-    after = last.key
   }
+}
+
+function refuseRow({ key, url, host, depth, foundOn, discovery }: LedgerRow, refusal: Refusal): Find {
+  return { key, url, host, depth, foundOn, discovery, refusal }
 }
 
 /** More than half of a source is too much to lose, however small it is, from this many pages on. */

@@ -174,6 +174,7 @@ export class Frontier {
       jitter: this.#active.pacer.jitter,
       // A depth counts only when every shorter way has been tried. Which pages a cap takes in is nobody's promise.
       isLevelled: maxDepth !== null,
+      firstLevel: this.#active.firstLevel,
       id: ports.newId(),
       maxHosts: hosts,
       hostsUntil: now + aliveMs,
@@ -187,12 +188,14 @@ export class Frontier {
 
   /** The cap was reached: what is left is left out, and said so. */
   async #skipRest(): Promise<void> {
-    const { ports, run } = this.#active
+    const { ports, run, pageRequests: requests, pagesTaken: pages } = this.#active
     const { maxPages } = run.scope
     await ports.ledger.release(this.#ready.splice(0))
     const now = ports.clock.now()
-    const { left, kept } = await skipForCap(ports.ledger, run, String(maxPages), now)
+    const isSpent = pages < (maxPages ?? Infinity)
+    const { left, kept } = await skipForCap(ports.ledger, run, isSpent ? `${requests} requests` : String(maxPages), now)
     if (left > 0) this.#active.cappedAt = maxPages
+    if (left > 0 && isSpent) this.#active.spent = { requests, pages }
     this.#active.keptByCap += kept
     // Others must not be woken before there is something new: they would wake this one in turn, without end.
     if (this.#inFlight > 0) return this.#waitForChange()

@@ -37,7 +37,7 @@ export const REASONS = [
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
-  // The list that names it holds nothing else than addresses that fail.
+  // The list that names it holds nothing else than addresses that are gone, as far as a sample tells.
   'stale-list',
   // Addresses of its shape have held the same again and again.
   'same-content',
@@ -323,9 +323,14 @@ export interface AliasFacts {
 /** Whether something is at an address, as far as it told: null where it was not asked, or did not say. */
 export function isThere({ reason, status, hasPage }: Pick<LedgerRow, 'reason' | 'status' | 'hasPage'>): boolean | null {
   if (hasPage) return true
-  if (reason !== null && ABSENT_REASONS.has(reason)) return false
+  if (isAbsent(reason)) return false
   const isAsked = status !== null && reason !== 'unlinked'
   return isAsked && status < 400 ? true : null
+}
+
+/** Whether a reason says that nothing is at an address. */
+export function isAbsent(reason: Reason | null): boolean {
+  return reason !== null && ABSENT_REASONS.has(reason)
 }
 
 const ABSENT_REASONS: ReadonlySet<Reason> = new Set<Reason>(['not-found', 'removed', 'soft-404', 'guess-missed'])
@@ -482,6 +487,8 @@ export interface LeaseRequest {
   readonly jitter?: () => number
   /** Whether rows of one depth have to be settled before the next depth begins: then weights count within a depth only. */
   readonly isLevelled: boolean
+  /** Rows up to this depth are one level. @default 0 */
+  readonly firstLevel?: number
   /** By which a store knows the request again that is made once more, because its answer was lost. @default it does not */
   readonly id?: string
   /** Most hosts that this process has at once, in a library that several machines share. @default any number */
@@ -510,8 +517,9 @@ export interface OpenWork {
 }
 
 /**
- * Rows that are visited again: pages; pages one link away from the start, or known without the query they were linked with, that the
- * crawl has not seen; addresses that failed.
+ * Rows that are visited again. `pages`: all pages. `unlinked`: rows that the crawl has not seen, of pages known without the query they were
+ * linked with, and of addresses at most one link from the start that held a page or answered and that no list named. `failed`: addresses
+ * that failed.
  */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 

@@ -8,6 +8,10 @@ import type { Clock, Fetcher, KindOf, PageKind, PageReader, Renderer, Rendering 
 import type { MilestoneMemory } from './progress-milestones.ts'
 import type { Help, SharedCrawl } from './sharing.ts'
 
+/** Requests for pages that a cap on pages allows: so many for each page, and some for addresses that lead to none. */
+export const REQUESTS_PER_PAGE = 10
+export const FURTHER_REQUESTS = 100
+
 /** What one crawl is to do. */
 export interface CrawlRun {
   readonly crawlId: string
@@ -21,7 +25,7 @@ export interface CrawlRun {
   /** Addresses to begin with besides the start. */
   readonly seeds: readonly string[]
   readonly scope: Scope
-  /** Whether the scope is another than the source has: nothing may then be concluded from what was not found. */
+  /** Whether the scope, but for its page limit, is another than the source has: nothing may then be concluded from what was not found. */
   readonly isScopeChanged: boolean
   readonly llmsTxtUrl: string | null
   readonly llmsFull: 'auto' | 'off' | 'only'

@@ -91,7 +91,9 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
  */
 function findRefusal(active: ActiveCrawl, { key, url, depth, discovery, hasPage, isFinal }: Visit): Refusal | null {
   if (discovery === 'manual') return null
-  return active.gate.judge(url, depth, hasPage || isFinal).refusal ?? (hasPage ? null : active.findCovering(key))
+  return (
+    active.judgeFound(url, depth, discovery, hasPage || isFinal).refusal ?? (hasPage ? null : active.findCovering(key))
+  )
 }
 
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
@@ -299,7 +301,11 @@ async function interpretMove(
   if (isEndless)
     return { state: 'failed', reason: 'redirect-loop', pattern: hops > redirects ? `${redirects}` : null, ...answer }
   if (key !== undefined) active.noteHops(key, hops)
-  const { finds, aliases } = active.judge([target], { depth: visit.depth, foundOn: visit.url, discovery: 'redirect' })
+  const { finds, aliases } = active.judge([target], {
+    depth: active.depthBehind(visit),
+    foundOn: visit.url,
+    discovery: 'redirect',
+  })
   return {
     state: 'skipped',
     reason: 'redirect',
@@ -340,8 +346,9 @@ async function interpretPage(
   // A service that fetches pages shows them as its browser does, with their links; the Markdown of a page is fetched without it.
   const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
-  const html = isMarkdown && active.run.followsLinks ? await readHtmlLinks(active, visit) : NO_LINKS
-  if (html === undefined) return undefined
+  const hasHtml = isMarkdown && active.run.followsLinks
+  const html = hasHtml ? await readHtmlLinks(active, visit) : NO_LINKS
+  if (html === undefined || 'state' in html) return html
   const record = read.record === null ? null : withLinks(read.record, html.links)
   const isRendered = read.isRendered || isByService
   const isFollowing = active.run.followsLinks
@@ -369,7 +376,8 @@ async function interpretPage(
     : [...links.aliases]
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !active.run.full
   // They belong to what is stored, so an answer that stores nothing has none, and those of an older content go with it.
-  const { etag, lastModified } = isRendered ? NO_VALIDATORS : outcome
+  // A 304 for the Markdown would hide new links of the HTML.
+  const { etag, lastModified } = isRendered || hasHtml ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
   const reader = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined
@@ -388,15 +396,22 @@ interface FoundLinks extends Finds {
 const NO_LINKS: FoundLinks = { links: [], finds: [], aliases: [] }
 
 /**
- * Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. Undefined where the host is held
- * meanwhile.
+ * Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. While a failure may pass, the visit
+ * is put back; after that the links of the last reading stand in. Undefined where the host is held meanwhile.
  */
-async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | undefined> {
+async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | Conclusion | undefined> {
+  const { ports } = active
   const turn = await waitForSlot(active, visit.url)
   const request = { url: visit.url, accept: 'text/html' }
-  const outcome = 'type' in turn ? turn : await active.fetch(request, turn, visit, active.ports.pageFetcher)
+  const outcome = 'type' in turn ? turn : await active.fetch(request, turn, visit, ports.pageFetcher)
   if (outcome === POSTPONED) return undefined
-  if (outcome.type === 'failed') active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
+  if (outcome.type === 'failed') {
+    const verdict = await interpretFailure(active, visit, outcome)
+    if (verdict.state === 'pending') return verdict
+    active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
+    const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
+    return { links, ...active.judge(links, linksOf(visit)) }
+  }
   if (outcome.type !== 'fetched' || isNegotiated(visit.url, outcome.snapshot)) return NO_LINKS
   const reading = await active.read(outcome.snapshot, visit.key)
   if (typeof reading === 'string') return NO_LINKS
@@ -440,7 +455,7 @@ function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
   }
 }
 
-/** Of what a browser shows: there is nothing to ask by whether it has changed. */
+/** A page made from more than one answer, or by a browser, has no validators. */
 const NO_VALIDATORS = { etag: null, lastModified: null } as const
 
 /** Reasons in the ledger for answers that are no page, and whether asking again some day may help. */
@@ -484,7 +499,7 @@ async function interpretNoPage(
   const [reason, usual] = NO_PAGE[extraction.reason]
   const state = visit.hasPage && UNREAD.has(reason) ? 'failed' : usual
   if (reason === 'soft-404' && active.isGuess(visit)) return { ...interpretMiss(visit, 404), status }
-  if (isNothing(reason)) active.noteContent(visit, { text: reason, links: listLinks(extraction.links) })
+  if (isNothing(reason)) active.noteContent(visit, { text: '', links: listLinks(extraction.links) })
   const pattern = reason === 'needs-rendering' ? `render ${active.run.render}` : null
   const verdict: Conclusion = { state, reason, pattern, status, detail: extraction.detail }
   if (visit.hasLinks || !active.run.followsLinks) return verdict
@@ -550,8 +565,9 @@ async function findProperAddress(
   if (canonical !== null && isOther && isSpellingOf(canonical, visit.url)) {
     const row = await active.ports.ledger.findRow(visit.sourceId, key)
     const leadsBack = row?.reason === 'redirect' && row.target === visit.key
-    const found = active.judge([canonical], { depth: visit.depth, foundOn: visit.url, discovery: 'canonical' })
-    const isRefused = active.gate.judge(canonical, visit.depth).refusal !== null
+    const depth = active.depthBehind(visit)
+    const found = active.judge([canonical], { depth, foundOn: visit.url, discovery: 'canonical' })
+    const isRefused = active.gate.judge(canonical, depth).refusal !== null
     if (!leadsBack && !isRefused) return aliasTo(visit, canonical, key, 'canonical', null, found)
   }
   for (const { url, type } of page.alternates) {

@@ -265,14 +265,14 @@ interface EndProblem {
 }
 
 function listEndProblems(summary: CrawlSummary): EndProblem[] {
-  const { end, problem, withheld, cappedAt, unread = 0, overflow, incomplete, vainReason } = summary
+  const { end, problem, withheld, cappedAt, spent, unread = 0, overflow, incomplete, vainReason } = summary
   const problems: EndProblem[] = []
   if (end === 'gate') {
     const message = problem ?? 'more pages would have been removed than is allowed'
     problems.push({ kind: 'loss-gate', message, details: { withheld } })
   }
   if (cappedAt !== null) {
-    const message = writeCap(cappedAt, unread)
+    const message = writeCap(cappedAt, unread, spent)
     problems.push({ kind: 'page-cap', message, details: { maxPages: cappedAt, unread } })
   }
   if (overflow > 0) {

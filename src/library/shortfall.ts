@@ -1,8 +1,10 @@
 import { countOf } from '../core/text/count.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
-import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
-import { OPEN_REASONS } from '../crawl/ledger.ts'
+import type { CrawlSummary } from '../crawl/events.ts'
+import type { Reason } from '../crawl/ledger.ts'
+import { REQUESTS_PER_PAGE } from '../crawl/run.ts'
 import { labelOf, type Source } from './source.ts'
+import type { Crawl } from './store.ts'
 
 /** What a source lacks because its last crawl was capped, interrupted or partly failed. */
 export interface Shortfall {
@@ -10,7 +12,7 @@ export interface Shortfall {
   readonly cap: number | null
   /** Known addresses that a page limit kept from being read. */
   readonly unread: number
-  /** Addresses that an interrupted crawl left. */
+  /** Addresses that an interrupted or failed crawl left. */
   readonly pending: number
   /** Addresses that failed and may succeed when they are requested again. */
   readonly failed: number
@@ -32,14 +34,15 @@ export interface ShortfallFacts {
   readonly reasons: Readonly<Record<string, number>>
   readonly pending: number
   readonly pages: number
-  readonly crawl: { readonly kind: CrawlKind; readonly summary: CrawlSummary | null } | null
+  readonly crawl: Pick<Crawl, 'kind' | 'state' | 'summary'> | null
   readonly isRunning: boolean
   readonly isInterrupted: boolean
 }
 
 /** What a source lacks; null where nothing is known to be missing. A running crawl is judged by its page limit only. */
 export function findShortfall(facts: ShortfallFacts): Shortfall | null {
-  const { reasons, isRunning, isInterrupted, crawl } = facts
+  const { reasons, isRunning, crawl } = facts
+  const isInterrupted = facts.isInterrupted || isBroken(facts)
   const unread = Math.max(crawl?.summary?.unread ?? 0, reasons['skipped/page-cap'] ?? 0)
   const cap = unread === 0 ? null : (crawl?.summary?.cappedAt ?? null)
   const pending = isInterrupted ? facts.pending : 0
@@ -53,25 +56,50 @@ export function findShortfall(facts: ShortfallFacts): Shortfall | null {
   return gaps.length === 0 ? null : { cap, unread, pending, failed, gaps }
 }
 
-/** Failures that another request may mend. Pages that need a browser have advice of their own. */
-const RETRIED = OPEN_REASONS.filter((reason) => reason !== 'soft-404' && reason !== 'needs-rendering')
+/** Whether the last crawl failed before it had read everything. */
+function isBroken({ crawl, pending, isRunning }: ShortfallFacts): boolean {
+  return crawl?.state === 'failed' && pending > 0 && !isRunning
+}
 
-function describeCap({ pages }: ShortfallFacts, cap: number | null, unread: number): Gap {
+/** Failures that another request may mend: those that pass by themselves. */
+const RETRIED: readonly Reason[] = [
+  'http-server-error',
+  'rate-limited',
+  'timeout',
+  'network',
+  'host-parked',
+  'robots-unreachable',
+  'service-failed',
+]
+
+function describeCap({ pages, crawl }: ShortfallFacts, cap: number | null, unread: number): Gap {
+  const { spent } = crawl?.summary ?? {}
   return {
-    words: writeCap(cap, unread),
-    // Pages that are read for the first time lead to others.
-    remedy: { verb: 'recrawl', maxPages: cap === null ? pages + unread : Math.max(cap * 2, cap + unread) },
+    words: writeCap(cap, unread, spent),
+    remedy: {
+      verb: 'recrawl',
+      maxPages: cap === null ? pages + unread : Math.max(cap * 2, raiseCap(cap, unread, spent)),
+    },
   }
 }
 
+/** The cap under which all known addresses can be read. Pages that are read for the first time lead to others. */
+function raiseCap(cap: number, unread: number, spent: CrawlSummary['spent']): number {
+  return spent === undefined ? cap + unread : Math.ceil((spent.requests + unread) / REQUESTS_PER_PAGE)
+}
+
 /** `the cap of 10 was reached: 48 known addresses not read` */
-export function writeCap(cap: number | null, unread: number): string {
-  const which = cap === null ? 'a page limit' : `the cap of ${cap}`
-  return `${which} was reached: ${countOf(unread, 'known address')} not read`
+export function writeCap(cap: number | null, unread: number, spent?: CrawlSummary['spent']): string {
+  const left = `${countOf(unread, 'known address')} not read`
+  if (cap === null || spent === undefined)
+    return `${cap === null ? 'a page limit' : `the cap of ${cap}`} was reached: ${left}`
+  const { requests, pages } = spent
+  return `stopped after ${countOf(requests, 'request')} for ${countOf(pages, 'page')} (cap ${cap}): ${left}`
 }
 
 function describeInterruption({ source, pending, crawl }: ShortfallFacts): Gap {
-  const what = treeKindOf(source.url) === 'import' ? 'half imported' : 'interrupted'
+  const how = crawl?.state === 'failed' ? 'the last crawl failed' : 'interrupted'
+  const what = treeKindOf(source.url) === 'import' ? 'half imported' : how
   const kind = crawl?.kind ?? 'add'
   return {
     words: pending === 0 ? `${what} before its end` : `${what}: ${countOf(pending, 'address')} not read`,

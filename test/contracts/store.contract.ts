@@ -686,6 +686,23 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease({ isLevelled: true, now: 900 }))).toEqual(['/b', '/d'])
     })
 
+    test('takes the first depths as one level when asked to, by weight', async () => {
+      await offer([
+        find('/listed', { depth: 0, weight: 1 }),
+        find('/link', { depth: 1 }),
+        find('/first', { depth: 0 }),
+        find('/deep', { depth: 2, weight: -1 }),
+      ])
+      const level = { isLevelled: true, firstLevel: 1 }
+      const visits = await lease(level)
+      expect(pathsOf(visits)).toEqual(['/first', '/link', '/listed'])
+      expect(await lease(level)).toEqual([])
+      // The same where hosts are looked at one by one, because something was put off.
+      for (const visit of visits) await settle(visit, { state: 'pending', reason: 'timeout', dueAt: 500 })
+      expect(pathsOf(await lease({ ...level, now: 500, limit: 2 }))).toEqual(['/first', '/link'])
+      expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/listed'])
+    })
+
     test('gives validators where an answer that nothing changed would be enough', async () => {
       await index('/a', 'one', { etag: '"1"', lastModified: 'Mon' })
       await visit('/b', { state: 'failed', reason: 'timeout', etag: '"2"', contentHash: sha('two') })
@@ -1249,11 +1266,24 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/skipped')).toMatchObject({ state: 'skipped', reason: 'noindex' })
     })
 
-    test('requeueing takes unseen pages one link from the start', async () => {
+    test('requeueing takes unseen pages, and addresses that answered, one link from the start', async () => {
+      const redirected = { depth: 0, discovery: 'redirect' } as const
       await index('/page', 'one')
+      await offer([
+        find('/target', redirected),
+        find('/deep', { depth: 2 }),
+        find('/listed', { depth: 0, discovery: 'sitemap' }),
+        find('/given', { depth: 0, discovery: 'manual' }),
+      ])
+      for (const path of ['/target', '/deep', '/listed', '/given'])
+        await settle(await leaseOne(path), { state: 'indexed', record: record(path, path) })
+      await visit('/hub', { state: 'skipped', reason: 'noindex', status: 200 })
+      await visit('/forbidden', { state: 'skipped', reason: 'robots-disallow' })
+      await visit('/failed', { state: 'failed', reason: 'not-found', status: 404 })
       expect(await store.requeue('docs', 'c1', 'unlinked', 500)).toBe(0)
-      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(1)
-      expect(await row('/page')).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: true })
+      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(3)
+      for (const path of ['/page', '/target', '/hub'])
+        expect(await row(path)).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: path !== '/hub' })
       expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(0)
     })
 

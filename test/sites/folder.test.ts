@@ -450,6 +450,12 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const capped = await runCrawl(library, other, { kind: 'add' }, '')
     expect(capped.summary).toMatchObject({ cappedAt: 2, indexed: 2 })
     expect(capped.summary.ledger.reasons['skipped/page-cap']).toBe(3)
+    // A file that is no longer there is none that a higher cap could read.
+    const [gone = ''] = [...capped.rows].find(([, { reason }]) => reason === 'page-cap') ?? []
+    remove(gone)
+    const completed = await runCrawl(library, other, { kind: 'recrawl', scope: { maxPages: 9 } }, '')
+    expect(completed.summary.ledger.reasons).not.toHaveProperty('skipped/page-cap')
+    expect(completed.rows.get(gone)).toMatchObject({ state: 'skipped', reason: 'unlinked' })
   })
 
   test('goes on where it was stopped, and is not indexed by two at once', async () => {

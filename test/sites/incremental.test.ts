@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { statesOf } from './crawl.ts'
+import { stage, statesOf } from './crawl.ts'
 import { expectUntouched, type FileStage, stageFile, stageRead } from './library-file.ts'
-import { type Answer, page, type Site } from './site.ts'
+import { type Answer, page, redirect, type Site } from './site.ts'
 
 /** By what a site can be asked whether a page has changed. */
 const VALIDATORS = ['etag', 'date', 'none'] as const
@@ -277,6 +277,32 @@ describe('orphans', () => {
     expect(site.asked()).toContain('/e')
     expect([...(await holds()).pages.keys()]).toEqual([...before.pages.keys()])
     await expect(search('eagle')).resolves.toEqual(['/e'])
+  })
+
+  test('stay behind redirects and pages that hold no content, when the start loses its links', async () => {
+    const noindex = '<meta name="robots" content="noindex">'
+    const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
+    const targets = names.map((name) => `/target/${name}`)
+    const behind = names.flatMap((name) => [`/behind/${name}`, `/below/${name}`])
+    const staged = await stage({
+      '/': redirect('/home', 302),
+      '/home': page('Home heron', [...names.map((name) => `/link/${name}`), '/hub', '/empty']),
+      ...Object.fromEntries(names.map((name) => [`/link/${name}`, redirect(`/target/${name}`)])),
+      '/hub': page('Hub hawk', [...names.map((name) => `/behind/${name}`)], noindex),
+      // Too little text for a page: only its links count.
+      '/empty': `<title></title><body>${names.map((name) => `<a href="/below/${name}"></a>`).join('')}</body>`,
+      ...Object.fromEntries([...targets, ...behind].map((path) => [path, page(`Page ${path}`)])),
+    })
+    const first = await staged.crawl()
+    expect(statesOf(first)).toMatchObject({ '/hub': 'skipped noindex', '/empty': 'skipped empty' })
+    const pages = ['/home', ...targets, ...behind]
+    for (const path of pages) expect(first.rows.get(path), path).toMatchObject({ state: 'indexed' })
+    staged.site.pages.set('/', page('We will be back soon'))
+    staged.site.forget()
+    const crawled = await staged.crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
+    for (const path of pages) expect(crawled.rows.get(path), path).toMatchObject({ state: 'unchanged' })
+    expect(staged.site.asked()).toEqual(expect.arrayContaining(pages))
   })
 
   test('go when a complete recrawl did not find them, and they are not there', async () => {

@@ -169,7 +169,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(site.asked()).toEqual(['/', '/a', '/llms.txt', '/robots.txt'])
   })
 
-  test('at a recrawl is asked whether it changed, and nothing else is', async () => {
+  test('at a recrawl is fetched with the HTML beside it, and is unchanged', async () => {
     const { site, crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a'),
@@ -179,8 +179,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     await crawl()
     site.forget()
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({ '/': 'unchanged', '/a': 'unchanged' })
-    expect(site.asked()).toEqual(['/', '/a.md', '/llms.txt'])
-    expect(site.requests.find(({ path }) => path === '/a.md')?.status).toBe(304)
+    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/llms.txt'])
   })
 
   test.each(['beside the page', 'at its own address'])(
@@ -211,6 +210,61 @@ describe('the Markdown of a page that llms.txt lists', () => {
       expect(again.summary).toMatchObject({ end: 'completed', unchanged: 5, removed: 0 })
     },
   )
+
+  test.each(['beside the page', 'at its own address'])(
+    'does not hide a link that its HTML gains while the Markdown stays as it was: %s',
+    async (place) => {
+      const asMarkdown = text(markdown('A in Markdown'), 'text/markdown')
+      let html = page('A in HTML', ['/old'])
+      const { site, crawl } = await stage({
+        '/': page('Home', ['/a']),
+        ...(place === 'beside the page'
+          ? { '/llms.txt': list('/a'), '/a': () => html, '/a.md': asMarkdown }
+          : { '/a': ({ headers }) => (headers.accept?.startsWith('text/markdown') ? asMarkdown : html) }),
+        '/old': page('Old'),
+        '/new': page('New'),
+      })
+      await crawl()
+      html = page('A in HTML', ['/new'])
+      site.pages.delete('/old')
+      const again = await crawl({ kind: 'recrawl' })
+      expect(statesOf(again)).toMatchObject({ '/': 'unchanged', '/a': 'unchanged', '/new': 'indexed' })
+      expect(again.rows.get('/old')).toMatchObject({ state: 'gone' })
+    },
+  )
+
+  test('is fetched again with its HTML, where that failed once', async () => {
+    let isBroken = true
+    const { crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a'),
+      '/a': () => {
+        const answer = isBroken ? { status: 503, body: 'broken' } : page('A in HTML', ['/only-html'])
+        isBroken = false
+        return answer
+      },
+      '/a.md': text(markdown('A in Markdown'), 'text/markdown'),
+      '/only-html': page('Only in HTML'),
+    })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/only-html': 'indexed' })
+    expect(crawled.summary).toMatchObject({ incomplete: null })
+  })
+
+  test('is kept where its HTML keeps failing, and the next recrawl asks for both again', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a'),
+      '/a': { status: 503, body: 'broken' },
+      '/a.md': text(markdown('A in Markdown'), 'text/markdown'),
+      '/only-html': page('Only in HTML'),
+    })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    expect(crawled.summary.incomplete).toContain('/a could not be read (http-server-error)')
+    site.pages.set('/a', page('A in HTML', ['/only-html']))
+    expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/a': 'unchanged', '/only-html': 'indexed' })
+  })
 
   test('brings the links of its page along', async () => {
     const { site, crawl } = await stage(

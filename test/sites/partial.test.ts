@@ -10,7 +10,7 @@ import { reportRecord } from '../../src/mcp/records.ts'
 import { readSourceList, writeListed } from '../../src/mcp/source-list.ts'
 import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
 import { type Stage, stage, UNPACED } from './crawl.ts'
-import { page } from './site.ts'
+import { page, sitemap } from './site.ts'
 
 const PATHS = Array.from({ length: 57 }, (_, i) => `/p${i}`)
 const SITE = { '/': page('Start', PATHS), ...Object.fromEntries(PATHS.map((path) => [path, page(`Page ${path}`)])) }
@@ -101,5 +101,36 @@ describe('a partial source', () => {
     staged.site.pages.set('/broken', page('Whole'))
     await staged.crawl({ kind: 'retry' })
     expect((await read(staged)).notices).toEqual([])
+  })
+
+  test.each([403, 418])('an address that answers %i does not make a source partial', async (status) => {
+    const staged = await stage(
+      { '/': page('Start', ['/closed']), '/closed': { status, body: 'no' } },
+      { name: 'guide', limits: UNPACED },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary.ledger.reasons).toMatchObject({ 'failed/http-client-error': 1 })
+    expect((await read(staged)).notices).toEqual([])
+  })
+
+  test('a recrawl with a higher cap completes it, whatever became of addresses that nothing names any more', async () => {
+    const staged = await stage(
+      (origin) => ({
+        ...SITE,
+        // Its failure leaves open what is behind it.
+        '/': page('Start', ['/closed']),
+        '/closed': { status: 403, body: 'no' },
+        '/sitemap.xml': sitemap(PATHS.slice(0, 20).map((path) => origin + path)),
+      }),
+      { name: 'guide', limits: UNPACED, scope: { maxPages: 5 } },
+    )
+    expect((await staged.crawl()).summary).toMatchObject({ cappedAt: 5 })
+    staged.site.pages.set('/sitemap.xml', sitemap(PATHS.slice(0, 10).map((path) => staged.site.origin + path)))
+    await staged.crawl({ kind: 'recrawl', scope: { maxPages: 21 } })
+    expect((await read(staged)).notices).toEqual([])
+    // No later run takes such an address for one that a limit left out.
+    const { rows } = await staged.crawl({ kind: 'refresh', scope: { maxPages: 21 } })
+    expect((await read(staged)).notices).toEqual([])
+    expect(rows.get('/p19')).toMatchObject({ state: 'skipped', reason: 'unlinked' })
   })
 })

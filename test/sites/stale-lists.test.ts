@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { REASON_WORDS } from '../../src/library/ledger-words.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
 import { type Stage, stage, UNPACED } from './crawl.ts'
-import { page, sitemap } from './site.ts'
+import { page, redirect, sitemap } from './site.ts'
 
 const DEAD = Array.from({ length: 3000 }, (_, i) => `/dead/${i}`)
 const countAsked = ({ site }: Stage, prefix: string) =>
   site.requests.filter(({ path }) => path.startsWith(prefix)).length
+/** Answers 404 and stops the crawl. */
+const stopBy = (stop: AbortController) => () => {
+  stop.abort()
+  return { status: 404, body: 'none' }
+}
 
 describe('a sitemap whose addresses are all gone', () => {
   test('is sampled and set aside, and keeps no linked page waiting', async () => {
@@ -35,7 +41,7 @@ describe('a sitemap whose addresses are all gone', () => {
     expect(REASON_WORDS['stale-list']).toContain('set aside')
     const told = events.filter((event) => event.type === 'discovery').map(({ detail }) => detail)
     expect(
-      told.filter((detail) => detail.endsWith('addresses set aside: those that were asked for are gone')),
+      told.filter((detail) => detail.endsWith('addresses set aside: those that were requested are gone')),
     ).toHaveLength(1)
     expect(summary.incomplete).toContain('sitemap.xml')
   })
@@ -90,6 +96,76 @@ describe('a list that is stale in part', () => {
     expect(rows.get('/dead/2998')).toMatchObject({ state: 'skipped', reason: 'stale-list' })
   })
 
+  test('is read to its end after an interruption, too', async () => {
+    const live = Array.from({ length: 40 }, (_, i) => `/live/${i}`)
+    const stop = new AbortController()
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron'),
+        ...Object.fromEntries(live.map((path) => [path, page(`Live ${path}`)])),
+        [DEAD[17] ?? '']: stopBy(stop),
+        '/sitemap.xml': sitemap([...DEAD.slice(0, 400), ...live].map((path) => origin + path)),
+      }),
+      { limits: UNPACED },
+    )
+    expect((await staged.crawl({}, stop.signal)).summary).toMatchObject({ end: 'cancelled' })
+    const { summary, events } = await staged.crawl()
+    expect(events[0]).toMatchObject({ isResumed: true })
+    expect(summary.ledger.states).toMatchObject({ indexed: 41, failed: 400 })
+    expect(summary.ledger.reasons).not.toHaveProperty('skipped/stale-list')
+  })
+
+  test('does not take along an address that a page linked to before an interruption', async () => {
+    const linked = Array.from({ length: 300 }, (_, i) => `/linked/${i}`)
+    const hidden = linked.at(-1) ?? ''
+    const stop = new AbortController()
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron', linked),
+        ...Object.fromEntries(linked.map((path) => [path, page(`Linked ${path}`)])),
+        [DEAD[17] ?? '']: stopBy(stop),
+        '/sitemap.xml': sitemap([...DEAD.slice(0, 1777), hidden, ...DEAD.slice(1777)].map((path) => origin + path)),
+      }),
+      { limits: UNPACED },
+    )
+    const stopped = await staged.crawl({}, stop.signal)
+    expect(stopped.rows.get(hidden)).toMatchObject({ state: 'pending', discovery: 'sitemap' })
+    const { rows, summary } = await staged.crawl()
+    expect(summary.ledger.reasons['skipped/stale-list']).toBeGreaterThan(2000)
+    expect(rows.get(hidden)).toMatchObject({ state: 'indexed' })
+  })
+
+  test.each([500, 403])('is not set aside for answers of %i, which do not say that pages are gone', async (status) => {
+    const paths = Array.from({ length: 330 }, (_, i) => `/listed/${i}`)
+    const broken = Object.fromEntries(paths.map((path) => [path, { status, body: 'broken' }]))
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron'),
+        ...broken,
+        '/sitemap.xml': sitemap(paths.map((path) => origin + path)),
+      }),
+      { limits: { ...UNPACED, attempts: 1, holdsMs: [10, 10, 10, 10, 10, 10, 10, 10] } },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary.ledger.states).toMatchObject({ indexed: 1, failed: 330 })
+    expect(summary.ledger.reasons).not.toHaveProperty('skipped/stale-list')
+  })
+
+  test('is read to its end where addresses redirect to pages', async () => {
+    const old = Array.from({ length: 330 }, (_, i) => `/old/${i}`)
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron'),
+        ...Object.fromEntries(old.map((path) => [path, redirect(path.replace('old', 'new'))])),
+        ...Object.fromEntries(old.map((path) => [path.replace('old', 'new'), page(`Page ${path}`)])),
+        '/sitemap.xml': sitemap(old.flatMap((path, i) => [origin + path, `${origin}${DEAD[i]}`])),
+      }),
+      { limits: UNPACED },
+    )
+    const { summary } = await staged.crawl()
+    expect(summary).toMatchObject({ indexed: 331, incomplete: null })
+  })
+
   test('leaves the other lists of the site alone', async () => {
     const live = Array.from({ length: 30 }, (_, i) => `/live/${i}`)
     const staged = await stage(
@@ -124,6 +200,22 @@ describe('a page cap', () => {
     for (const prefix of ['/listed/', '/linked/']) expect(countAsked(staged, prefix)).toBeGreaterThan(15)
   })
 
+  test('is shared by both where the depth of links is limited, too', async () => {
+    const listed = Array.from({ length: 100 }, (_, i) => `/listed/${i}`)
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home heron', ['/good']),
+        '/good': page('Good goose'),
+        ...Object.fromEntries(listed.map((path) => [path, page(`Page ${path}`)])),
+        '/sitemap.xml': sitemap(listed.map((path) => origin + path)),
+      }),
+      { limits: UNPACED, scope: { maxPages: 20, maxDepth: 3 } },
+    )
+    const { summary, rows } = await staged.crawl()
+    expect(summary).toMatchObject({ indexed: 20, cappedAt: 20 })
+    expect(rows.get('/good')).toMatchObject({ state: 'indexed', depth: 1 })
+  })
+
   test('bounds the addresses that are taken from sitemaps', async () => {
     const listed = Array.from({ length: 12_000 }, (_, i) => `/listed/${i}`)
     const staged = await stage(
@@ -142,6 +234,17 @@ describe('a page cap', () => {
     )
     const { summary } = await staged.crawl()
     expect(summary).toMatchObject({ end: 'completed', indexed: 1, cappedAt: 5 })
+    const unread = summary.unread ?? 0
+    const { requests = 0, pages } = summary.spent ?? {}
+    expect({ requests: requests >= 150 && requests <= 150 + 16, pages }).toEqual({ requests: true, pages: 1 })
+    const shortfall = (await reportSource(staged.library, staged.source)).shortfall
+    expect(shortfall?.gaps).toEqual([
+      {
+        words: `stopped after ${requests} requests for 1 page (cap 5): ${unread} known addresses not read`,
+        // Ten requests a page are allowed: these are enough for all that is known.
+        remedy: { verb: 'recrawl', maxPages: Math.ceil((requests + unread) / 10) },
+      },
+    ])
     expect(countAsked(staged, '/dead/')).toBeLessThanOrEqual(150 + 16)
     expect(summary.ledger.reasons['skipped/page-cap']).toBeGreaterThan(300)
   })

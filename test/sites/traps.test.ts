@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
-import { type Crawled, type Stage, type StageInput, stage } from './crawl.ts'
+import { type Crawled, type Stage, type StageInput, stage, UNPACED } from './crawl.ts'
 import { crawlPolitely, named, openPoliteLibrary, openPoliteSite } from './polite.ts'
-import { type Answer, page } from './site.ts'
+import { type Answer, page, sitemap } from './site.ts'
 
 /** Addresses as good as random, which no test has to be repeated for. */
 function createNoise(): () => string {
@@ -292,6 +292,24 @@ describe('the same content', () => {
     expect(same.length).toBeGreaterThan(420)
     expect(same.every(({ state, status }) => state === 'skipped' && status === null)).toBe(true)
     expect(crawled.summary.incomplete).toContain('/item/# were left out as repetitions')
+  })
+
+  test('is no trap in a list, which has an end', async () => {
+    const paths = Array.from({ length: 60 }, (_, i) => `/lesson/${i}`)
+    const crawled = await (
+      await stage(
+        (origin) => ({
+          '/': page('Home', paths),
+          ...Object.fromEntries(
+            paths.map((path, i) => [path, page(i < 28 ? 'Coming soon' : `Lesson ${'abcdefghij'.repeat(i)}`)]),
+          ),
+          '/sitemap.xml': sitemap(paths.map((path) => origin + path)),
+        }),
+        { limits: { ...UNPACED, concurrency: 1 } },
+      )
+    ).crawl()
+    expect(rowsOf(crawled, 'same-content')).toEqual([])
+    expect(crawled.summary).toMatchObject({ indexed: 34, incomplete: null })
   })
 
   test('is no trap where one page among the first is another, and no page is lost', async () => {

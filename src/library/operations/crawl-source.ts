@@ -1,6 +1,7 @@
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
 import { isFileUrl } from '../../core/url/file-url.ts'
+import type { Scope } from '../../core/url/scope.ts'
 import { type TreeKind, treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import { crawl } from '../../crawl/crawl.ts'
@@ -380,7 +381,7 @@ export function createRun(
     siteUrl: source.siteUrl,
     ...settings,
     scope,
-    isScopeChanged: JSON.stringify(scope) !== JSON.stringify(source.scope) || crawlType !== usual,
+    isScopeChanged: !isSameReach(scope, source.scope) || crawlType !== usual,
     usesLlmsTxt: crawlType === 'docs',
     usesSitemaps: crawlType !== 'basic',
     followsLinks: crawlType !== 'sitemap-only' && settings.llmsFull !== 'only',
@@ -392,4 +393,9 @@ export function createRun(
     headers,
     limits: library.limits,
   }
+}
+
+/** Whether two scopes take in the same addresses. A page limit that is reached says so itself, and one that is not changes nothing. */
+function isSameReach(scope: Scope, other: Scope): boolean {
+  return JSON.stringify({ ...scope, maxPages: null }) === JSON.stringify({ ...other, maxPages: null })
 }

@@ -4,7 +4,15 @@ import { treeKindOf } from '../../core/url/tree-url.ts'
 import { untilResumed } from '../../crawl/control.ts'
 import { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
-import { describeCap, describeStop, type Ending, findImbalance, removeGone, skipForCap } from '../../crawl/finish.ts'
+import {
+  describeCap,
+  describeStop,
+  dropUnnamed,
+  type Ending,
+  findImbalance,
+  removeGone,
+  skipForCap,
+} from '../../crawl/finish.ts'
 import { NO_HOST } from '../../crawl/host-lease.ts'
 import {
   type Find,
@@ -533,7 +541,9 @@ async function endFolder(active: ActiveTree): Promise<Ending> {
   }
   const isWhole = survey.isComplete && cappedAt === null && overflow === 0 && !run.isScopeChanged
   const limited = { ...run, limits: lossLimitsOf(active), lostBefore: run.lostBefore ?? 0, moved: active.moved }
-  return removeGone({ run: limited, ports }, run.kind === 'recrawl' && isWhole)
+  const isComplete = run.kind === 'recrawl' && isWhole
+  if (isComplete) await dropUnnamed({ run, ports })
+  return removeGone({ run: limited, ports }, isComplete)
 }
 
 /** What became of a part. That nothing of all is left is doubted, as it is where everything is looked at. */

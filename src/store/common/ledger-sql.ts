@@ -33,6 +33,14 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
 /** The condition that a list of the site names the address of a row. */
 export const LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
+/**
+ * The condition that a row is requested before it counts as unlinked: a page linked with a query that was dropped, or an address at most
+ * one link from the start that held a page or answered. Addresses from lists and from the user are named anew by every crawl.
+ */
+export const ASKED_UNLINKED: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
+  OR depth <= 1 AND discovery <> 'manual' AND NOT ${LISTED}
+    AND (page_hash IS NOT NULL OR state = 'skipped' AND status IS NOT NULL))`
+
 /** The states to which an action does something, as a list for SQL. */
 export function statesFor(action: LedgerAction): string {
   const states = LEDGER_STATES.filter((state) => nextState(state, action) !== undefined)
@@ -55,6 +63,3 @@ export function readmitted(no: '0' | 'false'): string {
   return `target = CASE reason WHEN 'duplicate' THEN target END, reason = NULL, pattern = NULL,
   attempts = 0, due_at = NULL, proven_crawl = NULL, lease = NULL, leased_until = NULL, awaits_confirmation = ${no}`
 }
-
-/** Pages that are requested before they count as unlinked: one link from the start, or linked with a query that was dropped. */
-export const ASKED_UNLINKED = `(discovery = 'query-strip' OR discovery = 'link' AND depth = 1)`

@@ -90,14 +90,15 @@ export function listHeldHosts(ledger: SourceLedger, hosts: Hosts, now: number, a
 }
 
 /** Rows that may be fetched now, in the order they should be. */
-function listDue(ledger: SourceLedger, { now, isLevelled }: LeaseRequest): Row[] {
+function listDue(ledger: SourceLedger, { now, isLevelled, firstLevel = 0 }: LeaseRequest): Row[] {
   const open = ledger.rows().filter(isOpen)
   const first = open.filter((row) => !row.awaitsConfirmation)
   const isDue = (row: Row): boolean => row.state === 'pending' && (row.dueAt === null || row.dueAt <= now)
   // Sorting keeps the order of age among rows of one weight and depth.
   if (first.length === 0) return open.filter(isDue).sort(byWeight)
-  const level = first.reduce((least, row) => Math.min(least, row.depth), Number.POSITIVE_INFINITY)
-  return first.filter((row) => isDue(row) && (!isLevelled || row.depth === level)).sort(byWeight)
+  const least = first.reduce((depth, row) => Math.min(depth, row.depth), Number.POSITIVE_INFINITY)
+  const level = Math.max(least, firstLevel)
+  return first.filter((row) => isDue(row) && (!isLevelled || row.depth <= level)).sort(byWeight)
 }
 
 function postpone(row: Row): Row {

@@ -9,7 +9,7 @@ import type { SourceLedger } from './source-ledger.ts'
 export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeued): number {
   const isMeant = (row: Row): boolean => {
     if (which === 'failed') return row.state === 'failed'
-    return row.hasPage && (which === 'pages' || (isAskedUnlinked(row) && row.crawlId !== crawlId))
+    return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && isAskedUnlinked(row)
   }
   return ledger.putEach(
     (row) => isMeant(row) && nextState(row.state, 'requeue') !== undefined,
@@ -17,9 +17,11 @@ export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeu
   )
 }
 
-/** Pages that are requested before they count as unlinked: one link from the start, or linked with a query that was dropped. */
-function isAskedUnlinked({ discovery, depth }: Row): boolean {
-  return discovery === 'query-strip' || (discovery === 'link' && depth === 1)
+/** Whether a row is requested before it counts as unlinked: as `ASKED_UNLINKED` in SQL. */
+function isAskedUnlinked({ depth, discovery, hasPage, state, status }: Row): boolean {
+  if (discovery === 'query-strip' && hasPage) return true
+  const isNamedAnew = discovery === 'manual' || isListed(discovery)
+  return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null))
 }
 
 /** Makes rows pending and final that rely on an address which does not hold their content (any more). */

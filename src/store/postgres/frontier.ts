@@ -118,7 +118,8 @@ export async function lease(sql: Sql, source: number, asking: Asking): Promise<L
   const { isLast, hosts, finished } = await stand(sql, source, asking)
   const { idle } = holder
   if (hosts.length === 0 && idle.length === 0) return { visits: [], taken: [], until: 0, left: [] }
-  const level = request.isLevelled && !isLast && hosts.length > 0 ? await findLevel(sql, source) : null
+  const level =
+    request.isLevelled && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
   const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
   const asked: Asked = { ...asking, sql, source, isLast, level, kept }
   // Mostly there are few hosts. Where there are many, and all that could be had are others', those are asked for that come first.
@@ -362,16 +363,18 @@ const LEVELS = `WITH RECURSIVE w (weight) AS (
   UNION ALL SELECT NULL, min(l.depth) FROM ledger l WHERE ${LEASED}`
 
 /** The level of the least depth of rows that are pending or leased. */
-async function findLevel(sql: Sql, source: number): Promise<Level> {
+async function findLevel(sql: Sql, source: number, firstLevel = 0): Promise<Level> {
   const found = await sql.all<{ weight: number | null; depth: number | null }>(LEVELS, [source])
-  const depth = found.reduce((least, row) => Math.min(least, row.depth ?? least), Infinity)
-  return { depth, weights: found.flatMap((row) => (row.weight !== null && row.depth === depth ? [row.weight] : [])) }
+  const least = found.reduce((depth, row) => Math.min(depth, row.depth ?? depth), Infinity)
+  const depth = Math.max(least, firstLevel)
+  const isOfLevel = (row: (typeof found)[number]) => row.depth !== null && row.depth <= depth
+  return { depth, weights: found.flatMap((row) => (row.weight !== null && isOfLevel(row) ? [row.weight] : [])) }
 }
 
 /** The ready rows of a level, of one weight after the other; `rest` says of which host and how many of each. */
 const readyAt = (weights: string, depth: string, rest: string): string =>
   `SELECT r.* FROM unnest(${weights}::integer[]) AS w (weight) CROSS JOIN LATERAL (
-     ${CANDIDATES} WHERE ${ready()} AND l.weight = w.weight AND l.depth = ${depth} ${rest}) r`
+     ${CANDIDATES} WHERE ${ready()} AND l.weight = w.weight AND l.depth <= ${depth} ${rest}) r`
 
 const DUE = `${CANDIDATES} WHERE ${waiting()} AND l.due_at <= $3::float8`
 
@@ -380,7 +383,10 @@ const firstOf = (first: string, due: string): string => `SELECT f.*, ${HOST_COLU
   LEFT JOIN hosts h ON h.host = f.host ORDER BY f.weight, f.depth, f.id`
 
 const FIRST = firstOf(`${CANDIDATES} WHERE ${ready()} ${IN_ORDER} LIMIT $4`, `${DUE} ${IN_ORDER} LIMIT $4`)
-const FIRST_AT = firstOf(readyAt('$5', '$6', 'ORDER BY l.id LIMIT $4'), `${DUE} AND l.depth = $6 ${IN_ORDER} LIMIT $4`)
+const FIRST_AT = firstOf(
+  readyAt('$5', '$6', 'ORDER BY l.depth, l.id LIMIT $4'),
+  `${DUE} AND l.depth <= $6 ${IN_ORDER} LIMIT $4`,
+)
 
 /** So many times more of the first rows are looked at before all hosts are. */
 const MORE_FIRST = 8
@@ -460,8 +466,8 @@ const OPEN_HOSTS = openHosts(
   `${DUE} AND o.waiting > 0 AND l.host = o.host ${IN_ORDER} LIMIT 1`,
 )
 const OPEN_HOSTS_AT = openHosts(
-  readyAt('$9', '$10', 'AND o.ready > 0 AND l.host = o.host ORDER BY l.id LIMIT 1'),
-  `${DUE} AND o.waiting > 0 AND l.host = o.host AND l.depth = $10 ${IN_ORDER} LIMIT 1`,
+  readyAt('$9', '$10', 'AND o.ready > 0 AND l.host = o.host ORDER BY l.depth, l.id LIMIT 1'),
+  `${DUE} AND o.waiting > 0 AND l.host = o.host AND l.depth <= $10 ${IN_ORDER} LIMIT 1`,
 )
 
 /** Rows to take of those hosts of all that have room and come first. */
@@ -485,8 +491,8 @@ const OF_HOSTS = ofHosts(
   `${DUE} AND l.host = c.host ${IN_ORDER} LIMIT c.slots`,
 )
 const OF_HOSTS_AT = ofHosts(
-  readyAt('$6', '$7', 'AND l.host = c.host ORDER BY l.id LIMIT c.slots'),
-  `${DUE} AND l.host = c.host AND l.depth = $7 ${IN_ORDER} LIMIT c.slots`,
+  readyAt('$6', '$7', 'AND l.host = c.host ORDER BY l.depth, l.id LIMIT c.slots'),
+  `${DUE} AND l.host = c.host AND l.depth <= $7 ${IN_ORDER} LIMIT c.slots`,
 )
 
 /** Rows to take of hosts, as far as their clocks have room. */

@@ -28,7 +28,7 @@ export const RETARGET: string = `UPDATE ledger AS a SET target = (${FIND_HOLDER}
 
 const REQUEUED: Readonly<Record<Requeued, string>> = {
   pages: 'page_hash IS NOT NULL',
-  unlinked: `page_hash IS NOT NULL AND ${ASKED_UNLINKED} AND crawl IS DISTINCT FROM $2`,
+  unlinked: `${ASKED_UNLINKED} AND crawl IS DISTINCT FROM $2`,
   failed: `state = 'failed'`,
 }
 

@@ -27,7 +27,7 @@ export interface Frontier {
   failPending(source: number, host: string, reason: Reason, pattern: string | null): number
 }
 
-/** Where a crawl stands that finishes one depth after the other: which it is at, and the weights of rows that are ready there. */
+/** Where a crawl stands that finishes one level after the other: its greatest depth, and the weights of rows that are ready there. */
 interface Level {
   readonly depth: number
   readonly weights: readonly number[]
@@ -42,7 +42,7 @@ const DEEPEST = 2 ** 15 - 1
 const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(DEEPEST + 1)} + min(depth, ${DEEPEST}) * ${DEPTH_STEP} + id`
 /** A number beyond all of them. */
 const NEVER = '9e18'
-const ANY_DEPTH = { least: 0, most: Number.MAX_SAFE_INTEGER }
+const ANY_DEPTH = Number.MAX_SAFE_INTEGER
 
 /** What is asked when all hosts are looked at; the last two for rows of a level only. */
 interface HostsAsked extends Record<'source' | 'turn' | 'now' | 'horizon' | 'limit', number> {
@@ -73,7 +73,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   // are enough: those whose first rows come first.
   const firstReady = `SELECT ${RANK} FROM ledger WHERE ${ofHost(ready)} ORDER BY weight, depth, id LIMIT 1`
   const firstReadyAt = `SELECT min((SELECT ${RANK} FROM ledger
-      WHERE ${ofHost(ready)} AND weight = w.value AND depth = @depth ORDER BY id LIMIT 1))
+      WHERE ${ofHost(ready)} AND weight = w.value AND depth <= @depth ORDER BY depth, id LIMIT 1))
     FROM json_each(@weights) w`
   const firstDue = `SELECT min(${RANK}) FROM ledger WHERE ${ofHost(waiting)} AND due_at <= @now`
   const prepareHosts = (readyFirst: string, dueFirst: string) =>
@@ -89,13 +89,13 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       )
       .pluck()
   const selectHosts = prepareHosts(firstReady, firstDue)
-  const selectHostsAt = prepareHosts(firstReadyAt, `${firstDue} AND depth = @depth`)
+  const selectHostsAt = prepareHosts(firstReadyAt, `${firstDue} AND depth <= @depth`)
   const candidates = 'SELECT id, weight, depth, host FROM ledger'
   const selectFirst = db.prepare<[number, Turn, number], Candidate>(
     `${candidates} INDEXED BY ledger_by_weight WHERE ${ready} ORDER BY weight, depth, id LIMIT ?`,
   )
   const selectFirstAt = db.prepare<[number, Turn, number, number, number], Candidate>(
-    `${candidates} INDEXED BY ledger_by_weight WHERE ${ready} AND weight = ? AND depth = ? ORDER BY id LIMIT ?`,
+    `${candidates} INDEXED BY ledger_by_weight WHERE ${ready} AND weight = ? AND depth <= ? ORDER BY depth, id LIMIT ?`,
   )
   const selectWaitingHost = db.prepare<[number, Turn]>(
     'SELECT 1 FROM open_hosts WHERE source = ? AND awaits_confirmation = ? AND waiting > 0 LIMIT 1',
@@ -118,10 +118,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     `${candidates} WHERE ${ready} AND host = ? ORDER BY weight, depth, id LIMIT ?`,
   )
   const selectReadyAt = db.prepare<[number, Turn, string, number, number, number], Candidate>(
-    `${candidates} WHERE ${ready} AND host = ? AND weight = ? AND depth = ? ORDER BY id LIMIT ?`,
+    `${candidates} WHERE ${ready} AND host = ? AND weight = ? AND depth <= ? ORDER BY depth, id LIMIT ?`,
   )
-  const selectDue = db.prepare<[number, Turn, string, number, number, number, number], Candidate>(
-    `${candidates} WHERE ${waiting} AND host = ? AND due_at <= ? AND depth BETWEEN ? AND ?
+  const selectDue = db.prepare<[number, Turn, string, number, number, number], Candidate>(
+    `${candidates} WHERE ${waiting} AND host = ? AND due_at <= ? AND depth <= ?
      ORDER BY weight, depth, id LIMIT ?`,
   )
   const selectLeast = (where: string) =>
@@ -184,11 +184,12 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   )
 
   /** The level of the least depth of rows that are pending or leased. */
-  const findLevel = (source: number): Level => {
+  const findLevel = (source: number, firstLevel = 0): Level => {
     const ready = selectWeights.all({ source, turn: 0 })
     const others = [selectLeastWaiting, selectLeastLeased].map((select) => select.get(source, 0) ?? Infinity)
-    const depth = ready.reduce((least, row) => Math.min(least, row.depth), Math.min(...others))
-    return { depth, weights: ready.filter((row) => row.depth === depth).map(({ weight }) => weight) }
+    const least = ready.reduce((depth, row) => Math.min(depth, row.depth), Math.min(...others))
+    const depth = Math.max(least, firstLevel)
+    return { depth, weights: ready.filter((row) => row.depth <= depth).map(({ weight }) => weight) }
   }
   /** Rows that come first, from one weight of the level after the other until there are enough. */
   const gather = (level: Level, limit: number, list: (weight: number, left: number) => Candidate[]): Candidate[] => {
@@ -224,13 +225,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       const taken = takeFirst(listFirst(source, turn, level, limit * FIRST_PER_VISIT), readClock, request)
       if (taken !== undefined) return taken
     }
-    const { least, most } = level === null ? ANY_DEPTH : { least: level.depth, most: level.depth }
+    const most = level?.depth ?? ANY_DEPTH
     const rows = listHosts(source, turn, level, request).flatMap((host) => {
       const slots = countSlots(readClock(host), request)
-      return [
-        ...listReady(source, turn, host, level, slots),
-        ...selectDue.all(source, turn, host, now, least, most, slots),
-      ]
+      return [...listReady(source, turn, host, level, slots), ...selectDue.all(source, turn, host, now, most, slots)]
     })
     return takeOfHosts(rows, readClock, request)
   }
@@ -248,10 +246,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   }
 
   const lease = (source: number, request: LeaseRequest): Visit[] => {
-    const { now, isLevelled } = request
+    const { now, isLevelled, firstLevel } = request
     expire.run(source, now)
     const turn: Turn = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
-    const level = isLevelled && turn === 0 ? findLevel(source) : null
+    const level = isLevelled && turn === 0 ? findLevel(source, firstLevel) : null
     const rows = listCandidates(source, request, turn, level)
     const { reserved, clocks } = reserveSlots(rows, (host) => hosts.readClock(host, now), request)
     for (const [host, clock] of clocks) hosts.writeClock(host, clock)

@@ -41,7 +41,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
     )
   const requeues = {
     pages: requeueWhere('page_hash IS NOT NULL'),
-    unlinked: requeueWhere(`page_hash IS NOT NULL AND ${ASKED_UNLINKED} AND crawl IS NOT @crawl`),
+    unlinked: requeueWhere(`${ASKED_UNLINKED} AND crawl IS NOT @crawl`),
     failed: requeueWhere(`state = 'failed'`),
   }
 

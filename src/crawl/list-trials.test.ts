@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { ListTrials, SpreadSample } from './list-trials.ts'
+
+/** Notes missing addresses one after the other, and tells which of them called for something. */
+function miss(trials: ListTrials, count: number, list = 'a'): [at: number, next: string][] {
+  return Array.from({ length: count }, (_, i) => [i + 1, trials.note(list, true)] as const).flatMap(([at, next]) =>
+    next === undefined ? [] : [[at, next] as [number, string]],
+  )
+}
+
+describe('ListTrials', () => {
+  test('asks for a sample before it sets a list aside', () => {
+    expect(miss(new ListTrials(), 300)).toEqual([
+      [50, 'sample'],
+      [300, 'set-aside'],
+    ])
+  })
+
+  test('waits for twice as many misses after a sample in which an address was there', () => {
+    const trials = new ListTrials()
+    miss(trials, 60)
+    trials.note('a', false)
+    expect(miss(trials, 350)).toEqual([
+      [100, 'sample'],
+      [350, 'set-aside'],
+    ])
+  })
+
+  test('judges each list by its own addresses', () => {
+    const trials = new ListTrials()
+    miss(trials, 49, 'a')
+    expect(miss(trials, 49, 'b')).toEqual([])
+    expect(miss(trials, 1, 'a')).toEqual([[1, 'sample']])
+  })
+})
+
+describe('SpreadSample', () => {
+  test.each([0, 7, 200, 201, 399, 400, 12_345])('picks up to 200 items from all over %i', (count) => {
+    const sample = new SpreadSample<number>()
+    for (let i = 0; i < count; i++) sample.add(i)
+    const { items } = sample
+    expect(items).toHaveLength(Math.min(count, 200))
+    const gaps = items.slice(1).map((item, i) => item - (items[i] ?? 0))
+    if (count > 0) expect(Math.max(0, ...gaps, count - (items.at(-1) ?? 0))).toBeLessThanOrEqual(count / 50 + 1)
+  })
+})
