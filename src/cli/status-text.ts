@@ -320,7 +320,7 @@ export function writeRemedies({ source, shortfall }: SourceReport, hint: Hint): 
   return commands.map((command) => `complete ${nameOf(source)} with: ${command}`)
 }
 
-/** What a source lacks, as JSON. */
+/** Missing pages of a source, as JSON. */
 export function partialRecord(shortfall: Shortfall | null): Record<string, unknown> | null {
   if (shortfall === null) return null
   const { cap, unread, pending, failed } = shortfall

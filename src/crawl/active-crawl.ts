@@ -156,7 +156,7 @@ export class ActiveCrawl implements RunCounts {
   readonly #missed = new Set<string>()
   /** Hosts of the site: the one that was given, and those it turned out to be at. */
   readonly #hosts = new Set<string>()
-  /** Whether pages are visited that a complete crawl did not find: what the scope refuses of them is to go. */
+  /** Whether the crawl visits pages that it did not find; those that the scope refuses are removed. */
   asksUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
   readonly #spellings = new Spellings()
@@ -193,7 +193,7 @@ export class ActiveCrawl implements RunCounts {
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     const { startedAt: since } = this
-    // What the owner of a site forbids now holds from the next run on.
+    // Every run reads robots.txt anew, so that a new rule holds from the next run on.
     this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay, since })
     const judgeRobots = (url: string, signal?: AbortSignal) => this.robots.judge(url, signal)
     const fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
@@ -639,7 +639,7 @@ export class ActiveCrawl implements RunCounts {
     if (this.#readsLists && this.#keptSite !== this.run.siteUrl) await this.ports.moveSite(this.#keptSite)
   }
 
-  /** Fetches an address to see whether its host answers at all. What it answers is no news. */
+  /** Fetches an address to see whether its host answers at all; the answer itself is not used. */
   async #probe(url: string, leave: Leave): Promise<FetchOutcome> {
     const { signal } = this
     const headers = this.#headersFor(new URL(url).origin)
@@ -741,8 +741,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Lets what lists name and what pages link to take turns: the first of each are visited first, then as many again of each, and so on.
-   * However long a list is, twice as many of its addresses as of links are visited before a link, and the other way round.
+   * Lets addresses of lists and links of pages take turns: a few of each are visited first, then as many again of each, which
+   * doubles both with every turn. A list of any length delays links no longer than that, and links delay lists no longer.
    */
   #weighTurn(discovery: Discovery): number {
     if (discovery !== 'link' && !isListed(discovery)) return 0

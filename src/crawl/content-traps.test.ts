@@ -137,7 +137,7 @@ describe('the same content under many addresses', () => {
     expect(read(100, dated, byQuery, (i) => i % 2)).toBeDefined()
   })
 
-  test('but for numbers on some pages is that of all but for numbers', () => {
+  test('pages have the limit for different numbers when only one of them differs in a number', () => {
     const numbered = (i: number) => text(i === 20 ? 'apples 7' : 'apples 8')
     expect(read(49, numbered)).toBeUndefined()
     expect(read(50, numbered)).toBeDefined()

@@ -17,7 +17,7 @@ const LEAST_QUERY_DEPTHS = 2
 /** Shapes that are remembered, and those of which it is only known that their pages differ; the oldest are forgotten first. */
 const MAX_SHAPES = 2000
 const MAX_DIVERSE = 500_000
-/** So much of a page, and so many of its links, tell it from others. */
+/** Most characters and links of a page that are compared. */
 const MAX_TEXT = 200_000
 const MAX_LINKS = 2000
 
@@ -39,7 +39,7 @@ interface Fingerprint {
   readonly form: number
 }
 
-/** What tells a page from others. */
+/** The parts of a page that are compared. */
 export interface PageContent {
   /** Empty for an answer that says that there is nothing. */
   readonly text: string
@@ -48,10 +48,10 @@ export interface PageContent {
 }
 
 /**
- * Recognises that a site has the same under addresses without end, in one run of a crawl. Addresses that differ in numbers, in the
+ * Recognises, in one run of a crawl, that a site repeats its content under endless addresses. Addresses that differ in numbers, in the
  * values of a query, in how often a folder repeats or in the name of a host that is not one of the site have one shape. Once enough
- * pages of a shape in a row did not differ, the rest of the shape is a trap: what is left out repeats what is there, as far as it was
- * seen. Where a page has differed before, as the few months of a calendar do that have events, it takes more of them. A reference
+ * pages of a shape in a row did not differ, the rest of the shape is a trap: the pages that are left out would repeat those that were
+ * read. Where a page has differed before, as the few months of a calendar do that have events, it takes more of them. A reference
  * with thousands of pages is none, however small they are: their words differ, or the names of what they link to. Which pages of a
  * trap were read before that depends on which answered first; nothing else does.
  */
@@ -124,7 +124,7 @@ function forgetOldest<T>(
 }
 
 /**
- * What an address has in common with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`, and
+ * The shape that an address shares with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`, and
  * `*.docs.example/` for `https://k3j9.docs.example/` where that is none of the hosts of the site. Undefined where nothing in it
  * varies. A version stays what it is: the index of each is the only way to its pages.
  */
@@ -154,7 +154,7 @@ function hostOf(url: string): string {
   return end < 0 ? url.slice(start) : url.slice(start, end)
 }
 
-/** Names below one that anybody can make up without end; an address in numbers, or a name alone, is what it is. */
+/** The shape of a host: its subdomain varies. An IP address, or a name without a dot, has no subdomain. */
 function shapeOfHost(host: string): string {
   const dot = host.indexOf('.')
   return dot < 0 || IN_NUMBERS.test(host) ? host : `*${host.slice(dot)}`
@@ -179,8 +179,8 @@ function shapeOfQuery(query: string): string {
 }
 
 /**
- * What a page is compared by. Where exactly its links lead counts for nothing, but the names that occur in them do; `siblings` is the
- * shape of hosts whose names do not.
+ * The fingerprint that pages are compared by. The exact targets of links do not count, but the names in them do, except those of hosts
+ * with the shape `siblings`.
  */
 function fingerprint({ text, links }: PageContent, siblings: string | undefined): Fingerprint {
   let whole = OFFSET
@@ -208,8 +208,8 @@ const VALUE = /=[^&]*/g
 
 /**
  * Goes through the words of a text, each as a number, and tells which have a digit in them or are names of months and days. Every
- * page whose address varies comes by here, so that no word is taken out of the text. Case is that of ASCII, and what is not ASCII
- * is a letter.
+ * page whose address varies is scanned, so no word is copied out of the text. Only ASCII letters have a case, and every character
+ * beyond ASCII counts as a letter.
  */
 function scanWords(text: string, visit: (word: number, isVariable: boolean) => void): void {
   let hash = OFFSET

@@ -61,7 +61,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   }
 }
 
-/** Takes what is pending out of the frontier because the cap was reached. Returns how many rows that were, and how many of them have a page. */
+/** Takes pending rows out of the frontier because the cap was reached. Returns their number, and how many of them have a page. */
 export async function skipForCap(
   ledger: Pick<Ledger, 'skipPending' | 'countLedger'>,
   { sourceId, crawlId }: Pick<CrawlRun, 'sourceId' | 'crawlId'>,
@@ -88,7 +88,7 @@ export async function describeCap(
   return unread === 0 ? { cappedAt: null } : { cappedAt, unread, ...(spent === undefined ? {} : { spent }) }
 }
 
-/** What is needed to tell what a cap kept from being read. */
+/** The facts that tell which addresses a cap left unread. */
 interface CappedCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'kind'>
   readonly ports: { readonly ledger: Pick<Ledger, 'countRemovable'> }

@@ -46,7 +46,7 @@ export interface GateOptions {
   readonly scope: Scope
   /** What calendars are measured by, in milliseconds since 1970. Without it they are not. */
   readonly now?: number
-  /** What the content of pages has shown to be a trap so far. @default nothing */
+  /** Traps that the content of pages has shown so far. @default none */
   readonly contentTraps?: Pick<ContentTraps, 'find'>
   /** Which addresses need not be fetched beside others, as far as pages have shown. @default none */
   readonly spellings?: Pick<Spellings, 'find'>
@@ -68,7 +68,7 @@ export function createGate(options: GateOptions): Gate {
   const judgeAddress = createJudge(options, starts)
   const remembered = new Map<string, Verdict>()
 
-  /** The verdict on what an address looks like, which stays the same. */
+  /** The verdict on the address alone, which never changes. */
   const recall = (text: string): Verdict => {
     const known = remembered.get(text)
     if (known !== undefined) return known

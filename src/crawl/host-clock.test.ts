@@ -175,7 +175,7 @@ describe('a pause', () => {
 describe('a host that is left alone', () => {
   const holds = (strikes: number) => strikes * 10_000
 
-  test('keeps its pause, unless a longer one is asked for', () => {
+  test('a host keeps its pause, unless a longer one is requested', () => {
     expect(holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds })).toEqual(
       clock({ nextAt: NOW + 200, heldUntil: NOW + 10_000, slowedAt: NOW, strikes: 1 }),
     )
@@ -224,7 +224,7 @@ describe('a host that is left alone', () => {
     expect(recovered).toMatchObject({ strikes: 0, intervalMs: 8000 })
   })
 
-  test('does not recover by a success that was asked for before', () => {
+  test('a host does not recover by the success of an earlier request', () => {
     const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000 })
     expect(recoverClock(known, NOW, NOW + 5, { fromMs: 200, toMs: 8000 })).toBe(known)
   })

@@ -37,7 +37,7 @@ export const REASONS = [
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
-  // The list that names it holds nothing else than addresses that are gone, as far as a sample tells.
+  // The list that names it holds only missing pages, judged by a sample.
   'stale-list',
   // Addresses of its shape have held the same again and again.
   'same-content',
@@ -503,7 +503,7 @@ export interface RowFilter {
   readonly reason?: Reason
   /** Rows after this key, in the order of keys. */
   readonly after?: string
-  /** Rows before this key. Nothing behind it is looked at. */
+  /** Rows before this key. */
   readonly before?: string
   readonly limit: number
 }
@@ -526,7 +526,7 @@ export type Requeued = 'pages' | 'unlinked' | 'failed'
 /** Rows that are visited once more because the address that held their content lost it. */
 export interface Orphans {
   readonly requeued: number
-  /** Those of them that the same crawl had settled since the moment that was given. */
+  /** How many of them the same crawl had settled since the given moment. */
   readonly settled: number
 }
 

@@ -158,7 +158,7 @@ describe('the pace of a host', () => {
     }
   })
 
-  test('has a shortest pause on this machine where one is asked for, also after a run without', async () => {
+  test('a host on this machine has a pause where one is requested, also after a run without', async () => {
     const host = 'localhost:1'
     const quick = setUp()
     await quick.ask(GOOD, host)
@@ -802,7 +802,7 @@ describe('a host that struggles', () => {
     expect(events).toEqual([])
   })
 
-  test('gets the patience that a probe is asked for', async () => {
+  test('a Retry-After in the answer of a probe is obeyed', async () => {
     const { probe } = createProbe(retryAfter(7))
     const { ask, askOften, held } = setUp({ probe })
     await ask(GOOD, HOST, 'good')
@@ -1118,7 +1118,7 @@ test('progress tells the rate, the limit, the pause and the back-off of each hos
 })
 
 describe('lists of a site', () => {
-  test('that are refused one after the other change nothing about the pace', async () => {
+  test('addresses that are refused one after the other do not change the pace', async () => {
     const { pacer, time, read, events, interval } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
@@ -1130,7 +1130,7 @@ describe('lists of a site', () => {
     expect(events).toEqual([])
   })
 
-  test('that ask for patience one after the other get it, and park no host', async () => {
+  test('addresses that ask for patience one after the other get it, and park no host', async () => {
     const { pacer, time, read, events } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)

@@ -180,9 +180,9 @@ export class Pacer {
   }
 
   /**
-   * Has a request sent that there is leave for. A connection may take long to make, and whoever makes it may stand still: what cannot be
-   * sent in its slot is sent in another one, in the end with room for as long as it takes. For a visit that has to wait for longer, or has
-   * lost its host, the outcome is {@link POSTPONED}; so it is for a request that is not `isPatient`.
+   * Sends a request in its slot. A connection may take long to make, and the process may be stopped meanwhile: a request that misses its
+   * slot is sent in another one, the last of which is as long as needed. The outcome is {@link POSTPONED} for a visit that has to wait for
+   * longer or has lost its host, and for a request that is not `isPatient`.
    */
   async send(
     leave: Leave,
@@ -267,7 +267,7 @@ export class Pacer {
   }
 
   /**
-   * Learns from what came of a request that was sent at `askedAt`. One address that fails says nothing about its host. Several different
+   * Learns from the outcome of a request that was sent at `askedAt`. One address that fails says nothing about its host. Several different
    * ones in a row, or one that fails again without a success between, make the host suspect: then pages that it answered before are
    * requested again. The host is left alone where these fail too. Where one answers, only 502, 503 and 504 slow the host down. One success
    * ends a back-off. A time in Retry-After holds for the whole host, and no longer than it says.

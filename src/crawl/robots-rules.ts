@@ -15,7 +15,7 @@ export interface RobotsRulesOptions {
   readonly setDelay?: (origin: string, delayMs: number | null) => Promise<void>
   /** How long a robots.txt that was read is used. @default 1 hour */
   readonly maxAgeMs?: number
-  /** Copies that were read before this moment are asked for again. @default none */
+  /** Copies that were read before this moment are read again. @default none */
   readonly since?: number
   /** Whether a refusal by a copy older than a minute, or older than this object, reads robots.txt again first. @default false */
   readonly rereadsRefusals?: boolean

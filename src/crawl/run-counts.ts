@@ -1,7 +1,7 @@
 import type { LedgerState, Settled, Settlement } from './ledger.ts'
 import type { CrawlRun } from './run.ts'
 
-/** What became of the addresses that a run settled. Each of them counts once, in the state that it has at the end. */
+/** Counts of the addresses that a run settled. Each counts once, in its final state. */
 export interface RunCounts {
   visited: number
   indexed: number

@@ -86,8 +86,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
 }
 
 /**
- * Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap, and what
- * relied on another address that turned out to hold nothing.
+ * Why an address must not be fetched any more. Addresses given by hand are always fetched, and so are pages that only look like a trap,
+ * and addresses whose other spelling turned out to hold nothing.
  */
 function findRefusal(active: ActiveCrawl, { key, url, depth, discovery, hasPage, isFinal }: Visit): Refusal | null {
   if (discovery === 'manual') return null

@@ -21,8 +21,8 @@ const MIN_RATIO = 3
 const ROWS = 1000
 
 /**
- * Finds the scope that takes in what the scope of a source refused. Returns undefined where the scope fits: the source has many pages, or
- * what it refused is elsewhere on the site.
+ * Finds a scope that takes in the addresses that the scope of a source refused. Returns undefined where the scope fits: the source has
+ * many pages, or the refused addresses are elsewhere on the site.
  */
 export async function findWiderScope(
   ledger: Pick<Ledger, 'listRows'>,
@@ -47,7 +47,7 @@ export async function findWiderScope(
     if (last === undefined || rows.length < ROWS) break
     after = last.key
   }
-  // The smallest folder that holds at least half of them. The root is the whole host, and a pattern is made of the path of any other.
+  // The smallest folder that holds at least half of them. The root stands for the whole host; any other folder becomes a pattern.
   const best = folders.find((folder) => (counts.get(folder) ?? 0) * 2 >= refused)
   const folder = best === undefined || best === '/' || /[*?[\]{}!]/.test(best) ? null : best
   const isFit = pages > 1 && (folder === null || (counts.get(folder) ?? 0) < pages * MIN_RATIO)

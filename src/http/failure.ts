@@ -98,7 +98,7 @@ function unavailable(error: unknown): PharosError {
   return new PharosError('STORE_UNAVAILABLE', { reason })
 }
 
-/** Only what is said of damage names no place of this machine. */
+/** Only messages about damage are shown: others may name a path of this machine. */
 function unusable({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
   const library = 'of this server'
   const told = { problem: 'it cannot be opened', advice: 'the log of the server tells under this id what is wrong' }

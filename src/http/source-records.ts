@@ -69,7 +69,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
   }
 }
 
-/** What a source lacks, and the requests that complete it. */
+/** Missing pages of a source, and the requests that complete it. */
 function partialRecord(id: string, { gaps, ...counts }: Shortfall): Record<string, unknown> {
   return {
     message: writeShortfall({ gaps, ...counts }),

@@ -6,7 +6,7 @@ import { REQUESTS_PER_PAGE } from '../crawl/run.ts'
 import { labelOf, type Source } from './source.ts'
 import type { Crawl } from './store.ts'
 
-/** What a source lacks because its last crawl was capped, interrupted or partly failed. */
+/** Pages that a source lacks because its last crawl was capped, interrupted or partly failed. */
 export interface Shortfall {
   /** The page limit that was reached; null where none was, or the last crawl was not the one that reached it. */
   readonly cap: number | null
@@ -27,7 +27,7 @@ export interface Gap {
   readonly remedy: { readonly verb: 'recrawl' | 'refresh' | 'retry'; readonly maxPages: number | null }
 }
 
-/** What is known of a source and its last crawl. */
+/** Facts of a source and its last crawl. */
 export interface ShortfallFacts {
   readonly source: Pick<Source, 'url'>
   /** Counts of the ledger by `state/reason`. */
@@ -39,7 +39,7 @@ export interface ShortfallFacts {
   readonly isInterrupted: boolean
 }
 
-/** What a source lacks; null where nothing is known to be missing. A running crawl is judged by its page limit only. */
+/** Finds the missing pages of a source; null where none are known. A running crawl is judged by its page limit only. */
 export function findShortfall(facts: ShortfallFacts): Shortfall | null {
   const { reasons, isRunning, crawl } = facts
   const isInterrupted = facts.isInterrupted || isBroken(facts)

@@ -199,7 +199,7 @@ function keyOf(source: Source, text: string): string | undefined {
   return url === null ? undefined : urlKey(url, { keepsQuery: scope.allowQueryUrls, keepsSession: !scope.trapGuards })
 }
 
-/** A page of an import is known by its address: everything of that but a slash at the end counts, because somebody wrote it down. */
+/** The key of an imported page: its whole address without a slash at the end. */
 export function importKey(url: URL | string): string | undefined {
   const key = urlKey(url, { keepsQuery: true, keepsSession: true })
   return key && dropSlash(key)

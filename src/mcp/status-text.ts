@@ -32,7 +32,7 @@ function writeEmpty({ source, needsRendering }: CrawlReport, isReadOnly: boolean
   return needsRendering === 0 ? [] : [`Needs a browser: ${writeUnrendered(needsRendering, source, isReadOnly)}`]
 }
 
-/** What the scope kept out, where it left only a few pages. */
+/** Says what the scope kept out, where it left only a few pages. */
 function writeWider({ source, wider }: CrawlReport, isReadOnly: boolean): string[] {
   if (wider === null) return []
   const remedy = isReadOnly ? '' : `; ${oneLine(writeWidening(source, wider))}`

@@ -91,7 +91,7 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
           return { content: [{ type: 'text', text: writeError(error, shared.isReadOnly) }], isError: true }
         }
       })
-      // Not listed, but a client that calls it is told that it is left out on purpose.
+      // Not listed; a client that calls it gets the reason.
       if (shared.isReadOnly && !isSafe) tool.disable()
     },
   }

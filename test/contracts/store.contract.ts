@@ -503,7 +503,7 @@ export function describeStore(open: () => Promise<Store>): void {
       const rest = await lease(level)
       expect(pathsOf(rest)).toEqual(['/c'])
       await store.release(rest)
-      // The same where hosts are looked at one by one, because something was put off.
+      // The same where hosts are checked one by one, because a visit was postponed.
       await offer([find('/due', { depth: 1, weight: -5 }), find('/host', { depth: 1, weight: 1, host: 'h.test' })])
       await settle(await leaseOne('/due'), { state: 'pending', reason: 'timeout', dueAt: 500 })
       expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/due', '/host', '/c'])

@@ -266,7 +266,7 @@ describe('orphans', () => {
   /** The start without its link to /e. */
   const shrunk = page('Home heron', ['/a', '/b', '/c', '/d'])
 
-  test('are asked for by a complete recrawl that did not find them, and stay while they are there', async () => {
+  test('pages that a complete recrawl did not find are requested, and stay while they exist', async () => {
     const { site, crawl, search, holds } = await stageTree('etag')
     const before = await holds()
     site.pages.set('/', page('We will be back soon'))
@@ -422,7 +422,7 @@ describe('the loss gate', () => {
 
   const stageSixteen = stageRead(many(16))
 
-  test('protects a small source whose pages are gone with the links of its start', async () => {
+  test('the loss gate protects a small source whose start lost its links', async () => {
     const { site, crawl, holds } = await stageSixteen()
     const before = await holds()
     site.pages.set('/', page('We will be back soon'))

@@ -169,7 +169,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(site.asked()).toEqual(['/', '/a', '/llms.txt', '/robots.txt'])
   })
 
-  test('at a recrawl is fetched with the HTML beside it, and is unchanged', async () => {
+  test('a recrawl fetches the Markdown with the HTML beside it, and finds it unchanged', async () => {
     const { site, crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a'),

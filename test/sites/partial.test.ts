@@ -50,7 +50,7 @@ describe('a partial source', () => {
     expect((await read(staged)).first).toMatch(/^Source: guide/)
   })
 
-  test('a capped run is told with the same numbers while it is the last one and later', async () => {
+  test('a capped run has the same numbers after later runs', async () => {
     const staged = await stage(SITE, { name: 'guide', limits: UNPACED })
     const { library, source } = staged
     await staged.crawl()

@@ -89,7 +89,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     expect(span(moments.length - 20, moments.length - 1)).toBeLessThan(slowest / 2)
   })
 
-  test('with 503 at address after address is asked less often, and the next crawl begins as this one did', async () => {
+  test('a host with 503 at address after address is asked less often, and the next crawl begins as this one did', async () => {
     const site = await openPoliteSite(manyPages(30, (body, i) => (i < 15 ? body : { status: 503, body: 'busy' })))
     const library = await openPoliteLibrary({ limits: { concurrency: 1 }, speed: 20 })
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)

@@ -46,7 +46,7 @@ describe('a redirect', () => {
     expect(crawled.rows.get('/new')).toMatchObject({ state: 'indexed', depth: 1, discovery: 'redirect' })
   })
 
-  test('that only adds a slash leads to the one page there is, and links are resolved against where it leads', async () => {
+  test('a redirect that only adds a slash leads to one page, and links are resolved against its target', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/docs', '/docs/']),
       '/docs': redirect('/docs/'),

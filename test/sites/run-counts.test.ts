@@ -18,7 +18,7 @@ const OUTCOMES = [
 ] as const
 type Outcome = (typeof OUTCOMES)[number]
 
-/** What the site answers at a path. */
+/** The answer of the site at a path. */
 function answerOf(path: string, outcome: Outcome): Answer {
   switch (outcome) {
     case 'same':

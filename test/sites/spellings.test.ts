@@ -5,7 +5,7 @@ import { findPage } from '../../src/library/operations/find-page.ts'
 import { type Stage, stage, statesOf } from './crawl.ts'
 import { type Answer, page, redirect, text } from './site.ts'
 
-/** What the command line says of an address. */
+/** The text of `explain` for an address. */
 async function explain({ library, source, site }: Stage, path: string): Promise<string> {
   const explanation = await explainUrl(library, source, `${site.origin}${path}`)
   return writeExplanation(explanation, source, (...words) => words.join(' '), library.clock.now())
@@ -104,7 +104,7 @@ describe('two addresses that differ in a slash at the end', () => {
     expect(staged.site.asked()).not.toContain('/a/')
   })
 
-  test('are told apart by explain if only one was linked', async () => {
+  test('explain distinguishes two addresses if only one was linked', async () => {
     const staged = await stage(linked({ '/a/': page('A') }))
     await staged.crawl()
     const words = await explain(staged, '/a')

@@ -135,21 +135,24 @@ describe('a list that is stale in part', () => {
     expect(rows.get(hidden)).toMatchObject({ state: 'indexed' })
   })
 
-  test.each([500, 403])('is not set aside for answers of %i, which do not say that pages are gone', async (status) => {
-    const paths = Array.from({ length: 330 }, (_, i) => `/listed/${i}`)
-    const broken = Object.fromEntries(paths.map((path) => [path, { status, body: 'broken' }]))
-    const staged = await stage(
-      (origin) => ({
-        '/': page('Home heron'),
-        ...broken,
-        '/sitemap.xml': sitemap(paths.map((path) => origin + path)),
-      }),
-      { limits: { ...UNPACED, attempts: 1, holdsMs: [10, 10, 10, 10, 10, 10, 10, 10] } },
-    )
-    const { summary } = await staged.crawl()
-    expect(summary.ledger.states).toMatchObject({ indexed: 1, failed: 330 })
-    expect(summary.ledger.reasons).not.toHaveProperty('skipped/stale-list')
-  })
+  test.each([500, 403])(
+    'a list is not set aside for answers of %i, which do not say that pages are missing',
+    async (status) => {
+      const paths = Array.from({ length: 330 }, (_, i) => `/listed/${i}`)
+      const broken = Object.fromEntries(paths.map((path) => [path, { status, body: 'broken' }]))
+      const staged = await stage(
+        (origin) => ({
+          '/': page('Home heron'),
+          ...broken,
+          '/sitemap.xml': sitemap(paths.map((path) => origin + path)),
+        }),
+        { limits: { ...UNPACED, attempts: 1, holdsMs: [10, 10, 10, 10, 10, 10, 10, 10] } },
+      )
+      const { summary } = await staged.crawl()
+      expect(summary.ledger.states).toMatchObject({ indexed: 1, failed: 330 })
+      expect(summary.ledger.reasons).not.toHaveProperty('skipped/stale-list')
+    },
+  )
 
   test('is read to its end where addresses redirect to pages', async () => {
     const old = Array.from({ length: 330 }, (_, i) => `/old/${i}`)

@@ -389,7 +389,7 @@ describe('hosts without end', () => {
     return { site, hosts, crawl }
   }
 
-  test('that hold the same are left when twenty-five of them did', async () => {
+  test('addresses of one shape are left out when twenty-five of them held the same', async () => {
     const { site, hosts, crawl } = await stageHosts(() => 'Same everywhere')
     const crawled = await crawl(null)
     expect(crawled.summary).toMatchObject({ end: 'completed', cappedAt: null })

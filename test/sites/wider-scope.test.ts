@@ -17,7 +17,7 @@ const SITE = {
   ...Object.fromEntries(SIBLINGS.map((path) => [path, page(`Page ${path}`)])),
 }
 
-/** What each surface says of a source. */
+/** The text of each surface about a source. */
 async function read({ library, source }: Stage) {
   const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
   const about = await describeSource(library, source, 0)
@@ -32,7 +32,7 @@ async function read({ library, source }: Stage) {
 }
 
 describe('a scope that leaves only a few pages', () => {
-  test('is told on every surface with the scope that takes in what it refused', async () => {
+  test('a narrow scope is reported on every surface, with the scope that takes in the refused addresses', async () => {
     const staged = await stage(SITE, { name: 'guide', start: '/docs/guide/start', limits: UNPACED })
     const { summary } = await staged.crawl()
     const wider = { pages: 2, refused: 10, listed: 2, folder: '/docs/guide/' }

@@ -116,5 +116,5 @@ function mayDefine({ symbol, content }: Pick<Chunk, 'symbol' | 'content'>, names
   return names.some((name) => text.includes(name) || plain.includes(name) || !ASCII.test(name))
 }
 
-/** What has other letters may be in another case in another place. */
+/** Text in ASCII only: the case of other letters depends on their place. */
 const ASCII = /^[ -~]*$/

@@ -185,7 +185,7 @@ const FOUR_DIGITS = /\d{4}/
 const ZERO = 0x30
 const YEAR_MS = 365.2425 * 24 * 3_600_000
 
-/** Numbers are taken for a date between these years. Calendars count by ones, so a crawl of one passes these years. */
+/** Years between which a number counts as a date. Calendars count by ones, so a crawl of one passes these years. */
 const FIRST_LIKELY_YEAR = 1900
 const LAST_LIKELY_YEAR = 2199
 

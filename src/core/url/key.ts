@@ -2,7 +2,7 @@ import { dropSuperfluous } from './query.ts'
 import { dropPathSession, dropQuerySession } from './session.ts'
 
 /**
- * What an address is known by: equal for spellings that lead to the same place. Undefined for what is no address of the web.
+ * The key of an address, equal for spellings that lead to the same place. Undefined for text that is no web address.
  * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query,
  * ids of sessions and all but one of the slashes at the end are dropped; percent-encoding is in upper case and only where it is
  * needed. Servers may answer differently with and without a slash at the end, so that both are addresses. The key is itself an

@@ -41,7 +41,7 @@ export interface CrawlReport {
   readonly cappedAt: number | null
   /** Known addresses that it kept from being read. */
   readonly unread: number
-  /** What the source lacks after its last crawl; null for earlier crawls, and where nothing is known to be missing. */
+  /** Missing pages of the source after its last crawl; null for earlier crawls, and where none are known. */
   readonly shortfall: Shortfall | null
   /** The scope that the source probably needs instead of the one of this crawl; null where that fits. */
   readonly wider: WiderScope | null

@@ -24,7 +24,7 @@ export interface SourceDescription extends SourceReport {
 /** Reasons for which the scope refuses an address, the most surprising first: links to other sites are many and expected. */
 export const FILTER_REASONS: readonly Reason[] = ['blocked', 'not-allowed', 'max-depth', 'out-of-scope', 'off-site']
 
-/** Reasons that surprise nobody: what the address is, where its content is, or how it was found. */
+/** Reasons that need no attention: the kind of address, the place of its content, or how it was found. */
 const PLAIN_REASONS: readonly Reason[] = [
   'query-skip',
   'excluded',

@@ -75,7 +75,7 @@ function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {
   return embedded + refused >= chunks
 }
 
-/** Embeds once no other process does, if anything is still missing by then. */
+/** Waits until no other process embeds, then embeds the chunks that still lack a vector. */
 async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
   let hasWaited = false
   for (; !(await run.takeLease()); hasWaited = true) {

@@ -19,7 +19,7 @@ export interface Explanation {
   readonly row: LedgerRow | null
   /** The row that holds its content, where that is another one. */
   readonly target: LedgerRow | null
-  /** Of an address that was never seen, the row of the one that differs in a slash at the end. */
+  /** For an address that was never seen: the row of the address that differs only in the slash at the end. */
   readonly other: LedgerRow | null
   readonly aliases: readonly Alias[]
   /** What the gate would say of it now; null lets it through. */

@@ -30,7 +30,7 @@ export interface SourceReport {
   /** Whether the last crawl is going on now; one without a sign of life was interrupted. */
   readonly isRunning: boolean
   readonly isInterrupted: boolean
-  /** What the source lacks; null where nothing is known to be missing. */
+  /** Missing pages of the source; null where none are known. */
   readonly shortfall: Shortfall | null
   /** The scope that it probably needs instead of its own; null where its own fits. */
   readonly wider: WiderScope | null
@@ -112,7 +112,7 @@ function standOf(
   return { isRunning, isInterrupted: (isOpen && !isRunning) || crawl?.state === 'cancelled' }
 }
 
-/** What a source lacks; null where nothing is known to be missing. */
+/** Finds the missing pages of a source; null where none are known. */
 export async function readShortfall(library: Library, source: Source): Promise<Shortfall | null> {
   const { store } = library
   const [ledger, [crawl = null]] = await Promise.all([store.countLedger(source.id), store.listCrawls(source.id, 1)])

@@ -124,7 +124,7 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
   return report(row, await offer(sql, source, crawl, finds, now, maxRows), stored.demoted)
 }
 
-/** What a settlement taught about other addresses of the same content. */
+/** Facts about other addresses of the same content that a settlement showed. */
 interface Learnt {
   readonly aliases: readonly Alias[]
   /** The row that lost its content, if this crawl had settled it. */

@@ -106,7 +106,7 @@ export async function writeHelp(sql: Sql, helper: Helper, help: Partial<Help>): 
 
 type HelpedRow = Pick<Draft, 'state' | 'provenCrawl' | 'pageHash'>
 
-/** What a visit comes to, with the row that lost its content to it. A page that is proven gone is counted when it is removed. */
+/** The counts of a visit and of the row that lost its content to it. A page that is proven gone is counted when it is removed. */
 export function helpOf(
   { state, provenCrawl, pageHash }: HelpedRow,
   cost: Pick<Help, 'bytes' | 'requests'>,
