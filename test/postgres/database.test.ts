@@ -9,7 +9,7 @@ import { LOCKS, lock } from '../../src/store/postgres/locks.ts'
 import { parsePlace } from '../../src/store/postgres/place.ts'
 import { closeLater } from '../close-later.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
-import { findOf } from './ledgers.ts'
+import { findOf, recordOf } from './ledgers.ts'
 import { openLossyWay } from './lossy-way.ts'
 import { ALIVE_MS, addSource, crawlOf, NOW, openStore } from './stores.ts'
 
@@ -70,6 +70,9 @@ test('gives the rows of an older library keys with the slash of their address', 
   const refusal = { reason: 'covered', pattern: null, target: 'https://docs.test/a' } as const
   const finds = [older('/a', '/a/'), older('/b', '/b'), older('/c?id=1/', '/c/?id=1/'), older('/d', '/d')]
   await store.offer('docs', 'c1', [...finds, older('/', '/'), { ...older('/e', '/e/'), refusal }], NOW)
+  const page = older('/page', '/page/')
+  const record = recordOf(page.key, 'some words')
+  await store.adopt({ sourceId: 'docs', crawlId: 'c1', now: NOW, find: page, record, finds: [] })
   const db = await open(address)
   await db.run(`UPDATE ledger SET content_url = url || '/' WHERE key LIKE '%/d'`)
   await db.run('UPDATE schema_version SET version = version - 1')
@@ -83,7 +86,11 @@ test('gives the rows of an older library keys with the slash of their address', 
     ['/c/?id=1/', '/c/?id=1/', null],
     ['/d/', '/d/', null],
     ['/e/', '/e/', '/a/'],
+    ['/page/', '/page/', null],
   ])
+  const chunk = (await second.readChunk('docs', record.chunks[0]?.id ?? ''))?.chunk
+  expect(chunk?.path).toBe('https://docs.test/page/')
+  expect(await second.readExcerpt('docs', chunk?.path ?? '', 0)).toMatchObject({ markdown: 'some words' })
 })
 
 describe('a connection on which nothing passes any more', () => {

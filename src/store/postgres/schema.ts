@@ -31,6 +31,8 @@ CREATE INDEX slashed_by_key ON slashed (source, digest_of(old));
 UPDATE ledger l SET target = t.new FROM slashed t
   WHERE l.target IS NOT NULL AND t.source = l.source AND digest_of(t.old) = digest_of(l.target) AND t.old = l.target;
 UPDATE ledger l SET key = t.new FROM slashed t WHERE t.id = l.id;
+-- The path of a chunk is the key of its page.
+UPDATE chunks c SET path = t.new FROM slashed t WHERE t.id = c.page;
 `,
 ]
 

@@ -860,6 +860,8 @@ const MIGRATIONS: readonly string[] = [
     WHERE target IS NOT NULL
       AND EXISTS (SELECT 1 FROM slashed t WHERE t.source = ledger.source AND t.old = ledger.target);
   UPDATE ledger SET key = (SELECT new FROM slashed s WHERE s.id = ledger.id) WHERE id IN (SELECT id FROM slashed);
+  -- The path of a chunk is the key of its page.
+  UPDATE chunks SET path = (SELECT key FROM ledger l WHERE l.id = chunks.page) WHERE page IN (SELECT id FROM slashed);
   DROP TABLE slashed;
   `,
 ]

@@ -182,6 +182,9 @@ describe('opening a library', () => {
       ],
       9,
     )
+    const page = older('/page', '/page/')
+    const record = createRecord(page.key, 'some words', 'c')
+    await first.adopt({ sourceId: 'docs', crawlId: 'c1', now: 9, find: page, record, finds: [] })
     await first.close()
     const db = openDatabase(path)
     // Older versions followed such a redirect within one visit.
@@ -198,7 +201,11 @@ describe('opening a library', () => {
       ['/c/?id=1/', '/c/?id=1/', null],
       ['/d/', '/d/', null],
       ['/e/', '/e/', '/a/'],
+      ['/page/', '/page/', null],
     ])
+    const chunk = (await second.readChunk('docs', record.chunks[0]?.id ?? ''))?.chunk
+    expect(chunk?.path).toBe('https://docs.test/page/')
+    expect(await second.readExcerpt('docs', chunk?.path ?? '', 0)).toMatchObject({ markdown: 'some words' })
     await second.close()
   })
 
