@@ -142,7 +142,9 @@ export async function runCrawl(
   if (last?.type !== 'ended') throw new Error(`the crawl ended with ${JSON.stringify(last)}`)
   const rows = await listRows(library, source)
   expectBalance(last.summary, rows)
-  expectRunCounts(last.summary, events, rows)
+  // Behind a clock that was set back, nothing tells the addresses that an interrupted run settled from those of this one.
+  const now = library.clock.now()
+  if (rows.every(({ checkedAt }) => (checkedAt ?? 0) <= now)) expectRunCounts(last.summary, events, rows)
   const keys = new Set(rows.map(({ key }) => key))
   const named = rows.map((row) => {
     const bare = dropSlash(row.key)

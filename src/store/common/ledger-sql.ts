@@ -35,11 +35,11 @@ export const LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'
 
 /**
  * The condition that a row is requested before it counts as unlinked: a page linked with a query that was dropped, or an address at most
- * one link from the start that held a page or answered. Addresses from lists and from the user are named anew by every crawl.
+ * one link from the start that held a page or answered well. Addresses from lists and from the user are named anew by every crawl.
  */
 export const ASKED_UNLINKED: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
   OR depth <= 1 AND discovery <> 'manual' AND NOT ${LISTED}
-    AND (page_hash IS NOT NULL OR state = 'skipped' AND status IS NOT NULL))`
+    AND (page_hash IS NOT NULL OR state = 'skipped' AND status < 400))`
 
 /** The states to which an action does something, as a list for SQL. */
 export function statesFor(action: LedgerAction): string {

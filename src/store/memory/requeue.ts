@@ -21,7 +21,7 @@ export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeu
 function isAskedUnlinked({ depth, discovery, hasPage, state, status }: Row): boolean {
   if (discovery === 'query-strip' && hasPage) return true
   const isNamedAnew = discovery === 'manual' || isListed(discovery)
-  return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null))
+  return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null && status < 400))
 }
 
 /** Makes rows pending and final that rely on an address which does not hold their content (any more). */
