@@ -4,6 +4,7 @@ import { freeHost, giveHostBack, isHostHeld, judgeHost } from '../../src/crawl/h
 import type {
   LeaseRequest,
   Ledger,
+  LedgerRow,
   OpenWork,
   RobotsRecord,
   Settled,
@@ -59,6 +60,7 @@ export interface VisitLedger
     | 'readClock'
     | 'readClockFor'
     | 'changeClock'
+    | 'findRow'
     | 'readRobots'
     | 'writeRobots'
   > {
@@ -123,6 +125,8 @@ export class SharedLedger {
   /** When the leases of each process run out, as far as it is watched. */
   readonly #watched = new Map<HostHolder, number>()
   readonly #holders = new Map<string, HostHolder>()
+  /** Addresses that failed and are tried again, by their keys. */
+  readonly #failures = new Map<string, LedgerRow>()
   #requests = 0
 
   constructor(settings: LedgerSettings) {
@@ -194,6 +198,7 @@ export class SharedLedger {
       readClock: (host, now) => ask('readClock', () => this.#clockOf(host, now)),
       readClockFor: (visit, now) => ask('readClock', () => this.#clockFor(visit, now)),
       changeClock: (host, now, change) => ask('changeClock', () => this.#changeClock(host, now, change)),
+      findRow: (_, key) => ask('readClock', () => this.#failures.get(key)),
       readRobots: (origin) => ask('robots', () => this.#hostOf(new URL(origin).host).robots),
       writeRobots: (record) => ask('robots', () => this.#writeRobots(record)),
       // What it is told changes nothing.
@@ -369,14 +374,18 @@ export class SharedLedger {
     }, heed)
   }
 
-  #settle({ asker, state }: Crawler, { visit, state: became, dueAt, isHostAtFault }: Settlement): Settled {
+  #settle({ asker, state }: Crawler, settlement: Settlement): Settled {
+    const { visit, state: became, dueAt, isHostAtFault, reason = null, status = null } = settlement
     const { row } = visit as SimulatedVisit
     const { lot, number, attempts } = row
     const isOurs = lot.leased.get(visit.lease) === row && isHostKept(visit, lot.host)
     this.#settings.tellSettled(lot, asker.id, !isOurs)
     if (!isOurs) return LOST
     this.#drop(visit.lease, lot, state)
+    this.#failures.delete(visit.key)
     if (became === 'pending') {
+      // A retry asks why the last attempt failed, and for nothing else of its row.
+      this.#failures.set(visit.key, { reason, status } as LedgerRow)
       lot.returned.push({ number, attempts: isHostAtFault === true ? attempts : attempts + 1, dueAt: dueAt ?? 0 })
       state.pending++
       state.open.add(lot)
