@@ -14,7 +14,6 @@ import { comparePages } from '../../src/library/operations/compare-pages.ts'
 import { type CopyResult, copyLibrary } from '../../src/library/operations/copy-library.ts'
 import { discardCopy } from '../../src/library/operations/plan-arrival.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts'
 import { importPlaces } from '../analysis/some-places.ts'
 import { type Dump, dumpDatabase, dumpFile } from '../copy/dump.ts'
 import { type Filling, fillLibrary } from '../copy/filled-library.ts'
@@ -70,10 +69,13 @@ async function copy(from: string, to: string, more: Partial<CopyInput> = {}): Pr
   return copyLibrary({ from: await open(from), to: await open(to), ...more })
 }
 
-/** Takes from a library what came with the last version. */
+/** The version of the schema that brought the likenesses of pages. */
+const LIKENESS_VERSION = 11
+
+/** Makes a library one of the version before likenesses. */
 function makeOlder(path: string): void {
   const db = new Sqlite(path)
-  db.exec(`DROP TRIGGER likeness_deleted; DROP TABLE likenesses; PRAGMA user_version = ${SCHEMA_VERSION - 1}`)
+  db.exec(`DROP TRIGGER likeness_deleted; DROP TABLE likenesses; PRAGMA user_version = ${LIKENESS_VERSION - 1}`)
   db.close()
 }
 
@@ -166,7 +168,7 @@ describe('a copy', () => {
       expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 4, hashed: 4, different: 0 })
     }
     await expectSame(back, from)
-    // What came with the last version is made of what is stored, the same in both.
+    // Likenesses are made of what is stored, the same in both.
     expect(await fill(back)).toEqual(await fill(there))
   })
 
