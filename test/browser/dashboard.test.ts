@@ -26,7 +26,6 @@ const SHOTS = process.env['DASHBOARD_SHOTS']
 
 const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '50ms' }
 const SCREEN = { width: 1280, height: 900 }
-/** Machines can be busy. */
 /** Limits that end a hang: a busy machine takes a multiple of the usual time. */
 const PATIENCE = { timeout: 45_000 }
 const LONG_PATIENCE = { timeout: 150_000 }
