@@ -173,10 +173,11 @@ function expectBalance(summary: CrawlSummary, rows: readonly LedgerRow[]): void 
 function expectRunCounts(summary: CrawlSummary, events: readonly CrawlEvent[], rows: readonly LedgerRow[]): void {
   const urls = events.flatMap((event) => (event.type === 'settled' ? [event.url] : []))
   const told = new Set(urls)
-  // The addresses of all files in an archive change with the name of the archive's folder.
-  const areRenamed = !rows.some(({ url }) => told.has(url))
-  const isSettled = ({ url, key }: LedgerRow) =>
-    told.has(url) || (areRenamed && !key.includes('://') && urls.some((one) => one.endsWith(`/${key}`)))
+  // The address of a file changes with the folder of its archive and with the commit of its repository; its path does not.
+  const paths = rows.map(({ key }) => key).filter((key) => !key.includes('://'))
+  paths.sort((a, b) => b.length - a.length)
+  const settledPaths = new Set(urls.map((url) => paths.find((path) => url.endsWith(`/${path}`))))
+  const isSettled = ({ url, key }: LedgerRow) => told.has(url) || settledPaths.has(key)
   // Addresses of a host that is left alone fail without a visit.
   const own = rows.filter((row) => row.crawlId === summary.crawlId && (row.reason === 'host-parked' || isSettled(row)))
   const { indexed, unchanged, skipped, failed, cappedAt, kind, unread = 0 } = summary
