@@ -108,7 +108,8 @@ function listPages(): Place[] {
 test('all pages can be read and walked through without scripts, also on a phone', async () => {
   const found = await withPage({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } }, async (page) => {
     for (const [path, shows] of listPages()) {
-      await page.goto(origin + path, { waitUntil: 'domcontentloaded' })
+      // The width depends on the style sheet, which may come later than the document.
+      await page.goto(origin + path, { waitUntil: 'load' })
       const [words, width] = await page.evaluate<[string, number]>(
         '[document.body.textContent, document.documentElement.scrollWidth]',
       )
