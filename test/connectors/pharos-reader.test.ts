@@ -214,7 +214,7 @@ describe('what cannot be read', () => {
     ],
     'what robots.txt forbids': [
       { '/robots.txt': text('User-agent: *\nDisallow: /x'), '/x': page('X') },
-      'robots-disallow, Disallow: /x',
+      'robots-disallow, robots.txt (read just now) disallows it: Disallow: /x',
       'if you may read it all the same, set obeysRobots to false',
     ],
     'what is no text': [{ '/x': ARCHIVE }, 'not-text, application/zip', 'open it in a browser to see what it shows'],
