@@ -99,7 +99,7 @@ async function measurePharos(server) {
   aim('pages/s', 100, first.pages / first.wall)
   aim('pages/CPU s', 100, first.pages / first.cpuSeconds)
   aim('peak MB', -250, first.peakKilobytes / 1024)
-  // What is flat may still waver by a tenth.
+  // Memory that stays level may still vary by a tenth.
   aim('MB at the end ÷ at 500 pages', -1.1, first.lastKilobytes / first.halfKilobytes, 2)
   const again = await measure(
     'pharos, nothing changed',

@@ -27,7 +27,7 @@ function explain(given: Partial<Explanation>): string {
   return writeExplanation(explanation, createSource(), hint, NOW)
 }
 
-test('an address that was never seen is told so, with what the scope says of it', () => {
+test('an address that was never seen is reported as such, with the verdict of the scope', () => {
   expect(explain({})).toBe(
     'https://docs.example/a\nNever seen in docs.\nThe scope would let it through: nothing that was read leads to it.',
   )

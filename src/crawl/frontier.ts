@@ -172,7 +172,7 @@ export class Frontier {
       until: now + leaseMs,
       horizon: now + HORIZON_MS,
       jitter: this.#active.pacer.jitter,
-      // A depth counts only when every shorter way has been tried. Which pages a cap takes in is nobody's promise.
+      // With a depth limit, every shorter path is tried before a longer one. With a cap alone, any order will do.
       isLevelled: maxDepth !== null,
       firstLevel: this.#active.firstLevel,
       id: ports.newId(),

@@ -514,7 +514,7 @@ describe('a host that says 429', () => {
     expect(next - askedAt).toBeCloseTo(Math.max(ms, 1037.5))
   })
 
-  test('at one address only is as quick as before, and left alone only as long as it says', async () => {
+  test('a host that says 429 at one address only is left alone for the time it names, then asked as before', async () => {
     const { ask, askOften, interval, held, events } = setUp()
     await askOften(100)
     for (let i = 0; i < 3; i++) await ask(TOO_MANY, HOST, 'limited')
@@ -525,7 +525,7 @@ describe('a host that says 429', () => {
     expect(await interval()).toBe(200)
   })
 
-  test('at a second address is asked four times less often, also where others answer well', async () => {
+  test('a host that says 429 at a second address is asked four times less often, although others answer', async () => {
     const { ask, askOften, interval, held } = setUp()
     await askOften(100)
     await ask(TOO_MANY)
@@ -554,7 +554,7 @@ describe('a host that says 429', () => {
     },
   )
 
-  test('at address after address has its pause made longer once a minute', async () => {
+  test('a host that says 429 at address after address gets a longer pause once a minute', async () => {
     const { ask, askOften, interval } = setUp()
     await askOften(100)
     const pauses: number[] = []
@@ -1118,7 +1118,7 @@ test('progress tells the rate, the limit, the pause and the back-off of each hos
 })
 
 describe('lists of a site', () => {
-  test('addresses that are refused one after the other do not change the pace', async () => {
+  test('lists that are refused one after the other do not change the pace', async () => {
     const { pacer, time, read, events, interval } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
@@ -1130,7 +1130,7 @@ describe('lists of a site', () => {
     expect(events).toEqual([])
   })
 
-  test('addresses that ask for patience one after the other get it, and park no host', async () => {
+  test('lists that ask for patience one after the other get it, and park no host', async () => {
     const { pacer, time, read, events } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)

@@ -53,7 +53,7 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   // What a page that could not be read now once linked to is still linked, as far as anybody knows. That holds for one that leads
   // elsewhere too: it stays when there is nothing to be had where it leads.
   const { state, reason } = settlement
-  // Where the network guard lets nobody pass there is no use in trying what is behind.
+  // Old links are not followed where the page is missing, or where the network guard refuses its address.
   const isGone = reason === 'not-found' || reason === 'removed' || reason === 'address-refused'
   const isUnread = isPassedOn || (settlement.finds === undefined && state !== 'pending' && !isGone)
   if (!visit.hasLinks || !isUnread || !run.followsLinks) return { settlement, bytes }

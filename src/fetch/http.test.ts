@@ -482,7 +482,7 @@ describe('a bad answer', () => {
     })
   })
 
-  test('that is reset before its open end is a failure of the network, never half a page', async () => {
+  test('an answer that is reset before its end is a network failure, never half a page', async () => {
     const url = await serveSockets((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf')
       setTimeout(() => socket.resetAndDestroy(), 30)

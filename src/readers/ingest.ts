@@ -17,7 +17,7 @@ export interface IngestOptions {
   readonly vectorStore: VectorSink
   /** How texts are cut. @default 'tokens' */
   readonly chunks?: ChunkProfile
-  /** Removes what was there of the same address, once the new points are written. @default true */
+  /** Removes the old points of the same address once the new ones are written. @default true */
   readonly enableDeduplication?: boolean
   readonly signal?: AbortSignal | undefined
 }

@@ -16,7 +16,7 @@ import { openChromium } from './chromium.ts'
 
 /* The dashboard of a real `pharos serve`, in a real Chromium, with real crawls of a site on loopback. */
 
-/** As many addresses as a large site has, those that lie about an eighth below the newest, and a part that eleven of them have. */
+/** Number of addresses, a pattern of those about an eighth below the newest, and a text that eleven of them contain. */
 const [ROWS, BETWEEN, PART] = isLong
   ? [100_000, /^\/page\/8[5-9]\d{3}$/, 'page/1234']
   : [5000, /^\/page\/43\d{2}$/, 'page/123']

@@ -422,7 +422,7 @@ describe('a reader', () => {
     expect(await library.store.listSources()).toEqual([])
   })
 
-  test('ends what it is reading when it is closed', async () => {
+  test('a reader that is closed stops the pages it is reading', async () => {
     const { site, reader } = await stageReader({ '/slow': { body: page('Slow'), delayMs: 5000 } })
     const reading = reader.loadData([`${site.origin}/slow`])
     await expect.poll(() => site.requests.length).toBe(2)

@@ -213,7 +213,7 @@ describe.each(KINDS)('a %s', (kind) => {
       expect(kept?.scope).toEqual(source.scope)
     })
 
-    test('with a narrower scope leaves alone what is outside of it, for this once', async () => {
+    test('a run with a narrower scope leaves pages outside of it alone', async () => {
       const { site, crawl, holds, search, library, source } = await stageTree(validators)
       const before = await holds()
       put(site, '/a/1', page('First fieldfare'), validators)

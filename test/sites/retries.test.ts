@@ -19,7 +19,7 @@ describe('an answer that may get better', () => {
     [502, 'http-server-error'],
     [503, 'http-server-error'],
     [429, 'rate-limited'],
-  ] as const)('is asked for again: %i', async (status, reason) => {
+  ] as const)('an address that answers %i is requested again', async (status, reason) => {
     const { site, crawl, library } = await stageFile({
       '/': HOME,
       '/a': failFirst(2, { status }, A),

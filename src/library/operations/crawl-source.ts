@@ -120,7 +120,7 @@ async function refuseUnreachable({ store, checkAddress }: Library, { id, url, si
   }
 }
 
-/** What is asked, with what there is of an import that was broken off: that goes on as it is. */
+/** The input of a crawl, with the stored part of an interrupted import, which continues unchanged. */
 async function withImport(library: Library, source: Source, input: CrawlInput): Promise<CrawlInput> {
   if (input.imported !== undefined) return input
   const kept = await findImport(library, source, input.kind)
