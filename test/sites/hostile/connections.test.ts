@@ -24,6 +24,9 @@ vi.setConfig({ testTimeout: 120_000 })
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
 const HTML = page('What nobody is to read')
 
+/** Requests to one server at most: six for its start and lists, three good pages, three attempts and a probe of a page that answered. */
+const MAX_REQUESTS = 13
+
 /** Every broken answer with what has to become of it. */
 const BROKEN: Readonly<Record<string, readonly [Answerer, string]>> = {
   '/slow/header': [sendForever('HTTP/1.1 200 OK\r\na: ', 'b', isLong ? 1000 : 100), 'failed timeout'],
@@ -132,7 +135,7 @@ test('servers that break HTTP keep nothing from their good pages', async () => {
     const run = timed.includes(server) ? hasty : patient
     const rows = rowsOf(run, server)
     const { end } = run.sources.get(`${server.origin}/`) ?? {}
-    const isBounded = server.asked.length <= 12
+    const isBounded = server.asked.length <= MAX_REQUESTS
     return { path: paths[i], end, state: rows[paths[i] ?? ''], good: good.map((one) => rows[one]), isBounded }
   })
   const indexed = good.map(() => 'indexed')
