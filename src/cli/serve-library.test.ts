@@ -38,7 +38,7 @@ async function typesOf({ jobLog }: ServedLibrary): Promise<readonly string[]> {
 }
 
 /** Longer than the time between two looks at the file, and between two tries to open it. */
-const patience = { timeout: 10_000, interval: 100 }
+const patience = { timeout: 60_000, interval: 100 }
 
 test('a library that is replaced or taken away is noticed, and what is in its place is used', async () => {
   const { folder, path, served, warnings } = await stage()

@@ -135,7 +135,7 @@ test('the process that reads ends with whoever asks, however that ends', async (
   const [child = 0, ...others] = childrenOf(parent.pid ?? 0)
   expect([isRunning(child), others]).toEqual([true, []])
   parent.kill('SIGKILL')
-  await expect.poll(() => isRunning(child), { timeout: 5000 }).toBe(false)
+  await expect.poll(() => isRunning(child)).toBe(false)
 })
 
 function isRunning(pid: number): boolean {

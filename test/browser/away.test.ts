@@ -27,7 +27,7 @@ beforeAll(async () => {
   browser = await openChromium()
   page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   origin = server.origin
-}, 300_000)
+})
 
 afterAll(async () => {
   await browser?.close()

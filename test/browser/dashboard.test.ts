@@ -55,7 +55,7 @@ beforeAll(async () => {
   server = await startServer(workshop, [], ENVIRONMENT)
   browser = await opened
   page = await openWindow()
-}, 300_000)
+})
 
 // A browser that stands still would fail every test after this one as well, and the second try of it.
 afterEach(async ({ task }) => {

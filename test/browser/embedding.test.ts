@@ -57,4 +57,4 @@ test('a worker of Chromium gives the bytes that Node gives', async () => {
   } finally {
     await browser.close()
   }
-}, 300_000)
+})

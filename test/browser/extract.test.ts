@@ -33,7 +33,7 @@ beforeAll(async () => {
   })
   await page.goto(URL_OF_PAGES)
   await page.waitForFunction(() => 'pharos' in globalThis)
-}, 300_000)
+})
 
 afterAll(() => browser.close())
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   expect(packed).toMatchObject({ code: 0 })
   expect(await workshop.runHere(['pack', 'docs', '--out', 'docs-pack', '--vectors'])).toMatchObject({ code: 0 })
   browser = await openChromium()
-}, 300_000)
+})
 
 afterAll(async () => {
   await browser?.close()
@@ -79,7 +79,7 @@ test('a folder is found by meaning, with the bytes of the program, also without 
   await untilMeant(page)
   expect((await find(page, QUESTION))[0]).toBe('cars.md')
   const wanted = fs.readFileSync(workshop.path('docs-pack/vectors.bin'))
-  await expect.poll(async () => (await readKeptVectors(page))['docs'], { timeout: 10_000 }).toEqual(wanted)
+  await expect.poll(async () => (await readKeptVectors(page))['docs']).toEqual(wanted)
 
   // A pack brings its vectors along.
   await page.goto(`${host.address}#/`)
@@ -91,7 +91,7 @@ test('a folder is found by meaning, with the bytes of the program, also without 
     const model = names.find((name) => name.includes(' model '))
     return model === undefined ? 0 : (await (await caches.open(model)).keys()).length
   })`
-  await expect.poll(() => page.evaluate(countModel), { timeout: 30_000 }).toBe(5)
+  await expect.poll(() => page.evaluate(countModel)).toBe(5)
   await host.close()
   // What is kept is found by its vectors, and another folder is embedded.
   await page.goto(`${host.address}#/`)

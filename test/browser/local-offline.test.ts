@@ -19,7 +19,7 @@ let browser: Browser
 // Chromium may have to be installed first.
 beforeAll(async () => {
   browser = await openChromium()
-}, 300_000)
+})
 
 afterAll(() => browser?.close())
 
@@ -47,9 +47,7 @@ function readKept(page: Page): Promise<Record<string, number>> {
 
 /** Waits until all is kept; the names it is kept under. */
 async function untilKept(page: Page): Promise<string[]> {
-  await expect
-    .poll(async () => Object.values(await readKept(page)), { timeout: 30_000 })
-    .toEqual(expect.arrayContaining([GRAMMARS, MODEL]))
+  await expect.poll(async () => Object.values(await readKept(page))).toEqual(expect.arrayContaining([GRAMMARS, MODEL]))
   return Object.keys(await readKept(page))
 }
 
@@ -94,7 +92,7 @@ const WAYS = `(address) => {
 
 /** Has the page and its worker try every way to a host that answers; the ways on which they came there. */
 async function tryAllWays(page: Page): Promise<ReadonlySet<string>> {
-  await expect.poll(() => page.workers().length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => page.workers().length).toBe(1)
   const other = await openOther()
   await Promise.all([
     page.evaluate(`(${WAYS})('${other.address}page/')`),
@@ -177,16 +175,14 @@ describe('the page on a host of plain files', () => {
     host.renew()
     await first.evaluate('navigator.serviceWorker.getRegistration().then((one) => one.update())')
     const waits = () => first.evaluate('navigator.serviceWorker.getRegistration().then((one) => one.waiting !== null)')
-    await expect.poll(waits, { timeout: 10_000 }).toBe(true)
+    await expect.poll(waits).toBe(true)
     const second = await openPage(host.address, first)
     const languages = await Promise.all([first, second].map((page) => page.evaluate('document.documentElement.lang')))
     expect(languages).toEqual(['en', 'en'])
     expect(Object.keys(await readKept(second))).toContain(earlier)
     await second.close()
     await first.reload()
-    await expect
-      .poll(() => first.evaluate('document.documentElement.lang').catch(() => ''), { timeout: 10_000 })
-      .toBe('en-later')
+    await expect.poll(() => first.evaluate('document.documentElement.lang').catch(() => '')).toBe('en-later')
     const kept = await readKept(first)
     expect(Object.keys(kept)).not.toContain(earlier)
     // They are the same, and need not be fetched again.

@@ -26,7 +26,7 @@ beforeAll(async () => {
   writeFiles(workshop.path('boats'), Object.entries(FILES))
   host = await openHost()
   browser = await opening
-}, 300_000)
+})
 
 afterAll(async () => {
   await browser?.close()

@@ -34,7 +34,7 @@ beforeAll(async () => {
   host = await openHost()
   browser = await openChromium(locateChromium())
   await openWindow()
-}, 60_000)
+})
 
 beforeEach(() => (isSpoiled ? openStart() : page.goto(`${host.address}#/`)))
 
@@ -70,7 +70,7 @@ async function openStart(tab = page): Promise<void> {
   await tab.getByRole('button', { name: 'Choose a folder' }).waitFor()
 }
 
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 60_000 }
 
 /** Where the page works. */
 async function workerOf(tab = page): Promise<Worker> {

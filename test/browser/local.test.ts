@@ -58,7 +58,7 @@ beforeAll(async () => {
   whole = await makeRenewed('whole', () => true)
   plain = isLong ? whole : await makeRenewed('plain', (path) => !CODE.test(path) && !THIRD.test(path))
   browser = await openChromium(locateChromium(), [`--log-net-log=${netLog}`])
-}, 300_000)
+})
 
 afterAll(async () => {
   await browser?.close()
@@ -239,7 +239,7 @@ test('an uploaded folder gives every file of a pack as the program does, and so 
   await expectSameZip(page, 'Full pack', after.full)
   await page.reload()
   await expectSameZip(page, 'Full pack', after.full)
-}, 120_000)
+})
 
 test('a folder from the directory picker gives the same, and so does its update', async () => {
   const { before, after, changes } = plain
@@ -269,7 +269,7 @@ test('a folder from the directory picker gives the same, and so does its update'
   )
   await openExport(page)
   await expectSameZip(page, 'Full pack', after.full)
-}, 120_000)
+})
 
 /** Copies a folder to where the browser has folders of the page's own, and removes some files there. */
 async function copyToPrivateFiles(page: Page, folder: string, removed: readonly string[] = []): Promise<void> {
@@ -345,7 +345,7 @@ test('without a network, folders are read, searched and exported', async () => {
     const names = await caches.keys()
     return Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).length))
   })()`
-  await expect.poll(() => page.evaluate(countKept), { timeout: 30_000 }).toContain(12)
+  await expect.poll(() => page.evaluate(countKept)).toContain(12)
   await context.setOffline(true)
   await lasting.close()
   await page.reload()
@@ -399,7 +399,7 @@ test('a tab that is closed while it keeps an index loses none, and leaves none h
     expect(Object.keys(await kept())).toEqual([whole])
   }
   await expectSameZip(page, 'Full pack', before.full)
-}, 120_000)
+})
 
 /** Has a page stop in the middle of keeping an index, when it has written so many files. */
 async function holdWriting(page: Page, count: number): Promise<void> {
@@ -422,7 +422,7 @@ async function closeHeld(page: Page): Promise<void> {
   await page.close()
 }
 
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 60_000 }
 
 /** Files by folder among the private ones. */
 const COUNT_PRIVATE_FILES = `(async () => {

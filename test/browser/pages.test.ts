@@ -39,7 +39,7 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   browser = await openChromium()
   shared = await openWindow({})
-}, 300_000)
+})
 
 afterAll(async () => {
   await browser.close()

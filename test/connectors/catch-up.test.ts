@@ -45,7 +45,7 @@ async function serve() {
   const [line] = (await once(child.stdout, 'data')) as [string]
   const { origin, pid } = JSON.parse(line) as { origin: string; pid: number }
   const ask = async (path: string, init?: RequestInit): Promise<Record<string, unknown>> => {
-    const answer = await fetch(`${origin}${path}`, { signal: AbortSignal.timeout(20_000), ...init })
+    const answer = await fetch(`${origin}${path}`, { signal: AbortSignal.timeout(60_000), ...init })
     return (await answer.json()) as Record<string, unknown>
   }
   return {

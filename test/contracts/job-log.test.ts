@@ -41,7 +41,7 @@ describe('the history of jobs in SQLite', () => {
       expect(before).toEqual([1, 2, 3, 4].map((steps) => (last ?? 0) - steps))
     }
     await store.close()
-  }, 60_000)
+  })
 
   test('keeps nothing of what there was no room for', async () => {
     const { db, log } = openLog(newPath())

@@ -43,7 +43,7 @@ if (isLong) {
       folder = mkdtempSync(join(tmpdir(), 'pharos-debian-'))
       for (const name of ['git-doc', 'python3.11-doc', 'zlib1g-dev', 'openssh-client', 'python-nbsphinx-doc'])
         fetch(name)
-    }, 300_000)
+    })
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
     /** Takes a package as Debian has it, without installing it. */

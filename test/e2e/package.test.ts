@@ -20,7 +20,7 @@ beforeAll(() => {
   packed = JSON.parse(printed)[0]
   execFileSync('tar', ['-xzf', packed.filename], { cwd: shop.path('.') })
   fs.symlinkSync(join(ROOT, 'node_modules'), shop.path('package/node_modules'))
-}, 300_000)
+})
 
 afterAll(() => shop.remove())
 

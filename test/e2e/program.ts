@@ -28,8 +28,8 @@ export class Workshop {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
   readonly #lifeMs: number
 
-  /** With how long a program that is started here may run. @default two minutes */
-  constructor(lifeMs = 120_000) {
+  /** With how long a program that is started here may run before it counts as hanging. */
+  constructor(lifeMs = 250_000) {
     this.#lifeMs = lifeMs
   }
 

@@ -32,7 +32,7 @@ export async function startServer(
   const places = JSON.parse(line) as { origin: string; pid: number }
   const { origin, pid } = places
   const ask = (path: string, init?: RequestInit) =>
-    fetch(`${origin}${path}`, { signal: AbortSignal.timeout(20_000), ...init })
+    fetch(`${origin}${path}`, { signal: AbortSignal.timeout(60_000), ...init })
   const read = async (answer: Promise<Response>) => {
     const response = await answer
     const text = await response.text()
@@ -63,7 +63,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
 }
 
 /** Asks again and again until an answer is right; fails with the last one when it takes too long. */
-export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, ms = 30_000): Promise<T> {
+export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, ms = 120_000): Promise<T> {
   const end = performance.now() + ms
   for (;;) {
     const answer = await ask()

@@ -163,7 +163,7 @@ describe('a library with vectors', () => {
       await library.close()
     })
 
-    test('embed run is interrupted without loss, and goes on where it was', { timeout: 300_000 }, async () => {
+    test('embed run is interrupted without loss, and goes on where it was', async () => {
       const stop = new AbortController()
       const running = runAside(['embed', 'run', ...args], stop.signal)
       const counter = await openLibrary({ path, version: '0.0.0' })

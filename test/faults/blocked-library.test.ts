@@ -58,7 +58,7 @@ async function expectToWait(child: Child): Promise<void> {
   const [asked, before] = [site.requests.length, told()]
   await sleep(800)
   expect(site.requests.length).toBe(asked)
-  await expect.poll(told, { timeout: 10_000 }).toBeGreaterThan(before)
+  await expect.poll(told).toBeGreaterThan(before)
   expect(child.lines.filter(({ type }) => type === 'paused')).toHaveLength(1)
   expect(child.lines.filter(({ type }) => type === 'resumed')).toEqual([])
 }
@@ -145,7 +145,7 @@ test('the command line says in a line each what it waits for, that it goes on, a
   disk.free()
   fillDuringCrawl(disk)
   const ended = run(args, streams)
-  await expect.poll(() => notes.join(''), { timeout: 20_000 }).toContain('paused')
+  await expect.poll(() => notes.join('')).toContain('paused')
   disk.free()
   await expect(ended).resolves.toBe(0)
   expect(notes.join('')).toMatch(

@@ -38,7 +38,12 @@ async function stageClock() {
 async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSource>[1], settled: number) {
   const store = { ...library.store, endCrawl: async () => undefined }
   let left = settled
-  for await (const { type } of crawlSource({ ...library, store }, source, { kind: 'add' }, AbortSignal.timeout(30_000)))
+  for await (const { type } of crawlSource(
+    { ...library, store },
+    source,
+    { kind: 'add' },
+    AbortSignal.timeout(120_000),
+  ))
     if (type === 'settled' && --left === 0) break
 }
 

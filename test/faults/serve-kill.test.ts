@@ -90,7 +90,7 @@ async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<vo
   server = await start()
 }
 
-describe('what a server was asked for', { timeout: 60_000 }, () => {
+describe('what a server was asked for', () => {
   test('is there after it was killed right after its answer', async () => {
     const asked: string[] = []
     for (let i = 0; i < KILLED_AT_ONCE; i++) {

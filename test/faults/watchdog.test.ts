@@ -80,7 +80,7 @@ describe('a crawl in which nothing happens any more', () => {
     const events = crawlSource(library, source, { kind: 'add' }, new AbortController().signal)
     await events.next()
     await expect
-      .poll(async () => (await library.store.listCrawls(source.id, 1))[0], { timeout: 20_000 })
+      .poll(async () => (await library.store.listCrawls(source.id, 1))[0])
       .toMatchObject({
         state: 'cancelled',
         summary: { problem: 'nobody has read what the crawl tells for 10 minutes' },
@@ -193,7 +193,7 @@ describe('a crawl whose store fails', () => {
     try {
       const events = crawlSource({ ...library, store }, source, { kind: 'add' }, new AbortController().signal)
       await expect(events.next()).resolves.toMatchObject({ value: { type: 'started' } })
-      await expect.poll(() => settlements, { timeout: 10_000 }).toBe(1)
+      await expect.poll(() => settlements).toBe(1)
       await sleep(500)
       const readAll = async () => {
         for await (const _ of events);

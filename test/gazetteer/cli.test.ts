@@ -14,7 +14,7 @@ function runHere(...args: readonly string[]) {
   return workshop.runHere(['gazetteer', ...args, ...library])
 }
 
-beforeAll(() => installData('countries', { folder: DATA_FOLDER }), 120_000)
+beforeAll(() => installData('countries', { folder: DATA_FOLDER }))
 afterAll(() => workshop.remove())
 
 test('a library without places says how to get them', async () => {

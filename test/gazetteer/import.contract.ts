@@ -226,7 +226,7 @@ export function describeImport(of: PlaceLibraries): void {
       )
       expect(after).toEqual(expected)
       expect(half.cities).toBeLessThan(expected?.summary.cities ?? 0)
-    }, 300_000)
+    })
 
     /** Writes to a library again and again until something is over; tells how often. */
     async function writeBeside(place: string, work: Promise<void>): Promise<number> {

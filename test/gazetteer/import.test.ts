@@ -23,7 +23,7 @@ describe('the world', () => {
   let store: Awaited<ReturnType<typeof openSqliteStore>>
   beforeAll(async () => {
     store = await openSqliteStore(await worldGazetteer())
-  }, 300_000)
+  })
   afterAll(() => store.close())
 
   const list = (query: Partial<PlaceQuery>) => store.gazetteer.listPlaces({ offset: 0, limit: 10, ...query })

@@ -195,7 +195,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   const ask = async (place: string, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`${server.origin}${place}`, {
       redirect: 'manual',
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(120_000),
       ...init,
     })
     const text = await response.text()

@@ -25,7 +25,7 @@ function slowSite(delayMs: number): Record<string, { body: string; delayMs: numb
 /** Resolves when a site was asked so often. */
 function askedFor(site: Site, times: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the site was asked fewer than ${times} times`)), 30_000)
+    const late = setTimeout(() => reject(new Error(`the site was asked fewer than ${times} times`)), 120_000)
     onTestFinished(() => clearTimeout(late))
     Object.assign(site.requests, {
       push(...seen: SeenRequest[]) {

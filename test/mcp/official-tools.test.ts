@@ -52,7 +52,7 @@ const closing: (() => Promise<unknown>)[] = []
 beforeAll(() => {
   installTools()
   return () => workshop.remove()
-}, 300_000)
+})
 
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
@@ -143,7 +143,7 @@ test('the command line of the inspector lists and calls every tool', async () =>
     'remove_source',
   ]
   expect(new Set(called)).toEqual(new Set(tools.map(({ name }) => name)))
-}, 120_000)
+})
 
 function targetOf(url: string): string[] {
   return [url, '--transport', 'http']

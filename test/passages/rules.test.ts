@@ -197,7 +197,7 @@ describe('passages of small sites', () => {
     ['sphinx', 'library', /^(?:sphinx|texinfo|docbook)/],
     ['modern', 'library', /^(?:docusaurus|mkdocs|vitepress|starlight|rustdoc|typedoc)/],
     ['sphinx', 'tokens', /^(?:sphinx|texinfo|docbook)/],
-  ] as const)('%s cut by %s', { timeout: 120_000 }, async (name, chunks, makers) => {
+  ] as const)('%s cut by %s', async (name, chunks, makers) => {
     const library = await stageLibrary()
     const source = await crawlSite(library, name, corpusSite(makers), { chunks })
     const queries = await writeQueries(library, source, 30)

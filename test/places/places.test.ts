@@ -24,7 +24,7 @@ beforeAll(async () => {
     if (!ids.has(reference)) throw new Error(`the gazetteer has no ${reference}`)
   }
   idOf = (reference) => ids.get(reference) ?? -1
-}, 240_000)
+})
 
 /** What was found rightly, wrongly and not at all. */
 interface Figures {

@@ -260,7 +260,7 @@ describe('a crawl that further processes take part in', () => {
     const joined = await other.store.joinCrawl?.(id)
     expect(joined?.shared).toEqual({ siteUrl: farm.start, isFullKnown: false })
     const later = { siteUrl: farm.start, isFullKnown: true }
-    await expect.poll(() => joined?.touch(other.clock.now()), { timeout: 20_000 }).toEqual(later)
+    await expect.poll(() => joined?.touch(other.clock.now())).toEqual(later)
     await joined?.leave(other.clock.now())
     expect((await begun).summary).toMatchObject({ end: 'completed', problem: null })
   })
@@ -290,7 +290,7 @@ describe('a crawl that further processes take part in', () => {
     expect(countsOf(again.shared.summary)).toEqual(countsOf(again.alone.summary))
   })
 
-  test('loses and repeats nothing of a process that is killed while it takes part', { timeout: 120_000 }, async () => {
+  test('loses and repeats nothing of a process that is killed while it takes part', async () => {
     const { farm, alone, path, beginner, source, child, ending } = await helpByChild()
     child.process.kill('SIGKILL')
     await child.ended
@@ -302,7 +302,7 @@ describe('a crawl that further processes take part in', () => {
     expect(await dump(path, beginner, source)).toEqual(alone.dump)
   })
 
-  test('loses and repeats nothing of a process that stands still past its lease', { timeout: 120_000 }, async () => {
+  test('loses and repeats nothing of a process that stands still past its lease', async () => {
     const { alone, path, beginner, source, child, ending } = await helpByChild()
     child.process.kill('SIGSTOP')
     const { summary } = await ending()
@@ -316,7 +316,7 @@ describe('a crawl that further processes take part in', () => {
     expect(await dump(path, beginner, source)).toEqual(after)
   })
 
-  test('goes on when whoever began it is killed, and ends with whoever takes it up', { timeout: 120_000 }, async () => {
+  test('goes on when whoever began it is killed, and ends with whoever takes it up', async () => {
     const { farm, alone } = await stageFarm()
     const path = await createLibrary()
     const helper = await open(path, { hosts: 2 })
@@ -388,7 +388,7 @@ describe('a crawl that further processes take part in', () => {
   })
 })
 
-test('two crawls of one host both go on, in turns', { timeout: 120_000 }, async () => {
+test('two crawls of one host both go on, in turns', async () => {
   const long = Array.from({ length: 100 }, (_, at) => `/long/${at}`)
   const short = Array.from({ length: 6 }, (_, at) => `/short/${at}`)
   const answer = (path: string, links: readonly string[] = []) => ({ delayMs: DELAY_MS, body: page(path, links) })

@@ -159,7 +159,7 @@ describe('a search in PostgreSQL', () => {
       await openPostgresStore(address),
     ]
     await Promise.all([fill(sqlite), fill(first)])
-  }, 120_000)
+  })
   afterAll(() => Promise.all([sqlite, first, second].map((store) => store.close())))
 
   test('finds exactly what it finds in SQLite, also for others who have the library open', async () => {
@@ -167,7 +167,7 @@ describe('a search in PostgreSQL', () => {
     const chunks = PAGES.length * CHUNKS
     expect(await second.readIndexState()).toEqual({ chunks, indexed: chunks })
     await expectSame([sqlite, first, second])
-  }, 120_000)
+  })
 
   test('goes on to do so when pages are changed, renamed and removed', async () => {
     await Promise.all([change(sqlite), change(first)])
@@ -176,7 +176,7 @@ describe('a search in PostgreSQL', () => {
     await Promise.all([first.tendIndex(), second.tendIndex(), sqlite.tendIndex()])
     expect(await second.readIndexState()).toEqual({ chunks: progress.chunks, indexed: progress.chunks })
     await expectSame([sqlite, second])
-  }, 120_000)
+  })
 })
 
 describe('the index in PostgreSQL', () => {

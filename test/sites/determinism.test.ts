@@ -37,7 +37,7 @@ describe('the same site gives the same library', () => {
     ['without limits', {}],
     ['to a depth of 2', { maxDepth: 2 }],
     ['to a depth of 4', { maxDepth: 4 }],
-  ])('whatever is read first, %s', { timeout: 120_000 }, async (_, scope) => {
+  ])('whatever is read first, %s', async (_, scope) => {
     const site = await stageMessy()
     const one = await crawlAnew(site, 1, scope)
     const isLevelled = 'maxDepth' in scope

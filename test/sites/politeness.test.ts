@@ -42,7 +42,7 @@ function pace(intervalMs: number) {
 /** Waits until something is so. */
 async function waitFor(isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo(); waited += 5) {
-    if (waited > 30_000) throw new Error('waited in vain')
+    if (waited > 120_000) throw new Error('waited in vain')
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -108,7 +108,7 @@ describe('an application', () => {
     const page = await fetchUrl(library, `${site.origin}/old`, { render: 'auto', signal })
     expect(page).toMatchObject({ title: 'About birds/plover', url: `${site.origin}/birds/plover` })
     // A browser is slow on a machine that does much else.
-  }, 120_000)
+  })
 
   test('is nothing but empty documents with http', async () => {
     const { crawl } = await stageApp('http')

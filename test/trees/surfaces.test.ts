@@ -23,7 +23,7 @@ test('an agent adds a repository at a tag, and asks for what is in its folder', 
   const { call, say } = await connect()
   const { structuredContent } = await call('add_source', { url, ref: 'v1.0', path: 'docs' })
   expect(structuredContent).toMatchObject({ source: { name: 'lamp', version: 'v1.0' } })
-  await expect.poll(() => say('crawl_status', { source: 'lamp' }), { timeout: 60_000 }).toContain('INDEXED')
+  await expect.poll(() => say('crawl_status', { source: 'lamp' })).toContain('INDEXED')
   expect(JSON.stringify(await call('search_docs', { query: 'whale oil' }))).toMatch(
     /lamp\/\.git@[0-9a-f]{40}!\/docs\/guide\.md#guide/,
   )

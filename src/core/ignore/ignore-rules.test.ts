@@ -111,17 +111,17 @@ describe('several files', () => {
 })
 
 describe('hostile rules end soon', () => {
-  test('`**/a/` fifteen times, on a deep path', { timeout: 60_000 }, () => {
+  test('`**/a/` fifteen times, on a deep path', () => {
     expect(ignores(`${'**/a/'.repeat(15)}b`, `${'a/'.repeat(200)}c`)).toBe(false)
     expect(ignores(`${'**/a/'.repeat(15)}b`, `${'a/'.repeat(200)}b`)).toBe(true)
   })
 
-  test('`*a` twenty times, on a long name', { timeout: 60_000 }, () => {
+  test('`*a` twenty times, on a long name', () => {
     expect(ignores(`${'*a'.repeat(20)}b`, 'a'.repeat(2000))).toBe(false)
     expect(ignores('*a'.repeat(20), 'a'.repeat(2000))).toBe(true)
   })
 
-  test('tens of thousands of names and paths, asked about thousands of times', { timeout: 60_000 }, () => {
+  test('tens of thousands of names and paths, asked about thousands of times', () => {
     const lines = Array.from({ length: 40_000 }, (_, i) => `n${i}\n/d${i}/same\n?\n`)
     const files = [parseIgnoreFile(lines.join(''), ''), parseIgnoreFile(lines.join(''), 'sub/')]
     const asked = Array.from({ length: 20_000 }, (_, i) => `sub/x${i}/same`)

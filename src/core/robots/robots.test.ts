@@ -100,7 +100,7 @@ describe('paths', () => {
     )
   })
 
-  test('patterns made to be slow are not', { timeout: 60_000 }, () => {
+  test('patterns made to be slow are not', () => {
     const evil = [
       ...Array.from({ length: 200 }, (_, i) => `Disallow: /${'*a'.repeat(900 - i)}b`),
       ...Array.from({ length: 200 }, (_, i) => `Disallow: /*${'a'.repeat(900 - i)}b`),

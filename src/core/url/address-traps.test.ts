@@ -136,7 +136,7 @@ describe('a calendar without end', () => {
   })
 
   // Anything that is not linear takes hours here.
-  test('a trap is found in a time that grows only with the length of the address', { timeout: 60_000 }, () => {
+  test('a trap is found in a time that grows only with the length of the address', () => {
     for (const part of ['2030/', '2030-05-', 'cal-', 'x_y', '&year=2030', 'calendar2030', '1', '5/2030/']) {
       findCalendarTrap(new URL(`https://a.example/calendar/2030x/${part.repeat(100_000)}`), part.repeat(100_000), now)
       findCalendarTrap(new URL(`https://a.example/?month=${part.repeat(100_000)}`), '/calendar/', now)

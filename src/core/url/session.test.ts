@@ -80,7 +80,7 @@ describe('the id of a session', () => {
   })
 
   // Anything that is not linear takes hours here.
-  test('is looked for in time that grows with the address only', { timeout: 60_000 }, () => {
+  test('is looked for in time that grows with the address only', () => {
     for (const part of ['(S(', ';sid=', '&s=', '/(S(a)', 'a1', 'a', '1', '%']) {
       expect(stripSession(`https://a.example/${part.repeat(100_000)}`)).toBeNull()
       stripSession(`https://a.example/?sid=${part.repeat(100_000)}`)

@@ -104,7 +104,7 @@ test('a run is recorded at once, goes on in a process of its own, and is told of
   const ended = await untilIs(begun.id, 'completed')
   expect(ended.progress).toMatchObject({ pages: PAGES, articles: 30, domains: 0, milestones: 1 })
   await expect
-    .poll(() => told('analysis').at(-1), { timeout: 10_000 })
+    .poll(() => told('analysis').at(-1))
     .toMatchObject({
       runId: begun.id,
       status: 'completed',
@@ -156,7 +156,7 @@ test('one that was taken away before it began is left to others', async () => {
   gone.abort()
   expect(await taker.take(run.id, gone.signal)).toBe(false)
   expect(await library.analyses.findRun(run.id)).toMatchObject({ status: 'running' })
-  await expect.poll(() => taker.findLeft(), { timeout: 10_000 }).toBe(run.id)
+  await expect.poll(() => taker.findLeft()).toBe(run.id)
 })
 
 test('what ended well is left alone', async () => {

@@ -52,7 +52,7 @@ function open(further: Partial<HelpingOptions> = {}) {
   return { helping, running, lines, told, jobs }
 }
 
-const patience = { timeout: 20_000, interval: 20 }
+const patience = { timeout: 60_000, interval: 20 }
 
 test('takes part once in a crawl that can be shared for long, does as its job is asked, and goes when that is over', async () => {
   const { helping, lines, told, jobs } = open()

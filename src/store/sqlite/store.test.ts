@@ -491,7 +491,7 @@ describe('several connections', () => {
     other.exec('COMMIT')
     // Nobody asks again: it goes on by itself.
     await expect
-      .poll(() => store.readIndexState(), { timeout: 20_000, interval: 20 })
+      .poll(() => store.readIndexState(), { timeout: 60_000, interval: 20 })
       .toEqual({ chunks: 35, indexed: 35 })
     other.close()
     await store.close()
@@ -586,7 +586,7 @@ describe('several connections', () => {
     expect([total, states.skipped]).toEqual([800, 800])
     expect(await reserveSlot(store, 'shared.test', 0)).toBe(800)
     await store.close()
-  }, 120_000)
+  })
 })
 
 function source(id: string): Source {

@@ -37,7 +37,7 @@ function profilesOf(pid: number): string[] {
 }
 
 function expectNoneAlive(pids: readonly number[]): Promise<void> {
-  return vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000, interval: 50 })
+  return vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 60_000, interval: 50 })
 }
 
 test(
@@ -109,7 +109,7 @@ test('what is killed fails the pages that it had, and the next page starts anoth
   const hang = async (): Promise<{ rendering: Promise<RenderOutcome> }> => {
     site.forget()
     const rendering = renderer.render(documentOf(site.origin, '<p>x</p><script>fetch("/hang")</script>'))
-    await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 20_000, interval: 20 })
+    await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 60_000, interval: 20 })
     return { rendering }
   }
   const crashing = await hang()
@@ -252,14 +252,14 @@ test('but not of one that has started before', async () => {
 test('ends when it is old, though no page comes, and when it is closed, whatever it is doing', async () => {
   const renderer = await stageRenderer({ concurrency: 1, recycle: { ageMs: 1 } })
   const preparing = renderer.prepare()
-  const old = await vi.waitFor(() => [mainBrowserOf(process.pid)], { timeout: 20_000, interval: 50 })
+  const old = await vi.waitFor(() => [mainBrowserOf(process.pid)], { timeout: 60_000, interval: 50 })
   await preparing
   await expectNoneAlive(old)
   // The next page starts another.
   const site = await stageSite({ '/hang': { delayMs: 60_000 } })
   const page = documentOf(site.origin, '<p>x</p><script>fetch("/hang")</script>')
   const outcomes = [renderer.render(page), renderer.render(page)]
-  await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 20_000, interval: 20 })
+  await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 60_000, interval: 20 })
   const browsers = browsersOf(process.pid)
   await renderer.close()
   const closed = { type: 'failed', reason: 'page-defect', detail: 'the renderer was closed', isTransient: true }

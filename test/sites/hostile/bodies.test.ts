@@ -1,11 +1,9 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { type Answerer, crawlHostile, isLong, openCanary, openRawServer, rowsOf, send } from './harness.ts'
 
 /* Answers whose bodies mean harm: bombs, bytes that are no text, pages nobody would write. */
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const HTML = 'text/html'
 const GOOD = ['/good/1', '/good/2', '/good/3']

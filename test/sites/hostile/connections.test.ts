@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import {
   type Answerer,
@@ -18,8 +18,6 @@ import {
 } from './harness.ts'
 
 /* Servers that break HTTP, on bare connections. */
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
 const HTML = page('What nobody is to read')

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Scope } from '../../../src/core/url/scope.ts'
 import { markdown, page } from '../site.ts'
 import {
@@ -17,8 +17,6 @@ import {
 } from './harness.ts'
 
 /* Sites whose lists mean harm: robots.txt, sitemaps, llms.txt and llms-full.txt. */
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** What makes a site, and what has to become of it. */
 interface Case {

@@ -1,11 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 
 /* Answers that are no harm alone, and many at once. */
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const COUNT = 16
 const MEGABYTES = 19

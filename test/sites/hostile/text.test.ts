@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { type Answerer, crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 
@@ -7,8 +7,6 @@ import { type Answerer, crawlHostile, isLong, openRawServer, rowsOf, send } from
  * and their attributes, in the fields of answers. Each page has to be settled, which one that takes the square of its length in
  * time would not be before the crawl is stopped.
  */
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const ALL_UNITS = [
   ' ',

@@ -1,10 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { crawlHostile, isLong, openRawServer, type RawServer, rowsOf, send, sendTo } from './harness.ts'
 
 /* Sites without end: each page leads to another one that was never there before. */
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const GOOD = ['/good/1', '/good/2', '/good/3']
 
