@@ -2,7 +2,7 @@ import { type Order, selectTop } from './top.ts'
 
 /** Constants of the ranking. The defaults were chosen by measurement; change them only by measurement. */
 export interface RankingOptions {
-  /** How soon repeating a word stops adding to the score. @default 2 */
+  /** How soon repeating a word stops adding to the score. @default 2.05 */
   readonly k1?: number
   /** How much long documents are held back, from 0 to 1. @default 0.58 */
   readonly b?: number
@@ -19,7 +19,7 @@ export interface RankingOptions {
 
 /** The defaults of `RankingOptions`. */
 export const DEFAULT_RANKING: Required<RankingOptions> = {
-  k1: 2,
+  k1: 2.05,
   b: 0.58,
   exactBonus: 0.5,
   pairBonus: 0.4,
