@@ -21,7 +21,7 @@ const SHARING = [
   'src/library/dispatch/{create-feed,frames,hear-crawl,job-rates,log-writer,process-end}.test.ts',
   'src/{fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
   'test/{analysis,contracts,injection,passages,web}/*.test.ts',
-  'test/{chunk-properties,docs,faithful,golden,pages}.test.ts',
+  'test/{chunk-properties,faithful,golden,pages}.test.ts',
   'test/{embed/kernel,embed/ranked-hits,gazetteer/own-file}.test.ts',
   'test/http/!(contract|crawl|understanding).test.ts',
   'test/jobs/{crawl-order,take-up-start}.test.ts',

@@ -1,17 +1,15 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { flagName, readConfig, SETTINGS, type SettingName, writeValue } from '../src/config.ts'
 import { kindOf } from '../src/core/chunk/kind.ts'
-import { ERRORS } from '../src/core/errors.ts'
 import { KINDS, WARNING_CODES } from '../src/core/model.ts'
 import { findSecrets } from '../src/core/secrets.ts'
-import { writeBytes } from '../src/core/text/bytes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const pages = ['.', 'docs', 'docs/templates'].flatMap((folder) =>
+const pages = ['.', 'docs', 'docs/reference', 'docs/templates'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => /\.(md|txt)$/.test(name))
     .map((name) => join(folder, name)),
@@ -23,42 +21,30 @@ describe('the documents', () => {
     expect(targets.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([])
   })
 
-  it('the README shows the lines that the example runs', () => {
+  it('the guide for programmers shows the lines that the example runs', () => {
     const [, region] = /\/\/ #region readme\n([\s\S]*?)\/\/ #endregion/.exec(read('examples/pack-and-search.mjs')) ?? []
-    const [, snippet] = /```js\n([\s\S]*?)```/.exec(read('README.md')) ?? []
+    const [, snippet] = /```js\n([\s\S]*?)```/.exec(read('docs/from-code.md')) ?? []
     expect(snippet).toBe(region)
   })
 
-  it('the README gives every setting its flag and default', () => {
-    const rows = [...read('README.md').matchAll(/^\| `(\w+)` \| (?:`--([\w-]+)`|–) \| (.+) \|$/gm)]
-    const { values } = readConfig({ environment: {}, folder: '/' })
-    expect(Object.fromEntries(rows.map(([, name, flag]) => [name, flag]))).toEqual({
-      ...Object.fromEntries(
-        Object.entries(SETTINGS).map(([name, { hasFlag = true }]) => [
-          name,
-          hasFlag ? flagName(name as keyof typeof SETTINGS) : undefined,
-        ]),
-      ),
-      cache: 'no-cache',
-      embed: 'no-embed',
-    })
-    for (const [, name, , shown] of rows) {
-      // The rows were just found to have the names of the table.
-      const setting = name as SettingName
-      const value = values[setting]
-      if (typeof value === 'string' ? value !== '' : typeof value === 'boolean') continue
-      const isBytes = SETTINGS[setting].type === 'bytes'
-      expect([name, shown]).toEqual([name, isBytes ? writeBytes(Number(value)) : writeValue(setting, value)])
-    }
+  it('the reference says what the program says', () => {
+    const script = join(root, 'scripts/write-reference.mjs')
+    const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  it('ERRORS.md is the table of errors', () => {
-    const rows = [...read('docs/ERRORS.md').matchAll(/^\| `(\w+)` \| (.+) \| (\d+) \| (\d+) \|$/gm)]
-    const documented = rows.map(([, code, text, status, exit]) => [code, text?.replaceAll('\\|', '|'), status, exit])
-    const actual = Object.entries(ERRORS).map(([code, { message, advice, httpStatus, exitCode }]) => {
-      return [code, `${message} – ${advice}`, String(httpStatus), String(exitCode)]
-    })
-    expect(documented).toEqual(actual)
+  it('the README has at most 1,500 words', () => {
+    expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(1500)
+  })
+
+  it('the index of the documentation links to every page', () => {
+    const linked = [...read('docs/README.md').matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1])
+    const written = ['docs', 'docs/reference'].flatMap((folder) =>
+      readdirSync(join(root, folder))
+        .filter((name) => name.endsWith('.md') && name !== 'README.md')
+        .map((name) => join(folder, name).slice('docs/'.length)),
+    )
+    expect(new Set(linked)).toEqual(new Set(written))
   })
 
   it('the specification names every kind with its extensions and every warning', () => {

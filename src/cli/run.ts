@@ -75,7 +75,7 @@ function checkVersion(): void {
 }
 
 /** Makes the program with the verbs that these arguments need. */
-async function createProgram(args: readonly string[], streams: Streams): Promise<Command> {
+export async function createProgram(args: readonly string[], streams: Streams): Promise<Command> {
   const program = new Command('pharos')
     .usage('<verb> [options]')
     .description('Turns web sites, folders and repositories into what agents and people can search.')
