@@ -158,7 +158,8 @@ function expectBounds(child: Child): void {
   for (const sample of samplesOf(child)) {
     expect(sample.walMb, JSON.stringify(sample)).toBeLessThan(MOST_WAL_MB)
     expect(sample.rssMb, JSON.stringify(sample)).toBeLessThan(MOST_RSS_MB)
-    expect(sample.children, JSON.stringify(sample)).toBe(0)
+    // Large pages are parsed in a process of its own, which ends soon after the last of them.
+    expect(sample.children, JSON.stringify(sample)).toBeLessThanOrEqual(sample.point === 'working' ? 1 : 0)
   }
 }
 
