@@ -218,7 +218,7 @@ test('what there was no room for is not said to be unknown', () => {
 
 test('an address that waits for its host says so', () => {
   const heldUntil = NOW + 60_000
-  const waits = 'Waits: its host is left alone until 2026-02-20T10:31:00Z'
+  const waits = 'Waits: its host is paused until 2026-02-20T10:31:00Z'
   expect(explain({ row: createRow({ state: 'pending' }), heldUntil })).toContain(waits)
   expect(explain({ row: createRow({ state: 'indexed' }), heldUntil })).not.toContain(waits)
 })

@@ -42,7 +42,7 @@ export function writeExplanation(
   const changed =
     row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
   const held = explanation.heldUntil
-  const waits = held !== null && isOpen(row) ? [`Waits: its host is left alone until ${writeTime(held)}`] : []
+  const waits = held !== null && isOpen(row) ? [`Waits: its host is paused until ${writeTime(held)}`] : []
   const { robotsReadAt } = explanation
   const robots = robotsReadAt === null ? [] : [`robots.txt: last read ${writeMoment(robotsReadAt, now)}`]
   const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]

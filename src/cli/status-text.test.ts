@@ -269,7 +269,7 @@ describe('the status of a source', () => {
 
 test('a host that is left alone is told, with the time', () => {
   const waiting = [{ host: 'docs.example', until: NOW + 90_000 }]
-  const line = 'Waiting: docs.example is left alone until 2026-02-20T10:31:30Z, for 1m 30s'
+  const line = 'Waiting: docs.example is paused until 2026-02-20T10:31:30Z, for 1m 30s'
   for (const isRunning of [true, false]) {
     const about = describeSource({ waiting, isRunning })
     expect(writeStatus(about, hint, NOW).split('\n')).toContain(line)

@@ -110,7 +110,7 @@ function writeFinished(about: SourceDescription, now: number): string[] {
 function writeWaiting({ waiting }: SourceReport, now: number): string[] {
   return waiting.map(({ host, until }) => {
     const left = writeDuration(Math.ceil((until - now) / 1000) * 1000)
-    return `Waiting: ${printableLine(host)} is left alone until ${writeTime(until)}, for ${left}`
+    return `Waiting: ${printableLine(host)} is paused until ${writeTime(until)}, for ${left}`
   })
 }
 

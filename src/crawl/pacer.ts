@@ -366,7 +366,7 @@ export class Pacer {
     const gotMs = holdOf(limits.holdsMs, strikes) * (1 + HOLD_SPREAD)
     if (heldUntil - now > Math.max(MOST_PATIENCE_MS, gotMs)) {
       const until = new Date(heldUntil).toISOString().replace(/\.\d+/, '')
-      this.park(host, 'rate-limited', `it asked to be left alone until ${until}`)
+      this.park(host, 'rate-limited', `it asked to wait until ${until}`)
     } else if (heldUntil > now && watch.toldUntil !== heldUntil) {
       watch.toldUntil = heldUntil
       tell?.({ type: 'held', host, untilMs: heldUntil, reason: null, strikes })

@@ -209,7 +209,7 @@ class CrawlFrames implements FrameWriter {
     }
     const { untilMs, reason, strikes } = event
     const until = new Date(untilMs).toISOString()
-    this.#tellProblem('host-held', host, `it is left alone until ${until}`, { until, reason, strikes })
+    this.#tellProblem('host-held', host, `paused until ${until}`, { until, reason, strikes })
   }
 
   #tellEnd(summary: CrawlSummary): void {

@@ -174,7 +174,9 @@ async function addMeanings(
 /** Says how much of the library can be found at all, where that is not everything. */
 async function describeIndex({ store }: Library): Promise<string[]> {
   const { indexed, chunks } = await store.readIndexState()
-  return indexed < chunks ? [`${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are in the index yet`] : []
+  return indexed < chunks
+    ? [`still indexing: ${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are searchable`]
+    : []
 }
 
 /** Embeds the question and finds the nearest chunks, where the library has vectors. */

@@ -55,6 +55,6 @@ test('the dashboard says that the library is away, shows nothing as none, and go
   stage.breakStore(false)
   await banner.waitFor({ state: 'detached' })
   // What could not be read meanwhile is read now.
-  await page.getByRole('heading', { name: 'Ended' }).waitFor()
+  await page.getByRole('heading', { name: 'Recent crawls' }).waitFor()
   await page.getByText('Nothing is being crawled.').waitFor()
 })

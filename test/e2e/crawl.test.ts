@@ -588,7 +588,7 @@ describe('a host that wants to be left alone', () => {
     expect((await pharos('status guide')).stdout).toContain(`Not asked any more: ${host}, Retry-After 3600\n`)
     site.asked.length = 0
     const again = await pharos('retry guide')
-    expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining('it asked to be left alone until 20') })
+    expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining('it asked to wait until 20') })
     expect(site.asked).toEqual([])
     expect((await pharos('explain guide /docs/p30')).stdout).toContain(
       'Why: its host asked to be left alone, or kept failing',

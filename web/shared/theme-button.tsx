@@ -3,7 +3,7 @@ import { switchTheme, theme } from './theme.ts'
 
 /** Takes the next choice of colours. */
 export function ThemeButton(): JSX.Element {
-  const words = { auto: 'as the system', light: 'light', dark: 'dark' }
+  const words = { auto: 'System', light: 'Light', dark: 'Dark' }
   const icons = { auto: '◐', light: '☀', dark: '☾' }
   const label = `Colours: ${words[theme.value]}`
   return (

@@ -27,7 +27,7 @@ export const crawlRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/crawl',
     group: GROUP,
-    summary: 'Starts a crawl at once; refused while as many run as may, unless it is told to wait for its turn.',
+    summary: 'Starts a crawl; answers 409 when the crawl limit is reached, unless `queue` lets it wait.',
     body: crawlBodySchema.optional(),
     required: ({ defaultStartUrl }) => (defaultStartUrl === null ? ['startUrl'] : []),
     answers: {

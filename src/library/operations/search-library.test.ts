@@ -309,7 +309,7 @@ describe('an answer', () => {
     await read(PAGES)
     const store = { ...library.store, readIndexState: async () => ({ chunks: 13_441, indexed: 1204 }) }
     const { notices } = await searchLibrary({ ...library, store }, { query: 'beam' })
-    expect(notices).toEqual(['1,204 of 13,441 chunks are in the index yet'])
+    expect(notices).toEqual(['still indexing: 1,204 of 13,441 chunks are searchable'])
   })
 
   test('shows lists of links last: as long as there is anything else they are mentioned', async () => {

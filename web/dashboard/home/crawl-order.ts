@@ -162,10 +162,10 @@ const OWN = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:)/i
 /** What is wrong with an address to begin at; null where it can be sent. */
 export function findUrlProblem(text: string): string | null {
   const trimmed = text.trim()
-  if (trimmed === '') return 'An address is needed.'
-  if (OWN.test(trimmed)) return 'What is on a machine is added there, with “pharos add” on its command line'
+  if (trimmed === '') return 'Enter an address.'
+  if (OWN.test(trimmed)) return 'Add local paths on the machine itself, with “pharos add”'
   if (readUrl(text) !== undefined) return null
-  return 'This is no address of the web, such as https://example.com/docs/, and no archive, repository or package'
+  return 'Enter a URL (https://…), a Git address or a package (npm:react)'
 }
 
 /** `example.com/docs` is taken as it is meant. */

@@ -32,13 +32,13 @@ export function EndedJobs(): JSX.Element | null {
   })
   if (items.value.length === 0) return null
   return (
-    <section aria-label="Crawls that ended">
-      <h2>Ended</h2>
+    <section aria-label="Recent crawls">
+      <h2>Recent crawls</h2>
       <div class="box">
         <table>
           <thead>
             <tr>
-              <th scope="col">End</th>
+              <th scope="col">Result</th>
               <th scope="col">Started at</th>
               <th scope="col" class="number">
                 Saved
@@ -83,7 +83,7 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
   const count = (value: number | undefined) => (value === undefined ? '' : writeNumber(value))
   return (
     <tr data-ended={id}>
-      <td data-label="End">
+      <td data-label="Result">
         <Pill word={status} tone={TONES[status]} />
       </td>
       <td class="address">

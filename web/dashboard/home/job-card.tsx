@@ -109,7 +109,7 @@ function Fetching({ progress }: { readonly progress: ProgressEvent }): JSX.Eleme
   return (
     <div class="fetching">
       <h4>
-        Being fetched <span class="quiet">{writeNumber(currentDownloadsCount)}</span>
+        Fetching <span class="quiet">{writeNumber(currentDownloadsCount)}</span>
       </h4>
       <ul>
         {currentDownloads.map(({ url, ageMs }) => (

@@ -102,16 +102,16 @@ export function StartForm(): JSX.Element {
             </select>
           )}
         </Field>
-        <TextField {...shared} name="depth" label="Depth in links" inputMode="numeric" placeholder="any" />
-        <TextField {...shared} name="maxPages" label="Most pages" inputMode="numeric" placeholder="no cap" />
+        <TextField {...shared} name="depth" label="Link depth" inputMode="numeric" placeholder="any" />
+        <TextField {...shared} name="maxPages" label="Page limit" inputMode="numeric" placeholder="none" />
       </div>
       {isPlanned(fields.value) ? <PlanFields {...shared} /> : null}
       <details class="advanced">
         <summary>More settings</summary>
         <div class="start-row">
           <CheckField {...shared} name="useSitemap" label="Read sitemaps" onChange={matchType} />
-          <CheckField {...shared} name="sitemapOnly" label="Nothing but sitemaps" onChange={matchType} />
-          <CheckField {...shared} name="allowQueryUrls" label="Keep queries that say nothing" />
+          <CheckField {...shared} name="sitemapOnly" label="Sitemap only" onChange={matchType} />
+          <CheckField {...shared} name="allowQueryUrls" label="Keep tracking parameters" />
           <CheckField {...shared} name="isComplete" label="Ask for every page, however fresh" />
           <CheckField {...shared} name="slow" label="Slow: at least one second between two requests to a host" />
         </div>
@@ -119,7 +119,7 @@ export function StartForm(): JSX.Element {
           <Field {...shared} name="render" label="Read pages">
             {(props) => (
               <select {...props} value={fields.value.render}>
-                <option value="">as before, at first as they come</option>
+                <option value="">Automatic</option>
                 {Object.entries(RENDER_WORDS).map(([render, words]) => (
                   <option key={render} value={render}>
                     {words}

@@ -131,8 +131,8 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
         {isSite && choice('reach', 'Scope', REACH_WORDS, true)}
         {!hasFile && text('allow', 'Only paths like', '/guide/**')}
         {!hasFile && text('block', 'No paths like', '/blog/**')}
-        {!hasFile && text('maxPages', 'Most pages', 'no cap')}
-        {!hasFile && text('maxDepth', isTree ? 'Depth in folders' : 'Depth in links', 'any')}
+        {!hasFile && text('maxPages', 'Page limit', 'none')}
+        {!hasFile && text('maxDepth', isTree ? 'Folder depth' : 'Link depth', 'any')}
         {isSite && choice('render', 'Read pages', RENDER_WORDS)}
         {!hasFile && choice('chunks', 'Cut pages', CHUNK_WORDS)}
         <FileField
@@ -256,9 +256,9 @@ function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
   const wrong = findUrlProblem(url)
   if (wrong !== null) return wrong
   if (readCount(maxPages) !== undefined && !/^[1-9]\d{0,8}$/.test(maxPages.trim())) {
-    return `Most pages: a whole number from 1 on, not “${maxPages.trim()}”`
+    return `Page limit: a whole number from 1 on, not “${maxPages.trim()}”`
   }
-  return /^(?:\d{1,9})?$/.test(maxDepth.trim()) ? null : `Depth in links: a whole number, not “${maxDepth.trim()}”`
+  return /^(?:\d{1,9})?$/.test(maxDepth.trim()) ? null : `Link depth: a whole number, not “${maxDepth.trim()}”`
 }
 
 /** Sends a file as it is: the server reads it, and says what is wrong. */

@@ -121,7 +121,7 @@ function listActions(item: SourceItem): readonly Action[] {
     {
       verb: 'recrawl',
       label: 'Recrawl',
-      title: isInterrupted ? 'Go on where it was broken off' : 'Follow all links again',
+      title: isInterrupted ? 'Continue where it stopped' : 'Follow all links again',
       isOf: true,
     },
     { verb: 'refresh', label: 'Refresh', title: 'Ask only the pages that are known', isOf: indexed + unchanged > 0 },
