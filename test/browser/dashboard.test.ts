@@ -333,7 +333,7 @@ describe('the dashboard', () => {
     await dialog.getByText('expected a branch, tag or commit, got "a..b"').waitFor()
     await dialog.getByLabel('Address').fill('ftp://example.com/')
     await dialog.getByRole('button', { name: 'Add and crawl' }).click()
-    await dialog.getByText('and no archive, repository or package').waitFor()
+    await dialog.getByText('Enter a URL (https://…), a Git address or a package').waitFor()
   })
 
   test('adds an archive, says what it is, shows one of two pages that say the same, and lists both', async () => {
