@@ -57,6 +57,15 @@ const TABLE: Readonly<Record<string, Rule>> = {
   web: { may: ['core'], mayType: ['http'], universal: true },
 }
 
+/** The rules as ARCHITECTURE.md shows them. */
+function writeTable(): string {
+  const rows = Object.entries(TABLE).map(([folder, { may, mayType = [], universal }]) => {
+    const names = [...may, ...mayType.map((name) => `types of ${name}`)].map((name) => name.replace(/\.ts$/, ''))
+    return `| ${folder.replace(/\.ts$/, '')} | ${names.join(', ') || '–'} | ${universal === true ? 'universal' : 'Node'} |`
+  })
+  return ['| folder or file | may import | runs in |', '|---|---|---|', ...rows].join('\n')
+}
+
 /** Packages that need neither Node nor a DOM. A universal folder may use these and no others. */
 const UNIVERSAL_PACKAGES = [
   '@modelcontextprotocol/server',
@@ -95,12 +104,28 @@ const ENVIRONMENT_READERS = ['config.ts']
 
 const VAGUE_NAME = /(?:^|[-.])(?:utils?|helpers?|managers?|services?)$/
 
+test('the words of ARCHITECTURE.md are types of the files beside them', () => {
+  const root = dirname(dirname(fileURLToPath(import.meta.url)))
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const rows = [...text.matchAll(/^\| `(\w+)` \| .+ \| `([\w/.-]+\.ts)` \|$/gm)]
+  expect(rows.length).toBeGreaterThan(30)
+  const lacking = rows.filter(([, name, file]) => {
+    const source = readFileSync(join(root, 'src', file ?? ''), 'utf8')
+    return !new RegExp(`^export (?:interface|type|class) ${name}\\b`, 'm').test(source)
+  })
+  expect(lacking.map(([row]) => row)).toEqual([])
+})
+
 describe('the import rules', () => {
   const root = dirname(dirname(fileURLToPath(import.meta.url)))
   const sources = readSources(root)
 
   test('hold in src and web', () => {
     expect(checkArchitecture(sources)).toEqual([])
+  })
+
+  test('stand in ARCHITECTURE.md', () => {
+    expect(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).toContain(writeTable())
   })
 
   test('see the sources', () => {
