@@ -1140,3 +1140,13 @@ describe('lists of a site', () => {
     expect(events.filter(({ type }) => type === 'parked')).toEqual([])
   })
 })
+
+test('an address that never answers does not make its host count as slow', async () => {
+  const { ask, askOften, interval } = setUp()
+  const quick: FetchOutcome = { ...GOOD, latencyMs: 20 }
+  await askOften(80, quick)
+  const before = await interval()
+  await ask(failed({ reason: 'timeout', latencyMs: 10_000 }), HOST, 'hangs')
+  await askOften(20, quick)
+  expect(await interval()).toBe(before)
+})

@@ -274,7 +274,8 @@ export class Pacer {
    */
   async note(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
     const watch = this.#watchOf(new URL(url).host)
-    watch.noteLatency(outcome.latencyMs)
+    // An address that never answers says nothing about how quickly the others do.
+    if (outcome.type !== 'failed' || outcome.reason !== 'timeout') watch.noteLatency(outcome.latencyMs)
     this.#countLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') {
       if (isPage) watch.noteGood(url)

@@ -5,7 +5,7 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from '@modelcontextprotocol/server'
-import type { z } from 'zod'
+import { type z, ZodOptional } from 'zod'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import type { Jobs } from '../library/jobs.ts'
 import type { Library } from '../library/library.ts'
@@ -121,10 +121,12 @@ function unchecked(list: () => Record<string, unknown>): StandardSchemaWithJSON<
   return { '~standard': { version: 1, vendor: 'pharos', validate: (value) => ({ value }), jsonSchema } }
 }
 
-/** Reads arguments. Null means that a value was not given, as many models write it. */
+/** Reads arguments. Many models write null, or an empty text for an optional parameter, where they give no value. */
 function parseArguments<In extends z.ZodObject>(schema: In, raw: unknown): z.output<In> {
   const isObject = typeof raw === 'object' && raw !== null && !Array.isArray(raw)
-  const args = isObject ? Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null)) : raw
+  const isGiven = ([name, value]: [string, unknown]) =>
+    value !== null && !(value === '' && schema.shape[name] instanceof ZodOptional)
+  const args = isObject ? Object.fromEntries(Object.entries(raw).filter(isGiven)) : raw
   const parsed = schema.safeParse(args)
   if (parsed.success) return parsed.data
   const names = Object.keys(schema.shape)
