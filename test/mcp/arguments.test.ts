@@ -248,3 +248,13 @@ test('what another program takes and this one does not need is accepted where it
   const args = { url: 'http://127.0.0.1:1/', name: 'docs', preserveHashes: false, followRedirects: true }
   expect((await call('add_source', args)).isError).toBeUndefined()
 })
+
+test('an empty version counts as not given, so that a tool never picks another version of the source', async () => {
+  const { say, library } = await connect()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  await addSource(await library(), { url: 'https://docs.invalid/', name: 'lib' })
+  await addSource(await library(), { url: 'https://docs.invalid/2/', name: 'lib', version: '2.1.0' })
+  expect(await say('remove_source', { source: 'lib', version: '' })).toMatch(/^Removed lib:/)
+  const left = await (await library()).store.listSources()
+  expect(left.map(({ version }) => version)).toEqual(['2.1.0'])
+})
