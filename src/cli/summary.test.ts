@@ -7,8 +7,8 @@ import { type CrawlResult, goOnWith, summaryRecord, writeShortSummary, writeSumm
 const colors = createColors(false)
 const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
 
-function write(result: Partial<CrawlResult>): string {
-  const whole = {
+function createResult(result: Partial<CrawlResult>): CrawlResult {
+  return {
     source: createSource(),
     summary: createSummary(),
     startedAt: 'https://docs.example/',
@@ -17,7 +17,10 @@ function write(result: Partial<CrawlResult>): string {
     chunks: 0,
     ...result,
   }
-  return writeSummary(whole, hint, colors)
+}
+
+function write(result: Partial<CrawlResult>): string {
+  return writeSummary(createResult(result), hint, colors)
 }
 
 describe('the summary of a crawl', () => {
@@ -174,14 +177,23 @@ describe('the summary of a crawl', () => {
     ]
     const lines = write({ source: createSource({ version: '2' }), summary: createSummary({ ledger }), failures })
     expect(lines).toContain('  failed      3  2 timeout, 1 tls\n')
-    expect(lines.split('\n').slice(-6)).toEqual([
+    expect(lines.split('\n').slice(-5)).toEqual([
       'failed:',
       '  https://docs.example/a: timeout: no answer in 30s',
       '  https://docs.example/�b: tls',
       '  and 1 more',
       'why: pharos explain docs@2 <url>',
-      'again: pharos retry docs@2',
     ])
+  })
+
+  test('a crawl that partly failed is PARTIAL, in the short summary too', () => {
+    const ledger = createCounts({ indexed: 1, failed: 2 }, { 'failed/timeout': 2 })
+    const result = createResult({ summary: createSummary({ ledger }), pages: 1, chunks: 4 })
+    const [first] = writeSummary(result, hint, colors).split('\n')
+    expect(first).toBe('PARTIAL: 2 addresses could not be read; complete it with: pharos retry docs')
+    expect(writeShortSummary(result)).toBe(
+      'docs: 1 page, 4 chunks in the library, PARTIAL: 2 addresses could not be read',
+    )
   })
 
   test('of a crawl that stopped at the loss gate does not send anybody to retry', () => {

@@ -60,9 +60,12 @@ function hasNothingToRetry({ kind, end, visited, ledger }: CrawlSummary): boolea
 }
 
 /** The same in a line, for whoever wants only the answer. */
-export function writeShortSummary({ source, summary, pages, chunks }: CrawlResult): string {
+export function writeShortSummary(result: CrawlResult): string {
+  const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
-  return `${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
+  const [gap] = listGaps(result)
+  const partial = gap === undefined ? '' : `, PARTIAL: ${gap.words}`
+  return `${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library${partial}`
 }
 
 /** Whether nothing could be asked of a site, because its host is private. */
@@ -86,7 +89,7 @@ function writeRun(summary: CrawlSummary, rate: number): string {
 
 function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const { source, summary, startedAt } = result
-  const { ledger, end, wider, cappedAt, withheld, incomplete, overflow } = summary
+  const { ledger, end, wider, withheld, incomplete, overflow } = summary
   const lines: string[] = []
   if (wider !== undefined) lines.push(writeTakeIn(source, wider, hint))
   const same = ledger.reasons['skipped/same-content'] ?? 0
@@ -94,8 +97,7 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const empty = ledger.reasons['failed/needs-rendering'] ?? 0
   if (empty > 0) lines.push(writeEmptyPages(empty, source, hint))
   const { pending } = createBalance(ledger)
-  const [gap] = cappedAt === null ? [] : listGaps(result)
-  if (gap !== undefined) lines.push(writeGap(source, gap, hint))
+  for (const gap of listGaps(result)) lines.push(writeGap(source, gap, hint))
   for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
   if (end === 'cancelled') {
@@ -128,12 +130,13 @@ export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
   return hint(kind === 'add' ? 'recrawl' : kind, labelOf(source))
 }
 
-/** Says what the crawl left unread. */
+/** What a completed crawl left unread. One that was stopped says so itself. */
 function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   const { ledger, kind, end } = summary
+  if (end !== 'completed') return []
   const { pending } = createBalance(ledger)
   const crawl = { kind, state: end, summary }
-  const stand = { isRunning: false, isInterrupted: end === 'cancelled' }
+  const stand = { isRunning: false, isInterrupted: false }
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...stand })?.gaps ?? []
 }
 
@@ -185,6 +188,11 @@ function retryWith({ source, summary }: CrawlResult, failed: number, hint: Hint)
   return isInVain ? hint('recrawl', labelOf(source), '--render', 'auto') : hint('retry', labelOf(source))
 }
 
+/** Whether a line about what is missing gives the command already. */
+function isRetryAdvised(result: CrawlResult): boolean {
+  return listGaps(result).some(({ remedy }) => remedy.verb === 'retry')
+}
+
 function writeFailures(result: CrawlResult, failed: number, hint: Hint): string[] {
   const { source, summary, failures } = result
   if (failures.length === 0) return []
@@ -196,7 +204,7 @@ function writeFailures(result: CrawlResult, failed: number, hint: Hint): string[
     ...(more > 0 ? [`  and ${writeNumber(more)} more`] : []),
     `why: ${hint('explain', label, '<url>')}`,
     // What stands behind the loss gate has been asked for twice already.
-    ...(summary.end === 'gate' ? [] : [`again: ${retryWith(result, failed, hint)}`]),
+    ...(summary.end === 'gate' || isRetryAdvised(result) ? [] : [`again: ${retryWith(result, failed, hint)}`]),
   ]
 }
 
