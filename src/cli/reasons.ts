@@ -18,6 +18,7 @@ const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   network: 'check the spelling of the host, the port, and whether this machine is online',
   tls: 'check the certificate of the site, or use http:// where it is meant',
   timeout: 'try again later',
+  excluded: 'leave out --llms-full only, or name the llms.txt beside the file with --llms-txt',
   'too-large': 'raise --max-page-bytes',
   'service-failed':
     'look at the Crawl4AI service: whether it runs, what its log says, and where it is (crawl4aiEndpoint)',

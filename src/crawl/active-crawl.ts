@@ -124,6 +124,8 @@ export class ActiveCrawl implements RunCounts {
   keptByCap = 0
   /** Whether it is known which pages llms-full.txt holds now. */
   isFullKnown = false
+  /** Whether llms-full.txt was to be the only content, and holds none. */
+  isFullMissing = false
   /** Why nothing may be concluded from what was not found, in words; null while everything could be looked at. */
   incomplete: string | null = null
   /** Whether it was begun by another process, which does all but visits. */

@@ -113,6 +113,7 @@ function reportNoFull(active: ActiveCrawl, tried: readonly Attempt[], isThere: b
   const message = `${problem}, and nothing else was to be read: ${places}`
   active.events.push({ type: 'problem', kind: 'llms-full-missing', target: active.siteUrl, message, details: {} })
   active.incomplete ??= problem
+  active.isFullMissing = true
 }
 
 /** What else than its text decides what is made of an llms-full.txt. */

@@ -36,13 +36,17 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   const { run, ports } = active
   const decision = await decide(active, visit)
   if (decision === undefined) return undefined
-  const { verdict, bytes } = decision
+  const { bytes } = decision
+  let { verdict } = decision
   // A start that only leads elsewhere leaves the lists to the address it leads to.
   const isPassedOn = verdict.reason === 'redirect' && verdict.state === 'skipped'
   if (!isPassedOn && active.waitsForLists(visit.key)) {
     // Others need to know where the site is, and not what its lists name.
     if (verdict.state !== 'pending') await active.share(true)
     await active.discovered(visit.key)
+    // Nothing else was to be read, the start included. A page of an earlier run stays.
+    if (active.isFullMissing && !visit.hasPage && verdict.state === 'indexed')
+      verdict = { state: 'skipped', reason: 'excluded', pattern: '--llms-full only' }
   }
   const now = ports.clock.now()
   // A page that was not asked, or did not tell what it holds now, is as old as it was: the freshness window goes by that.

@@ -165,7 +165,8 @@ describe('llms-full.txt', () => {
     const { origin } = staged.site
     staged.site.pages.delete('/llms-full.txt')
     const crawled = await staged.crawl()
-    expect(statesOf(crawled)).toEqual({ '/': 'indexed' })
+    expect(statesOf(crawled)).toEqual({ '/': 'skipped excluded' })
+    expect(crawled.summary).toMatchObject({ end: 'failed', vainReason: 'excluded' })
     expect(staged.site.asked()).toEqual(['/', '/llms.txt'])
     const problem = {
       type: 'problem',
