@@ -20,6 +20,7 @@ function explain(given: Partial<Explanation>): string {
     lastRefusal: null,
     lastProblem: null,
     overflow: 0,
+    incomplete: null,
     robotsReadAt: null,
     heldUntil: null,
     ...given,
@@ -185,6 +186,7 @@ test('as JSON everything is there', () => {
     aliases: [],
     refusal: null,
     overflow: 0,
+    incomplete: null,
     robotsReadAt: null,
     heldUntil: null,
   }
@@ -213,6 +215,9 @@ test('an address of a crawl that could not begin says why', () => {
 })
 
 test('what there was no room for is not said to be unknown', () => {
+  expect(explain({ incomplete: 'the sitemaps list more addresses than are read' })).toContain(
+    'The scope would let it through: the last crawl did not see everything: the sitemaps list more addresses than are read',
+  )
   expect(explain({ overflow: 55 })).toContain('one of 55 addresses that the last crawl had no room for (maxAddresses)')
 })
 

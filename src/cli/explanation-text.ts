@@ -74,7 +74,8 @@ function writeVersion({ version, settings: { readVersion } }: Source): string[] 
   return readVersion === undefined || readVersion === version ? [] : [`Version: ${readVersion} was read`]
 }
 
-function explainAbsence({ overflow }: Explanation): string {
+function explainAbsence({ overflow, incomplete }: Explanation): string {
+  if (incomplete !== null) return `the last crawl did not see everything: ${printableLine(incomplete)}`
   if (overflow === 0) return 'nothing that was read leads to it'
   return `it may be one of ${countOf(overflow, 'address')} that the last crawl had no room for (maxAddresses)`
 }

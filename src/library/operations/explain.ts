@@ -30,6 +30,8 @@ export interface Explanation {
   readonly lastProblem: string | null
   /** Addresses that the last crawl found and had no room for. */
   readonly overflow: number
+  /** Why the last crawl may not have seen every address of the site; null where it saw all. */
+  readonly incomplete: string | null
   /** When robots.txt was last read, where it refuses the address; null otherwise. */
   readonly robotsReadAt: number | null
   /** Until when its host is left alone; null when it is not. */
@@ -64,6 +66,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
     lastRefusal: await judgeKept(library, source, crawl, row),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
+    incomplete: crawl?.summary?.incomplete ?? null,
     robotsReadAt: row?.reason === 'robots-disallow' ? await findRobotsTime(library, row.url) : null,
     heldUntil: heldUntil > now ? heldUntil : null,
   }
@@ -90,6 +93,7 @@ async function explainFile(library: Library, source: Source, text: string): Prom
     lastRefusal: await judgeKept(library, source, crawl, found ?? null),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
+    incomplete: crawl?.summary?.incomplete ?? null,
     robotsReadAt: null,
     heldUntil: null,
   }
