@@ -86,12 +86,24 @@ describe('components', () => {
       '[link](/x%20y) **bold** ![A](a.png) 5 < 6',
     )
     expect(clean('<a href="javascript:alert(1)">run</a>')).toBe('run')
+    expect(clean('2<sup>64</sup>, the 1<sup>st</sup>, H<sub>2</sub>O')).toBe('2^64, the 1st, H2O')
   })
 
   test('that names of objects could be mistaken for are components like others', () => {
     expect(
       cleanMdx('<Constructor>', '', 'One.', '', '</Constructor>', '', ':::constructor', 'Two.', ':::'),
     ).not.toMatch(/native code|\[!/)
+  })
+})
+
+describe('code', () => {
+  test.each([
+    ['js displayName="Basic use"', '**Basic use**\n\n```js\nx\n```'],
+    ['js{1,3-5}', '```js\nx\n```'],
+    ['{ .js title="a.js" }', '**a.js**\n\n```js\nx\n```'],
+    ['rust,ignore', '```rust,ignore\nx\n```'],
+  ])('keeps language and title of the words behind a fence: %s', (info, expected) => {
+    expect(clean(`\`\`\`${info}\nx\n\`\`\``)).toBe(expected)
   })
 })
 
@@ -217,6 +229,11 @@ describe('hostile Markdown', () => {
     '{: .note }\nx\n',
     '(a)=\n# x\n',
     '--8<-- "a"\n',
+    ' ',
+    '    x\n\n',
+    '<b>x</b>',
+    '{ .a }',
+    '++a',
   ]
 
   test.each(parts)('grows by a bounded factor, and is looked at a bounded number of times: %j', (part) => {

@@ -53,7 +53,7 @@ export function cleanDialects(lines: readonly string[], { isMdx, fields }: Diale
 
 /** What some dialect has and plain Markdown hardly ever does. Only speed depends on it. */
 const MAY_BE_DIALECT =
-  /[{<]|^[ \t]*(?::{2,}|!!!|\?\?\?|===[!+]? |\/{3,}|[> \t]*\[!|import\s|export\s|\[\[?_?toc|\*\[|\([\w-]+\)=)|^[ \t]*(?:`{3}|~{3}).*[ \t{=[:]|\[!code|---cut|\^\?|highlight-|:[a-z]+-[a-z\d-]+:|\+\+[a-z]/im
+  /[{<]|^[ \t]*(?::{2,}|!!!|\?\?\?|===[!+]? |\/{3,}|>[> \t]*\[!|import\s|export\s|\[\[?_?toc|\*\[|\([\w-]+\)=)|^[ \t]*(?:`{3}|~{3}).*[ \t{=[:]|\[!code|---cut|\^\?|highlight-|:[a-z]+-[a-z\d-]+:|\+\+[a-z]/im
 
 /** What only MyST has: targets, directives and roles. */
 const MYST = /^\([\w.:-]+\)=[ \t]*$|^[ \t]*(?:`{3,}|:{3,})\{[a-z][\w:-]*\}|\{[a-z][\w:+-]*\}`/m

@@ -32,7 +32,7 @@ export interface FenceInfo {
 }
 
 const TITLE =
-  /(?:^|[\s{,])(?:title|filename|fileName|file|name|caption|label|header)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|\{"([^"]*)"\}|([^\s"'{}]+))/
+  /(?:^|[\s{,])(?:title|filename|fileName|displayName|file|name|caption|label|header)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|\{"([^"]*)"\}|([^\s"'{}]+))/
 /** Words that switch something on. */
 const FLAGS = new Set(
   `active hidden live noInline showLineNumbers lineNumbers line-numbers numberLines linenums twoslash npm2yarn switcher copy nocopy

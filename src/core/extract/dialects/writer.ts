@@ -520,6 +520,8 @@ class ProsePiece {
       this.#from = tag.end
       return out.close(tag) ? this.#afterBlock(tag) : tag.end
     }
+    const sign = this.#powerSign(tag, at)
+    if (sign !== '') return this.#put(at, tag.end, sign)
     const part = readPart(tag)
     if (part.type === 'inline' && part.text === '' && !WHOLE.has(tag.name.toLowerCase()))
       return this.#remove(at, tag.end)
@@ -557,6 +559,15 @@ class ProsePiece {
         return this.#afterBlock(tag)
     }
     return tag.end
+  }
+
+  /** What keeps a power or an index apart from the number before it, as in HTML: `2^64`. */
+  #powerSign({ name, end }: Tag, at: number): string {
+    if (name !== 'sup' && name !== 'sub') return ''
+    const before = this.#text[at - 1] ?? ''
+    const inner = this.#text.slice(end, end + 10)
+    if (name === 'sub') return /\d/.test(before) && /^\s*\d/.test(inner) ? '_' : ''
+    return /[\p{L}\p{N})*]/u.test(before) && /^\s*(?:[-+−]?\d|[a-z]\s*<)/.test(inner) ? '^' : ''
   }
 
   /** Whether a component that nothing is known of stands among words. */
