@@ -160,10 +160,6 @@ const WRITERS = {
       const terms = rows.map(([term, ...rest]) => `.TP\n.B ${term}\n${rest.join(' ')}\n`).join('')
       return `.SH ${heading}\n${paragraphs.join('\n.PP\n')}\n${terms}.nf\n${code.join('\n')}\n.fi\n`
     })}`,
-  mdx: (sections) =>
-    `import { Note } from './note'\n\n${join(sections, ({ heading, paragraphs, code }) => {
-      return `## ${heading}\n\n<Note>\n\n${paragraphs.join('\n\n')}\n\n</Note>\n\n\`\`\`js\n${code.join('\n')}\n\`\`\`\n\n`
-    })}`,
   csv: (sections) =>
     join(sections, ({ paragraphs, rows }) => rows.map((cells) => `${cells},"${paragraphs[0]}"\n`).join('')),
   yaml: (sections) =>

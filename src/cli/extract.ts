@@ -85,6 +85,7 @@ function createSnapshot(url: string, body: Uint8Array, name: string): Snapshot {
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown',
   markdown: 'text/markdown',
+  mdx: 'text/mdx',
   txt: 'text/plain',
   json: 'application/json',
 }

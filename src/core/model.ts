@@ -122,6 +122,8 @@ export interface Snapshot {
   readonly headers?: Readonly<Record<string, string>>
   /** What whoever fetched a text knows of its page that the text itself does not say. */
   readonly known?: KnownFacts
+  /** Text of the files of the same tree that a Markdown file takes in, by the paths that it calls them by. @default none */
+  readonly includes?: Readonly<Record<string, string>>
   /**
    * What becomes of relative addresses in the Markdown of a page: `kept` as they are written, where whoever shows it knows better what they
    * lead to; `dropped` where they lead to other parts of the same file. @default resolved

@@ -1,5 +1,5 @@
 import { sha256 } from '../core/hash.ts'
-import { splitLlmsFull } from '../core/llms-txt/llms-full.ts'
+import { type LlmsFullPage, splitLlmsFull } from '../core/llms-txt/llms-full.ts'
 import type { LlmsTxt } from '../core/llms-txt/llms-txt.ts'
 import type { Snapshot } from '../core/model.ts'
 import { dropSlash } from '../core/url/key.ts'
@@ -214,9 +214,9 @@ async function adoptPages(
   const { pages, named, remainder } = splitLlmsFull(text, fileUrl, titlesOf(llmsTxt))
   const offered = [...named]
   let count = 0
-  for (const { url, markdown } of pages) {
+  for (const { url, title, markdown } of pages) {
     if (startKey !== undefined && dropSlash(active.gate.keyOf(url) ?? url) === dropSlash(startKey)) continue
-    if (await adoptPage(active, fileUrl, url, markdown)) count++
+    if (await adoptPage(active, fileUrl, url, { title, markdown })) count++
     else offered.push(url)
   }
   await active.offer(named, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
@@ -237,7 +237,7 @@ async function adoptPages(
       : { reason: 'covered', pattern: `${pages.length} pages`, target: null },
   }
   const isRestStored = remainder.trim() !== '' && !isRestLeft
-  if (isRestStored && (await adoptRecord(active, { ...rest, refusal: null }, remainder)))
+  if (isRestStored && (await adoptRecord(active, { ...rest, refusal: null }, { title: '', markdown: remainder })))
     return { count: count + 1, offered }
   await active.record([rest])
   return { count, offered }
@@ -256,11 +256,11 @@ function titlesOf(llmsTxt: LlmsTxt | undefined): Map<string, string> {
 }
 
 /** Stores one page, unless it is none of the source's. What is not stored is an address like any other. */
-async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, markdown: string): Promise<boolean> {
+async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, page: GivenPage): Promise<boolean> {
   const { finds } = active.judge([url], { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
   const [find] = finds
   if (find === undefined) return false
-  if (find.refusal === null && hasRoom(active) && (await adoptRecord(active, find, markdown))) return true
+  if (find.refusal === null && hasRoom(active) && (await adoptRecord(active, find, page))) return true
   await active.record(finds)
   return false
 }
@@ -270,9 +270,17 @@ function hasRoom({ run, pagesTaken, visiting }: ActiveCrawl): boolean {
   return pagesTaken + visiting.size < (run.scope.maxPages ?? Infinity)
 }
 
-async function adoptRecord(active: ActiveCrawl, find: Find, markdown: string): Promise<boolean> {
+/** What a list holds of a page. */
+type GivenPage = Pick<LlmsFullPage, 'title' | 'markdown'>
+
+async function adoptRecord(active: ActiveCrawl, find: Find, { title, markdown }: GivenPage): Promise<boolean> {
   const { run, ports } = active
-  const snapshot: Snapshot = { url: find.url, body: markdown, headers: { 'content-type': 'text/markdown' } }
+  const snapshot: Snapshot = {
+    url: find.url,
+    body: markdown,
+    headers: { 'content-type': 'text/markdown' },
+    known: { title },
+  }
   const reading = await active.read(snapshot, find.key)
   if (typeof reading === 'string' || reading.record === null) return false
   const { record } = reading

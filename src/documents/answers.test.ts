@@ -65,7 +65,6 @@ describe('a name counts where the server says little', () => {
     ['/a/Read%20me.ADOC?raw=1', 'AsciiDoc'],
     ['/notes.org', 'Org'],
     ['/table.tsv', 'CSV'],
-    ['/a.mdx', 'MDX'],
     ['/a.ipynb', 'Jupyter notebook'],
   ])('%s', (path, name) => {
     for (const type of ['', 'application/octet-stream', 'text/plain; charset=utf-8'])

@@ -95,13 +95,6 @@ const FORMATS: readonly Format[] = [
     load: async () => (await import('./org.ts')).convertOrg,
   },
   {
-    name: 'MDX',
-    extensions: 'mdx',
-    mediaTypes: ['text/mdx'],
-    form: 'markup',
-    load: async () => (await import('./mdx.ts')).convertMdx,
-  },
-  {
     name: 'CSV',
     extensions: 'csv tsv',
     mediaTypes: ['text/csv', 'text/tab-separated-values'],

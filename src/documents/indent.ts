@@ -16,9 +16,3 @@ export function leastIndent(lines: readonly string[]): number {
 export function dedent(lines: readonly string[], by: number = leastIndent(lines)): string[] {
   return lines.map((line) => (isBlank(line) ? '' : line.slice(Math.min(by, indentOf(line)))))
 }
-
-/** Lines without the blank ones around them. */
-export function trimBlank(lines: readonly string[]): readonly string[] {
-  const first = lines.findIndex((line) => !isBlank(line))
-  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
-}

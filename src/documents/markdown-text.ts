@@ -1,3 +1,4 @@
+import { closesFence, type Fence, readFence } from '../core/extract/dialects/fences.ts'
 import { splitLines } from '../core/text/lines.ts'
 
 /* Small pieces of Markdown that several converters write. */
@@ -10,26 +11,14 @@ export function writeFence(code: string, language: string): string {
   return `${fence}${name}\n${code}\n${fence}`
 }
 
-/** The fence that a line opens; undefined if it opens none. */
-export function openFence(line: string): string | undefined {
-  const [, fence, rest = ''] = /^ *(`{3,}|~{3,})(.*)$/.exec(line) ?? []
-  return fence === undefined || (fence.startsWith('`') && rest.includes('`')) ? undefined : fence
-}
-
-/** Whether a line closes a fence. */
-export function closesFence(line: string, fence: string): boolean {
-  const text = line.trim()
-  return text.length >= fence.length && text === fence.charAt(0).repeat(text.length)
-}
-
 /** Markdown whose last fence is closed, so that what follows it is no part of that. */
 export function closeFences(text: string): string {
-  let fence: string | undefined
+  let fence: Fence | undefined
   for (const line of splitLines(text)) {
-    if (fence === undefined) fence = openFence(line)
+    if (fence === undefined) fence = readFence(line)
     else if (closesFence(line, fence)) fence = undefined
   }
-  return fence === undefined ? text : `${text}\n${fence}`
+  return fence === undefined ? text : `${text}\n${fence.marker}`
 }
 
 /** Text in a cell of a table: on one line, with its bars escaped. */
@@ -38,11 +27,6 @@ export function writeCellText(text: string): string {
     .trim()
     .replace(/\s+/g, ' ')
     .replace(/(?<!\\)\|/g, '\\|')
-}
-
-/** Every line of a text behind a sign, as quotations have it. */
-export function quoteLines(lines: readonly string[]): string[] {
-  return lines.map((line) => (line === '' ? '>' : `> ${line}`))
 }
 
 /** Most values of tables have no sign of these. */

@@ -27,6 +27,7 @@ export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'place' | '
 export function createContentTree(tree: ContentTree): OpenTree {
   const { url, name, place, addressOf, version, content, pages } = tree
   const seen = new SeenVersions()
+  const readOther = openMembers(tree)
   return {
     ...{ url, name, place, addressOf },
     async close() {
@@ -35,11 +36,17 @@ export function createContentTree(tree: ContentTree): OpenTree {
     },
     ...(version === undefined ? {} : { version }),
     walk: (signal) => tree.walk(content, signal),
-    read: (file, known) => readFile(tree, file, known, seen),
+    read: (file, known) => readFile(tree, file, known, seen, readOther),
   }
 }
 
-async function readFile(tree: ContentTree, file: TreeFile, known: KnownFile, seen: SeenVersions): Promise<FileReading> {
+async function readFile(
+  tree: ContentTree,
+  file: TreeFile,
+  known: KnownFile,
+  seen: SeenVersions,
+  readOther: PageFile['readOther'],
+): Promise<FileReading> {
   const { content, maxFileBytes, pages, profile, addressOf } = tree
   const found = content.files.get(file.path)
   if (found === undefined) return { type: 'missing' }
@@ -60,11 +67,31 @@ async function readFile(tree: ContentTree, file: TreeFile, known: KnownFile, see
     const bytes = await content.read(file.path)
     const now = { version: nodeSha256(bytes), stamp }
     seen.note(file.path, { stamp: AS_OPENED, known: now })
-    return await readBytes({ ...page, bytes }, now, known, pages)
+    return await readBytes({ ...page, bytes, readOther }, now, known, pages)
   } catch (error) {
     if (!(error instanceof MemberError)) throw error
     if (error.reason === 'unreadable') return { type: 'failed', reason: error.reason, detail: error.message }
     return { type: 'no-page', reason: 'damaged', pattern: null, ...UNKNOWN, bytes: 0, detail: error.message }
+  }
+}
+
+/** Reads other files of an archive: those that a walk lists, which is made when the first is asked for. */
+function openMembers({ content, maxFileBytes, walk }: ContentTree): PageFile['readOther'] {
+  let listing: Promise<ReadonlySet<string>> | undefined
+  const list = async (): Promise<ReadonlySet<string>> => {
+    const paths = new Set<string>()
+    for await (const { type, path } of walk(content, new AbortController().signal)) if (type === 'file') paths.add(path)
+    return paths
+  }
+  return async (path) => {
+    const size = content.files.get(path)?.size
+    if (size === undefined || size > maxFileBytes) return undefined
+    listing ??= list()
+    if (!(await listing).has(path)) return undefined
+    return content.read(path).catch((error: unknown) => {
+      if (error instanceof MemberError) return undefined
+      throw error
+    })
   }
 }
 

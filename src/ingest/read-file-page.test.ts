@@ -9,6 +9,7 @@ const PDF: PageFile = {
   version: 'v1',
   url: 'file:///a.pdf',
   profile: 'library',
+  readOther: async () => undefined,
 }
 
 /** A reader whose first attempts fail, and which counts them. */

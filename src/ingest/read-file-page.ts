@@ -5,10 +5,12 @@ import { codeLanguageOf } from '../core/chunk/languages.ts'
 import type { ChunkSizes } from '../core/chunk/piece.ts'
 import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import { decodePlain } from '../core/extract/decode-html.ts'
+import { readIncludes } from '../core/extract/dialects/includes.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
 import { cleanText } from '../core/extract/write/escape.ts'
 import type { ChunkedFile, Kind, NoPageReason, Page } from '../core/model.ts'
 import { withLikeness } from '../core/retrieval/with-likeness.ts'
+import { findSecrets, isCredentialFile } from '../core/secrets.ts'
 import { decodeText, isBinary } from '../core/text/decode.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
 import type { PageRecord, Reason } from '../crawl/ledger.ts'
@@ -37,6 +39,8 @@ export interface PageFile extends TreeFile {
   readonly url: string
   /** How it is cut. */
   readonly profile: ChunkProfile
+  /** Reads another file of the same tree; undefined for one that is not there or not for readers. */
+  readonly readOther: (path: string) => Promise<Uint8Array | undefined>
 }
 
 /** What a file became. */
@@ -63,7 +67,7 @@ export type FilePage =
 export interface FilePages {
   read(file: PageFile): Promise<FilePage>
   /** One page of several that a file holds, as long as that is kept; undefined where the file has to be read. */
-  recall(file: Omit<PageFile, 'bytes'>): Promise<FilePage | undefined>
+  recall(file: Omit<PageFile, 'bytes' | 'readOther'>): Promise<FilePage | undefined>
   /** Cuts a text by the rules of its kind. */
   cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
   /** Lets go of what was kept of documents. */
@@ -90,7 +94,7 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
   return {
     async read(file) {
       const kind = kindOf(file.path)
-      const media = MEDIA[kind]
+      const media = extensionOf(file.path) === 'mdx' ? 'text/mdx' : MEDIA[kind]
       try {
         if (formatOf(file.path, file.bytes) !== undefined) return choosePart(file, await readOnce(file))
         if (file.part !== null) return { type: 'missing' }
@@ -130,12 +134,32 @@ const AS_IN_FILE = { relativeLinks: 'kept', isFile: true } as const
 
 /** Markdown and HTML: what a reader would see of it. Nobody has to be asked whether it may be indexed, and no link is followed. */
 async function readMarkup(
-  { path, bytes, url, profile }: PageFile,
+  { path, bytes, url, profile, readOther }: PageFile,
   media: string,
   readPage: PageReader,
 ): Promise<FilePage> {
-  const snapshot = { url, body: bytes, headers: { 'content-type': media }, ...AS_IN_FILE }
-  return toPage(path, await readPage(snapshot, path, { chunks: profile }))
+  const includes = media === 'text/html' ? {} : await readIncludedFiles(path, bytes, readOther)
+  const snapshot = { url, body: bytes, headers: { 'content-type': media }, includes, ...AS_IN_FILE }
+  const page = toPage(path, await readPage(snapshot, path, { chunks: profile }))
+  // What it takes in may change while the file itself stays the same.
+  return page.type === 'page' && Object.keys(includes).length > 0 ? { ...page, isFinal: false } : page
+}
+
+const MAX_INCLUDED = 500_000
+
+/** The files that Markdown takes in: text of the same tree that holds no credential. */
+function readIncludedFiles(
+  path: string,
+  bytes: Uint8Array,
+  readOther: PageFile['readOther'],
+): Promise<Readonly<Record<string, string>>> {
+  return readIncludes(decodePlain(bytes, ''), path, async (place) => {
+    const found = kindOf(place) === 'image' || isCredentialFile(place) ? undefined : await readOther(place)
+    if (found === undefined || found.length > MAX_INCLUDED || isBinary(found)) return undefined
+    const text = decodePlain(found, '')
+    const secrets = findSecrets(text).map(({ what }) => `looks like ${what}`)
+    return findLeak(place, secrets) === undefined ? text : undefined
+  })
 }
 
 function toPage(path: string, { extraction, record }: PageReading): FilePage {
@@ -173,7 +197,7 @@ function rememberLast(
   }
 }
 
-function nameOf({ url, version, profile }: Omit<PageFile, 'bytes'>): string {
+function nameOf({ url, version, profile }: Omit<PageFile, 'bytes' | 'readOther'>): string {
   return JSON.stringify([url, version, profile])
 }
 
@@ -217,7 +241,8 @@ function readLines({ path, bytes, url, profile }: PageFile, options: { readonly 
     { path, bytes: isUtf && hiddenChars === 0 ? bytes : new TextEncoder().encode(text) },
     { ...sizesOf(profile), ...options, maxChunksPerFile: MAX_CHUNKS, sha256: nodeSha256 },
   )
-  const secret = findLeak(chunked)
+  const secrets = chunked.warnings.filter(({ code }) => code === 'secret').map(({ message }) => message)
+  const secret = findLeak(path, secrets)
   if (secret !== undefined) return noPage('secret', secret)
   const page = withLikeness(createPage(url, titleOf(path), text, hiddenChars), PROSE.has(extensionOf(path)))
   const [warning] = chunked.warnings
@@ -277,9 +302,8 @@ const DOUBTFUL = /looks like a (?:password|bearer token|JSON web token|authoriza
  * Why a file is left out because of a credential, in words that do not hold it: an unmistakable one anywhere, a doubtful one in a
  * file of settings or data. Documents explain such things, and are never left out for it.
  */
-function findLeak({ file, warnings }: ChunkedFile): string | undefined {
-  const found = warnings.filter(({ code }) => code === 'secret').map(({ message }) => message)
-  const isSettings = SETTINGS.has(extensionOf(file.path)) || /^\.env\b/.test(baseName(file.path))
+function findLeak(path: string, found: readonly string[]): string | undefined {
+  const isSettings = SETTINGS.has(extensionOf(path)) || /^\.env\b/.test(baseName(path))
   return isSettings ? found[0] : found.find((message) => !DOUBTFUL.test(message))
 }
 

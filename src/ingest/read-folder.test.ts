@@ -142,6 +142,55 @@ test('no link is followed, and no pipe waited for', async () => {
   })
 })
 
+describe('files that Markdown takes in', () => {
+  const markdownOf = (reading: FileReading) => (reading.type === 'page' ? reading.record.page.markdown : reading.type)
+
+  test('are read from the same folder, and the page again in each run', async () => {
+    write({
+      'docs/en/a.md': '# A\n\n--8<-- "part.md"\n\n{* ../../src/a.py *}\n',
+      'docs/en/part.md': '!!! tip\n    Dry.\n',
+      'src/a.py': 'x = 1\n',
+    })
+    const folder = await open()
+    const reading = await folder.read({ path: 'docs/en/a.md', part: null }, UNKNOWN)
+    expect(markdownOf(reading)).toBe('# A\n\n> [!TIP]\n> Dry.\n\n```py\nx = 1\n```\n')
+    expect(reading).toMatchObject(UNKNOWN)
+  })
+
+  test('are left out where they are outside, ignored, links or credentials', async () => {
+    const key = `AKIA${'Q7RT2MXZ5WBN3KVP'}`
+    write({
+      'in/.gitignore': 'private\n',
+      'in/private/a.txt': 'hidden',
+      'in/.env': 'A=hidden',
+      'in/key.txt': `key = ${key}`,
+      'out.txt': 'hidden',
+      'in/a.md': ['../out.txt', 'private/a.txt', '.env', 'link.txt', 'key.txt', join(root, 'out.txt')]
+        .map((path) => `<<< ${path}\n`)
+        .join('\n'),
+    })
+    fs.symlinkSync('../out.txt', join(root, 'in/link.txt'))
+    const folder = await open(join(root, 'in'))
+    expect(markdownOf(await folder.read({ path: 'a.md', part: null }, UNKNOWN))).toBe(
+      '`out.txt`\n\n`a.txt`\n\n`.env`\n\n`link.txt`\n\n`key.txt`\n\n`out.txt`\n',
+    )
+  })
+
+  test('are not looked for beside a single file', async () => {
+    write({ 'a.md': '# A\n\n<<< b.js\n', 'b.js': 'hidden' })
+    const file = await open(join(root, 'a.md'))
+    expect(markdownOf(await file.read({ path: 'a.md', part: null }, UNKNOWN))).toBe('# A\n\n`b.js`\n')
+  })
+})
+
+test('a file that is called MDX is read as such', async () => {
+  write({ 'a.mdx': "import X from './x'\n\n# A\n\n<Note>Mind {x}.</Note>\n" })
+  const folder = await open()
+  expect(await folder.read({ path: 'a.mdx', part: null }, UNKNOWN)).toMatchObject({
+    record: { page: { markdown: '# A\n\n> [!NOTE]\n> Mind .\n' } },
+  })
+})
+
 test('a credential leaves a file out where it is likely one, and is never repeated', async () => {
   const key = `AKIA${'Q7RT2MXZ5WBN3KVP'}`
   const password = 'password: "correct-horse-battery"\n'

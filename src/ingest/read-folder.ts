@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { kindOf } from '../core/chunk/kind.ts'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
+import { Focus } from '../core/folder/focus.ts'
 import type { WalkEntry } from '../core/folder/walk-tree.ts'
 import { isCredentialFile } from '../core/secrets.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
@@ -20,7 +21,7 @@ import {
   writeFileUrl,
 } from '../library/tree.ts'
 import { READ_ARCHIVES } from './archive-members.ts'
-import type { FilePageOptions, FilePages } from './read-file-page.ts'
+import type { FilePageOptions, FilePages, PageFile } from './read-file-page.ts'
 import { type FileStamp, readStable } from './read-stable.ts'
 import { readingOf, recallPart, SeenVersions, UNKNOWN } from './seen-versions.ts'
 import { nodeSha256 } from './sha256.ts'
@@ -70,7 +71,10 @@ export async function openFolder(
     },
     async read(file, known) {
       try {
-        return await readFile({ root, url, ...file, profile, maxFileBytes, openedAt, seen }, known, pages)
+        const readOther = (other: string) =>
+          // A single file is no tree: nothing beside it was asked for.
+          isFolder ? readListed(path, other, maxFileBytes, options) : Promise.resolve(undefined)
+        return await readFile({ root, url, ...file, profile, maxFileBytes, openedAt, seen, readOther }, known, pages)
       } catch (error) {
         if (!isSystemError(error)) throw error
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
@@ -179,13 +183,14 @@ interface FilePlace extends TreeFile {
   readonly maxFileBytes: number
   readonly openedAt: number
   readonly seen: SeenVersions
+  readonly readOther: PageFile['readOther']
 }
 
 /** The coarsest clock of a file system in use ticks every two seconds. */
 const SETTLE_MS = 2000
 
 async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Promise<FileReading> {
-  const { root, path, part, maxFileBytes, openedAt, seen } = file
+  const { root, path, part, maxFileBytes, openedAt, seen, readOther } = file
   // What was recorded here never leads out of the folder; a library that came from elsewhere might.
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return { type: 'missing' }
   const place = join(root, path)
@@ -210,10 +215,25 @@ async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Pr
   const now: KnownFile = isStable ? { version, stamp: settledStamp(stamp, openedAt) } : UNKNOWN
   if (isStable) seen.note(path, { stamp: writeStamp(stamp), known: now })
   if (isStable && version === known.version) return { type: 'unchanged', ...now, bytes: bytes.length, detail: null }
-  const read = await pages.read({ path, part, bytes, version, url, profile: file.profile })
+  const read = await pages.read({ path, part, bytes, version, url, profile: file.profile, readOther })
   if (read.type === 'failed' || read.type === 'missing') return read
   const detail = isStable ? read.detail : 'changed while it was read; this is its last state seen'
   return { ...readingOf(read, now, bytes.length), detail }
+}
+
+/** Another file of a folder, if a walk through the folder would list it; undefined for any other. No link is followed. */
+async function readListed(
+  root: string,
+  path: string,
+  maxBytes: number,
+  { exclude = [] }: FolderReaderOptions,
+): Promise<Uint8Array | undefined> {
+  for await (const entry of walkFolder(root, { focus: new Focus([path]), exclude })) {
+    if (entry.type !== 'file' || entry.path !== path || refuseByName(path) !== undefined) continue
+    const outcome = await readStable(join(root, path), maxBytes)
+    return outcome.type === 'read' ? outcome.bytes : undefined
+  }
+  return undefined
 }
 
 /** What a file can be told unchanged by without being read. */

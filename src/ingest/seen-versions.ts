@@ -32,7 +32,7 @@ export class SeenVersions {
 
 /** One page of several, where its file was read a moment ago; undefined where it has to be read. */
 export async function recallPart(
-  file: Omit<PageFile, 'bytes' | 'version'>,
+  file: Omit<PageFile, 'bytes' | 'version' | 'readOther'>,
   now: KnownFile | undefined,
   known: KnownFile,
   pages: FilePages,

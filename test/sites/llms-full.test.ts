@@ -45,6 +45,20 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/a')).not.toContain('/b')
   })
 
+  test('names its pages by what it says of them, and cleans them of the syntax of their generator', async () => {
+    const staged = await stage((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': text(
+        `---\ntitle: Lamps\nurl: ${origin}/a\n---\n\n## Examples\n\n:::tip\nKeep the lamp dry and out of the wind.\n:::\n`,
+      ),
+    }))
+    await staged.crawl()
+    const { library, source, site: opened } = staged
+    const { page: stored } = (await library.store.readPage(source.id, `${opened.origin}/a`)) ?? {}
+    expect(stored?.title).toBe('Lamps')
+    expect(stored?.markdown).toBe('## Examples\n\n> [!TIP]\n> Keep the lamp dry and out of the wind.\n')
+  })
+
   test('with gaps leaves them to be crawled, by llms.txt, links and what the file itself links to', async () => {
     const staged = await stage((origin) => ({
       ...site(origin),

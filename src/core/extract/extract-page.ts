@@ -41,6 +41,7 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
     case 'text':
       return extractText(snapshot, {
         isMarkdown: medium.isMarkdown,
+        isMdx: medium.isMdx,
         isWritten: options.generator === undefined,
         sha256: options.sha256,
       })

@@ -1,31 +1,51 @@
+import { isBlank } from '../text/lines.ts'
+
 /** A Markdown file without the facts that stand before it. */
 export interface FrontMatter {
-  /** Facts by their names in lower case, where they are a text on one line. */
+  /** Facts by their names in lower case, where they are a text. */
   readonly fields: ReadonlyMap<string, string>
   readonly lines: readonly string[]
 }
 
 /** Front matter is short; what never ends is something else. */
 const MAX_LINES = 200
-const FIELD = /^([A-Za-z_][\w-]*):(?:\s+(.*))?$/
 
-/** Cuts front matter in YAML off a text. Only `key: value` is read; lists and nested values are passed over. */
+/** How facts are written: in YAML between hyphens, in TOML between plus signs. */
+const FORMS = [
+  { open: /^---\s*$/, close: /^(?:---|\.\.\.)\s*$/, field: /^([A-Za-z_][\w-]*):(?:\s+(.*))?$/ },
+  { open: /^\+\+\+\s*$/, close: /^\+\+\+\s*$/, field: /^([A-Za-z_][\w-]*)\s*=\s*(.*)$/ },
+]
+
+/** Cuts front matter off a text. Only texts are read, on one line or on several; lists and nested values are passed over. */
 export function cutFrontMatter(lines: readonly string[]): FrontMatter {
   const none = { fields: new Map<string, string>(), lines }
-  if (lines[0]?.trimEnd() !== '---') return none
-  const end = lines.slice(0, MAX_LINES).findIndex((line, i) => i > 0 && /^(?:---|\.\.\.)\s*$/.test(line))
+  const form = FORMS.find(({ open }) => open.test(lines[0] ?? ''))
+  if (form === undefined) return none
+  const end = lines.slice(0, MAX_LINES).findIndex((line, i) => i > 0 && form.close.test(line))
   if (end < 0) return none
   const fields = new Map<string, string>()
   let count = 0
-  for (const line of lines.slice(1, end)) {
-    const [, name, value = ''] = FIELD.exec(line) ?? []
+  for (let at = 1; at < end; at++) {
+    const [, name, value = ''] = form.field.exec(lines[at] ?? '') ?? []
     if (name === undefined) continue
     count++
-    const text = plainValue(value.trim())
+    const text = BLOCK.test(value.trim()) ? readBlock(lines.slice(at + 1, end)) : plainValue(value.trim())
     if (text !== '') fields.set(name.toLowerCase(), text)
   }
   // Two rules around some text are not front matter.
   return count === 0 ? none : { fields, lines: lines.slice(end + 1) }
+}
+
+/** `>-` and `|`: the text stands on the indented lines below. */
+const BLOCK = /^[>|][+-]?\d?[+-]?$/
+
+/** The text of indented lines as one line. */
+function readBlock(lines: readonly string[]): string {
+  const end = lines.findIndex((line) => !isBlank(line) && !/^\s/.test(line))
+  return (end < 0 ? lines : lines.slice(0, end))
+    .map((line) => line.trim())
+    .join(' ')
+    .trim()
 }
 
 /** A value without its quotes or a comment; '' for what is a list, a block or an anchor. */

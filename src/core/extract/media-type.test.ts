@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { mediumOf } from './media-type.ts'
 
 const HTML = { type: 'html' }
-const MARKDOWN = { type: 'text', isMarkdown: true }
-const PLAIN = { type: 'text', isMarkdown: false }
+const MARKDOWN = { type: 'text', isMarkdown: true, isMdx: false }
+const MDX = { type: 'text', isMarkdown: true, isMdx: true }
+const PLAIN = { type: 'text', isMarkdown: false, isMdx: false }
 
 function other(name: string): unknown {
   return { type: 'other', name }
@@ -15,6 +16,9 @@ test.each([
   ['TEXT/HTML', '/', '', HTML],
   ['text/markdown', '/', '# A', MARKDOWN],
   ['text/x-markdown; charset=utf-8', '/', '<p>', MARKDOWN],
+  ['text/mdx', '/', '# A', MDX],
+  ['text/plain', '/a.mdx', '# A', MDX],
+  ['application/octet-stream', '/a.mdx?raw=1', '# A', MDX],
   ['text/plain', '/notes.txt', 'a', PLAIN],
   ['text/plain', '/README.md', 'a', MARKDOWN],
   ['text/plain', '/llms.txt', '> a', MARKDOWN],

@@ -4,11 +4,12 @@ import { writeUnits } from '../text/code-units.ts'
 /** What an answer is, as far as reading it goes. */
 export type Medium =
   | { readonly type: 'html' }
-  | { readonly type: 'text'; readonly isMarkdown: boolean }
+  /** `isMdx` says that it was called MDX. */
+  | { readonly type: 'text'; readonly isMarkdown: boolean; readonly isMdx: boolean }
   | { readonly type: 'other'; readonly name: string }
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
-const MARKDOWN = /^text\/(?:x-|x-web-)?markdown$/
+const MARKDOWN = /^text\/(?:(?:x-|x-web-)?markdown|mdx)$/
 const PLAIN = /^text\/(?:plain|x-rst|(?:x-)?asciidoc|x-readme)$/
 /** What servers say when they do not know. */
 export const SILENT_TYPE: RegExp = /^(?:|(?:application|binary)\/octet-stream|unknown\/unknown|\*\/\*)$/
@@ -26,15 +27,16 @@ export function mediumOf({ url, body, headers }: Snapshot): Medium {
   const binary = binaryName(body, beginning)
   if (binary !== undefined) return { type: 'other', name: binary }
   const isMarkup = /^\s*<[!/?a-z]/i.test(beginning)
+  const isMdx = type === 'text/mdx' || /\.mdx(?:[?#]|$)/i.test(url)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
-  if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true }
+  if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
   // A number sign may begin a heading or a comment: what is sent as plain is read as plain.
-  if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl }
+  if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl, isMdx }
   const isSilent = SILENT_TYPE.test(type)
   if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
-  if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true }
+  if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true, isMdx }
   if (!isSilent || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }
-  return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning) }
+  return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning), isMdx }
 }
 
 const BEGINNING = 1024

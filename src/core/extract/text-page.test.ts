@@ -120,7 +120,8 @@ describe('Markdown of somebody else', () => {
   })
 
   test.each([
-    ['a <b>b</b>\n', 'a \\<b>b\\</b>\n'],
+    ['a <b>b</b> <u>c</u>\n', 'a **b** c\n'],
+    ['a <b>never closed, List<Item>\n', 'a \\<b>never closed, List\\<Item>\n'],
     ['a < b <https://a.example/> <a@b.example>\n', 'a < b <https://a.example/> <a@b.example>\n'],
     ['`<b>` ``<!-- ` -->`` \\<b>\n', '`<b>` ``<!-- ` -->`` \\<b>\n'],
     ['```html\n<b hidden>x</b> <!-- y -->\n```\n', '```html\n<b hidden>x</b> <!-- y -->\n```\n'],

@@ -2,9 +2,11 @@ import MarkdownIt from 'markdown-it'
 import { parseHtml } from '../html/parse-html.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
 import { withHeadingAnchors } from '../markdown/heading-anchors.ts'
-import type { Extraction, Link, NoPageReason, Section, Sha256, Snapshot } from '../model.ts'
-import { clipText, isBlank, splitLines } from '../text/lines.ts'
+import type { Extraction, Link, NoPageReason, Sha256, Snapshot } from '../model.ts'
+import { clipText, splitLines, trimBlank } from '../text/lines.ts'
 import { decodePlain } from './decode-html.ts'
+import { cleanDialects } from './dialects/clean-dialects.ts'
+import { expandIncludes } from './dialects/includes.ts'
 import { cutFrontMatter } from './front-matter.ts'
 import { MAX_URL, readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
@@ -19,12 +21,14 @@ import { createResolver } from './resolve.ts'
 import { surveyDocument } from './survey.ts'
 import { cleanMarkdown } from './text/markdown-source.ts'
 import { writePlain } from './text/plain-source.ts'
-import { createSections } from './write/sections.ts'
+import { createSections, type PlacedHeading } from './write/sections.ts'
 
 /** How a text is read. */
 export interface TextOptions {
   /** Whether its headings and links are those of Markdown. */
   readonly isMarkdown: boolean
+  /** Whether it was called MDX. @default false */
+  readonly isMdx?: boolean
   /** Whether people wrote it so, and what shows it gives anchors to headings; a document that was converted has its own. */
   readonly isWritten: boolean
   readonly sha256?: Sha256 | undefined
@@ -37,20 +41,32 @@ const SHORT_LINE = 100
  * Makes a page of an answer that is Markdown or plain text already. Markdown stays as its author wrote it, without front
  * matter and without what nobody would see, and with its raw HTML escaped.
  */
-export function extractText(snapshot: Snapshot, { isMarkdown, isWritten, sha256 }: TextOptions): Extraction {
-  const { url, body, headers = {}, known = {} } = snapshot
-  const { fields, lines } = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
-  const source = trimLines(lines)
+export function extractText(
+  snapshot: Snapshot,
+  { isMarkdown, isMdx = false, isWritten, sha256 }: TextOptions,
+): Extraction {
+  const { url, body, headers = {}, known = {}, includes = {} } = snapshot
+  const front = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
+  const source = trimBlank(front.lines)
   const [line = ''] = source
   if (isAnswer(snapshot) && source.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
     return noPage('soft_404', `says "${line.trim()}"`)
   }
-  const { text, shown, hiddenChars } = isMarkdown ? readMarkdown(source) : readPlain(source)
-  if (text.length === 0) return noPage('empty', 'no text')
+  const dialect =
+    isMarkdown && isWritten
+      ? cleanDialects(expandIncludes(source, includes), { isMdx, fields: front.fields })
+      : { ...AS_WRITTEN, lines: source }
+  // What modules export counts where front matter says nothing.
+  const fields = new Map([...dialect.facts, ...front.fields])
+  const read = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
+  if (read.text.length === 0) return noPage('empty', 'no text')
+  const { text, headings } = isMarkdown ? takeHeadings(read.text) : { text: read.text, headings: [] }
+  const { shown } = read
+  const hiddenChars = read.hiddenChars + dialect.hiddenChars
   const markdown = `${text.join('\n')}\n`
-  const headings = isMarkdown ? readSections(text) : []
-  const sections = isWritten ? withHeadingAnchors(headings) : headings
-  const heading = sections.find((section) => section.level === 1) ?? sections[0]
+  const sections = isWritten ? withHeadingAnchors(createSections(text, headings)) : createSections(text, headings)
+  const [first = null] = sections
+  const heading = sections.find((section) => section.level === 1)
   const links = readLinkHeader(headers['link'] ?? '')
   const field = (name: string, most: number) => cleanLine(fields.get(name) ?? '', most)
   const firstLine = isMarkdown ? (text[0] ?? '') : line
@@ -61,7 +77,9 @@ export function extractText(snapshot: Snapshot, { isMarkdown, isWritten, sha256 
       title:
         field('title', MAX_TITLE) ??
         cleanLine(known.title ?? '', MAX_TITLE) ??
-        cleanLine(heading?.title ?? firstLine, MAX_TITLE) ??
+        cleanLine(heading?.title ?? '', MAX_TITLE) ??
+        NAV_TITLES.map((name) => field(name, MAX_TITLE)).find((title) => title !== null) ??
+        cleanLine(first?.title ?? firstLine, MAX_TITLE) ??
         '',
       description: field('description', MAX_DESCRIPTION) ?? cleanLine(known.description ?? '', MAX_DESCRIPTION),
       author: field('author', MAX_AUTHOR) ?? cleanLine(known.author ?? '', MAX_AUTHOR),
@@ -88,12 +106,6 @@ function noPage(reason: NoPageReason, detail: string): Extraction {
   return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
 }
 
-/** Lines without the blank ones around them. */
-function trimLines(lines: readonly string[]): string[] {
-  const first = lines.findIndex((line) => !isBlank(line))
-  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
-}
-
 /** Text as it is passed on, as lines and before its HTML is escaped. */
 interface ReadText {
   readonly text: readonly string[]
@@ -103,7 +115,7 @@ interface ReadText {
 
 function readMarkdown(lines: readonly string[]): ReadText {
   const { shown, escaped, hiddenChars } = cleanMarkdown(lines)
-  return { text: trimLines(splitLines(escaped)), shown, hiddenChars }
+  return { text: trimBlank(splitLines(escaped)), shown, hiddenChars }
 }
 
 function readPlain(lines: readonly string[]): ReadText {
@@ -112,14 +124,27 @@ function readPlain(lines: readonly string[]): ReadText {
   return { text: splitLines(markdown), shown: lines.join('\n'), hiddenChars }
 }
 
-/** The headings of Markdown as a tree. */
-function readSections(lines: readonly string[]): Section[] {
-  const headings = [...parseBlocks(lines)].filter(({ type }) => type === 'heading')
-  return createSections(
-    lines,
-    headings.map(({ text, level, open }) => ({ title: text, level, anchor: null, startLine: open + 1 })),
-  )
+/** The headings of Markdown, and its lines without the fragments that these have. */
+function takeHeadings(lines: readonly string[]): {
+  readonly text: readonly string[]
+  readonly headings: readonly PlacedHeading[]
+} {
+  const text = [...lines]
+  const headings = [...parseBlocks(lines)]
+    .filter(({ type }) => type === 'heading')
+    .map(({ text: title, level, open }) => {
+      const line = lines[open] ?? ''
+      const [, words, id = null] = line.includes('{#') ? (FRAGMENT.exec(line) ?? []) : []
+      if (words !== undefined && id !== null) text[open] = words
+      return { title, level, anchor: id, startLine: open + 1 }
+    })
+  return { text, headings }
 }
+
+const FRAGMENT = /^(.*\S)\s*\{#([^\s{}#]{1,200})\}\s*(?:#+\s*)?$/
+const AS_WRITTEN = { facts: new Map<string, string>(), hiddenChars: 0 }
+/** Facts that name a page in the navigation: better than a heading that is none of the page itself. */
+const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 
 /** Links are looked for in so much of a text; rendering takes many times its size. */
 const MAX_RENDERED = 5_000_000

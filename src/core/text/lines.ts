@@ -11,6 +11,12 @@ export function isBlank(line: string): boolean {
   return line.trim() === ''
 }
 
+/** Lines without the blank ones around them. */
+export function trimBlank(lines: readonly string[]): readonly string[] {
+  const first = lines.findIndex((line) => !isBlank(line))
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
+}
+
 /** Cuts text into slices of at most `size` code units, never inside a surrogate pair. */
 export function sliceText(text: string, size: number): string[] {
   const slices: string[] = []

@@ -1,4 +1,5 @@
-import { dedent, trimBlank } from '../indent.ts'
+import { trimBlank } from '../../core/text/lines.ts'
+import { dedent } from '../indent.ts'
 import { writeCode } from '../markup.ts'
 
 /** A list that is being written. */

@@ -1,5 +1,6 @@
+import { closesFence, type Fence, readFence } from '../../core/extract/dialects/fences.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
-import { closeFences, closesFence, openFence, writeCellText, writeFence } from '../markdown-text.ts'
+import { closeFences, writeCellText, writeFence } from '../markdown-text.ts'
 import { boundedJson, type Description, type Fields, fieldsIn, isFields, listIn, textIn } from './fields.ts'
 import { SchemaWriter } from './schema.ts'
 
@@ -46,13 +47,13 @@ export function titleOf({ method, path, fields }: Operation): string {
 
 /** Text of the author, in Markdown; its headings stand below those of the page. */
 export function writeProse(text: string): string {
-  let fence: string | undefined
+  let fence: Fence | undefined
   const lines = splitLines(text).map((line) => {
     if (fence !== undefined) {
       if (closesFence(line, fence)) fence = undefined
       return line
     }
-    fence = openFence(line)
+    fence = readFence(line)
     return /^#{1,6} /.test(line)
       ? `${'#'.repeat(Math.min(line.indexOf(' ') + 2, 6))}${line.slice(line.indexOf(' '))}`
       : line

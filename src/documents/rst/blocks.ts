@@ -1,4 +1,4 @@
-import { trimBlank } from '../indent.ts'
+import { trimBlank } from '../../core/text/lines.ts'
 
 /* What a text in reStructuredText consists of, before it is written as HTML. Text inside of blocks is as it stands in the source. */
 

@@ -1,6 +1,6 @@
-import { isBlank } from '../../core/text/lines.ts'
+import { isBlank, trimBlank } from '../../core/text/lines.ts'
 import { parseRows } from '../csv.ts'
-import { dedent, indentOf, trimBlank } from '../indent.ts'
+import { dedent, indentOf } from '../indent.ts'
 import { type Block, type Blocks, createCode, type TableCell } from './blocks.ts'
 import type { BlockParser } from './parse.ts'
 

@@ -1,5 +1,5 @@
-import { isBlank } from '../../core/text/lines.ts'
-import { dedent, indentOf, leastIndent, trimBlank } from '../indent.ts'
+import { isBlank, trimBlank } from '../../core/text/lines.ts'
+import { dedent, indentOf, leastIndent } from '../indent.ts'
 import { type Block, type Blocks, createCode, type Field, type Term } from './blocks.ts'
 import { parseExplicit } from './explicit.ts'
 import type { Facts } from './facts.ts'

@@ -28,6 +28,11 @@ const KINDS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([kind, names]) => names.split(' ').map((name): [string, string] => [name, kind])),
 )
 
+/** The kind of admonition that a word names; undefined for a word that names none. */
+export function admonitionKind(word: string): string | undefined {
+  return KINDS.get(word.toLowerCase())
+}
+
 const HEADINGS_OF_PAGES = new Set(['h1', 'h2'])
 const MAX_LOOKED_AT = 100
 
@@ -53,7 +58,7 @@ function kindOf(element: Element): string | undefined {
   const callout = element.attribute('data-callout') ?? element.attribute('data-type')
   const { classes } = element
   for (const name of callout === undefined ? classes : [callout, ...classes]) {
-    const whole = KINDS.get(name.toLowerCase())
+    const whole = admonitionKind(name)
     if (whole !== undefined) return whole
   }
   const isBox = classes.some((name) => BOXES.includes(name)) || element.name === 'details'

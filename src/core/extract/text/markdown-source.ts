@@ -62,7 +62,7 @@ const DATA_PICTURE = /!\[([^[\]\n]{0,1000})\]\([ \t]*<?data:[^()<>\s]*>?(?:[ \t]
 const DATA_DEFINITION = /^ {0,3}\[[^[\]\n]{1,1000}\]:[ \t]*<?data:.*$/gim
 const DATA_TAG = /^<img\s[^<>]*?\bsrc\s*=\s*["']?data:/i
 /** Elements whose content is never shown. */
-const NEVER_TEXT = new Set(['script', 'style', 'template'])
+export const NEVER_TEXT: ReadonlySet<string> = new Set(['script', 'style', 'template', 'head', 'noscript', 'svg'])
 
 class Cleaner implements CleanMarkdown {
   shown = ''
@@ -194,7 +194,8 @@ function isComment(text: string, at: number): boolean {
   return text.includes('-->', at) || isBlank(text.slice(text.lastIndexOf('\n', at) + 1, at))
 }
 
-function isHidden(attributes: string): boolean {
+/** Whether the attributes of an element say that nobody sees it. */
+export function isHidden(attributes: string): boolean {
   if (/(?:^|\s)hidden(?=[\s=/]|$)/i.test(attributes)) return true
   const [, double, single] = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes) ?? []
   const style = double ?? single

@@ -1,0 +1,20 @@
+/** Attributes that Markdown gives to what stands before them: `{ #id .class key="value" }`, and with a colon as kramdown has it. */
+export interface AttributeList {
+  readonly id: string
+  readonly end: number
+}
+
+const ATTRIBUTE = String.raw`(?:[#.][\p{L}\p{N}_][\p{L}\p{N}_:.-]{0,100}|[\w:-]{1,50}=(?:"[^"\n]{0,300}"|'[^'\n]{0,300}'|[^\s"'{}]{1,300}))`
+const LIST = new RegExp(
+  String.raw`\{(?::?[ \t]*${ATTRIBUTE}(?:[ \t]+(?:${ATTRIBUTE}|[\w-]{1,50})){0,20}|:[ \t]*[\w-]{1,50})[ \t]*\}`,
+  'uy',
+)
+
+/** Reads the list of attributes that begins at a place; undefined if there is none. */
+export function readAttributeList(text: string, at: number): AttributeList | undefined {
+  LIST.lastIndex = at
+  const [list] = LIST.exec(text) ?? []
+  if (list === undefined) return undefined
+  const [, id = ''] = /[{\s:]#([^\s{}]+)/.exec(list) ?? []
+  return { id, end: at + list.length }
+}

@@ -1,0 +1,374 @@
+import { isBlank } from '../../text/lines.ts'
+import { fenceFor } from '../write/escape.ts'
+import { CODE_INDENT, Columns, indentOf } from './columns.ts'
+import { readAlert } from './components.ts'
+import { readDirective, writeDirective } from './directives.ts'
+import { cleanMarks, closesFence, type Fence, readFence, readInfo } from './fences.ts'
+import { boxOf, layOut, opensIndented, quoteBox } from './layout.ts'
+import { dropModules } from './module-statements.ts'
+import { Scanner } from './scan.ts'
+import { closedTemplateTags, readTemplateTag } from './template-tags.ts'
+import { ProseReader, type TextFacts } from './writer.ts'
+
+/** How Markdown is cleaned of what its generator reads. */
+export interface DialectOptions {
+  /** Whether it was called MDX: all braces hold expressions, and nothing is code because it is indented. */
+  readonly isMdx: boolean
+  /** Its front matter. */
+  readonly fields: ReadonlyMap<string, string>
+}
+
+/** Markdown as CommonMark knows it. */
+export interface CleanDialects {
+  readonly lines: readonly string[]
+  /** What modules in it export about the page. */
+  readonly facts: ReadonlyMap<string, string>
+  /** Characters of comments that were left out. */
+  readonly hiddenChars: number
+  /** How often signs were looked at once more, to find where something ends. */
+  readonly looks: number
+}
+
+/**
+ * Makes Markdown of the dialects that site generators read: of MDX, and of what Docusaurus, VitePress, MkDocs, MyST, Hugo, Jekyll,
+ * GitBook and others add. Nothing in it is run. Boxes, tabs and titles take the form that the extraction of HTML gives them; a fragment
+ * of a heading is left behind it as `{#id}`. Text without any of this, and all code, stays as it is to the byte.
+ */
+export function cleanDialects(lines: readonly string[], { isMdx, fields }: DialectOptions): CleanDialects {
+  const text = lines.join('\n')
+  if (!isMdx && !MAY_BE_DIALECT.test(text)) return { lines, facts: new Map(), hiddenChars: 0, looks: 0 }
+  const scanner = new Scanner(text.length)
+  const modules = dropModules(lines, codeLines(lines), scanner)
+  const facts: TextFacts = {
+    isMdx: isMdx || modules.isModule,
+    pairs: pairedTags(text),
+    templates: closedTemplateTags(text),
+    isMyst: MYST.test(text),
+    fields: new Map([...fields, ...modules.facts]),
+  }
+  const cleaner = new BlockReader(facts, scanner, 0)
+  const cleaned = cleaner.read(modules.lines)
+  return { lines: cleaned, facts: modules.facts, hiddenChars: cleaner.hiddenChars, looks: scanner.looks }
+}
+
+/** What some dialect has and plain Markdown hardly ever does. Only speed depends on it. */
+const MAY_BE_DIALECT =
+  /[{<]|^[ \t]*(?::{2,}|!!!|\?\?\?|===[!+]? |\/{3,}|>[> \t]*\[!|import\s|export\s|\[\[?_?toc|\*\[|\([\w-]+\)=)|^[ \t]*(?:`{3}|~{3}).*[ \t{=[:]|\[!code|---cut|\^\?|highlight-|:[a-z]+-[a-z\d-]+:|\+\+[a-z]/im
+
+/** What only MyST has: targets, directives and roles. */
+const MYST = /^\([\w.:-]+\)=[ \t]*$|^[ \t]*(?:`{3,}|:{3,})\{[a-z][\w:-]*\}|\{[a-z][\w:+-]*\}`/m
+/** Template tags with code in them. */
+const CODE_TAGS = new Set(['highlight', 'codeblock', 'prism', 'mermaid'])
+
+/** Tells which lines are in fences. */
+function codeLines(lines: readonly string[]): (line: number) => boolean {
+  const code = new Set<number>()
+  let fence: Fence | undefined
+  for (const [at, line] of lines.entries()) {
+    if (fence !== undefined) {
+      code.add(at)
+      if (closesFence(line, fence)) fence = undefined
+    } else {
+      fence = readFence(line)
+      if (fence !== undefined) code.add(at)
+    }
+  }
+  return (line) => code.has(line)
+}
+
+/** Names of tags that a text opens as well as closes. */
+function pairedTags(text: string): ReadonlySet<string> {
+  const opened = new Set<string>()
+  const closed = new Set<string>()
+  for (const [, slash, name = ''] of text.matchAll(/<(\/?)([A-Za-z][\w.:-]{0,100})/g))
+    (slash === '/' ? closed : opened).add(name)
+  return new Set([...opened].filter((name) => closed.has(name)))
+}
+
+/** Most blocks inside each other that are read. */
+const MAX_DEPTH = 8
+const QUOTE = /^( {0,3}>)( ?)/
+const TARGET = /^\(([\w.:-]{1,100})\)=\s*$/
+/** Blocks of HTML that end with a sign, and not with a blank line. */
+const RAW: readonly (readonly [open: RegExp, close: RegExp])[] = [
+  [/^\s*<!--/, /-->/],
+  [/^\s*<(?:pre|CodeBlock)\b/, /<\/(?:pre|CodeBlock)\s*>/],
+  [/^\s*<script\b/i, /<\/script\s*>/i],
+  [/^\s*<style\b/i, /<\/style\s*>/i],
+  [/^\s*<svg\b/i, /<\/svg\s*>/i],
+  [/^\s*<table\b/i, /<\/table\s*>/i],
+]
+const MAX_RAW = 5000
+
+/** Goes through lines, and tells code from prose. */
+class BlockReader {
+  hiddenChars = 0
+  readonly #facts: TextFacts
+  readonly #scanner: Scanner
+  readonly #depth: number
+  readonly #out: ProseReader
+  readonly #columns = new Columns()
+  readonly #raw = new RawBlocks()
+  #prose: string[] = []
+  /** Containers of so many colons, or more, are closed nowhere in the rest. */
+  #unclosed = Number.POSITIVE_INFINITY
+  /** The fragment that a line gave to the heading after it. */
+  #target = ''
+
+  constructor(facts: TextFacts, scanner: Scanner, depth: number) {
+    this.#facts = facts
+    this.#scanner = scanner
+    this.#depth = depth
+    this.#out = new ProseReader(facts, scanner)
+  }
+
+  read(lines: readonly string[]): string[] {
+    let isAfterBlank = true
+    for (let at = 0; at < lines.length; ) {
+      const next = this.#take(lines, at, isAfterBlank)
+      isAfterBlank = isBlank(lines[next - 1] ?? '') || next > at + 1
+      at = next
+    }
+    this.#flush()
+    this.#out.finish()
+    this.hiddenChars += this.#out.hiddenChars
+    return layOut(this.#out.items, this.#facts.isMdx)
+  }
+
+  /** Takes the block that begins at a line, or the line; returns the one after it. */
+  #take(lines: readonly string[], at: number, isAfterBlank: boolean): number {
+    const line = lines[at] ?? ''
+    if (isBlank(line)) {
+      this.#prose.push(line)
+      return at + 1
+    }
+    this.#columns.leave(line)
+    const indent = indentOf(line) - this.#columns.current
+    if (indent >= CODE_INDENT && isAfterBlank && !this.#facts.isMdx) {
+      this.#flush()
+      if (!this.#out.isInComponent) return this.#indentedCode(lines, at)
+    }
+    const fence = readFence(line) ?? readColonFence(line)
+    if (fence !== undefined && this.#mayBeFence(indent)) {
+      const end = this.#fence(lines, at, fence)
+      if (end !== undefined) return end
+    }
+    const template = this.#templateCode(lines, at)
+    if (template !== undefined) return template
+    const raw = isAfterBlank || line.includes('<!--') ? this.#raw.endOf(lines, at) : undefined
+    if (raw !== undefined) {
+      for (const one of lines.slice(at, raw)) this.#prose.push(one)
+      return raw
+    }
+    if (QUOTE.test(line) && this.#depth < MAX_DEPTH) return this.#quote(lines, at)
+    const [, target] = TARGET.exec(line) ?? []
+    if (target !== undefined && isHeading(lines, at + 1)) {
+      this.#target = target
+      return this.#drop(lines, at, at + 1)
+    }
+    if (this.#facts.isMyst && /^(?:%(?:\s|$)|\+\+\+\s*$|\+\+\+ *\{)/.test(line)) {
+      this.hiddenChars += line.startsWith('%') ? line.slice(1).trim().length : 0
+      return this.#drop(lines, at, at + 1)
+    }
+    if (/^[-*+]\s+\S/.test(line) && /^\{:\s*toc\b[^}]*\}\s*$/i.test(lines[at + 1] ?? ''))
+      return this.#drop(lines, at, at + 2)
+    const callout = this.#callout(lines, at)
+    if (callout !== undefined) return callout
+    this.#prose.push(this.#withTarget(line))
+    if (opensIndented(line)) this.#columns.push(indentOf(line) + CODE_INDENT)
+    else this.#columns.enter(line)
+    return at + 1
+  }
+
+  /** Leaves lines out, and one of the blank ones around them. */
+  #drop(lines: readonly string[], start: number, end: number): number {
+    const isBetween =
+      (start === 0 || isBlank(lines[start - 1] ?? '')) && isBlank(lines[end] ?? '') && end < lines.length
+    return isBetween ? end + 1 : end
+  }
+
+  /** `{: .note }` above a paragraph or quotation makes a box of it. */
+  #callout(lines: readonly string[], at: number): number | undefined {
+    const [, word = ''] = /^\{:\s*\.([a-z]+)(?:-title)?\s*\}\s*$/.exec(lines[at] ?? '') ?? []
+    const box = word === '' || isBlank(lines[at + 1] ?? '') || this.#depth >= MAX_DEPTH ? undefined : boxOf(word, '')
+    if (box === undefined) return undefined
+    let end = at + 1
+    while (end < lines.length && !isBlank(lines[end] ?? '')) end++
+    const inner = lines.slice(at + 1, end).map((line) => line.replace(QUOTE, ''))
+    this.#box(quoteBox({ ...box, title: '' }, this.#nested(inner)))
+    return end
+  }
+
+  #box(lines: readonly string[]): void {
+    this.#flush()
+    this.#out.gap()
+    if (lines.length > 0) this.#out.verbatim(lines, true)
+    this.#out.gap()
+  }
+
+  /** Code between two template tags: `{{< highlight go >}}`, `{% highlight ruby %}`, `{{< tab header="Go" lang="go" >}}`. */
+  #templateCode(lines: readonly string[], at: number): number | undefined {
+    const line = lines[at] ?? ''
+    const text = line.trimStart()
+    if (!/^\{[{%]/.test(text)) return undefined
+    const tag = readTemplateTag(text, 0, this.#scanner)
+    if (tag === undefined || tag.isClosing || !isBlank(text.slice(tag.end))) return undefined
+    const language = tag.attributes.get('lang') ?? (CODE_TAGS.has(tag.name) ? (tag.values[0] ?? '') : undefined)
+    if (language === undefined || !this.#facts.templates.has(tag.name)) return undefined
+    const closing = new RegExp(`^\\s*\\{[{%][<%]?-?\\s*(?:/|end)\\s*${tag.name}\\b`)
+    const length = lines.slice(at + 1, at + MAX_RAW).findIndex((one) => closing.test(one))
+    this.#scanner.spend(length < 0 ? MAX_RAW : length)
+    if (length < 0) return undefined
+    const code = lines.slice(at + 1, at + 1 + length)
+    const fence = fenceFor(code.join('\n'), 3)
+    const title = tag.attributes.get('header') ?? tag.attributes.get('title') ?? ''
+    const written = [fence + (/^[\w+#.-]{1,30}$/.test(language) ? language : ''), ...code, fence]
+    this.#flush()
+    this.#out.titled('', title, written)
+    return at + length + 2
+  }
+
+  #mayBeFence(indent: number): boolean {
+    if (indent < CODE_INDENT || this.#facts.isMdx) return true
+    this.#flush()
+    return this.#out.isInComponent
+  }
+
+  #withTarget(line: string): string {
+    if (this.#target === '') return line
+    const id = this.#target
+    this.#target = ''
+    return /^#{1,6}\s/.test(line) && !/\{#[^{}]*\}\s*$/.test(line) ? `${line} {#${id}}` : line
+  }
+
+  #flush(): void {
+    if (this.#prose.length === 0) return
+    this.#out.prose(`${this.#prose.join('\n')}\n`)
+    this.#prose = []
+  }
+
+  #indentedCode(lines: readonly string[], start: number): number {
+    const least = this.#columns.current + CODE_INDENT
+    let end = start + 1
+    for (let at = end; at < lines.length; at++) {
+      const line = lines[at] ?? ''
+      if (isBlank(line)) continue
+      if (indentOf(line) < least) break
+      end = at + 1
+    }
+    this.#out.verbatim(lines.slice(start, end), false)
+    return end
+  }
+
+  /** Takes a fence; returns the line after it, or undefined for a container that is none of MyST. */
+  #fence(lines: readonly string[], start: number, fence: Fence): number | undefined {
+    const isContainer = fence.marker.startsWith(':')
+    if (isContainer && (fence.marker.length >= this.#unclosed || readDirective(fence.info, []) === undefined))
+      return undefined
+    const end = this.#endOfFence(lines, start, fence)
+    const isClosed = end > start + 1 && closesFence(lines[end - 1] ?? '', fence)
+    const code = lines.slice(start + 1, isClosed ? end - 1 : end)
+    if (isContainer && !isClosed) {
+      this.#unclosed = fence.marker.length
+      return undefined
+    }
+    this.#flush()
+    if (this.#out.isHidden) {
+      this.#out.text(`${lines.slice(start, end).join('\n')}\n`)
+      return end
+    }
+    const directive = this.#depth < MAX_DEPTH ? readDirective(fence.info, code) : undefined
+    if (directive !== undefined) {
+      const written = writeDirective(directive, (body) => this.#nested(body))
+      this.#box(written.map((line) => (line === '' ? '' : fence.lead + line)))
+      return end
+    }
+    const { language, title, isDialect, isTwoslash } = readInfo(fence.info, this.#out.isInComponent)
+    const marked = cleanMarks(code, isTwoslash)
+    const opening = marked.isDiff ? 'diff' : language
+    const first = isDialect || marked.isDiff ? fence.lead + fence.marker + opening : (lines[start] ?? '')
+    const written = [first, ...marked.code, ...(isClosed ? [lines[end - 1] ?? ''] : [])]
+    if (title === '') this.#out.verbatim(written, true)
+    else this.#out.titled(fence.lead, title, written)
+    return end
+  }
+
+  /** The line after a fence: a fence in a list ends with the list. */
+  #endOfFence(lines: readonly string[], start: number, fence: Fence): number {
+    const column = this.#columns.current
+    for (let at = start + 1; at < lines.length; at++) {
+      const line = lines[at] ?? ''
+      if (closesFence(line, fence) && indentOf(line) - indentOf(fence.lead) < CODE_INDENT) return at + 1
+      if (!this.#facts.isMdx && column > 0 && !isBlank(line) && indentOf(line) < Math.min(column, indentOf(fence.lead)))
+        return at
+    }
+    return lines.length
+  }
+
+  /** A quotation is read for itself, and stays as it is where that changes nothing. */
+  #quote(lines: readonly string[], start: number): number {
+    let end = start
+    while (QUOTE.test(lines[end] ?? '')) end++
+    const quoted = lines.slice(start, end)
+    const inner = quoted.map((line) => line.replace(QUOTE, ''))
+    const alert = readAlert(inner[0] ?? '')
+    const body = alert === undefined ? inner : inner.slice(1)
+    const cleaned = this.#nested(body)
+    const lead = /^ */.exec(quoted[0] ?? '')?.[0] ?? ''
+    const isSame = cleaned.length === body.length && cleaned.every((line, i) => line === body[i])
+    this.#flush()
+    const written =
+      alert === undefined ? cleaned.map((line) => (line === '' ? '>' : `> ${line}`)) : quoteBox(alert, cleaned)
+    const isKept =
+      isSame && (alert === undefined || written.join('\n') === quoted.join('\n') || isCanonical(inner[0] ?? ''))
+    this.#out.verbatim(isKept ? quoted : written.map((line) => lead + line), false)
+    return end
+  }
+
+  #nested(lines: readonly string[]): string[] {
+    const reader = new BlockReader(this.#facts, this.#scanner, this.#depth + 1)
+    const cleaned = reader.read(lines)
+    this.hiddenChars += reader.hiddenChars
+    return cleaned
+  }
+}
+
+/** Whether a line begins a box in the form that all boxes get. */
+function isCanonical(line: string): boolean {
+  return /^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*$/.test(line.trim())
+}
+
+/** `:::{note}`: a directive between colons. */
+function readColonFence(line: string): Fence | undefined {
+  const [, lead = '', marker, info = ''] = /^([ \t]*)(:{3,})(\{[A-Za-z][\w:+-]*\}.*)$/.exec(line) ?? []
+  return marker === undefined ? undefined : { lead, marker, info }
+}
+
+function isHeading(lines: readonly string[], from: number): boolean {
+  for (let at = from; at < Math.min(lines.length, from + 5); at++) {
+    const line = lines[at] ?? ''
+    if (!isBlank(line) && !TARGET.test(line)) return /^#{1,6}\s/.test(line)
+  }
+  return false
+}
+
+/** Finds the ends of blocks of HTML that blank lines do not end. */
+class RawBlocks {
+  /** Lines that were looked through for an end in vain, by what was looked for. */
+  readonly #searched = new Map<RegExp, { readonly from: number; readonly to: number }>()
+
+  /** The line after the block that begins at a line; undefined if none does. */
+  endOf(lines: readonly string[], start: number): number | undefined {
+    const line = lines[start] ?? ''
+    const close = RAW.find(([open]) => open.test(line))?.[1]
+    if (close === undefined) return undefined
+    const searched = this.#searched.get(close)
+    const isKnown = searched !== undefined && searched.from <= start && start < searched.to
+    const last = Math.min(lines.length, start + MAX_RAW)
+    for (let at = isKnown ? searched.to : start; at < last; at++) {
+      if (close.test(lines[at] ?? '')) return at + 1
+    }
+    this.#searched.set(close, { from: isKnown ? searched.from : start, to: last })
+    return undefined
+  }
+}

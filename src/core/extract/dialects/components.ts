@@ -1,0 +1,337 @@
+import { decodeHTML } from 'entities/decode'
+import { VOID } from '../../html/names.ts'
+import { isBlank } from '../../text/lines.ts'
+import { admonitionKind } from '../normalize/admonitions.ts'
+import { HTML_ELEMENTS } from './html-elements.ts'
+import { type Box, boxOf, strong } from './layout.ts'
+import type { Tag } from './scan.ts'
+import type { TemplateTag } from './template-tags.ts'
+
+/* What components, shortcodes and elements are called, and what they become. */
+
+/** What a tag is written as. */
+export type Part =
+  | { readonly type: 'inline'; readonly text: string }
+  /** Marks around words: both ends are the same. */
+  | { readonly type: 'mark'; readonly mark: string }
+  | { readonly type: 'link'; readonly address: string }
+  | { readonly type: 'code'; readonly code: string; readonly language: string; readonly title: string }
+  /** What stands in it is on one line: headings and titles. */
+  | { readonly type: 'heading'; readonly before: string; readonly after: string }
+  /** An item of a list; what is in it may hold further ones. */
+  | { readonly type: 'item'; readonly text: string; readonly isList: boolean }
+  | { readonly type: 'list'; readonly isOrdered: boolean }
+  | {
+      readonly type: 'block'
+      readonly box: Box | null
+      /** Lines before and after what it holds. */
+      readonly label: string
+      readonly after: string
+      /** Labels of its parts, by their values and by their numbers from 0. */
+      readonly labels: ReadonlyMap<string, string>
+    }
+
+/** The name of a tag, as components are looked up: `Tabs.Tab` and `tab` are one. */
+export function nameOf({ name }: Pick<Tag, 'name'>): string {
+  return name
+    .slice(name.lastIndexOf('.') + 1)
+    .slice(name.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/[-_]/g, '')
+}
+
+/** Boxes whose kind an attribute says. */
+const BOXES = new Set('callout admonition alert hint notice banner message aside note infobox callbox'.split(' '))
+const KIND_ATTRIBUTES = [
+  'type',
+  'variant',
+  'kind',
+  'style',
+  'color',
+  'intent',
+  'level',
+  'severity',
+  'status',
+  'context',
+]
+const KINDS_OF_STYLES: Readonly<Record<string, string>> = { working: 'tip', default: 'note', destructive: 'danger' }
+
+/** Components that have a title of their own, which no attribute says. */
+const OWN_TITLES: ReadonlyMap<string, string> = new Map([
+  ['deepdive', 'Deep Dive'],
+  ['solution', 'Solution'],
+  ['youwilllearn', 'You will learn'],
+])
+const OWN_BOXES: ReadonlyMap<string, Box> = new Map([
+  ['pitfall', { kind: 'WARNING', title: 'Pitfall' }],
+  ['canary', { kind: 'NOTE', title: 'Canary' }],
+  ['experimental', { kind: 'WARNING', title: 'Experimental' }],
+  ['wip', { kind: 'NOTE', title: 'Under construction' }],
+  ['goodtoknow', { kind: 'NOTE', title: 'Good to know' }],
+])
+
+/** Attributes that say what a part is called, the likeliest first. */
+const LABELS = [
+  'title',
+  'label',
+  'name',
+  'summary',
+  'header',
+  'heading',
+  'question',
+  'titleText',
+  'caption',
+  'text',
+  'value',
+]
+/** Attributes of components that nothing is known of, if they say something to the reader. */
+const TITLES = ['title', 'label', 'summary', 'header', 'heading', 'titleText', 'question']
+const LABELLED = new Set(
+  `tab tabitem tabpanel tabspanel step card linkcard accordion accordionitem details collapsible collapse expandable expand dropdown
+  feature item section update example toggle spoiler disclosure view doccard`.split(/\s+/),
+)
+const TABS = new Set('tabs tabpane tabgroup codetabs tabset contenttabs'.split(' '))
+const FIELDS = new Set(['paramfield', 'responsefield', 'property', 'field', 'param', 'prop', 'apiproperty'])
+/** Components that words stand around; all others begin and end lines. */
+const INLINE = new Set(
+  'badge icon link tooltip inlinecode term span kbd abbr emoji anchor tag chip pill trans'.split(' '),
+)
+const LINKS = new Set(['link', 'anchor', 'linkbutton', 'button'])
+const FILES = new Set(['file', 'folder', 'treefile', 'treefolder'])
+/** Components that stand for a sign. */
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  ['check', '✓'],
+  ['cross', '✗'],
+  ['yes', '✓'],
+  ['no', '✗'],
+])
+const MARKS: Readonly<Record<string, string>> = {
+  b: '**',
+  strong: '**',
+  i: '*',
+  em: '*',
+  del: '~~',
+  s: '~~',
+}
+/** Elements that words stand in. */
+const INLINE_ELEMENTS = new Set(
+  `a abbr b bdi bdo big br button cite code data del dfn em font i img ins kbd label mark nobr q ruby rt s samp small span strike
+  strong sub sup time tt u var wbr`.split(/\s+/),
+)
+
+/** Whether a tag is an element of HTML. */
+export function isElement({ name }: Pick<Tag, 'name'>): boolean {
+  return HTML_ELEMENTS.has(name)
+}
+
+/** Whether nothing closes a tag. */
+export function isVoid({ name, isEmpty }: Pick<Tag, 'name' | 'isEmpty'>): boolean {
+  return isEmpty || VOID.has(name)
+}
+
+/** What an opening tag becomes. */
+export function readPart(tag: Tag | TemplateTag): Part {
+  if ('values' in tag) return readTemplate(tag)
+  return isElement(tag) ? readElement(tag) : readComponent(tag, nameOf(tag))
+}
+
+function readElement(tag: Tag): Part {
+  const { name, attributes } = tag
+  const mark = MARKS[name]
+  if (mark !== undefined) return { type: 'mark', mark }
+  if (name === 'a') return { type: 'link', address: safeAddress(attributes.get('href') ?? '') }
+  if (name === 'br') return inline('\n')
+  if (name === 'hr') return block({ label: '---' })
+  if (name === 'img') return inline(writeImage(attributes))
+  if (INLINE_ELEMENTS.has(name)) return inline('')
+  if (/^h[1-6]$/.test(name)) {
+    const id = attributes.get('id') ?? ''
+    return { type: 'heading', before: `${'#'.repeat(Number(name[1]))} `, after: id === '' ? '' : ` {#${id}}` }
+  }
+  if (name === 'summary' || name === 'figcaption' || name === 'dt')
+    return { type: 'heading', before: '**', after: '**' }
+  if (name === 'li') return { type: 'item', text: '', isList: false }
+  if (name === 'ul' || name === 'ol') return { type: 'list', isOrdered: name === 'ol' }
+  const box = boxOfClasses(attributes.get('class') ?? attributes.get('className') ?? '')
+  return block({ box })
+}
+
+const BOX_CLASSES = new Set('admonition alert callout notice hint custom-block markdown-alert infobox'.split(' '))
+
+function boxOfClasses(classes: string): Box | null {
+  const words = classes.toLowerCase().split(/\s+/)
+  if (!words.some((word) => BOX_CLASSES.has(word) || admonitionKind(word) !== undefined)) return null
+  const parts = words.flatMap((word) => [word, ...word.split('-')])
+  const kind = parts.map((word) => admonitionKind(word)).find((found) => found !== undefined)
+  return kind === undefined ? null : { kind, title: '' }
+}
+
+function readComponent(tag: Tag, name: string): Part {
+  const { attributes, isEmpty } = tag
+  const text = (...keys: string[]) =>
+    keys.map((key) => attributes.get(key)?.trim() ?? '').find((found) => found !== '') ?? ''
+  const sign = SIGNS.get(name)
+  if (sign !== undefined && isEmpty) return inline(sign)
+  if (name === 'img' || name === 'image' || name === 'themedimage' || name === 'illustration' || name === 'diagram')
+    return inline(writeImage(attributes))
+  if (LINKS.has(name)) return { type: 'link', address: safeAddress(text('href', 'to', 'link')) }
+  if (name === 'code' || name === 'codeblock' || name === 'syntaxhighlighter') {
+    const code = text('code', 'source')
+    if (code !== '') return { type: 'code', code, language: text('lang', 'language'), title: text('title', 'filename') }
+  }
+  if (INLINE.has(name)) return inline(isEmpty ? text('text', 'label', 'children', 'title') : '')
+  const box = boxOfComponent(tag, name)
+  if (box !== undefined) return block({ box })
+  if (FIELDS.has(name)) return block({ label: writeField(attributes) })
+  if (name === 'tree' || name === 'filetree') return { type: 'list', isOrdered: false }
+  if (FILES.has(name)) return { type: 'item', text: text('name', 'label'), isList: true }
+  const labels = TABS.has(name) ? listLabels(tag) : NO_LABELS
+  const own = OWN_TITLES.get(name)
+  const label = name === 'fragment' ? text('slot') : text(...(LABELLED.has(name) ? LABELS : TITLES))
+  const address = safeAddress(text('href', 'to', 'url'))
+  const shown = strong(label === '' ? (own ?? '') : label)
+  const linked = shown !== '' && address !== '' ? `[${shown}](${address})` : shown
+  const about = isEmpty ? text('description', 'alt', 'caption') : name === 'update' ? text('description') : ''
+  const after = isEmpty ? '' : text('caption')
+  return block({ label: [linked, about].filter((part) => part !== '').join('\n\n'), after, labels })
+}
+
+function boxOfComponent({ attributes, isEmpty }: Tag, name: string): Box | undefined {
+  if (isEmpty) return undefined
+  const title = attributes.get('title') ?? attributes.get('heading') ?? attributes.get('label') ?? ''
+  const own = OWN_BOXES.get(name)
+  if (own !== undefined) return title === '' ? own : { ...own, title }
+  if (BOXES.has(name)) {
+    const given =
+      KIND_ATTRIBUTES.map((key) => (attributes.get(key) ?? '').toLowerCase()).find((word) => word !== '') ?? ''
+    const kind = admonitionKind(KINDS_OF_STYLES[given] ?? given) ?? admonitionKind(name) ?? 'NOTE'
+    return { kind, title }
+  }
+  const kind = admonitionKind(name)
+  return kind === undefined || LABELLED.has(name) || name === 'summary' ? undefined : { kind, title }
+}
+
+function inline(text: string): Part {
+  return { type: 'inline', text }
+}
+
+function block(about: Partial<Omit<Extract<Part, { type: 'block' }>, 'type'>>): Part {
+  return { type: 'block', box: null, label: '', after: '', labels: NO_LABELS, ...about }
+}
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map()
+
+/** Labels of tabs that the set of them gives: `items={['npm', 'yarn']}`, `values={[{label: 'npm', value: 'n'}]}`. */
+function listLabels({ expressions }: Tag): Map<string, string> {
+  const items = expressions.get('items') ?? expressions.get('labels') ?? expressions.get('titles')
+  const source = (items ?? expressions.get('values') ?? expressions.get('tabs') ?? '').slice(0, 5000)
+  const labels = new Map<string, string>()
+  for (const [i, [object]] of [...source.matchAll(/\{[^{}]*\}/g)].entries()) {
+    const [, label] = /\blabel\s*:\s*["'`]([^"'`\n]{1,200})["'`]/.exec(object) ?? []
+    const [, value] = /\bvalue\s*:\s*["'`]([^"'`\n]{1,200})["'`]/.exec(object) ?? []
+    if (label !== undefined) labels.set(value ?? String(i), label)
+  }
+  if (labels.size > 0 || items === undefined) return labels
+  for (const [i, [, label = '']] of [...source.matchAll(/["'`]([^"'`\n]{1,200})["'`]/g)].entries())
+    labels.set(String(i), label)
+  return labels
+}
+
+function writeField(attributes: ReadonlyMap<string, string>): string {
+  const name = ['path', 'query', 'body', 'header', 'name']
+    .map((key) => attributes.get(key) ?? '')
+    .find((text) => text !== '')
+  if (name === undefined) return ''
+  const facts = [attributes.get('type') ?? '', attributes.has('required') ? 'required' : '']
+  const preset = attributes.get('default') ?? ''
+  if (preset !== '') facts.push(`default: ${preset}`)
+  const said = facts.filter((fact) => fact !== '').join(', ')
+  return `\`${name}\`${said === '' ? '' : ` (${said})`}`
+}
+
+function writeImage(attributes: ReadonlyMap<string, string>): string {
+  const address = safeAddress(attributes.get('src') ?? attributes.get('srcLight') ?? attributes.get('srclight') ?? '')
+  const words = decodeHTML(attributes.get('alt') ?? '').replace(/[[\]]/g, '')
+  return address === '' ? words : `![${words}](${address})`
+}
+
+/** An address as it may stand in a link; '' for one that would run something. */
+export function safeAddress(address: string): string {
+  const plain = decodeHTML(address).trim()
+  if (/^[a-z][a-z\d+.-]*:/i.test(plain) && !/^(?:https?|ftps?|mailto|tel|file|data):/i.test(plain)) return ''
+  return plain.replace(/[\s()<>]/g, encodeURIComponent)
+}
+
+/** Shortcodes and tags of templates, most of which are components by another spelling. */
+function readTemplate(tag: TemplateTag): Part {
+  const { attributes, values, language } = tag
+  const name = nameOf(tag)
+  const [first = ''] = values
+  const text = (...keys: string[]) =>
+    keys.map((key) => attributes.get(key)?.trim() ?? '').find((found) => found !== '') ?? ''
+  if (TARGETS.has(name)) return inline(first || text('path', 'link'))
+  if (tag.isEmpty && (name === 'heading' || attributes.has('text'))) return inline(text('text') || first)
+  if (name === 'figure' || name === 'img' || name === 'image' || name === 'imgproc' || name === 'screenshot') {
+    const image = writeImage(
+      new Map([
+        ['src', text('src') || first],
+        ['alt', text('alt', 'caption', 'title')],
+      ]),
+    )
+    return block({ label: image })
+  }
+  if (name === 'contentref' || name === 'embed') {
+    const address = safeAddress(text('url'))
+    return block({ label: tag.isEmpty && address !== '' ? `[${address}](${address})` : '' })
+  }
+  if (name === 'file') {
+    const address = safeAddress(text('src'))
+    return block({ label: address === '' ? '' : `[${address.slice(address.lastIndexOf('/') + 1)}](${address})` })
+  }
+  if (FILE_TAGS.has(name)) {
+    const content = text('content')
+    const kind = admonitionKind(first.replace(/\.\w+$/, ''))
+    if (content !== '')
+      return kind === undefined ? block({ label: content }) : block({ label: `> [!${kind}]\n> ${content}` })
+    const file = text('file') || first
+    return block({
+      label: /\.\w+$/.test(file) && language === 'hugo' ? `\`${file.slice(file.lastIndexOf('/') + 1)}\`` : '',
+    })
+  }
+  const title = text('title', 'header', 'name', 'summary') || (LABELLED.has(name) || TABS.has(name) ? first : '')
+  const named = new Map([...attributes, ...(title === '' ? [] : [['title', title] as const])])
+  if (BOXES.has(name) && first !== '' && !KIND_ATTRIBUTES.some((key) => named.has(key))) {
+    const [word = '', ...others] = values
+    named.set('type', word)
+    if (others.length > 0 && title === '') named.set('title', others.join(' '))
+  }
+  return readComponent({ ...tag, attributes: named }, name)
+}
+
+/** Whether a template tag computes something, or shows what is no text. */
+export function isUnshownTag(tag: TemplateTag): boolean {
+  return UNSHOWN_TAGS.has(nameOf(tag))
+}
+
+/** Tags that stand for a file. */
+const FILE_TAGS = new Set(['include', 'readfile', 'includecode', 'codenew', 'codesample', 'rawcode', 'includehtml'])
+/** Shortcodes that stand for an address. */
+const TARGETS = new Set(['ref', 'relref', 'link', 'posturl'])
+/** Tags that compute, or that show what no text is. */
+const UNSHOWN_TAGS = new Set(
+  `if else elsif elseif unless case when for assign capture endcapture raw verbatim increment decrement cycle layout liquid render param toc
+  youtube youtubelite vimeo tweet gist icon fontawesome set block extends import from macro call filter with autoescape blocks data
+  ifversion break continue tablerow`.split(/\s+/),
+)
+
+/** A box that a line of Markdown begins: `> [!note] Title`. */
+export function readAlert(text: string): Box | undefined {
+  const [, word, title = ''] = /^\[!([A-Za-z][\w-]*)(?:\|[^\]]*)?\][+-]?[ \t]*(.*)$/.exec(text.trim()) ?? []
+  if (word === undefined) return undefined
+  return boxOf(word, title)
+}
+
+/** Whether a text is a line of white space only, or the mark of a list item. */
+export function isLead(text: string): boolean {
+  return isBlank(text) || /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+$/.test(text)
+}

@@ -1,0 +1,120 @@
+import { isBlank } from '../../text/lines.ts'
+
+/* Blocks of code without what generators write into them: names of files, marks of lines, commands of twoslash. */
+
+/** The fence that a line opens. */
+export interface Fence {
+  readonly lead: string
+  readonly marker: string
+  readonly info: string
+}
+
+/** Reads a line as the opening one of a fence; undefined if it is none. */
+export function readFence(line: string): Fence | undefined {
+  const [, lead = '', marker, info = ''] = /^([ \t]*)(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+  if (marker === undefined || (marker.startsWith('`') && info.includes('`'))) return undefined
+  return { lead, marker, info }
+}
+
+/** Whether a line closes a fence. */
+export function closesFence(line: string, { marker }: Fence): boolean {
+  const text = line.trim()
+  return text.length >= marker.length && text === marker.charAt(0).repeat(text.length)
+}
+
+/** What the words after a fence say: the language, and the name of the file or tab. */
+export interface FenceInfo {
+  readonly language: string
+  readonly title: string
+  /** Whether generators other than CommonMark's are meant; what is not is left as it is. */
+  readonly isDialect: boolean
+  readonly isTwoslash: boolean
+}
+
+const TITLE =
+  /(?:^|[\s{,])(?:title|filename|fileName|displayName|file|name|caption|label|header)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|\{"([^"]*)"\}|([^\s"'{}]+))/
+/** Words that switch something on. */
+const FLAGS = new Set(
+  `active hidden live noInline showLineNumbers lineNumbers line-numbers numberLines linenums twoslash npm2yarn switcher copy nocopy
+  no-copy copyable editable playground expandable wrap nowrap lines focus readOnly render preview console output check noLineNumbers
+  no-line-numbers isolated`.split(/\s+/),
+)
+
+/** Nobody writes more behind a fence, or into a line of code that is marked. */
+const MAX_INFO = 1000
+const MAX_MARKED = 2000
+
+/**
+ * Reads the words after a fence. `isGrouped` says that it stands in a component, where further words are the label of a tab or
+ * the name of a file.
+ */
+export function readInfo(source: string, isGrouped: boolean): FenceInfo {
+  const info = source.trim()
+  if (info.length > MAX_INFO) return { language: '', title: '', isDialect: false, isTwoslash: false }
+  const [, double, single, braced, bare] = TITLE.exec(info) ?? []
+  const [, bracketed = ''] = /(?<!\[)\[([^[\]"']+)\](?!\])/.exec(info) ?? []
+  const title = double ?? single ?? braced ?? bare ?? bracketed
+  const { language, rest } = splitLanguage(info)
+  const plain = rest
+    .replace(/\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\}|\[[^[\]]*\]/g, ' ')
+    .replace(/[\w-]+=(?:"[^"]*"|'[^']*'|\S+)/g, ' ')
+    .replace(/"[^"]*"|\/[^/\s]+\/\S*/g, ' ')
+  const words = plain.split(/\s+/).filter((word) => word !== '')
+  const names = words.filter((word) => !FLAGS.has(word) && /^[\p{L}\p{N}@_./]/u.test(word))
+  const hasFlags = words.some((word) => FLAGS.has(word))
+  const isDialect =
+    isGrouped ||
+    hasFlags ||
+    title !== '' ||
+    /\{[^{}]*\}|\[[^[\]]*\]|[\w-]=\S/.test(info) ||
+    /:(?:no-)?line-numbers/.test(info)
+  return {
+    language,
+    title: (title === '' && isDialect ? names.join(' ') : title).trim(),
+    isDialect,
+    isTwoslash: words.includes('twoslash') || language.endsWith('twoslash'),
+  }
+}
+
+/** The language that an info string begins with: `js`, `js{1,3}`, `{ .js }`, `ts:line-numbers`, `rust,ignore`. */
+function splitLanguage(info: string): { readonly language: string; readonly rest: string } {
+  const [classed, name] = /^\{\s*\.([\w+#-]+)/.exec(info) ?? []
+  if (classed !== undefined && name !== undefined) return { language: name, rest: info }
+  const [engine, chunk] = /^\{([A-Za-z][\w+-]*)(?=[\s,}])/.exec(info) ?? []
+  if (engine !== undefined && chunk !== undefined) return { language: chunk, rest: '' }
+  const [language = ''] = /^[^\s{[:=,"']*/.exec(info) ?? []
+  // `title="x"` alone names no language.
+  if (info[language.length] === '=') return { language: '', rest: info }
+  const rest = info.slice(language.length).replace(/^:(?:no-)?line-numbers(?:=\d+)?/, '')
+  return { language, rest: rest.replace(/^,[\w,=-]*/, '') }
+}
+
+/** What comments that mark lines look like, in the languages that have them. */
+const COMMENT = String.raw`(?:\/\/|#|--|;|%|\/\*|<!--|\{\s*\/\*)`
+const COMMENT_END = String.raw`(?:\s*(?:\*\/\s*\}?|-->))?`
+const MAY_MARK = /\[!code|---cut|highlight-|\^\?|@(?:noErrors|errors|log|error|warn|annotate)|!(?:mark|focus|callout)/
+const CODE_MARK = new RegExp(String.raw`[ \t]*${COMMENT}[ \t]*\[!code ([^\]\n]{1,100})\]${COMMENT_END}[ \t]*`)
+const LINE_MARK = new RegExp(
+  String.raw`^[ \t]*${COMMENT}[ \t]*(?:---cut(?:-(?:before|after|start|end))?---|highlight-(?:next-line|start|end)|@(?:noErrors|errors:?)[^\n]*)${COMMENT_END}[ \t]*$`,
+)
+const QUERY = /^[ \t]*(?:\/\/|#)[ \t]*\^[?|]/
+
+/** Code without the marks of its lines. Lines that were added or taken out make it a difference. */
+export function cleanMarks(
+  code: readonly string[],
+  isTwoslash: boolean,
+): { readonly code: readonly string[]; readonly isDiff: boolean } {
+  if (!code.some((line) => MAY_MARK.test(line))) return { code, isDiff: false }
+  const signs: string[] = []
+  const kept: string[] = []
+  for (const line of code) {
+    if (LINE_MARK.test(line) || (QUERY.test(line) && (isTwoslash || /\^\?\s*$/.test(line)))) continue
+    const mark = line.length > MAX_MARKED ? null : CODE_MARK.exec(line)
+    const rest = mark === null ? line : line.replace(CODE_MARK, '')
+    if (mark !== null && isBlank(rest) && !isBlank(line)) continue
+    kept.push(rest)
+    signs.push(mark?.[1]?.startsWith('++') === true ? '+' : mark?.[1]?.startsWith('--') === true ? '-' : ' ')
+  }
+  const isDiff = signs.some((sign) => sign !== ' ')
+  return { code: isDiff ? kept.map((line, i) => `${signs[i]}${line}`.trimEnd()) : kept, isDiff }
+}

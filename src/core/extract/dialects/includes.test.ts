@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { expandIncludes, listIncludes, placesOf, readIncludes } from './includes.ts'
+
+describe('places of an included file', () => {
+  test.each([
+    ['a.py', 'docs/guide/x.md', ['docs/guide/a.py', 'docs/a.py', 'a.py']],
+    ['../../src/a.py', 'docs/en/docs/x.md', ['docs/src/a.py', 'src/a.py']],
+    ['@/parts/a.md', 'docs/x.md', ['docs/parts/a.md', 'parts/a.md']],
+    ['../../../a.py', 'docs/x.md', []],
+    ['/etc/passwd', 'docs/x.md', []],
+    ['https://example.org/a.md', 'docs/x.md', []],
+    ['C:\\a.md', 'docs/x.md', []],
+    ['a/../../../b', 'docs/x.md', []],
+  ])('%s in %s means %j, and nothing outside of the tree', (written, document, places) => {
+    expect(placesOf(written, document)).toEqual(places)
+  })
+})
+
+describe('included files', () => {
+  const read = (files: Readonly<Record<string, string>>) => async (path: string) => files[path]
+
+  test('are found in every form, and read once', async () => {
+    const lines = [
+      '--8<-- "a.md"',
+      '{* a.py hl[1] *}',
+      '<<< @/b.ts',
+      '<!--@include: c.md-->',
+      '{{#include d.rs:x}}',
+      '--8<-- "a.md"',
+    ]
+    expect(listIncludes(lines)).toEqual(['a.md', 'a.py', '@/b.ts', 'c.md', 'd.rs'])
+  })
+
+  test('may include others, and themselves only so often', async () => {
+    const files = await readIncludes(
+      '--8<-- "a.md"',
+      'x.md',
+      read({ 'a.md': 'A\n--8<-- "b.md"\n', 'b.md': 'B\n--8<-- "a.md"\n' }),
+    )
+    const lines = expandIncludes(['--8<-- "a.md"'], files)
+    expect(lines.slice(0, 4)).toEqual(['A', 'B', 'A', 'B'])
+    expect(lines.length).toBeLessThan(20)
+  })
+
+  test('are shown by their names where they are not there or outside', async () => {
+    const text = '<<< ../../a.js\n\n```py\n--8<-- "../../b.py"\n```'
+    expect(
+      expandIncludes(text.split('\n'), await readIncludes(text, 'docs/x.md', read({ 'a.js': 'x' }))).join('\n'),
+    ).toBe('`a.js`\n\n```py\nb.py\n```')
+  })
+
+  test('take only so much room, however often they are named', () => {
+    const lines = Array.from({ length: 1000 }, () => '--8<-- "a.txt"')
+    const taken = expandIncludes(lines, { 'a.txt': 'x'.repeat(100_000) }).join('\n')
+    expect(taken.length).toBeLessThan(2_200_000)
+    expect(taken).toMatch(/`a\.txt`$/)
+  })
+})

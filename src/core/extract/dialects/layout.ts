@@ -1,0 +1,381 @@
+import { isBlank, trimBlank } from '../../text/lines.ts'
+import { admonitionKind } from '../normalize/admonitions.ts'
+import { CODE_INDENT, Columns, cutIndent, indentOf } from './columns.ts'
+
+/** A part of a text whose tags were read: what stands on its lines, and where blocks begin and end. */
+export type Item =
+  | { readonly type: 'line'; readonly text: string }
+  /** Code, or Markdown that is finished. */
+  | { readonly type: 'verbatim'; readonly lines: readonly string[]; readonly isFence: boolean }
+  /** Two blocks meet. */
+  | { readonly type: 'gap' }
+  /** Begins the content of a tag; `lead` is what stands before that on its line. */
+  | {
+      readonly type: 'open'
+      readonly name: string
+      readonly lead: string
+      readonly box: Box | null
+      /** Whether the indent of its content is that of the tags around it. */
+      readonly isIndented: boolean
+    }
+  | { readonly type: 'close'; readonly name: string }
+
+/** A box that tells the reader to mind something. */
+export interface Box {
+  readonly kind: string
+  readonly title: string
+}
+
+/** The box that a word and a title name. A word that says more than the kind is a title; undefined for a word that names none. */
+export function boxOf(word: string, title: string): Box | undefined {
+  const kind = admonitionKind(word)
+  if (kind === undefined) return undefined
+  const said = word.toUpperCase() === kind ? '' : word.charAt(0).toUpperCase() + word.slice(1).replaceAll('-', ' ')
+  return { kind, title: title === '' ? said : title }
+}
+
+/** A block that is open. */
+interface Frame {
+  readonly lines: string[]
+  readonly lead: string
+  readonly box: Box | null
+  readonly columns: Columns
+  /** Columns that its lines are indented by; undefined until the first of them. */
+  strip: number | undefined
+  /** What ends it: the tag of a name, an item, or a line that is indented less. */
+  readonly end: { readonly name: string } | { readonly item: number } | { readonly indent: number }
+  /** A name that the lines in it are read by. */
+  readonly word: string
+}
+
+const MAX_FRAMES = 12
+
+/** Writes items down as lines of Markdown: boxes as quotations, titles as strong lines, no indent but that of lists. */
+export function layOut(items: readonly Item[], isMdx: boolean): string[] {
+  return new Layout(items, isMdx).write()
+}
+
+class Layout {
+  readonly #items: readonly Item[]
+  readonly #isMdx: boolean
+  readonly #ends: ReadonlyMap<number, number>
+  readonly #endItems: ReadonlySet<number>
+  readonly #frames: Frame[] = [createFrame('', null, { item: -1 }, 0, '')]
+  /** Frames that were not opened because there were too many. */
+  #skipped = 0
+  /** Whether a block has ended, so that what follows begins behind one blank line. */
+  #isGap = false
+  #at = 0
+
+  constructor(items: readonly Item[], isMdx: boolean) {
+    this.#items = items
+    this.#isMdx = isMdx
+    this.#ends = pairContainers(items)
+    this.#endItems = new Set(this.#ends.values())
+  }
+
+  write(): string[] {
+    for (; this.#at < this.#items.length; this.#at++) {
+      const item = this.#items[this.#at]
+      if (item !== undefined) this.#take(item)
+    }
+    while (this.#frames.length > 1) this.#close()
+    return this.#top.lines
+  }
+
+  get #top(): Frame {
+    const frame = this.#frames.at(-1)
+    if (frame === undefined) throw new Error('the outermost block never ends')
+    return frame
+  }
+
+  #take(item: Item): void {
+    if (item.type === 'gap') this.#isGap = true
+    else if (item.type === 'open') this.#openTag(item)
+    else if (item.type === 'close') this.#closeTag(item.name)
+    else if (item.type === 'verbatim') this.#verbatim(item)
+    else if (!this.#endItems.has(this.#at)) this.#line(item.text)
+    else this.#closeUntil((frame) => 'item' in frame.end && frame.end.item === this.#at)
+  }
+
+  /** A line as it stands in the innermost block. Blocks end that it is not indented enough for. */
+  #enter(line: string): string {
+    let text = line
+    for (const [i, frame] of this.#frames.entries()) {
+      if (isBlank(text)) return ''
+      const indent = indentOf(text)
+      if ('indent' in frame.end && indent < frame.end.indent) {
+        while (this.#frames.length > i) this.#close()
+        break
+      }
+      frame.strip ??= indent
+      text = cutIndent(text, frame.strip)
+    }
+    return text
+  }
+
+  #push(line: string): void {
+    const { lines } = this.#top
+    const isEmpty = isBlank(line)
+    if (this.#isGap) {
+      if (isEmpty) return
+      if (lines.length > 0 && !isBlank(lines.at(-1) ?? '')) lines.push('')
+      this.#isGap = false
+    }
+    lines.push(line)
+  }
+
+  #line(source: string): void {
+    if (isBlank(source)) {
+      // A blank line keeps the white space that its author wrote.
+      this.#push(this.#frames.length === 1 ? source : '')
+      return
+    }
+    const text = this.#enter(source)
+    const frame = this.#top
+    frame.columns.leave(text)
+    if (this.#openContainer(text)) return
+    if (this.#dropsLine(text, frame)) {
+      this.#isGap = true
+      return
+    }
+    // In tags an indent is that of the tags, and nowhere in MDX does it make code.
+    const isInTag = this.#frames.some(({ end }) => 'name' in end)
+    const isLoose = !frame.columns.isInList && (isInTag || (this.#isMdx && indentOf(text) >= CODE_INDENT))
+    const shown = isLoose ? text.trimStart() : text
+    frame.columns.enter(shown)
+    this.#push(shown)
+  }
+
+  /** Lines that only tell a generator what to do. */
+  #dropsLine(text: string, { word }: Frame): boolean {
+    const line = text.trim()
+    if (word === 'tabs' && line.startsWith('== ')) {
+      this.#isGap = true
+      this.#push(strong(line.slice(3)))
+      return true
+    }
+    const [leaf, label = ''] = LEAF.exec(line) ?? []
+    if (leaf !== undefined && label !== '') this.#push(label)
+    return leaf !== undefined || IGNORED.test(line)
+  }
+
+  #verbatim({ lines, isFence }: Extract<Item, { type: 'verbatim' }>): void {
+    const [first = ''] = lines
+    this.#enter(first)
+    const { columns } = this.#top
+    const outer = this.#strip
+    const indent = Math.max(indentOf(first) - outer, 0)
+    columns.leave(' '.repeat(indent) + first.trimStart())
+    const cut = outer + (isFence ? this.#fenceIndent(indent, columns) : 0)
+    for (const line of lines) this.#push(cutIndent(line, cut))
+  }
+
+  /** How far a fence is indented beyond the list that it stands in, or at all where tags around it have indents of their own. */
+  #fenceIndent(indent: number, columns: Columns): number {
+    const deep = indent - columns.current
+    if (columns.isInList) return deep >= CODE_INDENT ? deep : 0
+    return this.#frames.length > 1 || deep >= CODE_INDENT ? deep : 0
+  }
+
+  /** Columns that the blocks around a line take away from it. */
+  get #strip(): number {
+    return this.#frames.reduce((sum, { strip = 0 }) => sum + strip, 0)
+  }
+
+  #openTag({ name, lead, box, isIndented }: Extract<Item, { type: 'open' }>): void {
+    this.#isGap = true
+    if (this.#frames.length > MAX_FRAMES) {
+      this.#skipped++
+      return
+    }
+    const text = this.#enter(`${lead}x`).slice(0, -1)
+    const { columns } = this.#top
+    columns.leave(`${text}x`)
+    columns.enter(text)
+    const isItem = !isBlank(text)
+    const prefix = isItem || columns.isInList ? text : ''
+    if (isItem) this.#isGap = false
+    this.#frames.push(createFrame(prefix, box, { name }, isIndented ? undefined : 0, name))
+  }
+
+  #closeTag(name: string): void {
+    this.#isGap = true
+    if (this.#skipped > 0) this.#skipped--
+    else this.#closeUntil((frame) => 'name' in frame.end && frame.end.name === name)
+  }
+
+  /** Closes the innermost block of a kind, with those in it. */
+  #closeUntil(isMeant: (frame: Frame) => boolean): void {
+    const at = this.#frames.findLastIndex(isMeant)
+    while (at > 0 && this.#frames.length > at) this.#close()
+    this.#isGap = true
+  }
+
+  #close(): void {
+    const frame = this.#frames.pop()
+    if (frame === undefined) return
+    const { lead, box } = frame
+    const inner = trimBlank(frame.lines)
+    // Behind the mark of a list item there is no gap.
+    this.#isGap = isBlank(lead)
+    const further = lead.replace(/\S/g, ' ')
+    for (const [i, line] of (box === null ? inner : quoteBox(box, inner)).entries()) {
+      if (line === '') this.#top.lines.push('')
+      else this.#push((i === 0 ? lead : further) + line)
+    }
+    this.#isGap = true
+  }
+
+  /** Opens the block that a line begins: `:::tip`, `!!! note`, `=== "Tab"`, `/// tip | Title`. */
+  #openContainer(text: string): boolean {
+    const end = this.#ends.get(this.#at)
+    const opened = end === undefined ? readIndented(text) : readFenced(text)
+    if (opened === undefined) return false
+    const lead = text.slice(0, text.length - text.trimStart().length)
+    const bodyIndent = indentOf(lead) + 4
+    if (end === undefined && !this.#hasBody(bodyIndent) && !opened.mayBeEmpty) return false
+    this.#isGap = true
+    const { columns } = this.#top
+    const prefix = columns.isInList ? lead : ''
+    if (this.#frames.length > MAX_FRAMES) return true
+    const { box, label, word } = opened
+    if (label !== '') this.#push(prefix + strong(label))
+    this.#isGap = true
+    const ends = end === undefined ? { indent: bodyIndent } : { item: end }
+    this.#frames.push(createFrame(prefix, box, ends, end === undefined ? bodyIndent : undefined, word))
+    if (end !== undefined && text.trimStart().startsWith('/')) this.#skipOptions()
+    return true
+  }
+
+  /** Whether the next line that is not blank is indented so far, in the innermost block. */
+  #hasBody(indent: number): boolean {
+    const outer = this.#strip
+    for (let at = this.#at + 1; at < Math.min(this.#items.length, this.#at + LOOKED_AT); at++) {
+      const item = this.#items[at]
+      if (item?.type === 'gap') continue
+      const line =
+        item?.type === 'line'
+          ? item.text
+          : item?.type === 'verbatim'
+            ? (item.lines[0] ?? '')
+            : item?.type === 'open'
+              ? `${item.lead}x`
+              : ''
+      if (!isBlank(line)) return indentOf(line) - outer >= indent
+    }
+    return false
+  }
+
+  /** Settings of a block stand on indented lines below its first one. */
+  #skipOptions(): void {
+    for (;;) {
+      const next = this.#items[this.#at + 1]
+      if (next?.type !== 'line' || !/^\s{4,}[\w-]+:(?:\s|$)/.test(next.text)) return
+      this.#at++
+    }
+  }
+}
+
+const LOOKED_AT = 20
+/** `::youtube[A film]{#id}`: a part without content. */
+const LEAF = /^::[A-Za-z][\w-]*(?=[[{])(?:\[([^[\]]*)\])?(?:\{[^{}]*\})?$/
+/** Tables of contents, abbreviations and ends of printed pages. */
+const IGNORED = /^(?:\[\[?_?toc_?\]\]?|\*\[[^[\]]+\]:.*|\\(?:newpage|pagebreak))$/i
+
+function createFrame(lead: string, box: Box | null, end: Frame['end'], strip: number | undefined, word: string): Frame {
+  return { lines: [], lead, box, columns: new Columns(), strip, end, word }
+}
+
+/** A box as Markdown: what HTML extraction writes for one. */
+export function quoteBox({ kind, title }: Box, lines: readonly string[]): string[] {
+  const head = title === '' ? [] : lines.length === 0 ? [strong(title)] : [strong(title), '']
+  if (head.length === 0 && lines.length === 0) return []
+  return [`[!${kind}]`, ...head, ...lines].map((line) => (isBlank(line) ? '>' : `> ${line}`))
+}
+
+/** A title as a strong line. */
+export function strong(text: string): string {
+  const plain = text.trim().replace(/\*\*|__/g, '')
+  return plain === '' ? '' : `**${plain}**`
+}
+
+/** A block that a line opens. */
+interface Opened {
+  readonly box: Box | null
+  /** What is written above it. */
+  readonly label: string
+  readonly word: string
+  readonly mayBeEmpty: boolean
+}
+
+const INDENTED =
+  /^\s*(?:(?:!!!|\?\?\?\+?)[ \t]+([\w-]+(?:[ \t]+[\w-]+)*)(?:[ \t]+"(.*)")?|===[!+]?[ \t]+["'](.+)["'])\s*$/
+
+/** `!!! note "Title"`, `??? note`, `=== "Tab"`. */
+function readIndented(text: string): Opened | undefined {
+  const [, words, title, tab] = INDENTED.exec(text) ?? []
+  if (tab !== undefined) return { box: null, label: tab, word: 'tab', mayBeEmpty: false }
+  if (words === undefined) return undefined
+  const [word = ''] = words.split(/\s+/)
+  const box =
+    title === ''
+      ? { kind: admonitionKind(word) ?? 'NOTE', title: '' }
+      : (boxOf(word, title ?? '') ?? { kind: 'NOTE', title: title ?? capitalize(word) })
+  return { box, label: '', word, mayBeEmpty: title !== undefined && title !== '' }
+}
+
+/** Whether a line opens a block whose body is indented, as the one that follows it has to be. */
+export function opensIndented(text: string): boolean {
+  return INDENTED.test(text)
+}
+
+const FENCED = /^\s*(:{2,}|\/{3,})[ \t]*(?:\{([^{}]*)\}|([A-Za-z][\w-]*))(.*)$/
+const CLOSING = /^\s*(:{2,}|\/{3,})\s*$/
+const ATTRIBUTE_TITLE = /\b(?:title|label|header|summary)=(?:"([^"]*)"|'([^']*)'|([^\s"'{}]+))/
+/** Blocks whose words are shown above them. */
+const CODE_GROUPS = new Set(['code-group', 'code-tabs', 'tabs', 'tab-set', 'tabset', 'panel-tabset'])
+
+/** `:::tip[Title]`, `::: warning Title`, `:::{note}`, `::: {.callout-note title="x"}`, `/// tip | Title`. */
+function readFenced(text: string): Opened | undefined {
+  const [, marks = '', braced, name = '', rest = ''] = FENCED.exec(text) ?? []
+  if (marks === '') return undefined
+  const attributes = `${braced ?? ''} ${/\{([^{}]*)\}/.exec(rest)?.[1] ?? ''}`
+  const [, classed] = /\.(?:callout-)?([\w-]+)/.exec(braced ?? '') ?? []
+  const word = (name !== '' ? name : (classed ?? (braced ?? '').trim())).toLowerCase()
+  const [, double, single, bare] = ATTRIBUTE_TITLE.exec(attributes) ?? []
+  const [, bracketed] = /^\s*\[(.*)\]\s*(?:\{[^{}]*\})?\s*$/.exec(rest) ?? []
+  const written = rest.replace(/\{[^{}]*\}\s*$/, '').trim()
+  const words = marks.startsWith('/') ? written.replace(/^[|\s]+/, '') : written
+  const title = (bracketed ?? (words === '' ? (double ?? single ?? bare ?? '') : words)).trim()
+  const box = boxOf(word, title) ?? (word === 'admonition' || word === 'callout' ? { kind: 'NOTE', title } : undefined)
+  if (box !== undefined) return { box, label: '', word, mayBeEmpty: true }
+  const isShown = !marks.startsWith('/') || /^(?:details|tab|block|definition)$/.test(word)
+  return { box: null, label: isShown && !CODE_GROUPS.has(word) ? title : '', word, mayBeEmpty: true }
+}
+
+/** Which line closes the block that a line opens. A block that nothing closes is text. */
+function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>()
+  const open: { readonly at: number; readonly sign: string; readonly length: number }[] = []
+  for (const [at, item] of items.entries()) {
+    if (item.type !== 'line') continue
+    const [, closing] = CLOSING.exec(item.text) ?? []
+    if (closing !== undefined) {
+      // What has two colons may have no content, and then nothing closes it.
+      while (closing.length > 2 && open.at(-1)?.length === 2) open.pop()
+      const top = open.at(-1)
+      if (top === undefined || top.sign !== closing[0] || top.length > closing.length) continue
+      ends.set(top.at, at)
+      open.pop()
+      continue
+    }
+    const [, marks] = FENCED.exec(item.text) ?? []
+    if (marks !== undefined) open.push({ at, sign: marks.charAt(0), length: marks.length })
+  }
+  return ends
+}
+
+function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,132 @@
+import { isBlank } from '../../text/lines.ts'
+import { type Scanner, textOfExpression } from './scan.ts'
+
+/** Lines without the statements of a JavaScript module, and what these say about the page. */
+export interface DroppedModules {
+  readonly lines: readonly string[]
+  /** Whether there was a statement: the text is MDX, whatever it was called. */
+  readonly isModule: boolean
+  /** Facts by their names in lower case: `title`, `description`. */
+  readonly facts: ReadonlyMap<string, string>
+}
+
+/**
+ * Leaves out statements of modules. They begin a block, and end with the line on which all brackets are closed. `isCode` tells the
+ * lines that are code.
+ */
+export function dropModules(
+  lines: readonly string[],
+  isCode: (line: number) => boolean,
+  scanner: Scanner,
+): DroppedModules {
+  const facts = new Map<string, string>()
+  if (!lines.some((line) => START.test(line))) return { lines, isModule: false, facts }
+  const kept: string[] = []
+  let isModule = false
+  let isStart = true
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    if (!isStart || isCode(at) || !START.test(line) || !isStatement(lines, at)) {
+      kept.push(line)
+      isStart = isBlank(line)
+      continue
+    }
+    const end = endOfStatement(lines, at, scanner)
+    if (line.startsWith('export')) readFacts(lines.slice(at, end + 1).join('\n'), scanner, facts)
+    isModule = true
+    isStart = true
+    at = end
+    // The blank line behind it goes with it, so that none is added.
+    if (isBlank(lines[at + 1] ?? '') && isBlank(kept.at(-1) ?? '')) at++
+  }
+  return { lines: isModule ? kept : lines, isModule, facts }
+}
+
+const START = /^(?:import|export)[\s{*"']/
+/** Most lines of the braces of an import. */
+const MAX_NAMES = 100
+
+/** A sentence may begin with the word as well: an import ends with the name of a module, an export declares something. */
+function isStatement(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? ''
+  if (line.startsWith('export')) {
+    return /^export\s*(?:\{.*|\*\s.*|default\s+(?:function\b|class\b|async\b|[({<[]|[\w$.]+\s*[;(]|[\w$.]*[A-Z$.][\w$.]*\s*$).*|(?:const|let|var)\s+(?:[\w$]+\s*[=:]|[{[]).*|(?:async\s+)?function\b.*|class\s+\w+\s*.*\{.*|(?:type|interface|enum)\s+[\w$]+.*[={<].*)$/.test(
+      line,
+    )
+  }
+  if (/^import\s*["'][^"']+["'];?\s*(?:\/\/.*)?$/.test(line)) return true
+  if (!/^import\s*(?:[\w$]+|\{|\*)/.test(line)) return false
+  const hasBraces = line.includes('{') && !line.includes('}')
+  const text = hasBraces ? lines.slice(at, at + MAX_NAMES).join('\n') : `${line}\n${lines[at + 1] ?? ''}`
+  return /^import\s+(?:type\s+)?(?:[\w$]+\s*,?\s*)?(?:\{[^{}]*\}|\*\s+as\s+[\w$]+)?\s*from\s+["'][^"'\n]+["']/.test(
+    text,
+  )
+}
+
+const MAX_STATEMENT = 2000
+/** So much of a line tells whether a statement ends with it. */
+const LINE_END = 20
+
+function endOfStatement(lines: readonly string[], start: number, scanner: Scanner): number {
+  let depth = 0
+  for (let at = start; at < Math.min(lines.length, start + MAX_STATEMENT) && !scanner.isSpent; at++) {
+    const line = lines[at] ?? ''
+    scanner.spend(LINE_END)
+    for (let i = 0; i < line.length; i = scanner.endOfToken(line, i)) {
+      if ('{(['.includes(line[i] ?? ' ')) depth++
+      else if ('})]'.includes(line[i] ?? ' ')) depth--
+    }
+    // A statement goes on after a line that cannot be its end.
+    if (depth <= 0 && !/(?:=>?|,|\|\||&&|\?|:|from|\()\s*$/.test(line.slice(-LINE_END))) return at
+  }
+  return start
+}
+
+/** Names that pages export their facts by, as one object. */
+const OBJECT = /^export\s+const\s+(?:metadata|meta|frontmatter|frontMatter|pageMetadata)\b[^=]*=\s*\{/
+const VALUE = /^export\s+const\s+(title|description|author|lang)\b[^=]*=\s*/
+const FIELD = /["']?(title|description|author|authors|lang|date|updated)["']?\s*:\s*/iy
+/** Next.js gives titles in parts; these are the title itself. */
+const TITLE_PART = /["']?(?:absolute|default)["']?\s*:\s*/y
+
+/** Reads the facts that an export states. */
+function readFacts(statement: string, scanner: Scanner, facts: Map<string, string>): void {
+  const value = VALUE.exec(statement)
+  if (value !== null) {
+    setFact(facts, value[1] ?? '', readString(statement, value[0].length, scanner))
+    return
+  }
+  const object = OBJECT.exec(statement)
+  if (object === null) return
+  let depth = 1
+  let titleDepth = 0
+  for (let at = object[0].length; at < statement.length && depth > 0 && !scanner.isSpent; ) {
+    const pattern = depth === 1 ? FIELD : TITLE_PART
+    pattern.lastIndex = at
+    const field = depth === 1 || depth === titleDepth ? pattern.exec(statement) : null
+    if (field !== null) {
+      at += field[0].length
+      const name = field[1]?.toLowerCase() ?? 'title'
+      setFact(facts, name, readString(statement, at, scanner))
+      if (depth === 1 && name === 'title' && statement[at] === '{') titleDepth = 2
+      continue
+    }
+    if ('{(['.includes(statement[at] ?? ' ')) depth++
+    else if ('})]'.includes(statement[at] ?? ' ')) {
+      depth--
+      if (depth < titleDepth) titleDepth = 0
+    }
+    at = scanner.endOfToken(statement, at)
+    // The letters of a word are no field: only what begins one is.
+    while (/[\w$]/.test(statement[at - 1] ?? '') && /[\w$]/.test(statement[at] ?? '')) at++
+  }
+}
+
+function setFact(facts: Map<string, string>, name: string, value: string): void {
+  if (value !== '' && !facts.has(name)) facts.set(name, value)
+}
+
+function readString(text: string, at: number, scanner: Scanner): string {
+  const end = scanner.endOfToken(text, at)
+  return textOfExpression(text.slice(at, end))
+}

@@ -1,0 +1,45 @@
+/* Roles of MyST in a line: {ref}`text <target>`, {py:func}`~json.dumps`. */
+
+const ROLE = /\{([a-z][\w+-]{0,30}(?::[\w+-]{1,30}){0,2})\}(`{1,3})(?!`)([^`\n]{1,500})\2(?!`)/iy
+
+/** Roles whose text is shown as it is. */
+const PLAIN = new Set(
+  `ref doc term numref eq any cite cite:t cite:p cite:ps cite:ts abbr download kbd sub sup guilabel menuselection index dfn pep rfc
+  subscript superscript underline del strike lsp span button bdg`.split(/\s+/),
+)
+/** Roles whose text is code. */
+const CODE = new Set(
+  `func meth class attr mod exc data const obj file command program option envvar samp code literal token keyword makevar regexp
+  py:func py:meth py:class c:func`.split(/\s+/),
+)
+
+/** Reads the role that begins at a place as Markdown; undefined if there is none. */
+export function readRole(text: string, at: number): { readonly text: string; readonly end: number } | undefined {
+  ROLE.lastIndex = at
+  const [all, name = '', , content = ''] = ROLE.exec(text) ?? []
+  if (all === undefined) return undefined
+  const written = writeRole(name.toLowerCase(), content.trim())
+  return written === undefined ? undefined : { text: written, end: at + all.length }
+}
+
+function writeRole(name: string, content: string): string | undefined {
+  const [, title, target = ''] = /^(.*?)\s*<([^<>]*)>$/.exec(content) ?? []
+  if (name === 'math') return `$${content}$`
+  if (name === 'external' || name.startsWith('external+')) return title ?? content
+  if (CODE.has(name) || (name.includes(':') && !PLAIN.has(name))) {
+    if (title !== undefined && title !== '') return `\`${title}\``
+    const full = target === '' ? content : target
+    // A tilde stands for the last part of a name alone.
+    return `\`${full.startsWith('~') ? full.slice(full.lastIndexOf('.') + 1).replace(/^~/, '') : full.replace(/^!/, '')}\``
+  }
+  if (!PLAIN.has(name.split('-')[0] ?? '') && !PLAIN.has(name)) return undefined
+  if (name === 'pep' || name === 'rfc') return `${name.toUpperCase()} ${content}`
+  if (name === 'abbr') return content.replace(/\s*\([^()]*\)$/, '')
+  if (title !== undefined && title !== '') return isPage(name, target) ? `[${title}](${target})` : title
+  return content
+}
+
+/** A document, unlike a label, is a place that a link can lead to. */
+function isPage(name: string, target: string): boolean {
+  return (name === 'doc' || name === 'download') && /^[\w./#-]+$/.test(target)
+}

@@ -1,0 +1,79 @@
+import type { Scanner, Tag } from './scan.ts'
+
+/* Shortcodes of Hugo (`{{< tab "x" >}}`, `{{% alert %}}`) and tags of Liquid and GitBook (`{% hint style="info" %}`), as tags. */
+
+const SHORTCODE =
+  /\{\{([<%])-?[ \t]*(\/?)[ \t]*([\w./-]{1,60})((?:[^"`{}]|"[^"\n]{0,1000}"|`[^`]{0,1000}`){0,400})[%>]\}\}/y
+/** `{{</* x *​/>}}` shows a shortcode without calling it. */
+const SHOWN_SHORTCODE = /\{\{([<%])\/\*((?:[^*]|\*(?!\/)){0,1000})\*\/([%>])\}\}/y
+const LIQUID = /\{%-?[ \t]*(end)?([A-Za-z][\w-]{0,60})((?:[^"'%}]|"[^"\n]{0,1000}"|'[^'\n]{0,1000}'|%(?!\}))*?)-?%\}/y
+/** Longer than any tag. */
+const MAX_TAG = 4000
+
+/** A template tag, with the values that have no name. */
+export interface TemplateTag extends Tag {
+  readonly values: readonly string[]
+  readonly language: 'hugo' | 'liquid'
+}
+
+/** Reads the template tag that begins at a place; undefined if there is none. */
+export function readTemplateTag(text: string, start: number, scanner: Scanner): TemplateTag | undefined {
+  if (scanner.isSpent) return undefined
+  scanner.spend(MAX_TAG)
+  const source = text.slice(start, start + MAX_TAG)
+  SHORTCODE.lastIndex = 0
+  const shortcode = SHORTCODE.exec(source)
+  if (shortcode !== null) {
+    const [all, , slash, name = '', rest = ''] = shortcode
+    return createTag('hugo', name, slash === '/', rest, start + all.length)
+  }
+  LIQUID.lastIndex = 0
+  const [all, end, name, rest = ''] = LIQUID.exec(source) ?? []
+  return all === undefined || name === undefined
+    ? undefined
+    : createTag('liquid', name, end !== undefined, rest, start + all.length)
+}
+
+/** The shortcode that a page shows instead of calling it, and where it ends. */
+export function readShownShortcode(
+  text: string,
+  start: number,
+): { readonly text: string; readonly end: number } | undefined {
+  const source = text.slice(start, start + MAX_TAG)
+  SHOWN_SHORTCODE.lastIndex = 0
+  const [all, open = '', inner = '', close = ''] = SHOWN_SHORTCODE.exec(source) ?? []
+  return all === undefined ? undefined : { text: `{{${open}${inner}${close}}}`, end: start + all.length }
+}
+
+const ARGUMENT =
+  /([\w-]{1,60})[ \t]*[=:][ \t]*(?:"([^"]*)"|'([^']*)'|`([^`]*)`|([^\s"']+))|"([^"]*)"|'([^']*)'|`([^`]*)`|([^\s"'=]+)/g
+
+function createTag(
+  language: TemplateTag['language'],
+  name: string,
+  isClosing: boolean,
+  rest: string,
+  end: number,
+): TemplateTag {
+  const attributes = new Map<string, string>()
+  const values: string[] = []
+  for (const [, key, ...found] of rest.replace(/\/\s*$/, '').matchAll(ARGUMENT)) {
+    const value = found.find((one) => one !== undefined) ?? ''
+    if (key === undefined) values.push(value)
+    else attributes.set(key, value)
+  }
+  const isEmpty = /\/\s*$/.test(rest)
+  return { language, name, isClosing, isEmpty, attributes, values, expressions: new Map(), end }
+}
+
+/** Names of the template tags of a text that are closed somewhere in it: the others stand alone. */
+export function closedTemplateTags(text: string): ReadonlySet<string> {
+  const names = new Set<string>()
+  if (!text.includes('{{') && !text.includes('{%')) return names
+  for (const [, hugo, liquid] of text.matchAll(
+    /\{\{[<%]-?[ \t]*\/[ \t]*([\w./-]{1,60})|\{%-?[ \t]*end([A-Za-z][\w-]{0,60})/g,
+  )) {
+    names.add(hugo ?? liquid ?? '')
+  }
+  return names
+}

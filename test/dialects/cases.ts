@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readIncludes } from '../../src/core/extract/dialects/includes.ts'
+import { extractPage } from '../../src/core/extract/extract-page.ts'
+import type { Page, Section } from '../../src/core/model.ts'
+
+const CASES = import.meta.dirname
+
+/** The names of all cases. */
+export async function listCases(): Promise<string[]> {
+  const entries = await readdir(CASES, { withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+}
+
+/** Where a file of a case is. */
+export function placeOf(name: string, file: string): string {
+  return join(CASES, name, file)
+}
+
+/** The page that a case becomes. Its document stands in a tree as `docs/guide/input.md`. */
+export async function readCase(name: string): Promise<Page> {
+  const file = existsSync(placeOf(name, 'input.mdx')) ? 'input.mdx' : 'input.md'
+  const body = await readFile(placeOf(name, file), 'utf8')
+  const includes = await readIncludes(body, `docs/guide/${file}`, (path) =>
+    readFile(placeOf(name, join('tree', path)), 'utf8').catch(() => undefined),
+  )
+  const url = `https://example.org/docs/guide/${file}`
+  const extraction = extractPage({ url, body, includes, headers: { 'content-type': 'text/plain' } })
+  if (extraction.type !== 'page') throw new Error(`${name} is no page: ${extraction.reason}`)
+  return extraction.page
+}
+
+/** The anchors of a page by the titles of their sections. */
+export function anchorsOf(sections: readonly Section[]): Record<string, string | null> {
+  return Object.assign(
+    {},
+    ...sections.map(({ title, anchor, children }) => ({ [title]: anchor, ...anchorsOf(children) })),
+  )
+}

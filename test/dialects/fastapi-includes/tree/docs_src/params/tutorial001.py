@@ -1,0 +1,4 @@
+from lamp import Lamp
+app = Lamp()
+
+print(app)

@@ -1,0 +1,4 @@
+use std;
+// ANCHOR: lamp
+fn lamp() {}
+// ANCHOR_END: lamp

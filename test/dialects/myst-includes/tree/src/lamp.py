@@ -1,0 +1,3 @@
+import a
+import b
+import c

@@ -1,0 +1,3 @@
+package local
+
+var more = 2
