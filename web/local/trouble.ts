@@ -1,7 +1,7 @@
 /** A message for the user about a failure. */
 export interface Told {
   readonly message: string
-  /** What the user can do. */
+  /** Advice on how to fix it. */
   readonly advice: string
 }
 

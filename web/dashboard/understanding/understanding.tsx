@@ -21,7 +21,7 @@ interface UnderstandingInput {
 
 const SHOWN_MISSING = 12
 
-/** What the crawls of a host found out: its address patterns, its hubs, and the hubs that are missing. */
+/** The findings of all crawls of a host: its address patterns, its hubs, and the hubs that are missing. */
 export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX.Element | null {
   const coverage = useSignal<HubCoverage | null>(null)
   const milestones = useSignal<readonly NoteEvent[]>([])
