@@ -178,7 +178,7 @@ function writeOverflow(count: number, most: number): string {
   return `${more} ${were} found than the ${writeNumber(most)} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
 }
 
-/** The command that retries failed addresses. If all of them need a browser, it enables rendering. */
+/** The command that retries failed addresses. If all of them need a browser and rendering is off, it is a recrawl with rendering. */
 function retryWith({ source, summary }: CrawlResult, failed: number, hint: Hint): string {
   const needsBrowser = summary.ledger.reasons['failed/needs-rendering'] === failed
   const isInVain = needsBrowser && source.settings.render === 'http'
