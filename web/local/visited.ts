@@ -13,7 +13,7 @@ if (numberOf(history.state) === undefined) history.replaceState({ number: curren
 // The browser would restore the position before the content exists.
 history.scrollRestoration = 'manual'
 
-/** The position to restore after going back, until the page is shown. */
+/** The position to restore after going back or forward, until the page is shown. */
 let returning: Place | undefined
 
 /** Records the position before the route changes. `from` is the address that is left. */
@@ -28,7 +28,7 @@ export function noteLeaving(from: string): void {
   if (number === undefined) history.replaceState({ number: current }, '')
 }
 
-/** Whether the user came to this page by going back. */
+/** Whether the user returned to this page by going back or forward. */
 export function isReturning(): boolean {
   return returning !== undefined
 }
@@ -52,7 +52,7 @@ export function isPlainClick({ ctrlKey, metaKey, shiftKey, altKey }: MouseEvent)
 /** Maximum time that the content may take to reach its previous height. */
 const PATIENCE_MS = 2000
 
-/** Scrolls to the top or, after going back, to the previous position once the page is long enough. */
+/** Scrolls to the top or, on a return, to the previous position once the page is long enough. */
 export function showPlace(): void {
   const place = returning
   returning = undefined

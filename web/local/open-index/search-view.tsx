@@ -49,7 +49,7 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
   })
   useSearchKeys(box, results)
   useEffect(() => {
-    // When the user returns, the previous scroll position and focus are restored instead.
+    // When the user returns to the page, the previous position is restored instead.
     if (!isReturning()) box.current?.focus({ preventScroll: true })
   }, [])
   const take = () => {
