@@ -82,7 +82,7 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   }
 }
 
-/** A page gets its CPU time once more for every so many bytes, up to a maximum factor. */
+/** The CPU time of a page is multiplied by one more for every `BYTES_A_TIME` bytes, up to `MOST_TIMES`. */
 const BYTES_A_TIME = 3_000_000
 const MOST_TIMES = 4
 /**

@@ -65,7 +65,7 @@ function describeFailure({ crawl }: SourceItem): Pick<Stand, 'word' | 'note'> {
   return { word: 'held back', note: problem === null ? null : `${problem}; nothing was removed` }
 }
 
-/** Removes the start address, the reason and the rule from the message, because the page of the source shows them. */
+/** Removes the start address, the reason and the rule from the message, because they add nothing beside the source. */
 function shorten(problem: string): string {
   const { detail } = /^\S+: failed \([a-z-]+, (?:render \w+, )?(?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
   return detail === undefined ? problem : `nothing was read: ${detail}`
