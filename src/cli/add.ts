@@ -142,7 +142,7 @@ export function addAdd(program: Command, streams: Streams): void {
   })
 }
 
-/** Whether a source, or the crawl of it that goes on, has other settings than those that were given. */
+/** Whether the settings of a source, or of its interrupted crawl, differ from the given flags. */
 function isOther(
   source: Source,
   { crawlType = source.settings.crawlType }: TakenUp['options'],
@@ -152,19 +152,19 @@ function isOther(
   return Object.entries(given).some(([name, value]) => JSON.stringify(value) !== JSON.stringify(stored[name]))
 }
 
-/** Whether a text names something on this machine: by its form, or because there is something of that name. */
+/** Whether a text is a local path: by its form, or because a file of that name exists. */
 function isPath(text: string): boolean {
   if (/^(?:git\+)?file:/i.test(text) || /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text)) return true
   return !URL.canParse(text) && existsSync(text)
 }
 
-/** A place on this machine, and what of it is read. */
+/** A local path as an address, with the part of it to read. */
 interface OwnPlace {
   readonly url: string
   readonly settings?: ReturnType<typeof treeSettings>
 }
 
-/** Finds a place on this machine. A folder is a repository where one of its states is asked for, or a folder of the one that it is in. */
+/** Resolves a local path. With `--ref` a folder counts as a repository, or as a subfolder of the repository that contains it. */
 function findOwn({ trees }: Library, given: string, { ref, path }: Pick<AddFlags, 'ref' | 'path'>): OwnPlace {
   const address = trees?.addressOf(given)
   if (address === undefined) {
@@ -178,10 +178,10 @@ function findOwn({ trees }: Library, given: string, { ref, path }: Pick<AddFlags
   return { url: `git+${pathToFileURL(above).href}`, settings: treeSettings({ ref, path: below }) }
 }
 
-/** So many folders above one are looked at for a repository. */
+/** Maximum number of parent folders searched for a repository. */
 const MAX_ABOVE = 64
 
-/** The repository that a folder is in; undefined for one that is a repository itself, or in none. */
+/** Finds the repository that contains a folder; undefined if the folder is a repository itself, or is not in one. */
 function findRepositoryAbove(folder: string): string | undefined {
   if (existsSync(join(folder, '.git')) || existsSync(join(folder, 'HEAD'))) return undefined
   let above = dirname(folder)
@@ -193,7 +193,7 @@ function findRepositoryAbove(folder: string): string | undefined {
   return undefined
 }
 
-/** Failures of a first crawl that the user has to correct. A source without a page is not kept after them. */
+/** Failures of a first crawl that the user has to correct. A source without pages is removed after them. */
 const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'CRAWL_START_FAILED',
   'BROWSER_MISSING',
@@ -202,15 +202,15 @@ const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'USAGE',
 ])
 
-/** Flags that say how a site is crawled. */
+/** Flags that apply only to web sites. */
 const CRAWL_FLAGS = [
   ...['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'render'],
   ...['hubMaxPages', 'hubMaxDays', 'intMaxSeeds', 'intTargetHosts', 'plannerVerbosity', 'force'],
 ]
-/** And those that are for what a server may be asked for. */
+/** For local paths `--detach` is refused too, because a server does not read them. */
 const SITE_FLAGS = [...CRAWL_FLAGS, 'detach']
 
-/** Files have no links, lists or robots, and a flag about them would do nothing. */
+/** Rejects flags about links, lists or robots for files, where they would have no effect. */
 function refuseFlags(command: Command, names: readonly string[], why: string): void {
   const useless = command.options.find(
     (option) =>

@@ -1,6 +1,6 @@
 import { type ErrorEntry, PharosError } from '../core/errors.ts'
 
-/** A failure with better advice than the table has: it knows the very command that helps. */
+/** An error with more specific advice than the table of errors has: the exact command that helps. */
 export class AdvisedError extends PharosError {
   readonly #advice: string
 

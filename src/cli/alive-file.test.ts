@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { keepAlive } from './alive-file.ts'
 
-test('the file of a process that is alive is there from its beginning to its end', () => {
+test('keeps the liveness file in place while the process runs and removes it at the end', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-alive-'))
   try {
     const file = join(folder, 'alive')
@@ -17,6 +17,6 @@ test('the file of a process that is alive is there from its beginning to its end
   }
 })
 
-test('a file that cannot be written is refused', () => {
+test('rejects a liveness file that cannot be written', () => {
   expect(() => keepAlive('/nowhere/at/all')).toThrow('--alive-file /nowhere/at/all: it cannot be written')
 })

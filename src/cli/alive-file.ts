@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { PharosError } from '../core/errors.ts'
 
-/** So often the file is written. */
+/** Interval between writes of the file. */
 const TOUCH_MS = 5000
 
 /**
- * Writes a file again and again, so that its age tells a probe whether this process still does anything. Whether its library can be
- * reached is another matter: nobody gets well by being restarted while a database is away. Gives what ends it.
+ * Rewrites a file periodically, so that a probe can tell from its age whether this process is alive. It does not depend on the library,
+ * because a restart does not help while a database is down. Returns a function that stops it.
  */
 export function keepAlive(file: string): () => void {
   const touch = (): void => writeFileSync(file, `${process.pid}\n`)
@@ -19,7 +19,7 @@ export function keepAlive(file: string): () => void {
     try {
       touch()
     } catch {
-      // It grows old, which is all that anybody looks at.
+      // A failed write lets the file age, which is what the probe checks.
     }
   }, TOUCH_MS)
   return () => {

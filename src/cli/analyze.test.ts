@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs the verb here; `hear` is told what it writes to stderr. */
+/** Runs the command in this process; `hear` receives the text that it writes to stderr. */
 async function analyze(args: readonly string[], hear: (text: string) => void = () => undefined) {
   const written = { stdout: '', stderr: '' }
   const code = await run(['analyze', ...args, '--library', path], {
@@ -34,7 +34,7 @@ async function analyze(args: readonly string[], hear: (text: string) => void = (
   return { code, ...written }
 }
 
-test('a dry run, Ctrl-C, the rest, and nothing more to do', async () => {
+test('a run can be tried dry, interrupted with Ctrl-C and resumed, after which nothing is left to do', async () => {
   const dry = await analyze(['--dry-run', '--json'])
   expect(dry).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(dry.stdout)).toMatchObject({
@@ -46,7 +46,7 @@ test('a dry run, Ctrl-C, the rest, and nothing more to do', async () => {
   })
 
   const broken = await analyze(['--verbose'], (text) => {
-    // As a terminal does for Ctrl-C.
+    // A terminal sends the same signal on Ctrl-C.
     if (text.includes('pages: beginning')) process.emit('SIGINT')
   })
   expect(broken.code).toBe(130)
@@ -74,7 +74,7 @@ test.each([
   expect(stderr).toContain(message)
 })
 
-test('a second run is told to wait, in words for who has no server', async () => {
+test('a second run gets the advice to wait, without mention of a server', async () => {
   const library = await openLibrary({ path, version: '0' })
   const first = analyseLibrary(library)
   await first.next()
@@ -86,13 +86,13 @@ test('a second run is told to wait, in words for who has no server', async () =>
   await library.close()
 })
 
-test('a run that nobody knows is refused', async () => {
+test('an unknown run id is refused', async () => {
   const { code, stderr } = await analyze(['--run-id', 'none', '--frames'])
   expect(code).toBe(3)
   expect(stderr).toContain('there is no analysis run none')
 })
 
-test('the live line says how far it is, how fast, and how long it takes', () => {
+test('the live line shows progress, rate and remaining time', () => {
   const progress = { pages: 1200, totalPages: 13_441, articles: 0, navs: 0, others: 0, places: 0, hubs: 0 }
   const more = { failed: 0, domains: 3, news: 0, milestones: 0, lastPage: 0, gazetteerRevision: '' }
   expect(writeAnalyzing('pages', { ...progress, ...more }, 320)).toBe(

@@ -50,7 +50,7 @@ export function addAnalyze(program: Command, streams: Streams): void {
   })
 }
 
-/** For a server: prints frames, and leaves what is not over to the next process. */
+/** Runs an analysis for a server: prints frames, and leaves unfinished work to the next process. */
 async function serve(command: Command, runId: string): Promise<void> {
   const { runAnalysisProcess } = await import('../jobs/analysis-process.ts')
   const { stdin, stdout } = process
@@ -84,7 +84,7 @@ async function analyze(command: Command, flags: AnalyzeFlags, streams: Streams):
   }
 }
 
-/** What is asked for: only what was given, so that a run that was broken off is known again. */
+/** Returns only the options that were given, so that an interrupted run with the same options is recognised and resumed. */
 function optionsOf(flags: AnalyzeFlags): Partial<RunOptions> {
   const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = flags
   const options = { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose }
@@ -99,13 +99,13 @@ function interrupted(hint: Hint, flags: AnalyzeFlags): AdvisedError {
   return new AdvisedError(new PharosError('INTERRUPTED'), `nothing is lost; go on with: ${hint('analyze', ...words)}`)
 }
 
-/** Who runs another one from here has no server to ask. */
+/** Replaces the advice about the server API, because a user of the command line has no server to ask. */
 function adviseToWait(error: unknown): never {
   if (!(error instanceof PharosError) || error.code !== 'ANALYSIS_RUNNING') throw error
   throw new AdvisedError(error, 'wait for it to end, then run the same command again')
 }
 
-/** What a run in the foreground works with. */
+/** The environment of a run in the foreground. */
 interface Analyzing {
   readonly library: Library
   readonly terminal: Terminal
@@ -117,7 +117,7 @@ async function analyzeInForeground(
   { library, terminal, signal }: Analyzing,
   options: Partial<RunOptions>,
 ): Promise<AnalysisRun> {
-  // Loaded when it is needed: the words of languages take a while to read.
+  // Loaded on demand, because its word lists take a while to load.
   const { analyseLibrary } = await import('../library/operations/analyse-library.ts')
   const began = performance.now()
   const rate = new PageRate()
@@ -151,7 +151,7 @@ export function writeAnalyzing(stage: string, { pages, totalPages, domains }: Ru
   return facts.join(', ')
 }
 
-/** What a run came to, in a few lines, and how long that took since it was begun or taken up. */
+/** Summarises a run in a few lines. `ms` is the time since it was started or resumed. */
 function writeRun({ options, progress }: AnalysisRun, ms: number): string {
   const { pages, articles, navs, others, places, hubs, failed, domains, news, milestones } = progress
   const took = writeDuration(Math.ceil(ms / 1000) * 1000)

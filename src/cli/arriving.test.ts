@@ -5,7 +5,7 @@ import { copyLibrary } from '../library/operations/copy-library.ts'
 import { openLibrary } from '../open-library.ts'
 import { listArriving, writeArriving } from './arriving.ts'
 
-test('a copy that was broken off is told, with the command that goes on', async () => {
+test('an interrupted copy is listed with the command that resumes it', async () => {
   const from = await openLibrary({ path: ':memory:', version: '0' })
   const to = await openLibrary({ path: ':memory:', version: '0' })
   try {

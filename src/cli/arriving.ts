@@ -3,12 +3,12 @@ import type { OpenLibrary } from '../open-library.ts'
 import { shownLibrary } from './library.ts'
 import { printableLine, shellWord } from './terminal.ts'
 
-/** Where libraries are whose copy into this one has begun and not ended. */
+/** Lists the libraries whose copy into this one is incomplete. */
 export async function listArriving({ holdings }: Pick<OpenLibrary, 'holdings'>): Promise<string[]> {
   return (await holdings.arrivals.listOpen()).map(({ plan }) => plan.place)
 }
 
-/** What is said of them: nothing of such a copy is seen yet. */
+/** Describes incomplete copies, whose content is not visible yet. */
 export function writeArriving(places: readonly string[], { values }: Pick<EffectiveConfig, 'values'>): string[] {
   return places.map((place) => {
     const words = [place, shownLibrary(values)].map((word) => shellWord(printableLine(word)))

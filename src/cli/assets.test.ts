@@ -18,7 +18,7 @@ function write(files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
 }
 
-test('files are given by their paths, with a compressed copy where it is smaller', async () => {
+test('serves files by path, with a compressed copy if it is smaller', async () => {
   const text = 'let a = 1\n'.repeat(100)
   write({ 'index.html': '<p>', 'assets/app-1a2b3c4d.js': text, 'assets/plain.js': text, 'icon.svg': '<svg/>' })
   const read = createAssets(folder)
@@ -33,7 +33,7 @@ test('files are given by their paths, with a compressed copy where it is smaller
   expect(await read('/icon.svg')).toMatchObject({ type: 'image/svg+xml' })
 })
 
-test('nothing outside the folder can be had', async () => {
+test('serves nothing outside the folder', async () => {
   write({ 'index.html': '<p>' })
   write({ 'assets/a.txt': 'a', 'assets/.hidden': 'a' })
   mkdirSync(join(folder, 'assets/b'))
@@ -67,7 +67,7 @@ test('nothing outside the folder can be had', async () => {
   expect(await createLazyAssets(join(folder, 'assets'))('/.hidden')).toBeUndefined()
 })
 
-test('files that are read one by one tell which version of them it is', async () => {
+test('the ETag of a file changes with its content', async () => {
   write({ 'index.html': '<p>', 'assets/app-1a2b3c4d.js': 'export {}', 'a.wasm': 'asm' })
   const read = createLazyAssets(folder)
   expect(await read('/assets/app-1a2b3c4d.js')).toMatchObject({ isImmutable: true })
@@ -76,7 +76,7 @@ test('files that are read one by one tell which version of them it is', async ()
   expect(await read('/a.wasm')).toEqual(before)
   write({ 'a.wasm': 'another' })
   expect((await read('/a.wasm'))?.etag).not.toBe(before?.etag)
-  // As packages come: every file has one time, and two builds differ in a name of one length.
+  // Files in a package all have the same time, and two builds can have the same size.
   const etags = []
   for (const name of ['AAAAAAAA', 'BBBBBBBB']) {
     write({ 'index.html': `<script src="./assets/index-${name}.js"></script>` })
@@ -88,7 +88,7 @@ test('files that are read one by one tell which version of them it is', async ()
   expect(await read('/a.wasm')).toBeUndefined()
 })
 
-test('a folder that is not built yet is looked at again', async () => {
+test('reads a folder again that was missing or empty at the first request', async () => {
   const read = createAssets(join(folder, 'assets'))
   expect(await read('/a.txt')).toBeUndefined()
   write({ 'assets/a.txt': 'a' })

@@ -21,24 +21,24 @@ const TYPES: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 }
 
-/** Kinds that get smaller. */
+/** Media types that compress well. */
 const IS_TEXT = /^text\/|svg|json/
 
-/** The build puts the content of a file into its name. */
+/** The build puts a content hash into these file names. */
 const HAS_DIGEST = /^\/assets\/.+-[\w-]{8}\.\w+$/
 
-/** A page as the build put it beside the program, which may also be run from its sources. */
+/** The folder of a built page, whether the program runs from its build or from its sources. */
 export function pageFolder(page: 'dashboard' | 'local'): string {
   const built = fileURLToPath(new URL(`../web/${page}/`, import.meta.url))
   return existsSync(built) ? built : fileURLToPath(new URL(`../../dist/web/${page}/`, import.meta.url))
 }
 
-/** Gives the files of a folder by their paths. They are read once, when the first is asked for, and kept with a compressed copy. */
+/** Serves the files of a folder by path. All are read on the first request and cached with a compressed copy. */
 export function createAssets(folder: string): (path: string) => Promise<Asset | undefined> {
   let files: Promise<ReadonlyMap<string, Asset>> | undefined
   return async (path) => {
     files ??= readAll(folder)
-    // A folder that could not be read is tried again: somebody may be building it.
+    // A folder that could not be read, or is empty, is read again on the next request, because a build may be running.
     const all = await files.catch((error: unknown) => {
       files = undefined
       throw error
@@ -48,11 +48,11 @@ export function createAssets(folder: string): (path: string) => Promise<Asset | 
   }
 }
 
-/** Names of files as the build makes them. None of them leads out of its folder. */
+/** File names as the build creates them, which cannot lead out of the folder. */
 const PLAIN_PATH = /^(?:\/\w[\w.-]*)+$/
 const NO_SUCH_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG']
 
-/** Gives the files of a folder by their paths. Each is read when it is asked for, and not kept: the large ones are rarely asked for. */
+/** Serves the files of a folder by path. Each is read on request and not cached, because the large ones are rarely requested. */
 export function createLazyAssets(folder: string): (path: string) => Promise<Asset | undefined> {
   return async (path) => {
     if (!PLAIN_PATH.test(path)) return undefined
@@ -71,7 +71,7 @@ export function createLazyAssets(folder: string): (path: string) => Promise<Asse
   }
 }
 
-/** Times tell nothing: a package gives all its files the same, and two builds of a page may be of one size. */
+/** The ETag is a content hash: all files of a package have the same time, and two builds can have the same size. */
 function writeDigest(body: Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url')}"`
 }

@@ -1,4 +1,4 @@
-/** Checks failed, and the answer has said so: only the exit code is left to give. */
+/** Some checks failed and the output already says so, so that only the exit code is left to set. */
 export class ChecksFailed extends Error {
   readonly exitCode = 1
 }

@@ -86,7 +86,7 @@ async function copy(command: Command, places: Places, flags: CopyFlags, streams:
   }
 }
 
-/** A place is read as `--library` is, a flag that this verb has not. */
+/** Reads the configuration for a library that is given as an argument instead of `--library`. */
 function configFor(name: string, library: string, { config: file }: CommonFlags): EffectiveConfig {
   try {
     return readConfig({ flags: { library }, file })
@@ -96,14 +96,14 @@ function configFor(name: string, library: string, { config: file }: CommonFlags)
   }
 }
 
-/** The same command once more. */
+/** The command line that repeats this command. */
 function writeAgain({ from, to }: Configs, { add, config }: CopyFlags): string {
   const further = [...(add === true ? ['--add'] : []), ...(config === undefined ? [] : ['--config', config])]
   const words = [...[from, to].map(({ values }) => shownLibrary(values)), ...further]
   return ['pharos', 'copy', ...words.map((word) => shellWord(printableLine(word)))].join(' ')
 }
 
-/** Whether there is a library in a place: one that is not there would be made when it is opened. */
+/** Whether a library exists. Opening it would create one. */
 async function holdsLibrary({ values }: EffectiveConfig): Promise<boolean> {
   if (!isPostgres(values.library)) return existsSync(values.library)
   const { openInspector } = await import('../store/postgres/inspect.ts')
@@ -158,11 +158,11 @@ async function copyInForeground({ from, to, flags, terminal, signal }: Copying):
   terminal.answer(writeCopied(result, places, elapsedMs), { ...places, ...recordOf(result, elapsedMs, from) })
 }
 
-/** Gives a copy up, also where the library that was copied is gone, or its server does not answer. */
+/** Discards an incomplete copy, even if the original library is gone or its server does not respond. */
 async function discard({ from, to }: Configs, terminal: Terminal): Promise<void> {
   const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
   const isThere = await holdsLibrary(from).catch(() => false)
-  // One that cannot be opened is known by its place.
+  // A library that cannot be opened is identified by its location.
   const readId = () => withLibrary(from, ({ holdings }) => holdings.readLibraryId()).catch(() => undefined)
   const id = isThere ? await readId() : undefined
   const { isDiscarded, others } = (await holdsLibrary(to))
@@ -174,7 +174,7 @@ async function discard({ from, to }: Configs, terminal: Terminal): Promise<void>
   terminal.answer(lines.map(printableLine).join('\n'), { from: origin, to: target, discarded: isDiscarded, others })
 }
 
-/** What is left out together, as people call it. */
+/** Labels for groups of tables that are left out together. */
 const GROUP_NAMES: Readonly<Record<HeldGroup, string>> = {
   content: 'pages',
   hosts: 'hosts',
@@ -219,7 +219,7 @@ function hashedOf({ verified }: CopyResult, name: string): number {
   return verified.find(({ table }) => table.name === name)?.hashed ?? 0
 }
 
-/** Texts that their hash does not prove. */
+/** The number of texts whose hash does not match. */
 function unlikeTheirHash({ verified }: CopyResult): number {
   const hashed = verified.filter(({ table }) => table.name === 'pages' || table.name === 'chunks')
   return sumOf(hashed, (one) => one.rows - one.hashed)

@@ -22,12 +22,12 @@ import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-optio
 import { addRenderOption, type RenderFlags } from './render-option.ts'
 import { whenReachable } from './when-reachable.ts'
 
-/** What a process that crawls for a server is told. */
+/** The job of a process that crawls for a server. */
 export interface CrawlJob {
   readonly config: EffectiveConfig
-  /** Shortest pause between two requests to any host, this machine among them. */
+  /** Minimum delay between two requests to any host, including this machine. */
   readonly leastPauseMs: number
-  /** A process that has lost the crawl to this one. */
+  /** The process that had this crawl before and lost it. */
   readonly goneRunner?: string
   readonly ask:
     | { readonly type: 'start'; readonly input: StartInput }
@@ -62,7 +62,7 @@ interface JobFlags extends PlannerFlags, RenderFlags {
   readonly allowQueryUrls?: boolean
 }
 
-/** `pharos crawl-job`, which servers start for each crawl; not for people. */
+/** `pharos crawl-job`, which servers start for each crawl. Not meant for users. */
 export function addCrawlJob(program: Command): void {
   const command = addJobOptions(program.command('crawl-job', { hidden: true }))
   command.action((url: string | undefined) => {
@@ -71,7 +71,7 @@ export function addCrawlJob(program: Command): void {
   })
 }
 
-/** Adds what a crawl can be told. */
+/** Adds the options of a crawl job. */
 export function addJobOptions(command: Command): Command {
   const count = (flag: string, least = 0) => wholeNumber(flag, least)
   command
@@ -121,7 +121,7 @@ export function addJobOptions(command: Command): Command {
   ])
 }
 
-/** Reads what a crawl is told. */
+/** Parses the options of a crawl job. */
 export function readJob(command: Command, url: string | undefined): CrawlJob {
   const flags = command.opts<JobFlags>()
   const config = withFlags(configOf(command), flags)
@@ -155,12 +155,12 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   return { config, leastPauseMs, ask: { type: 'start', input } }
 }
 
-/** The requested pause between two requests to any host, this machine included. */
+/** The minimum delay between two requests to any host, including this machine. */
 function leastPauseOf({ rateLimitMs = 0, slow = false }: JobFlags): number {
   return Math.max(rateLimitMs, slow ? SLOW_MS : 0)
 }
 
-/** The settings in force, with those flags on top that hold for one crawl only. */
+/** The effective settings, overridden by flags that apply to one crawl only. */
 function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
   const { values } = config
   const leastPause = Math.max(leastPauseOf(flags), values.requestInterval)
@@ -179,25 +179,25 @@ function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
   return { ...config, values: { ...values, ...changed } }
 }
 
-/** How long the process stays after the end of its crawl for what it has printed. */
+/** Grace period after the end of a crawl for its output to be read. */
 const LAST_WAIT_MS = 2000
 const SLOW_MS = 1000
 
-/** The type that is given has the last word. */
+/** An explicit crawl type overrides the sitemap flags. */
 function typeOf({ crawlType, sitemapOnly, sitemap }: JobFlags): CrawlType | undefined {
   if (crawlType !== undefined) return crawlType
   if (sitemapOnly === true) return 'sitemap-only'
   return sitemap ? undefined : 'basic'
 }
 
-/** A window that is given counts more than a liking for what is stored. */
+/** An explicit freshness window overrides `--prefer-cache`. */
 function maxAgeOf({ values, origins }: EffectiveConfig, { refetchIfOlderThan, preferCache }: JobFlags): number {
   if (refetchIfOlderThan !== undefined) return refetchIfOlderThan
   if (origins.maxAge === 'flag' || preferCache === undefined) return values.maxAge
   return preferCache ? Number.MAX_SAFE_INTEGER : 0
 }
 
-/** Reads a window of freshness as the contract writes it. */
+/** Parses a freshness window in the format of the API. */
 function freshness(flag: string): (text: string) => number {
   return (text) => {
     const ms = FRESHNESS.test(text) ? parseDuration(text) : undefined
@@ -209,7 +209,7 @@ function freshness(flag: string): (text: string) => number {
 const globs = z.array(z.string())
 const cap = z.int().min(0).nullable()
 
-/** What may be asked of the crawl of a source. */
+/** The options for crawling an existing source. */
 const Options = z
   .object({
     full: z.boolean(),
@@ -240,7 +240,7 @@ const Options = z
 
 function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
   try {
-    // What is not given is not there, which is what the type of a crawl wants too.
+    // Options that were not given are absent rather than undefined, as the type of a crawl requires.
     return Options.parse(JSON.parse(json)) as Omit<CrawlInput, 'kind'>
   } catch (cause) {
     throw new PharosError('USAGE', { problem: `--options: expected what a crawl is asked for, got ${json}` }, { cause })
@@ -250,7 +250,7 @@ function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
 async function runJob(job: CrawlJob): Promise<void> {
   const { config, leastPauseMs } = job
   const work = interruptible((signal) => {
-    // A library that is away comes back, and whoever has taken the job waits for that too.
+    // An unreachable library is expected to come back, and the worker that runs this job waits for it too.
     const patiently = <T>(ask: () => Promise<T>) => whenReachable({ info: say, warn: say }, signal, ask)
     const open = async () => {
       const library = await patiently(() => openConfigured(config))
@@ -259,7 +259,7 @@ async function runJob(job: CrawlJob): Promise<void> {
     return withLibrary(config, (library) => crawlFor(job, library, signal, patiently), [], open)
   })
   await work.finally(() => {
-    // Who does not read what is left is not waited for.
+    // Exits even if the parent does not read the remaining output.
     setTimeout(() => process.exit(), LAST_WAIT_MS).unref()
   })
 }
@@ -294,7 +294,7 @@ async function crawlFor(
     stdout: process.stdout,
     signal,
   })
-  // What became of the crawl is told by whoever began it.
+  // The process that started the crawl reports its result; helpers do not.
   if (ask.type === 'join') return
   const { pages } = await patiently(() => library.store.countContent(source.id))
   const hint = await createHintFor(config, source)
@@ -302,7 +302,7 @@ async function crawlFor(
   if (failure !== undefined) throw failure
 }
 
-/** What the crawl is of, and what is asked of it. */
+/** Resolves the source to crawl and the options. */
 async function takeUp(library: Library, ask: CrawlJob['ask']): Promise<TakenCrawl> {
   if (ask.type === 'join') {
     const { findJoinable } = await import('../library/operations/join-crawl.ts')

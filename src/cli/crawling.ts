@@ -41,14 +41,14 @@ import {
 } from './summary.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
-/** What a verb that crawls works with. */
+/** The environment of a command that crawls. */
 export interface Crawling {
   readonly library: Library
   readonly terminal: Terminal
   readonly hintFor: (source: Source) => Promise<Hint>
-  /** From the configuration. */
+  /** The freshness window from the configuration. */
   readonly maxAgeMs: number
-  /** Whether the sites that are crawled are told who does it, or need not be. */
+  /** Whether the crawler identifies itself to the sites, or does not need to. */
   readonly isKnown: boolean
   /** Whether a source that cannot be embedded is a failure. */
   readonly isEmbedAsked: boolean
@@ -56,7 +56,7 @@ export interface Crawling {
   readonly signal: AbortSignal
 }
 
-/** Opens what a verb that crawls works with, for as long as the work takes. */
+/** Opens the environment of a command that crawls, and closes it when the work ends. */
 export async function withCrawling(
   command: Command,
   streams: Streams,
@@ -65,7 +65,7 @@ export async function withCrawling(
   const config = configOf(command)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
   const { maxAge: maxAgeMs, contactUrl, allowPrivate } = config.values
-  // Whoever crawls private hosts is at home there.
+  // Private hosts are the user's own, so they need no contact address.
   const isKnown = contactUrl !== '' || allowPrivate.length > 0
   const hintFor = (source: Source) => createHintFor(config, source)
   try {
@@ -76,7 +76,7 @@ export async function withCrawling(
           async (library) => {
             const isAsked = isEmbedAsked(config)
             if (isAsked) await requireEmbedder(library)
-            // A person at a terminal sees that it waits, and can free the disk.
+            // A user at a terminal sees that the crawl waits, and can free disk space.
             const limits = terminal.isWatched
               ? { ...library.limits, fullMs: DEFAULT_CRAWL_LIMITS.fullMs }
               : library.limits
@@ -101,7 +101,7 @@ export async function withCrawling(
   }
 }
 
-/** Crawls a source that is there. */
+/** Crawls an existing source. */
 export async function crawlKnown(crawling: Crawling, text: string, input: CrawlInput): Promise<void> {
   const source = await findSource(crawling.library, text)
   if (isTree(source) && Object.keys(input.headers ?? {}).length > 0) {
@@ -111,13 +111,13 @@ export async function crawlKnown(crawling: Crawling, text: string, input: CrawlI
 }
 
 /**
- * Crawls a source to its end, showing how far it is, and prints what it came to. Failed addresses are part of an answer; a
- * crawl without any page, one that stopped at the loss gate and an interrupted one are failures, told after the answer.
+ * Crawls a source to its end, shows progress, and prints a summary. Failed addresses are part of the summary. A crawl without any page, one
+ * that stopped at the loss gate, and an interrupted one are failures, reported after the summary.
  */
 export async function crawlInForeground(crawling: Crawling, known: Source, input: CrawlInput): Promise<void> {
   const { library, terminal, maxAgeMs, signal } = crawling
   const source = { ...known, settings: { ...known.settings, ...renderOf(input) } }
-  // Loaded when it is needed: the engine knows every public suffix, which takes longer to read than most verbs run.
+  // Loaded on demand: the crawler loads the list of public suffixes, which takes longer than most commands run.
   const { crawlSource } = await import('../library/operations/crawl-source.ts')
   const hint = await crawling.hintFor(source)
   if (isPlanned(source, input) && (await hasNoPlaces(library))) terminal.note(writeNoPlaces(hint))
@@ -159,7 +159,7 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
   const startedAt = await findStartUrl(library, source)
   const result: CrawlResult = { source, summary, startedAt, failures, ...content }
   const failure = findFailure(crawling, result, pausedBy, hint)
-  // Where there is nothing, the failure says it all.
+  // Without any page the error says everything.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
     const text = terminal.isQuiet ? writeShortSummary(result) : writeSummary(result, hint, terminal.answerColors)
     terminal.answer(text, summaryRecord(result))
@@ -178,8 +178,8 @@ export async function crawlInForeground(crawling: Crawling, known: Source, input
 }
 
 /**
- * Embeds what the crawl of a source left. The crawl has completed, whatever becomes of this: who does not want to wait ends it with
- * Ctrl-C, and a model that fails is a failure only for those who asked for vectors.
+ * Embeds the chunks that a crawl left without a vector. The crawl counts as completed in any case: Ctrl-C skips the embedding, and a
+ * failing model is an error only if `--embed` was given.
  */
 export async function embedAfterCrawl(crawling: Crawling, source: Source): Promise<void> {
   const { library, terminal, signal, isEmbedAsked: isAsked } = crawling
@@ -199,13 +199,13 @@ export async function embedAfterCrawl(crawling: Crawling, source: Source): Promi
   }
 }
 
-/** How a source can be searched that all was tried to embed of. */
+/** Says how a source can be searched after its chunks were embedded. */
 function writeSearchable(outcome: EmbedProgress): string {
   if (outcome.refused === outcome.chunks) return 'searchable by words: the model is made for another language'
   return `searchable by words and by meaning (${writePercent(shareOf(outcome))})`
 }
 
-/** Whether a crawl is to have a plan, which knows more of a site where it knows places. */
+/** Whether a crawl uses a plan, which works better with a gazetteer. */
 function isPlanned({ settings }: Source, { kind, crawlType = settings.crawlType }: CrawlInput): boolean {
   const isSearching = kind === 'add' || kind === 'recrawl'
   return isSearching && hasPlan(crawlType)
@@ -215,28 +215,28 @@ function isUnknown(error: unknown): boolean {
   return error instanceof PharosError && error.code === 'SOURCE_UNKNOWN'
 }
 
-/** Somebody else removed the source meanwhile. */
+/** The error for a source that another process removed during the crawl. */
 function removedError({ store }: Library, source: Source, cause: unknown): PharosError {
   const nearest = ': it was removed while it was crawled'
   return new PharosError('SOURCE_UNKNOWN', { source: labelOf(source), library: store.location, nearest }, { cause })
 }
 
-/** What the events of a crawl are shown with. */
+/** The state needed to display the events of a crawl. */
 interface View {
   readonly source: Source
-  /** Most pages it takes in; null for no limit. */
+  /** The page limit; null for no limit. */
   readonly cap: number | null
-  /** Whether the source is crawled for the first time. */
+  /** Whether this is the first crawl of the source. */
   readonly isFirst: boolean
-  /** Whether somebody asked for what the plan tells of itself. */
+  /** Whether the user asked for the messages of the plan. */
   readonly showsPlan: boolean
   readonly problems: ProblemLines
-  /** What the milestones that were told say. */
+  /** The messages of the milestones shown so far. */
   readonly milestones: Set<string>
   readonly terminal: Terminal
   readonly rate: PageRate
   readonly clock: Clock
-  /** How long a full disk is waited for. */
+  /** How long the crawl waits while the disk is full. */
   readonly fullMs: number
 }
 
@@ -252,7 +252,7 @@ function show(event: CrawlEvent, view: View): void {
       )
       return
     case 'dropped': {
-      // Somebody asked for it by name.
+      // The user named this address with `--seed`, so a refusal must be reported.
       const isStripped = event.reason === 'query-skip' || event.reason === 'session-id'
       const isSeed = isFirst && !isStripped && isSeedOf(source, event.url)
       const note = `--seed ${event.url} will not be fetched: ${event.reason}, ${REASON_WORDS[event.reason]}`
@@ -293,7 +293,7 @@ function show(event: CrawlEvent, view: View): void {
       view.problems.tell(event)
       return
     case 'plan': {
-      // A plan tells its milestones in its own words as well.
+      // The plan repeats milestones in its own messages.
       if (view.milestones.has(event.message)) return
       const line = printableLine(`[plan] ${event.message}`)
       if (view.showsPlan) terminal.note(terminal.noteColors.dim(line))
@@ -307,12 +307,12 @@ function show(event: CrawlEvent, view: View): void {
   }
 }
 
-/** When a wait for room ends without it. */
+/** Says when a wait for disk space ends in failure. */
 function writeLimit(cause: PauseCause, { fullMs }: View): string {
   return cause === 'disk-full' ? `, and is given up after ${describeTime(fullMs)}` : ''
 }
 
-/** A wait that people notice is told; shorter ones are to be seen in the live block. */
+/** Longer waits are reported as a line; shorter ones are only visible in the live block. */
 const NOTICEABLE_MS = 10_000
 
 function showHold(event: Extract<CrawlEvent, { type: 'held' }>, { terminal, clock }: View): void {
@@ -327,14 +327,14 @@ function showHold(event: Extract<CrawlEvent, { type: 'held' }>, { terminal, cloc
   else terminal.detail(line)
 }
 
-/** What a crawl cannot go on for after an event. */
+/** Returns the cause that keeps the crawl paused after an event, if any. */
 export function causeAfter(event: CrawlEvent, before: PauseCause | undefined): PauseCause | undefined {
-  // What there is too little memory for is done all the same, one by one; and whoever paused it knows of it.
+  // A crawl that is short of memory continues with one visit at a time, and a requested pause needs no report, so neither counts.
   if (event.type === 'paused') return event.cause === 'memory' || event.cause === 'requested' ? before : event.cause
   return event.type === 'resumed' && event.cause === before ? undefined : before
 }
 
-/** What it failed with when it waited in vain. */
+/** The error if the crawl gave up waiting, by cause. */
 const PAUSE_CODES: Readonly<Record<PauseCause, ErrorCode>> = {
   'disk-full': 'LIBRARY_FULL',
   locked: 'LIBRARY_LOCKED',
@@ -344,7 +344,7 @@ const PAUSE_CODES: Readonly<Record<PauseCause, ErrorCode>> = {
   requested: 'INTERNAL',
 }
 
-/** When a crawl that waits goes on. */
+/** When a paused crawl resumes, by cause. */
 const GOES_ON: Readonly<Record<PauseCause, string>> = {
   'disk-full': 'when there is room',
   locked: 'when it is free',
@@ -354,7 +354,7 @@ const GOES_ON: Readonly<Record<PauseCause, string>> = {
   requested: 'when somebody asks for that',
 }
 
-/** The crawl came to its end, but not to all of the site. */
+/** The error for a crawl that ended, but left out parts of the site because their hosts stayed unavailable. */
 function parkedError({ source, summary }: EndedCrawl, hint: Hint): PharosError {
   const hosts = summary.parked.map(({ host }) => host).join(', ')
   const count = summary.ledger.reasons['failed/host-parked'] ?? 0
@@ -366,7 +366,7 @@ function isSeedOf({ settings }: Source, url: string): boolean {
   return settings.seeds.length > 0 && settings.seeds.some((seed) => urlKey(seed) === urlKey(url))
 }
 
-/** What can be done about a file that is all of a source. */
+/** Advice for a source that is a single file. */
 const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   encrypted: 'save it without a password, and add that',
   damaged: 'open it with the program that it was made with; if that can read it, save it anew',
@@ -375,7 +375,7 @@ const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   secret: 'a library is searched by agents: nothing that holds credentials is taken in',
 }
 
-/** What can be done where a tree of files gave nothing. */
+/** Advice for a source of files that gave no pages. */
 function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string {
   const own = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
   if (pages > 0) {
@@ -390,10 +390,10 @@ function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string 
   )
 }
 
-/** What its failure depends on. */
+/** The parts of a result that decide about failure. */
 type EndedCrawl = Pick<CrawlResult, 'source' | 'summary' | 'pages'>
 
-/** What makes the end of a crawl a failure of the command. */
+/** Decides whether the end of a crawl is a failure of the command. */
 export function findFailure(
   { signal, library }: Pick<Crawling, 'signal' | 'library'>,
   result: EndedCrawl,
@@ -416,7 +416,7 @@ export function findFailure(
     case 'failed': {
       const { vainReason } = summary
       const problem = summary.problem ?? 'no reason was given'
-      // Something is not accounted for.
+      // A bug: the crawl failed without a reason.
       if (vainReason === null) return new PharosError('INTERNAL', { problem })
       const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(vainReason, result, hint)
       return new PharosError('CRAWL_START_FAILED', { problem, advice })

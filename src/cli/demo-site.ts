@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Listening, listen } from './listen.ts'
 
-/** The sample site that comes with the program. */
+/** The sample site that ships with the program. */
 const FOLDER = fileURLToPath(new URL('../../demo/site/', import.meta.url))
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -12,10 +12,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.xml': 'application/xml; charset=utf-8',
 }
 
-/** Addresses that moved. */
+/** Redirects. */
 const MOVED: Readonly<Record<string, string>> = { '/guide/getting-started': '/guide/install' }
 
-/** Serves the sample site on this machine. */
+/** Serves the sample site on the loopback interface. */
 export async function openDemoSite(): Promise<Listening> {
   const files = await readSite()
   return listen(async (request) => {
@@ -24,7 +24,7 @@ export async function openDemoSite(): Promise<Listening> {
     if (moved !== undefined) return new Response(null, { status: 301, headers: { location: moved } })
     const file = files.get(pathname)
     if (file === undefined) return new Response('not found', { status: 404 })
-    // Lists of addresses hold whole ones, and the port is another one each time.
+    // Sitemaps need absolute addresses, and the port differs in every run.
     return new Response(file.text.replaceAll('{origin}', origin), { headers: { 'content-type': file.type } })
   }, 0)
 }

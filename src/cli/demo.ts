@@ -16,14 +16,14 @@ interface DemoFlags extends CommonFlags {
   readonly once?: boolean
 }
 
-/** What is asked of the sample site. */
+/** Queries for the sample site. */
 const QUESTIONS = [
   'how many attempts before a message becomes a dead letter',
   'LF-030 receipt expired',
   'Nachricht verschicken und abholen',
 ] as const
 
-/** How often is looked whether the crawl has ended, and how long at most. */
+/** Poll interval for the end of the crawl, and the timeout. */
 const LOOK_MS = 100
 const PATIENCE_MS = 60_000
 
@@ -49,7 +49,7 @@ export function addDemo(program: Command, streams: Streams): void {
   })
 }
 
-/** The settings of the tour: a library of its own, which may reach this machine and nothing else is asked of. */
+/** The settings of the tour: a temporary library and access to this machine only. */
 function configFor(config: EffectiveConfig, folder: string): EffectiveConfig {
   const values = {
     ...config.values,
@@ -63,7 +63,7 @@ function configFor(config: EffectiveConfig, folder: string): EffectiveConfig {
   return { ...config, values }
 }
 
-/** What the tour is shown with. */
+/** The environment of the tour. */
 interface Tour {
   readonly config: EffectiveConfig
   readonly streams: Streams
@@ -73,11 +73,11 @@ interface Tour {
 }
 
 async function showTour({ config, streams, terminal, flags, signal }: Tour): Promise<void> {
-  // Help, which loads every verb, has no use for a server.
+  // Loaded on demand: `--help` loads every command and does not need a server.
   const [{ openDemoSite }, { openServer }] = await Promise.all([import('./demo-site.ts'), import('./serve-open.ts')])
   const site = await openDemoSite()
   try {
-    // Requests would stand between the lines of the tour.
+    // The request log would interleave with the lines of the tour.
     const log = createServeLog(streams.stderr, { isJson: false, isQuiet: flags.verbose !== true, hasRequests: true })
     const server = await openServer(config, log)
     try {
@@ -105,7 +105,7 @@ async function showTour({ config, streams, terminal, flags, signal }: Tour): Pro
   }
 }
 
-/** What came of the crawl. */
+/** The result of the crawl. */
 interface DemoCrawl {
   readonly jobId: string
   readonly pages: number
@@ -113,11 +113,11 @@ interface DemoCrawl {
   readonly balance: Readonly<Record<string, number>>
 }
 
-/** Has the server crawl the site, and waits for it. */
+/** Has the server crawl the site, and waits until it ends. */
 async function crawlSite(origin: string, site: string, signal: AbortSignal): Promise<DemoCrawl> {
   const server = { origin, token: null }
   const order = { url: `${site}/`, name: 'lanternfish' }
-  // Answers of our own server.
+  // The format of the response is ours.
   const { jobId } = (await askServer(server, '/api/sources', order)) as { jobId: string }
   const until = performance.now() + PATIENCE_MS
   for (;;) {
@@ -134,7 +134,7 @@ async function crawlSite(origin: string, site: string, signal: AbortSignal): Pro
   return { jobId, pages, chunks, balance }
 }
 
-/** A question and the best answer to it. */
+/** A query and its best hit. */
 interface DemoSearch {
   readonly query: string
   readonly hit: DemoHit | null
@@ -150,7 +150,7 @@ async function searchAll(origin: string): Promise<readonly DemoSearch[]> {
   return Promise.all(
     QUESTIONS.map(async (query) => {
       const path = `/api/search?limit=1&q=${encodeURIComponent(query)}`
-      // An answer of our own server.
+      // The format of the response is ours.
       const { passages } = (await askServer({ origin, token: null }, path)) as { passages: readonly DemoHit[] }
       const [hit] = passages.map(({ title, url, headingPath }) => ({ title, url, headingPath }))
       return { query, hit: hit ?? null }
@@ -169,7 +169,7 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
     `  “${query}”`,
     `    ${hit === null ? 'nothing was found' : `${printableLine(hit.headingPath.join(' › '))}\n    ${printableLine(hit.url)}`}`,
   ])
-  // Once it has ended, nothing answers at its own address.
+  // With `--once` the servers have stopped, so their addresses no longer work.
   const [place, look] =
     once === true
       ? ['http://127.0.0.1:41000', []]
@@ -191,10 +191,10 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
   ].join('\n')
 }
 
-/** What only the launcher of a checkout gives to Node. */
+/** Only the launcher script of a checkout passes this flag to Node. */
 const LAUNCHER_FLAG = '--heap-growing-percent=80'
 
-/** How the program is called, here and by those who are somewhere else: a checkout is on no path for programs. */
+/** The command as typed in this folder, and as typed elsewhere: a checkout is not on the PATH. */
 function programName(): { readonly typed: string; readonly whole: string } {
   if (!process.execArgv.includes(LAUNCHER_FLAG)) return { typed: 'pharos', whole: 'pharos' }
   const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { PharosError } from '../core/errors.ts'
 
-/** A server that may be asked. */
+/** The address of a server. */
 export interface ServerAddress {
   readonly origin: string
-  /** What it demands; null when it demands nothing. */
+  /** The bearer token; null if the server requires none. */
   readonly token: string | null
-  /** What asks it, where it is no server but this process. @default the network */
+  /** The function that handles requests if the server runs in this process. @default the network */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined
 }
 
 const PATIENCE_MS = 30_000
 
-/** Asks a server of ours something, and gives its answer. What it refuses is told in its own words. */
+/** Sends a request to a Pharos server and returns its response. An error response is rethrown with the message of the server. */
 export async function askServer(server: ServerAddress, path: string, body?: unknown): Promise<unknown> {
   const { origin, token, fetch: send = fetch } = server
   const request = new Request(`${origin}${path}`, {
@@ -32,12 +32,12 @@ export async function askServer(server: ServerAddress, path: string, body?: unkn
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer
   const { problem, advice } = readRefusal(answer, response.status)
-  // Other advice names routes of a server.
+  // The advice of the queue names API routes, which do not exist here.
   const own = server.fetch === undefined ? advice : '`pharos status` tells what is under way'
   throw new PharosError('SERVER_REFUSED', { who: nameOf(server), problem, advice: own })
 }
 
-/** How those who are asked are called. */
+/** The name of a server in messages. */
 export function nameOf({ origin, fetch: own }: ServerAddress): string {
   return own === undefined ? `the server at ${origin}` : 'the queue of the library'
 }
@@ -51,7 +51,7 @@ function readRefusal(answer: unknown, status: number): { problem: string; advice
   }
 }
 
-/** The token of a file that a server of ours has named. */
+/** Reads the token from a file that the server named. */
 export function readNamedToken(file: string | null): string | null {
   if (file === null) return null
   try {

@@ -10,20 +10,20 @@ import { findServer } from './serve-note.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
 import { writeMissing } from './worker-text.ts'
 
-/** Adds the flag that leaves a crawl to the server. */
+/** Adds the flag that hands a crawl over to the server. */
 export function addDetachOption(command: Command): Command {
   return command.option('--detach', 'leave the crawl to `pharos serve`, or to any `pharos worker`, and return at once')
 }
 
-/** A crawl that is left to a server: which route takes it, and what it is told. */
+/** A crawl that is handed over to a server: the route and the request body. */
 export interface LeftCrawl {
   readonly path: string
   readonly body: Readonly<Record<string, unknown>>
 }
 
 /**
- * Leaves a crawl to the server of the library that is configured, and prints where it can be watched. Where it is in PostgreSQL and no
- * server of this machine is there, the crawl is put into the queue, from which any worker takes it.
+ * Hands a crawl over to the server of the configured library, and prints where it can be watched. For a library in PostgreSQL without a
+ * server on this machine, the crawl is queued for any worker.
  */
 export async function leaveToServer(command: Command, streams: Streams, { path, body }: LeftCrawl): Promise<void> {
   const config = configOf(command)
@@ -49,7 +49,7 @@ export async function leaveToServer(command: Command, streams: Streams, { path, 
   }
 }
 
-/** Says that nobody is there who would run what waits. */
+/** Warns that no worker is running that could take the queued crawls. */
 async function tellMissing(server: ServerAddress, config: EffectiveConfig, terminal: Terminal): Promise<void> {
   const { slots } = (await askServer(server, '/api/workers')) as { readonly slots: number }
   if (slots > 0) return
@@ -57,10 +57,10 @@ async function tellMissing(server: ServerAddress, config: EffectiveConfig, termi
   terminal.notice(writeMissing(jobs.queued, createHint(config)))
 }
 
-/** Who takes a crawl. */
+/** The server or queue that takes a crawl. */
 interface Taker {
   readonly server: ServerAddress
-  /** Where it is watched; null where nobody shows it. */
+  /** The address where the crawl can be watched; null if there is none. */
   readonly origin: string | null
   close(): Promise<void>
 }
@@ -81,12 +81,12 @@ async function findTaker(config: EffectiveConfig): Promise<Taker> {
     )
   }
   const { openAsking } = await import('./serve-open.ts')
-  // What goes wrong is the answer.
+  // Errors are thrown to the caller, so the log is not needed.
   const { ask, close } = await openAsking(config, { info: () => undefined, warn: () => undefined })
   return { server: { origin: 'http://localhost', token: null, fetch: ask }, origin: null, close }
 }
 
-/** Why a flag makes no sense where the server does the work. */
+/** Flags that cannot be combined with `--detach`, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
   header: 'it is stored nowhere, and a server would have to',
 }

@@ -12,32 +12,32 @@ import { type Connections, openConnections } from '../open-connections.ts'
 import { VERSION } from '../version.ts'
 import { connectionsOf } from './library.ts'
 
-/** What was found out about a part of this installation. */
+/** The result of checking one part of the installation. */
 export interface Check {
   readonly name: string
-  /** False where this installation is at fault. */
+  /** False if the installation itself is broken. */
   readonly ok: boolean
   readonly found: string
-  /** Whether something beside it cannot be used, without which it does less. */
+  /** Whether an optional part is unusable, so that some features are missing. */
   readonly isWarning?: true
 }
 
-/** How long each of them may take to answer. */
+/** Timeout for the response of a service. */
 const ANSWER_MS = 3000
 
-/** How long a browser may take to start and to end. */
+/** Timeout for starting and stopping a browser. */
 const START_MS = 10_000
 
 const NO_SANDBOX = 'for root it runs without its sandbox; run Pharos as another user'
 
 const NO_BROWSER = 'only --render auto and --render chromium need one'
 
-/** Checks what is configured beside this program: a browser, and services. One that does not answer is no fault of the program. */
+/** Checks the configured browser and services. One that does not respond is a warning, not an error. */
 export async function checkConnections(config: EffectiveConfig): Promise<Check[]> {
   const { values, origins } = config
   const options = connectionsOf(values)
   const services = openConnections({
-    // Whoever asks how it fares waits as long for a reranker as for anything else.
+    // The check gives a reranker as much time as any other service, instead of its budget in a search.
     options: {
       ...options,
       ...(options.reranking === undefined ? {} : { reranking: { ...options.reranking, budgetMs: ANSWER_MS } }),
@@ -81,7 +81,7 @@ function allowanceOf({ allowPrivate }: Config): Allowance {
   return parsed.allowance
 }
 
-/** What is where, for people. */
+/** The name of a service with its origin. */
 function placeOf(what: string, address: string): string {
   return `${what} at ${new URL(address).origin}`
 }
@@ -99,7 +99,7 @@ async function check(
   }
 }
 
-/** What went wrong, and what to do about it. */
+/** Formats an error with advice. */
 function describe(error: unknown, place: string): string {
   const told = messageOf(error)
   const message = error instanceof WaitedEnough ? told.replace(/^it /, `${place} `) : told
@@ -107,7 +107,7 @@ function describe(error: unknown, place: string): string {
   return advice === '' ? `${message}; see that it runs, and check its settings` : `${message}; ${advice}`
 }
 
-/** Without one nothing is wrong, unless somebody named it. */
+/** A missing browser is a warning only if one is configured. */
 async function checkBrowser({ browser }: Config): Promise<Check> {
   const given = browser === '' ? undefined : browser
   const path = await check('browser', () => findBrowser(given))
@@ -120,7 +120,7 @@ async function checkBrowser({ browser }: Config): Promise<Check> {
     : started
 }
 
-/** Whether it is a browser shows when it starts. */
+/** Only starting it shows whether the file is a browser. */
 async function tryBrowser(executablePath: string): Promise<string> {
   const { openChromiumRenderer } = await import('../fetch/chromium-renderer.ts')
   const renderer = await openChromiumRenderer({ executablePath, userAgent: `Pharos/${VERSION}` })

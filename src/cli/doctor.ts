@@ -48,7 +48,7 @@ export function addDoctor(program: Command, streams: Streams): void {
       variableCheck(config),
       ...(await checkConnections(config)),
     ]
-    // The values have the names of the table.
+    // `Object.keys` is typed as strings; the keys are setting names.
     const settings = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
       return { name, value: shownValue(name, config.values[name]), origin: config.origins[name] }
     })
@@ -84,7 +84,7 @@ async function grammarCheck(): Promise<Check> {
     await grammars.prepare(GRAMMAR_NAMES)
     return { name, ok: true, found: `${GRAMMAR_NAMES.length} load: ${GRAMMAR_NAMES.join(', ')}` }
   } catch (error) {
-    // Whatever went wrong is the answer to the question asked.
+    // The error is the result of the check.
     return { name, ok: false, found: `${error instanceof Error ? error.message : error}; run \`npm run build\`` }
   }
 }
@@ -98,12 +98,15 @@ function cacheCheck({ values }: EffectiveConfig): Check {
     accessSync(values.cacheFolder, constants.W_OK)
     return { name, ok: true, found: `${values.cacheFolder} can be written${existed ? '' : ' (made now)'}` }
   } catch (error) {
-    // Whatever went wrong is the answer to the question asked.
+    // The error is the result of the check.
     return { name, ok: false, found: `${describeFailure(error)}; set cacheFolder or --no-cache` }
   }
 }
 
-/** Looks at the header of the library's file (sqlite.org/fileformat, 1.3), checks its pages, and looks for copies that have not ended. It may be in use: nothing is written to it. */
+/**
+ * Checks the header (sqlite.org/fileformat, 1.3) and the pages of the library file, and looks for incomplete copies. It writes nothing,
+ * because the file may be in use.
+ */
 async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   const name = 'library'
   const place = values.library
@@ -133,12 +136,12 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
     const { listArriving } = await import('../store/sqlite/list-arriving.ts')
     return warned({ name, ok: true, found }, describeArriving(schema < SCHEMA_VERSION ? [] : listArriving(place)))
   } catch (error) {
-    // Whatever went wrong is the answer to the question asked.
+    // The error is the result of the check.
     return { name, ok: false, found: `${describeFailure(error)}; use another with --library` }
   }
 }
 
-/** Asks the server of a library and writes nothing: it may be in use. */
+/** Inspects a library in PostgreSQL. It writes nothing, because the library may be in use. */
 async function databaseCheck(address: string): Promise<Check> {
   const name = 'library'
   try {
@@ -165,14 +168,14 @@ async function databaseCheck(address: string): Promise<Check> {
     }
     return warned({ name, ok: true, found }, warnOf(facts, address))
   } catch (error) {
-    // Whatever went wrong is the answer to the question asked.
+    // The error is the result of the check.
     const found =
       error instanceof PharosError ? `${error.message}; ${error.entry.advice}` : `${hidePassword(address)}: ${error}`
     return { name, ok: false, found }
   }
 }
 
-/** What there is to know of a library that can be read. */
+/** Lists warnings about a readable library. */
 function warnOf({ arriving, mayWrite, mayQueue, role }: Inspection, address: string): string[] {
   const { schema } = describeLogin(address)
   const jobs = schema.replace(/"$/, '_jobs"')
@@ -191,7 +194,7 @@ function warnOf({ arriving, mayWrite, mayQueue, role }: Inspection, address: str
   ]
 }
 
-/** What is said of copies into a library that have not ended. */
+/** Describes copies into a library that are incomplete. */
 function describeArriving(places: readonly string[]): string[] {
   if (places.length === 0) return []
   return [
@@ -204,14 +207,14 @@ function warned(check: Check, warnings: readonly string[]): Check {
   return { ...check, found: [check.found, ...warnings].join('; '), isWarning: true }
 }
 
-/** By what the vectors nearest to a question are found. */
+/** Describes how nearest vectors are found. */
 function describePgvector({ pgvector, isPgvectorFit }: Inspection): string {
   if (isPgvectorFit) return `pgvector ${pgvector}`
   const instead = 'so that every process that searches by meaning keeps the signs of all vectors in memory'
   return pgvector === null ? `no pgvector, ${instead}` : `pgvector ${pgvector}, which is older than 0.8, ${instead}`
 }
 
-/** Tries whether a file that is not there can be made with its folders, by a folder that is gone again at once. */
+/** Tests whether a missing file and its parent folders can be created, by creating and removing a temporary folder. */
 function tryPlace(path: string): void {
   const folder = dirname(path)
   if (!existsSync(folder)) {
@@ -237,7 +240,7 @@ function readBeginning(path: string, length: number): Buffer {
 }
 
 function variableCheck({ unknownVariables }: EffectiveConfig): Check {
-  // The keys of the table are its names.
+  // `Object.keys` is typed as strings; the keys are setting names.
   const names = (Object.keys(SETTINGS) as SettingName[]).map(variableName)
   const found = unknownVariables.map((name) => `${name} is no setting${suggest(findNearest(name, names))}`)
   return {

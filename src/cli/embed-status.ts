@@ -9,20 +9,20 @@ import { createHint, type Hint, nameOf, sourceRecord, withLibrary } from './libr
 import { EMBEDDER_SETTINGS } from './search-settings.ts'
 import { countOf, printableLine, type Terminal, writeNumber } from './terminal.ts'
 
-/** Settings of what makes vectors, and of where they are copied to. */
+/** Settings of the embedder and of the copy of the vectors. */
 export const EMBED_SETTINGS: readonly SettingName[] = ['embedThreads', ...EMBEDDER_SETTINGS]
 
-/** How long the built-in model may take to load, and a service to answer. */
+/** Timeouts for loading the built-in model and for the response of a service. */
 const LOAD_MS = 60_000
 const ANSWER_MS = 5000
-/** How long a copy may take to say how much it has. */
+/** Timeout for the response of a copy. */
 const COPY_MS = 3000
 
-/** Refused chunks that are listed for people. */
+/** Number of refused chunks listed in text output. */
 const LISTED = 10
 const ALL = 1_000_000
 
-/** Tells which embedder there is and whether it works, how far each source is, and what was refused. */
+/** Reports which embedder is in use and whether it works, the progress of each source, and the refused chunks. */
 export async function showEmbedStatus(config: EffectiveConfig, terminal: Terminal): Promise<void> {
   await withLibrary(config, async (library) => {
     const { vectors } = library
@@ -47,17 +47,17 @@ export async function showEmbedStatus(config: EffectiveConfig, terminal: Termina
   })
 }
 
-/** The embedder that is built in or configured. */
+/** The built-in or configured embedder. */
 interface TriedModel {
-  /** Null where it could not be asked. */
+  /** Null if the embedder does not respond. */
   readonly space: VectorSpace | null
-  /** Problem of the embedder; null where it works, or there is none. */
+  /** The error of the embedder; null if it works or there is none. */
   readonly problem: string | null
   /** Null for the built-in model. */
   readonly service: { readonly type: string; readonly endpoint: string } | null
 }
 
-/** Opens the embedder and has it make a vector. */
+/** Opens the embedder and embeds a test text. */
 async function tryModel({ openEmbedder }: Library, values: Config): Promise<TriedModel> {
   const { embedder: type, embedEndpoint } = values
   const service = type === 'built-in' ? null : { type, endpoint: withoutUser(embedEndpoint) }
@@ -71,18 +71,18 @@ async function tryModel({ openEmbedder }: Library, values: Config): Promise<Trie
     })
     return { space, problem: null, service }
   } catch (error) {
-    // A failure is the answer here, so it is reported and not thrown.
+    // The error is the result, so it is reported and not thrown.
     return { space, problem: problemOf(error), service }
   }
 }
 
-/** Problem, to follow the name of the service. */
+/** The error message without the name of the service. */
 function problemOf(error: unknown): string {
   if (error instanceof PharosError && error.code === 'SERVICE_UNUSABLE') return String(error.details['problem'])
   return messageOf(error)
 }
 
-/** An address without what may stand in it before the host. */
+/** Removes the user name and password from an address. */
 function withoutUser(address: string): string {
   const url = new URL(address)
   url.username = ''
@@ -93,13 +93,13 @@ function withoutUser(address: string): string {
 /** The copy of the vectors. */
 interface TriedCopy {
   readonly location: string
-  /** Null where it could not be asked, or there are no vectors. */
+  /** Null if the copy does not respond or there are no vectors. */
   readonly state: CopyState | null
-  /** Why it could not be asked; null where it could. */
+  /** Why the copy does not respond; null if it does. */
   readonly problem: string | null
 }
 
-/** Asks the copy how far it is; null where there is none. */
+/** Asks the copy for its state; null if there is none. */
 async function tryCopy({ vectors, vectorCopy }: Library): Promise<TriedCopy | null> {
   if (vectors === undefined || vectorCopy === undefined) return null
   const { location } = vectorCopy
@@ -205,7 +205,7 @@ function modelRecord({ space, problem, service }: TriedModel): Record<string, un
   return { ...place, ...(space === null ? {} : spaceRecord(space)), problem }
 }
 
-/** A space as JSON. */
+/** A vector space as JSON. */
 function spaceRecord({ model, fingerprint, dimensions }: VectorSpace): Record<string, unknown> {
   return { name: model, fingerprint, dimensions }
 }

@@ -16,7 +16,7 @@ import { PageRate, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
 
 const SHOWN_ACTIONS = ['status', 'run', 'sync'] as const
-/** `install` was needed by versions without a built-in model. */
+/** `install` only exists for scripts written for versions without a built-in model. */
 const ACTIONS = [...SHOWN_ACTIONS, 'install'] as const
 type Action = (typeof ACTIONS)[number]
 
@@ -62,7 +62,7 @@ export function addEmbed(program: Command, streams: Streams): void {
   })
 }
 
-/** Which flags are for one action only. */
+/** Flags that apply to one action only. */
 const OWN_FLAGS: Readonly<Record<'replace' | 'retryRefused' | 'rebuild', Action>> = {
   replace: 'run',
   retryRefused: 'run',
@@ -130,7 +130,7 @@ function writeOutOfStep(location: string, problem: string, hint: Hint): string {
   return `the copy at ${printableLine(location)} lacks some of it: ${printableLine(problem)}; when it answers again: ${hint('embed', 'sync')}`
 }
 
-/** Refuses to begin what could only fail at its end: where a service does not answer. */
+/** Fails early if the embedder is missing or does not respond, instead of at the end of the work. */
 export async function requireEmbedder({ openEmbedder }: Library): Promise<void> {
   if ((await openEmbedder?.()) === undefined) throw new PharosError('EMBEDDER_MISSING')
 }
@@ -142,17 +142,17 @@ export interface Embedding {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
   readonly hint: Hint
-  /** The live line: how far it is, with how fast, which begins with a comma. @default {@link writeEmbedding} */
+  /** Formats the live line. The pace begins with a comma. @default {@link writeEmbedding} */
   readonly live?: (progress: EmbedProgress, pace: string) => string
 }
 
-/** Outcome of embedding. */
+/** The result of embedding. */
 export interface Embedded extends EmbedProgress {
   readonly made: number
   readonly elapsedMs: number
 }
 
-/** Embeds chunks without a vector and shows progress; of all sources when none are given. */
+/** Embeds chunks without a vector and shows progress; for all sources if none are given. */
 export async function embedInForeground(
   { library, terminal, signal, hint, live }: Embedding,
   sources: readonly Source[],
@@ -208,7 +208,7 @@ function writePace(
   return `, ${writeRate(perSecond)}/s${leftMs === 0 ? '' : `, ${writeDuration(leftMs)} left`}`
 }
 
-/** The share of what can be embedded that is, from 0 to 1. */
+/** The share of embeddable chunks that have a vector, from 0 to 1. */
 export function shareOf({ embedded, chunks, refused }: Pick<EmbedProgress, 'embedded' | 'chunks' | 'refused'>): number {
   return chunks <= refused ? 1 : embedded / (chunks - refused)
 }

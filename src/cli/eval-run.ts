@@ -16,7 +16,7 @@ import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised.ts'
 import { readInput } from './input.ts'
 
-/** What a set of questions came to. */
+/** The results of an evaluation. */
 export interface EvalRun {
   readonly k: number
   readonly measuredAt: string
@@ -27,10 +27,10 @@ export interface EvalRun {
   readonly queries: readonly EvalRunQuery[]
 }
 
-/** What one of them came to. */
+/** The result of one query. */
 export type EvalRunQuery = Pick<EvaluatedQuery, 'query' | 'place' | 'figures'>
 
-/** Sums up what questions came to. */
+/** Summarises evaluated queries. */
 export function createRun(evaluated: readonly EvaluatedQuery[], k: number, now: number): EvalRun {
   const times = evaluated.map(({ ms }) => ms)
   return {
@@ -44,27 +44,27 @@ export function createRun(evaluated: readonly EvaluatedQuery[], k: number, now: 
   }
 }
 
-/** Another run over the same questions, and what has changed since. */
+/** An earlier run over the same queries, compared with the current one. */
 export interface EvalBaseline {
-  /** What to call it. */
+  /** The name shown in the report. */
   readonly name: string
   readonly run: EvalRun
-  /** By nDCG, question by question. */
+  /** Compared by nDCG, query by query. */
   readonly comparison: Comparison
   readonly better: readonly EvalChange[]
   readonly worse: readonly EvalChange[]
-  /** Questions that only one of the two has. */
+  /** The number of queries that only one of the two runs has. */
   readonly unpaired: number
 }
 
-/** A question that is answered otherwise than before: where the first expected page stood, and stands. */
+/** A query whose result changed: the rank of the first expected page before and after. */
 export interface EvalChange {
   readonly query: string
   readonly before: number | null
   readonly after: number | null
 }
 
-/** Compares a run with an earlier one, question by question. The largest changes come first. */
+/** Compares a run with an earlier one, query by query. The largest changes come first. */
 export function createBaseline(name: string, run: EvalRun, now: EvalRun): EvalBaseline {
   const earlier = new Map(run.queries.map((one) => [one.query, one]))
   const pairs = now.queries.flatMap((after) => {
@@ -86,7 +86,7 @@ export function createBaseline(name: string, run: EvalRun, now: EvalRun): EvalBa
   }
 }
 
-/** A run as it is saved and printed as JSON. */
+/** A run in the format that is saved and printed as JSON. */
 export function runRecord({
   k,
   measuredAt,
@@ -109,10 +109,10 @@ export function runRecord({
   }
 }
 
-/** Raised when the form of a saved run changes. */
+/** Must be increased when the format of a saved run changes. */
 const FORMAT = 1
 
-/** Reads a run that was saved. */
+/** Reads a saved run. */
 export async function readRun(path: string): Promise<EvalRun> {
   const { name, bytes } = await readInput(path, MAX_BYTES)
   const run = parseRun(bytes)
@@ -121,7 +121,7 @@ export async function readRun(path: string): Promise<EvalRun> {
   throw new PharosError('INPUT_UNREADABLE', { source: name, problem: 'it is no saved run of eval', advice })
 }
 
-/** Larger files are no lists of questions, nor what came of them. */
+/** Limit for query lists and saved runs. */
 export const MAX_BYTES: number = 64 * 1024 * 1024
 
 function parseRun(bytes: Uint8Array): EvalRun | undefined {
@@ -158,12 +158,12 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // What cannot be parsed is no saved run, which is all that is asked.
+    // A file that cannot be parsed is not a saved run.
     return undefined
   }
 }
 
-/** Refuses to save over anything but a saved run: a list of questions is soon named by mistake. */
+/** Refuses to overwrite anything but a saved run, because a query list is easily named by mistake. */
 export async function checkSavePlace(path: string): Promise<void> {
   if (path === '') throw new PharosError('USAGE', { problem: '--save: expected the name of a file, got an empty one' })
   if (!existsSync(path)) return
@@ -171,7 +171,7 @@ export async function checkSavePlace(path: string): Promise<void> {
   if (bytes.length > 0 && parseRun(bytes) === undefined) throw refuse(path, 'there is something else')
 }
 
-/** Saves a run beside its place and moves it there, so that there is either the old one or the whole new one. */
+/** Writes a temporary file and renames it, so that the file is always complete. */
 export async function saveRun(path: string, run: EvalRun): Promise<void> {
   const temporary = `${path}.pharos-${process.pid}`
   try {

@@ -4,28 +4,28 @@ import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
 import type { EvalBaseline, EvalChange, EvalRun } from './eval-run.ts'
 import { type Colors, countOf, printableLine, writeNumber } from './terminal.ts'
 
-/** What there is to show of a run. */
+/** The parts of the report. */
 export interface EvalReport {
   readonly run: EvalRun
   readonly evaluated: readonly EvaluatedQuery[]
   readonly baselines: readonly EvalBaseline[]
-  /** Figures that are lower than they must be. */
+  /** Metrics below their required minimum. */
   readonly missed: readonly MissedMinimum[]
-  /** Shows every question. */
+  /** Lists every query. */
   readonly isVerbose: boolean
 }
 
-/** A figure that is lower than it must be. */
+/** A metric below its required minimum. */
 export interface MissedMinimum {
   readonly metric: Metric
   readonly least: number
   readonly value: number
 }
 
-/** Questions that are listed; all of them with `--verbose`. */
+/** Number of queries listed without `--verbose`. */
 const LISTED = 10
 
-/** A run for people: the figures beside those of the baselines, what has changed, and what was not found. */
+/** Writes the report: the metrics beside those of the baselines, the changes, and the queries without a hit. */
 export function writeEval(report: EvalReport, colors: Colors): string {
   const { run, evaluated, baselines, missed, isVerbose } = report
   const most = isVerbose ? Number.POSITIVE_INFINITY : LISTED
@@ -37,7 +37,7 @@ export function writeEval(report: EvalReport, colors: Colors): string {
     ...writeMisses(evaluated, most, run.k, colors),
     ...(isVerbose ? [writeQueries(evaluated, colors)] : []),
     ...missed.map(({ metric, least, value }) => {
-      // Rounded, a figure could look as if it were enough.
+      // Not rounded further, because a rounded value could look sufficient.
       return `${colors.red('FAIL')}  ${nameOf(metric, run.k)} is ${Number(value.toFixed(6))}, expected at least ${least}`
     }),
   ]
@@ -59,10 +59,10 @@ function nameOf(metric: Metric, k: number): string {
   return metric.includes('@') ? metric : `${TITLES[metric]}@${k}`
 }
 
-/** The figures, and those of each baseline with what has changed since. */
+/** The metrics, and those of each baseline with the difference. */
 function writeFigures(run: EvalRun, baselines: readonly EvalBaseline[], colors: Colors): string {
   const names = baselines.map(({ name }) => printableLine(name))
-  // Wide enough for its name, and for a figure with a change after it.
+  // Wide enough for the name, and for a metric with its difference.
   const widths = names.map((name) => Math.max(name.length, CHANGED_FIGURE) + GAP)
   const line = (title: string, now: string, others: readonly string[]) =>
     `  ${title.padEnd(14)}${now.padStart(8)}${others.join('')}`
@@ -87,13 +87,13 @@ function writeFigures(run: EvalRun, baselines: readonly EvalBaseline[], colors: 
   return [...(names.length === 0 ? [] : [colors.dim(line('', 'now', heads))]), ...figures, ...times].join('\n')
 }
 
-/** Columns that `0.850  +0.020` takes. */
+/** Width of `0.850  +0.020`. */
 const CHANGED_FIGURE = 13
 
-/** Columns between two runs. */
+/** Width of the gap between two runs. */
 const GAP = 4
 
-/** `+0.020`; a change that is no longer seen has no sign. */
+/** `+0.020`; a difference that rounds to zero has no sign. */
 function writeChange(change: number): string {
   const written = Math.abs(change).toFixed(3)
   return `${Number(written) === 0 ? '±' : change > 0 ? '+' : '−'}${written}`
@@ -103,7 +103,7 @@ function writeMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : writeNumber(Math.round(ms))} ms`
 }
 
-/** Below this chance wins and losses are hardly an accident. */
+/** Differences with a p-value below this are significant. */
 const SIGNIFICANT = 0.05
 
 function writeChanges(
@@ -142,12 +142,12 @@ function writeRest(count: number, word: string): string[] {
   return count > 0 ? [`  … and ${count} more${word} (--verbose)`] : []
 }
 
-/** A place, or that there is none. */
+/** A rank, or a dash. */
 function writePlace(place: number | null): string {
   return place === null ? '–' : String(place)
 }
 
-/** What was not found, with what came first instead. */
+/** Lists the queries without an expected page, each with its first hit. */
 function writeMisses(evaluated: readonly EvaluatedQuery[], most: number, k: number, colors: Colors): string[] {
   const misses = evaluated.filter(({ figures }) => figures.recall === 0)
   if (misses.length === 0) return []
@@ -163,12 +163,12 @@ function writeMisses(evaluated: readonly EvaluatedQuery[], most: number, k: numb
   ]
 }
 
-/** An address without its site. */
+/** An address without its origin. */
 function shortAddress(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*\//i, '')
 }
 
-/** Every question, with its place: `    1  1.000    3.2 ms  retry after`. */
+/** Lists every query with its rank: `    1  1.000    3.2 ms  retry after`. */
 function writeQueries(evaluated: readonly EvaluatedQuery[], colors: Colors): string {
   const lines = evaluated.map(({ query, place, figures, ms }) => {
     const figure = `${writePlace(place).padStart(5)}  ${figures.ndcg.toFixed(3)}`

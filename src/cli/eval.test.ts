@@ -76,7 +76,7 @@ test.each(REFUSALS)('eval %s is refused before anything is written', async (line
   expect(listFiles()).toEqual(before)
 })
 
-/** Every file beside the library with its text. */
+/** The files beside the library, with their content. */
 function listFiles(): Record<string, string> {
   const names = fs.readdirSync(folder).filter((name) => name !== 'library')
   return Object.fromEntries(names.map((name) => [name, fs.readFileSync(join(folder, name), 'latin1')]))

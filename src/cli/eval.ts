@@ -114,7 +114,7 @@ Examples:
   })
 }
 
-/** Reads one `--min`. */
+/** Parses one `--min`. */
 function minimum(text: string, before: readonly Minimum[] = []): readonly Minimum[] {
   const [, name = '', value = ''] = /^\s*([^=]*?)\s*=\s*(\d+(?:\.\d+)?)\s*$/.exec(text) ?? []
   const least = Number(value)
@@ -138,7 +138,7 @@ async function readQueries(path: string): Promise<readonly JudgedQuery[]> {
   throw new PharosError('INPUT_UNREADABLE', { source: name, problem: 'there is no query in it', advice })
 }
 
-/** A saved run that can be compared with this one. */
+/** Reads a saved run and checks that it is comparable with this one. */
 async function readBaseline(path: string, k: number): ReturnType<typeof readRun> {
   const run = await readRun(path)
   if (run.k === k) return run
@@ -164,7 +164,7 @@ async function evaluate(
   return evaluated
 }
 
-/** Notices that are worth reading; a library says the same of every question. */
+/** Maximum number of notices, because a library repeats the same ones for every query. */
 const MAX_NOTICES = 5
 
 function queryRecord({ query, expectations, place, figures, found, ms }: EvaluatedQuery): Record<string, unknown> {

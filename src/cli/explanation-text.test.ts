@@ -28,7 +28,7 @@ function explain(given: Partial<Explanation>): string {
   return writeExplanation(explanation, createSource(), hint, NOW)
 }
 
-test('an address that was never seen is reported as such, with the verdict of the scope', () => {
+test('reports an address that was never seen, with the decision of the scope', () => {
   expect(explain({})).toBe(
     'https://docs.example/a\nNever seen in docs.\nThe scope would let it through: nothing that was read leads to it.',
   )
@@ -37,7 +37,7 @@ test('an address that was never seen is reported as such, with the verdict of th
   )
 })
 
-test('an address that failed has its whole story', () => {
+test('shows the full history of a failed address', () => {
   const row = createRow({
     state: 'failed',
     reason: 'http-server-error',
@@ -67,7 +67,7 @@ test('an address that failed has its whole story', () => {
   )
 })
 
-test('an alias names where its content is, and the other addresses', () => {
+test('shows where the content of an alias is stored, and its other addresses', () => {
   const row = createRow({ state: 'skipped', reason: 'canonical', pattern: null, target: 'https://docs.example/b' })
   const target = createRow({ url: 'https://docs.example/b', state: 'indexed', hasPage: true })
   const aliases = [
@@ -87,7 +87,7 @@ test('an alias names where its content is, and the other addresses', () => {
   }
 })
 
-test('a redirect to what holds no content leads there, and holds nothing', () => {
+test('a redirect to an address without content shows the target and no content', () => {
   const row = createRow({ state: 'skipped', reason: 'redirect', target: 'https://other.example/' })
   const target = createRow({ url: 'https://other.example/', state: 'skipped', reason: 'off-site' })
   const text = explain({ row, target })
@@ -95,20 +95,20 @@ test('a redirect to what holds no content leads there, and holds nothing', () =>
   expect(text).not.toContain('held by')
 })
 
-test('a page that nothing leads to any more is not said to be gone from its server', () => {
+test('does not claim that an unlinked page is gone from its server', () => {
   const text = explain({ row: createRow({ state: 'gone', reason: 'unlinked' }) })
   expect(text).toContain('\nWhy: no page of a complete recrawl leads to it any more\n')
   expect(text).not.toContain('proven')
   expect(explain({ row: createRow({ state: 'gone', reason: 'not-found' }) })).toContain('proven to be there no more')
 })
 
-test('a file that holds several pages is not said to be left out', () => {
+test('does not call a container file left out', () => {
   const text = explain({ row: createRow({ state: 'skipped', reason: 'container', pattern: null }) })
   expect(text).toContain('its pages are indexed for themselves')
   expect(text).not.toContain('left out')
 })
 
-test('an address whose query says nothing has the story of the one without', () => {
+test('explains an address with an ignored query by the address without it', () => {
   const url = 'https://docs.example/a?utm_source=x'
   const refusal = { reason: 'query-skip', pattern: '?utm_source=x', target: 'https://docs.example/a' } as const
   const text = explain({ url, row: createRow({ state: 'indexed', hasPage: true }), refusal })
@@ -119,7 +119,7 @@ test('an address whose query says nothing has the story of the one without', () 
   )
 })
 
-test('an address of a session has the story of the one without', () => {
+test('explains an address with a session id by the address without it', () => {
   const url = 'https://docs.example/a;jsessionid=1'
   const refusal = { reason: 'session-id', pattern: 'jsessionid', target: 'https://docs.example/a' } as const
   const text = explain({ url, row: createRow({ state: 'indexed', hasPage: true }), refusal })
@@ -127,7 +127,7 @@ test('an address of a session has the story of the one without', () => {
   expect(text).not.toContain('refuse')
 })
 
-test('a trap is told with what makes it one', () => {
+test('explains a trap with the rule that detected it', () => {
   const refusal = { reason: 'calendar-trap', pattern: '2030-05 is more than a year ahead', target: null } as const
   expect(explain({ refusal })).toContain(
     'The scope would refuse it as calendar-trap: it is a date of a calendar that has no end (rule: 2030-05 is more than a year ahead).',
@@ -138,7 +138,7 @@ test('a trap is told with what makes it one', () => {
   )
 })
 
-test('an address without content was asked for, or never', () => {
+test('shows the time of the last request only for addresses without content that were requested', () => {
   expect(explain({ row: createRow({ state: 'failed', checkedAt: NOW }) })).toContain(
     '\nLast asked: 2026-02-20T10:30:00Z',
   )
@@ -149,18 +149,18 @@ test('an address without content was asked for, or never', () => {
   expect(explain({ row })).not.toContain('Last asked')
 })
 
-test('a page that is empty without a browser says so, and how it was read', () => {
+test('says that a page is empty without a browser, and how it was read', () => {
   const row = createRow({ state: 'indexed', status: 200, hasPage: true, isShell: true, detail: 'read in a browser' })
   expect(explain({ row })).toContain('\nLast answer: 200, read in a browser\nNeeds a browser: ')
   expect(explain({ row: createRow({ state: 'indexed', hasPage: true }) })).not.toContain('browser')
 })
 
-test('a page that needs a browser says how it gets one', () => {
+test('advises rendering for a page that needs a browser', () => {
   const row = createRow({ state: 'failed', reason: 'needs-rendering' })
   expect(explain({ row })).toContain('\nTry: let a browser read its pages: pharos recrawl docs --render auto')
 })
 
-test('a rule that holds today and is not what was recorded is told', () => {
+test('shows the decision of the current scope only if it differs from the recorded one', () => {
   const row = createRow({ state: 'indexed', discovery: 'sitemap' })
   expect(explain({ row, refusal: { reason: 'blocked', pattern: '/a', target: null } })).toContain(
     '\nNow: The scope would refuse it as blocked: a block pattern matches its path (rule: /a).',
@@ -169,12 +169,12 @@ test('a rule that holds today and is not what was recorded is told', () => {
   expect(explain({ row: same, refusal: { reason: 'blocked', pattern: '/a', target: null } })).not.toContain('Now:')
 })
 
-test('nothing steers the terminal', () => {
+test('removes control characters', () => {
   const row = createRow({ state: 'failed', detail: '\x1b[2J\n', pattern: '\x07', foundOn: 'https://x/\u202e' })
   expect(explain({ url: 'https://x/\x1b', row }).match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
 })
 
-test('as JSON everything is there', () => {
+test('the JSON record has every field', () => {
   const row = createRow({ state: 'indexed', checkedAt: NOW })
   const url = 'https://docs.example/a'
   const known = {
@@ -206,7 +206,7 @@ test('as JSON everything is there', () => {
   })
 })
 
-test('an address of a crawl that could not begin says why', () => {
+test('shows why the last crawl could not start', () => {
   const row = createRow({ state: 'unchanged', hasPage: true })
   expect(explain({ row, lastProblem: 'https://docs.example/: address-refused\n' })).toContain(
     '\nLast crawl: failed, https://docs.example/: address-refused\ufffd',
@@ -214,14 +214,14 @@ test('an address of a crawl that could not begin says why', () => {
   expect(explain({ row })).not.toContain('Last crawl')
 })
 
-test('what there was no room for is not said to be unknown', () => {
+test('says that an address may be one that exceeded the address limit', () => {
   expect(explain({ incomplete: 'the sitemaps list more addresses than are read' })).toContain(
     'The scope would let it through: the last crawl did not see everything: the sitemaps list more addresses than are read',
   )
   expect(explain({ overflow: 55 })).toContain('one of 55 addresses that the last crawl had no room for (maxAddresses)')
 })
 
-test('an address that waits for its host says so', () => {
+test('says that an address waits for its paused host', () => {
   const heldUntil = NOW + 60_000
   const waits = 'Waits: its host is paused until 2026-02-20T10:31:00Z'
   expect(explain({ row: createRow({ state: 'pending' }), heldUntil })).toContain(waits)

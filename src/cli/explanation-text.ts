@@ -11,7 +11,7 @@ import { renderAdvice } from './reasons.ts'
 import { writeDetail } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
 
-/** The story of an address, for people. */
+/** Writes the history of an address as text. */
 export function writeExplanation(
   explanation: Explanation,
   source: Source,
@@ -20,7 +20,7 @@ export function writeExplanation(
   kept: KeptAnalysis | null = null,
 ): string {
   const { url, row, target, other, aliases } = explanation
-  // An address whose query says nothing, or that is one of a session, is known by the one without, and so is what became of it.
+  // The ledger has addresses without an ignored query or session id, so the row belongs to the stripped address.
   const without = STRIPPED_WORDS[explanation.refusal?.reason ?? '']
   const isStripped = without !== undefined
   const refusal = isStripped ? null : explanation.refusal
@@ -60,16 +60,16 @@ function writeLeft({ lastRefusal }: Explanation): string[] {
   return [`Last crawl: left as it was, ${reason}${pattern === null ? '' : ` by ${pattern}`} for that run only`]
 }
 
-/** What can be done about an address that was not read. */
+/** Advice for an address that was not read. */
 function adviceFor(row: LedgerRow | null, source: Source, hint: Hint): string[] {
   if (row?.reason === 'needs-rendering') return [renderAdvice(source, hint)]
   if (row?.reason !== 'too-large') return []
-  // What a document becomes has limits of its own, which nobody can raise.
+  // A limit that is not in bytes is one of the document converter, which cannot be configured.
   if (!/\d bytes/.test(row.detail ?? '')) return ['split it into smaller documents']
   return [isTree(source) ? 'raise --max-file-bytes' : 'raise --max-page-bytes']
 }
 
-/** Which version of a package its file is of, where the source does not say so by its name. */
+/** The version of the package that was read, unless the source already names it. */
 function writeVersion({ version, settings: { readVersion } }: Source): string[] {
   return readVersion === undefined || readVersion === version ? [] : [`Version: ${readVersion} was read`]
 }
@@ -84,14 +84,14 @@ function isOpen(row: LedgerRow | null): boolean {
   return row?.state === 'pending' || row?.state === 'leased'
 }
 
-/** What an address is known without, by the reason it was refused for. */
+/** The part that was stripped from an address, by reason. */
 const STRIPPED_WORDS: Readonly<Record<string, string>> = { 'query-skip': 'query', 'session-id': 'session' }
 
 function writeTarget(target: LedgerRow): string {
   return `${target.hasPage ? 'Content: held by' : 'Leads to:'} ${target.url} (${stateOf(target)})`
 }
 
-/** What a state means, where a reason makes something else of it. */
+/** Overrides the description of the state for some reasons. */
 const WORDS_OF: Readonly<Record<string, string>> = {
   unlinked: 'not kept any more',
   container: 'its pages are indexed for themselves',
@@ -99,7 +99,7 @@ const WORDS_OF: Readonly<Record<string, string>> = {
 
 function writeRow(row: LedgerRow, now: number): string[] {
   const { reason, pattern, discovery, foundOn, depth, attempts, status, detail, changedAt, dueAt } = row
-  // What a status says need not be said twice.
+  // A detail that only repeats the status is left out.
   const words = detail === null || detail === `answered ${status}` ? null : writeDetail(detail)
   const outcome = [status === null ? null : String(status), words].filter((part) => part !== null && part !== '')
   return [
@@ -117,7 +117,7 @@ function writeRow(row: LedgerRow, now: number): string[] {
   ]
 }
 
-/** What a page holds may have been confirmed long before it was last asked for; when that was is not kept. */
+/** `checkedAt` is when the content was last confirmed. A later request that failed has no recorded time. */
 function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: number): string[] {
   const isAsked = reason === null || !UNASKED.has(reason)
   if (!hasPage) return checkedAt === null || !isAsked ? [] : [`Last asked: ${writeMoment(checkedAt, now)}`]
@@ -126,7 +126,7 @@ function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: num
   return [`Content checked: ${moment}`, ...(isLater ? ['Last asked: after that, without success'] : [])]
 }
 
-/** Reasons for which an address is settled without a request to it. */
+/** Reasons that settle an address without a request. */
 const UNASKED: ReadonlySet<Reason> = new Set<Reason>([
   'robots-disallow',
   'robots-unreachable',
@@ -146,7 +146,7 @@ function writeMoment(at: number, now: number): string {
 
 function writeAlias({ url, aliasUrl, classification, reason, exists }: Alias, asked: string): string {
   const other = url === asked ? aliasUrl : url
-  // What was looked up is the one of the two that is named as the other.
+  // `exists` is about the alias, so it is only shown if the alias is the other address.
   const there = other === aliasUrl && exists !== undefined ? `; ${THERE_WORDS[String(exists)]}` : ''
   return `${other} (${classification}${reason === null ? '' : `, ${reason}`}${there})`
 }
@@ -157,10 +157,10 @@ const THERE_WORDS: Readonly<Record<string, string>> = {
   null: 'nobody knows whether something is there',
 }
 
-/** Places that are named; a page may be about hundreds. */
+/** Maximum number of places listed; a page may be about hundreds. */
 const MAX_PLACES = 8
 
-/** What was found out about its page. */
+/** Writes the results of the analysis of the page. */
 function writeAnalysis(kept: KeptAnalysis | null): string[] {
   if (kept === null) return []
   const { kind, confidence } = kept.classification
@@ -178,12 +178,12 @@ const CLASS_WORDS: Readonly<Record<PageClass, string>> = {
   other: 'neither an article nor navigation',
 }
 
-/** The places of a page, each once, in the order in which they are kept. */
+/** The distinct places of a page, in stored order. */
 function listPlaces({ analysis }: KeptAnalysis): string[] {
   return [...new Set(analysis?.findings.places.map(({ place }) => place))]
 }
 
-/** Whether the scope says something else today than what is recorded. */
+/** Whether the current scope gives a different reason than the recorded one. */
 function isOutdated({ reason }: LedgerRow, refusal: Refusal | null): boolean {
   return refusal !== null && refusal.reason !== reason
 }
@@ -194,7 +194,7 @@ function writeVerdict(refusal: Refusal | null, otherwise: string): string {
   return `The scope would refuse it as ${refusal.reason}: ${REASON_WORDS[refusal.reason]}${rule}.`
 }
 
-/** The same as JSON. */
+/** The explanation as JSON. */
 export function explanationRecord(explanation: Explanation, kept: KeptAnalysis | null = null): Record<string, unknown> {
   const { url, key, row, target, aliases, refusal, lastRefusal, lastProblem } = explanation
   return {

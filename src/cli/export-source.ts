@@ -10,7 +10,7 @@ import { chunkSource } from '../library/operations/chunk-source.ts'
 import { labelOf } from '../library/source.ts'
 import type { PackInput, WrittenPack } from '../mcp/ports.ts'
 
-/** Writes a source as a pack into a folder, under a name that tells the source and its content. */
+/** Exports a source as a pack into a folder. The file name contains the source and a hash of its content. */
 export async function exportSource(library: Library, input: PackInput, folder: string): Promise<WrittenPack> {
   const { source, isCompact, signal } = input
   const files = await chunkSource(library, source)

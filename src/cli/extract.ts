@@ -13,10 +13,10 @@ interface ExtractFlags extends CommonFlags {
   readonly debug?: boolean
 }
 
-/** A page of more than this was not made to be read. */
+/** Larger files are unlikely to be readable pages. */
 const MAX_BYTES = 50 * 2 ** 20
 
-/** Stands for the address of a page that was given none: its relative links stay as they are written, and lead nowhere. */
+/** The base address of a page without `--url`: relative links stay as they are. */
 const NO_ADDRESS = 'about:blank'
 
 /** `pharos extract [file]` */
@@ -47,7 +47,7 @@ export function addExtract(program: Command, streams: Streams): void {
   })
 }
 
-/** Reads a page or document with the limits of time and memory that those of the web have. */
+/** Extracts a page or document with the same limits of time and memory as a crawled one. */
 async function extract(snapshot: Snapshot, source: string, debug: boolean): Promise<Extraction> {
   const { openPageReader } = await import('../jobs/page-reader.ts')
   const reader = openPageReader({ sha256: nodeSha256 })
@@ -75,7 +75,7 @@ function webAddress(text: string): string {
   })
 }
 
-/** A file says by its name what a server says by its `content-type`. */
+/** The file extension stands in for the `content-type` header. */
 function createSnapshot(url: string, body: Uint8Array, name: string): Snapshot {
   const [, extension = ''] = /\.([a-z]+)$/i.exec(name) ?? []
   const type = formatOf(name, body)?.mediaTypes[0] ?? MEDIA_TYPES[extension.toLowerCase()]

@@ -6,16 +6,16 @@ import { writeExport } from '../gazetteer/write-export.ts'
 import type { Gazetteer } from '../library/gazetteer.ts'
 import type { Output } from './terminal.ts'
 
-/** So much is written at a time. */
+/** Number of characters per write. */
 const PIECE_LENGTH = 65_536
 
-/** Writes all places to a stream, no faster than it is read. */
+/** Writes all places to a stream, and respects back-pressure. */
 export async function exportToStream(gazetteer: Gazetteer, output: Output, signal: AbortSignal): Promise<void> {
   if (!(output instanceof Writable)) {
     for await (const { text } of writePieces(gazetteer)) output.write(text)
     return
   }
-  // Whoever reads it may have had enough of it: that is no failure, but nothing more is written.
+  // If the reader closes the pipe, the export stops without an error.
   let isClosed = false
   const close = (): void => {
     isClosed = true
@@ -36,7 +36,7 @@ export async function exportToStream(gazetteer: Gazetteer, output: Output, signa
   }
 }
 
-/** Writes all places to a file, which is there when it is complete. */
+/** Writes all places to a file, which appears only when it is complete. */
 export async function exportToFile(
   gazetteer: Gazetteer,
   path: string,
@@ -63,7 +63,7 @@ export async function exportToFile(
     if (problem === undefined) throw error
     throw new PharosError('OUTPUT_REFUSED', { path, problem: PROBLEMS[problem] ?? problem }, { cause: error })
   }
-  // The first line tells of the others.
+  // The first line is a header.
   return { places: lines - 1, bytes: (await stat(path)).size }
 }
 

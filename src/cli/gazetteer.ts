@@ -22,7 +22,7 @@ interface GazetteerFlags extends CommonFlags {
   readonly out?: string
 }
 
-/** A run of the verb. */
+/** The context of one invocation. */
 interface Run {
   readonly command: Command
   readonly flags: GazetteerFlags
@@ -59,7 +59,7 @@ export function addGazetteer(program: Command, streams: Streams): void {
   })
 }
 
-/** What a table of places may tell besides names, in lines that fit a terminal. */
+/** The other columns that a table of places may have, wrapped for a terminal. */
 function otherColumns(): string {
   const others = COLUMNS.filter((column) => column !== 'name')
   return `${others.slice(0, 8).join(', ')},\n${others.slice(8).join(', ')}`
@@ -103,7 +103,7 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
       const ms = Math.round(performance.now() - began)
       for (const problem of total.problems) terminal.note(printableLine(`left out: ${problem}`))
       if (flags.file !== undefined && total.places === 0) throw noPlace(flags.file, total.refused)
-      // Whoever brings a file of their own knows where it is from.
+      // The user knows the origin of their own file, so no credits are shown.
       const credits = flags.file === undefined ? summary.sources.map(writeCredit) : []
       terminal.answer([writeResult(total, ms), ...credits].join('\n'), {
         ...total,
@@ -113,7 +113,7 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
 
       async function importPlaces(): Promise<ImportResult> {
         const shared = { signal, now: clock.now(), onRecord }
-        // Loaded when it is needed: no other verb reads data.
+        // Loaded on demand, because no other command imports data.
         if (flags.file !== undefined) {
           const { importFile } = await import('../gazetteer/own-file.ts')
           return importFile(gazetteer, { ...shared, path: flags.file })
@@ -132,7 +132,7 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
   )
 }
 
-/** A file that holds no place at all is most likely another one than was meant. */
+/** A file without any place is probably the wrong file. */
 function noPlace(path: string, refused: number): PharosError {
   const problem = refused === 0 ? 'there is no place in it' : `none of its ${countOf(refused, 'line')} is a place`
   const advice = `give NDJSON as \`pharos gazetteer export\` writes it, or CSV with columns of ${COLUMNS.join(', ')}`
@@ -178,7 +178,7 @@ async function runQa({ command, terminal }: Run): Promise<void> {
   terminal.answer(text, { issues })
 }
 
-/** What is found wrong, in words too. Where there are no places, nothing is wrong and nothing is well either. */
+/** Finds issues and describes them. Without any places the text says so instead of reporting success. */
 async function lookOver(
   command: Command,
   nothing: string,
@@ -227,7 +227,7 @@ function writeStatus(summary: GazetteerSummary, hint: Hint): string {
   return [counts.join(', '), state, ...sources.map(writeCredit)].join('\n')
 }
 
-/** Who made data, and what it is; of a file of one's own as much as it says of itself. */
+/** The attribution of a data source; for a file of the user, as far as the file provides it. */
 function writeCredit({ name, version, license, attribution, url }: KeptSource): string {
   const where = url === null ? '' : ` – ${url}`
   const label = version === 'own' ? name : `${name} ${version}`

@@ -25,7 +25,7 @@ export function addGet(program: Command, streams: Streams): void {
   })
 }
 
-/** What chunks are called inside a pack, and nowhere else. */
+/** The form of chunk refs, which exist only inside a pack. */
 const REF = /^c\d{4,}$/
 
 async function printStored(command: Command, name: string, terminal: Terminal): Promise<void> {
@@ -61,7 +61,7 @@ async function printPacked(command: Command, name: string, place: string, termin
   printContent(terminal, chunk.content, { ref, ...chunkRecord(chunk) })
 }
 
-/** Where a text comes from, beside the text. */
+/** Prints the origin of a text to stderr. */
 export function cite(terminal: Terminal, parts: readonly string[]): void {
   terminal.note(
     terminal.noteColors.dim(

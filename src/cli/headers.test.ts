@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseHeaders } from './headers.ts'
 
-test('fields are read by name, whatever their value holds', () => {
+test('parses headers by name, with any characters in their values', () => {
   expect(parseHeaders(['Authorization: Bearer a:b,c', 'X-Empty:', 'cookie:a=1 '])).toEqual({
     authorization: 'Bearer a:b,c',
     'x-empty': '',
@@ -13,7 +13,7 @@ test('fields are read by name, whatever their value holds', () => {
   expect(parseHeaders()).toEqual({})
 })
 
-test('the last of several values of a field counts', () => {
+test('uses the last of several values of a header', () => {
   expect(parseHeaders(['X-Key: one', 'x-key: two'])).toEqual({ 'x-key': 'two' })
 })
 
@@ -30,7 +30,7 @@ test.each([
   expect(() => parseHeaders([text])).not.toThrow('s3cret')
 })
 
-describe('a file of fields', () => {
+describe('header file', () => {
   let folder = ''
 
   beforeAll(() => {
@@ -45,7 +45,7 @@ describe('a file of fields', () => {
     return `@${file}`
   }
 
-  test('has one a line, and takes its turn among those of the command line', () => {
+  test('a file has one header per line, applied in the order of the arguments', () => {
     const file = write('Authorization: Bearer a:b\r\n\n  \nX-Key: two\nx-kept: @here')
     expect(parseHeaders(['x-key: one', file, 'X-Kept: last'])).toEqual({
       authorization: 'Bearer a:b',
@@ -54,7 +54,7 @@ describe('a file of fields', () => {
     })
   })
 
-  test('may be empty', () => {
+  test('an empty file has no headers', () => {
     expect(parseHeaders([write('')])).toEqual({})
   })
 
@@ -62,13 +62,13 @@ describe('a file of fields', () => {
     ['X-Key: one\n\ns3cret\n', "--header: line 3 of the file: expected 'Name: value'"],
     ['Host: s3cret', '--header: line 1 of the file: the header field Host cannot be set'],
     ['@s3cret', "--header: line 1 of the file: expected 'Name: value'"],
-  ])('that holds something else is refused without repeating it (%j)', (content, message) => {
+  ])('refuses a line that is not a header without repeating it (%j)', (content, message) => {
     const file = write(content)
     expect(() => parseHeaders([file])).toThrow(message)
     expect(() => parseHeaders([file])).not.toThrow('s3cret')
   })
 
-  test('has to be there and to be a file', () => {
+  test('a missing file and a folder are refused', () => {
     const missing = join(folder, 'missing')
     expect(() => parseHeaders([`@${missing}`])).toThrow(`--header: the file ${JSON.stringify(missing)} does not exist`)
     expect(() => parseHeaders([`@${folder}`])).toThrow(`--header: the file ${JSON.stringify(folder)} cannot be read`)

@@ -3,8 +3,8 @@ import { PharosError } from '../core/errors.ts'
 import { findFieldProblem } from '../fetch/header-fields.ts'
 
 /**
- * Reads `Name: value` as header fields, and `@file` as a file with one such field a line: what stands on the command line can be
- * seen by every user of a machine. What was given is never repeated in a refusal: it may be a secret.
+ * Parses `Name: value` as a header, and `@file` as a file with one header per line, because all users of a machine can see its command
+ * lines. Error messages never repeat the value, which may be a secret.
  */
 export function parseHeaders(texts: readonly string[] = []): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -21,13 +21,13 @@ export function parseHeaders(texts: readonly string[] = []): Record<string, stri
 }
 
 interface Field {
-  /** What a refusal calls it. */
+  /** The place to name in error messages. */
   readonly place: string
   readonly text: string
 }
 
 function listFields(text: string): Field[] {
-  // No field has a name that begins so.
+  // Header names cannot begin with `@`.
   if (!text.startsWith('@')) return [{ place: '--header', text }]
   const lines = readLines(text.slice(1))
   return lines.map((line, i) => ({ place: `--header: line ${i + 1} of the file`, text: line })).filter(isFilled)

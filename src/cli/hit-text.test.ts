@@ -65,8 +65,8 @@ function answerOf(change: Partial<SearchAnswer>): SearchAnswer {
   }
 }
 
-describe('an answer on a screen', () => {
-  test('has place, address, age and name of each passage before its text, and then the other pages', () => {
+describe('answer at a terminal', () => {
+  test('shows rank, address, ages and name of each passage before its text, followed by the other pages', () => {
     expect(writeAnswer(answerOf({}), PLAIN, NOW)).toBe(
       [
         '1  Guide > Retry',
@@ -86,7 +86,7 @@ describe('an answer on a screen', () => {
     )
   })
 
-  test('names the pages that one stands for, by what they differ in', () => {
+  test('names the near-duplicates of a page by version, language or address', () => {
     const at = (version: string | null, language: string | null, path = 'x') => {
       const isTranslation = language === 'de' ? { isTranslation: true } : {}
       const source = version === null ? 'mirror' : `guide@${version}`
@@ -104,24 +104,24 @@ describe('an answer on a screen', () => {
     expect(answerRecord(answer)['passages']).toMatchObject([{ similar }])
   })
 
-  test('names parameters of a search as flags', () => {
+  test('writes the parameters of a search as flags', () => {
     expect(withFlags('duplicates=show and language=any show all')).toBe('--duplicates show and --language any show all')
   })
 
-  test('marks what matched, in the pages that are only mentioned too', () => {
+  test('highlights matches, also in pages that are only mentioned', () => {
     const colors = createColors(true)
     const text = writeAnswer(answerOf({ query: 'Do longer' }), { ...PLAIN, colors }, NOW)
     expect(text).toContain(`   ${colors.bold(colors.yellow('Wait'))} for Retry-After.`)
     expect(text).toContain(`   Do not ${colors.bold(colors.yellow('wait'))} ${colors.bold(colors.yellow('longer'))}.`)
   })
 
-  test('has addresses that can be clicked where the terminal can do that', () => {
+  test('writes addresses as hyperlinks if the terminal supports them', () => {
     expect(writeAnswer(answerOf({}), { ...PLAIN, hasLinks: true }, NOW)).toContain(
       '\x1b]8;;https://docs.example/limits\x1b\\https://docs.example/limits\x1b]8;;\x1b\\',
     )
   })
 
-  test('names the page before a heading that is not its title, and says what was cut', () => {
+  test('shows the title before a heading that differs from it, and says that the passage was cut', () => {
     const passage = { ...PASSAGE, headingPath: ['Retry'], isCut: true, endLine: 5 }
     const [heading, , facts] = writeAnswer(answerOf({ passages: [passage] }), PLAIN, NOW).split('\n')
     expect(heading).toBe('1  Guide > Retry')
@@ -131,8 +131,8 @@ describe('an answer on a screen', () => {
   })
 })
 
-describe('an answer in a few lines a page', () => {
-  test('has place, address and the lines that match, and a page once', () => {
+describe('answer with a few lines per page', () => {
+  test('shows rank, address and matching lines, and each page only once', () => {
     const text =
       '## Retry\n\nFirst of all.\n\nWait for it.\n\n```sh\n# wait here\n```\n\n| wait | now |\n| --- | --- |\n'
     const again = { ...PASSAGE, url: 'https://docs.example/guide#again', text: 'Wait again.\n', score: 4 }
@@ -151,7 +151,7 @@ describe('an answer in a few lines a page', () => {
     )
   })
 
-  test('cuts a long line around what matched, in three lines of the screen at most', () => {
+  test('cuts a long line around its matches, to at most three lines of the screen', () => {
     const words = (word: string) => Array.from({ length: 80 }, (_, i) => `${word}${i}`).join(' ')
     const text = `${words('before')} wait ${words('after')}\n`
     const [, , ...lines] = writeHits(answerOf({ passages: [{ ...PASSAGE, text }], more: [] }), PLAIN).split('\n')
@@ -161,7 +161,7 @@ describe('an answer in a few lines a page', () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
   })
 
-  test('marks what matched, and lets no text pass for a line of its own', () => {
+  test('highlights matches, and indents text so that it cannot imitate output of its own', () => {
     const colors = createColors(true)
     const text = '2  Fake wait\x1b[2J\n'
     const written = writeHits(answerOf({ passages: [{ ...PASSAGE, text }], more: [] }), { ...PLAIN, colors })
@@ -169,8 +169,8 @@ describe('an answer in a few lines a page', () => {
   })
 })
 
-describe('an answer in a pipe', () => {
-  test('is Markdown with each passage fenced', () => {
+describe('answer in a pipe', () => {
+  test('writes Markdown with each passage in a fence', () => {
     expect(writeMarkdownAnswer(answerOf({}))).toBe(
       [
         '## 1. Guide > Retry',
@@ -201,14 +201,14 @@ describe('an answer in a pipe', () => {
     expect(writeMarkdownAnswer(answerOf({ passages: [text], more: [] }))).toContain('\n```text\n')
   })
 
-  test('has no passage that can leave its fence, nor steer a terminal', () => {
+  test('keeps every passage inside its fence and removes control characters', () => {
     const text = '````\n```\n## 2. Fake > Passage\n\x1b[2J'
     const written = writeMarkdownAnswer(answerOf({ passages: [{ ...PASSAGE, text }], more: [] })).split('\n')
     expect(written.slice(-6)).toEqual(['`````markdown', '````', '```', '## 2. Fake > Passage', '\u{fffd}[2J', '`````'])
   })
 })
 
-describe('a score', () => {
+describe('score', () => {
   const wait = { word: 'wait', fields: { head: 1, body: 3 }, terms: ['wait', 'waits'], documents: 1200, score: 0.375 }
   const field = { word: 'field', fields: { body: 1 }, terms: ['field'], documents: 1, score: 0.0625 }
   const explain = {
@@ -224,14 +224,14 @@ describe('a score', () => {
   }
   const scored = { ...PASSAGE, score: 0.5518, explain }
 
-  test('is said to be found by meaning where none of its words were asked for', () => {
+  test('says that a hit was found by meaning if no word of the query matched', () => {
     const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, support: 0 }
     const tell = (passage: Passage) => writeAnswer(answerOf({ passages: [passage], more: [] }), PLAIN, NOW)
     expect(tell({ ...scored, explain: byMeaning })).toContain('0.0000  words: not among the best; found by meaning')
     expect(tell(scored)).not.toContain('found by')
   })
 
-  test('is explained in columns, each word with its occurrences by field', () => {
+  test('explains a score in columns, with the occurrences of each word by field', () => {
     const text = writeAnswer(answerOf({ passages: [scored], more: [] }), PLAIN, NOW)
     expect(text.split('\n').slice(-8)).toEqual([
       '   score 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81',
@@ -245,7 +245,7 @@ describe('a score', () => {
     ])
   })
 
-  test('of a hit that a reranker judged says what became of its place', () => {
+  test('shows how the reranker changed the rank of a hit', () => {
     const linesOf = (place: number) => {
       const reranker = { score: 0.93, place, placeBefore: 7 }
       const answer = answerOf({ passages: [{ ...scored, explain: { ...explain, reranker } }], more: [] })
@@ -258,7 +258,7 @@ describe('a score', () => {
     expect(linesOf(7)[0]).toBe('      0.9300  reranker: place 7, as before')
   })
 
-  test('is the same in a pipe and as JSON', () => {
+  test('explains a score the same way in a pipe and as JSON', () => {
     const answer = answerOf({ passages: [scored] })
     expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81\n')
     expect(answerRecord(answer)['passages']).toMatchObject([
@@ -275,8 +275,8 @@ describe('a score', () => {
   })
 })
 
-describe('an answer as JSON', () => {
-  test('has every field of it, times as text', () => {
+describe('answer as JSON', () => {
+  test('writes every field, with times as text', () => {
     const { passages, ...answer } = answerRecord(answerOf({}))
     expect(passages).toEqual([
       { ...PASSAGE, checkedAt: '2026-02-20T08:30:00.000Z', changedAt: '2026-02-11T10:30:00.000Z' },
@@ -285,7 +285,7 @@ describe('an answer as JSON', () => {
     expect(answer).toEqual(given)
   })
 
-  test('can be read by the old names too', () => {
+  test('repeats the fields under their old names', () => {
     expect(withOldNames({ headingPath: ['A'], hits: [{ isCut: false, score: 1 }], cursor: null })).toEqual({
       headingPath: ['A'],
       heading_path: ['A'],
@@ -310,7 +310,7 @@ test.each([
   expect(writeAge(NOW - ms, NOW)).toBe(words)
 })
 
-describe('an answer without hits', () => {
+describe('answer without hits', () => {
   const path: Widening = { filter: 'path', value: '/b\x1b', pages: 1, instead: ['/a'] }
   const type: Widening = { filter: 'contentType', value: 'code', pages: 30, instead: [] }
 
@@ -325,7 +325,7 @@ describe('an answer without hits', () => {
       ],
       'nothing found; other words, or fewer filters than --path /b\u{fffd}, --content-type code, may find something',
     ],
-  ])('says what would find some', (widen, words) => {
+  ])('suggests filters to widen', (widen, words) => {
     expect(writeNothing(widen)).toBe(words)
   })
 })

@@ -18,10 +18,10 @@ import { MAX_COLUMNS, type Screen, writeTextLines } from './text-lines.ts'
 
 const INDENT = '   '
 
-/** Lines of the text of a hit. */
+/** Maximum number of text lines per hit. */
 const HIT_LINES = 3
 
-/** The pages of an answer in a few lines each: where they are, and the lines that match best. */
+/** Writes each page of an answer in a few lines: its address, and the lines that match best. */
 export function writeHits({ query, passages, more }: SearchAnswer, screen: Screen): string {
   const pages = new Map<string, [Passage | PageMention, ...Passage[]]>()
   for (const hit of [...passages, ...more]) {
@@ -39,32 +39,32 @@ export function writeHits({ query, passages, more }: SearchAnswer, screen: Scree
   return hits.map((lines) => lines.join('\n')).join('\n\n')
 }
 
-/** The lines of a page that show most of the words, in their order; the best one as long as the others leave room. */
+/** Picks the lines that contain most of the terms, in their original order. The best line may use the rows that the others leave free. */
 function pickLines(hits: readonly (Passage | PageMention)[], terms: readonly string[], width: number): string[] {
   const lines = hits.flatMap((hit) => ('text' in hit ? writePlainLines(hit) : [hit.line]))
   const wanted = new Set(terms)
   const rated = lines
     .map((line, place) => ({ line, place, rate: countMatches(line, wanted) }))
     .sort((a, b) => b.rate - a.rate || a.place - b.place)
-  // What was found by its meaning or its headings alone shows how it begins.
+  // A hit by meaning or headings alone has no matching line, so its first line is shown.
   const shown = rated.filter(({ line, rate }, i) => line !== '' && (rate > 0 || i === 0)).slice(0, HIT_LINES)
   return shown
     .map(({ line, place }, i) => {
       const rows = i === 0 ? HIT_LINES - shown.length + 1 : 1
-      // Cuts fall between words and leave room for the signs of omission.
+      // Snippets are cut between words and need space for the ellipses.
       const chars = rows * width - 2 - (rows - 1) * WRAP_SLACK
       const snippet = writeSnippet(line, terms, { chars, visitTokens: textAnalyzer.visitTokens })
-      // A comment of code is no heading.
+      // Escapes a leading `#`, so that a code comment does not look like a heading.
       return { place, line: snippet.replace(/^#/, '\\#') }
     })
     .sort((a, b) => a.place - b.place)
     .map(({ line }) => line)
 }
 
-/** What a line that is wrapped loses at its end, about. */
+/** The approximate number of columns that wrapping leaves unused at the end of a line. */
 const WRAP_SLACK = 8
 
-/** The lines of a passage as they are read, without headings, which stand above them. */
+/** The lines of a passage without headings, which are shown above it. */
 function writePlainLines({ text, kind }: Passage): string[] {
   let isCode = kind !== 'markdown'
   const lines = text.split('\n').flatMap((line) => {
@@ -83,12 +83,12 @@ function countMatches(line: string, terms: ReadonlySet<string>): number {
   return new Set(findMatches(line, terms, textAnalyzer.visitTokens).map(({ term }) => term)).size
 }
 
-/** Of a page that is only mentioned nothing says which of its words matched: those of the question, in any form that did. */
+/** A page mention has no list of matched terms, so the words of the query are used for it. */
 function termsOf({ query, passages }: Pick<SearchAnswer, 'query' | 'passages'>): string[] {
   return [...passages.flatMap((passage) => passage.terms), ...wordsOf(query)]
 }
 
-/** Heading, address and name of a hit without its text. */
+/** The heading path, address and name of a hit, without its text. */
 function writePlace(rank: number, hit: Passage | PageMention, screen: Screen): string[] {
   const { colors } = screen
   return [
@@ -98,7 +98,7 @@ function writePlace(rank: number, hit: Passage | PageMention, screen: Screen): s
   ]
 }
 
-/** An answer with the text of its passages, for a person at a screen. */
+/** Writes an answer with the text of its passages for a terminal. */
 export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Screen, now: number): string {
   const { colors } = screen
   const shown = passages.map((passage, i) => {
@@ -140,8 +140,8 @@ function writeAddress(url: string, { colors, hasLinks }: Screen): string {
 }
 
 /**
- * The same for whoever reads a pipe: Markdown, in which each passage is fenced by more marks than it has itself, so that it
- * cannot be taken for anything but a quotation.
+ * Writes an answer as Markdown for a pipe. Each passage is in a fence longer than any inside it, so that its text cannot break out of the
+ * quotation.
  */
 export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
   const shown = passages.map((passage, i) => {
@@ -178,7 +178,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
   )
 }
 
-/** What text of each kind is marked as, by the names that highlighters know; what is no code is stored as Markdown, or as it is. */
+/** The language of the code fence for each kind, by the names that highlighters know. */
 const LANGUAGES: Readonly<Record<Kind, string>> = {
   markdown: 'markdown',
   html: 'markdown',
@@ -210,22 +210,22 @@ function linesOf({ startLine, endLine }: Pick<Passage, 'startLine' | 'endLine'>)
   return startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`
 }
 
-/** A notice of a search, with its parameters as flags: `language=any` → `--language any` */
+/** Turns the parameters in a notice of a search into flags: `language=any` → `--language any` */
 export function withFlags(notice: string): string {
   return notice.replace(/\b(duplicates|language)=([a-z]+)/g, '--$1 $2')
 }
 
-/** The pages that one stands for, in a line. */
+/** The near-duplicates that a page represents, in one line. */
 function similarOf({ similar = [], ...shown }: Passage | PageMention): string[] {
   return similar.length === 0 ? [] : [printableLine(writeSimilar(similar, shown))]
 }
 
-/** Says of a passage that it is only the beginning of what it shows. */
+/** Says that a passage was truncated. */
 function cutOf({ isCut }: Passage): string[] {
   return isCut ? ['cut to fit (--tokens)'] : []
 }
 
-/** When a page was looked at last and when it was last another one, for people. */
+/** When a page was last checked and last changed, as ages. */
 export function agesOf({ checkedAt, changedAt }: Pick<Passage, 'checkedAt' | 'changedAt'>, now: number): string[] {
   const [checked, changed] = [writeAge(checkedAt, now), writeAge(changedAt, now)]
   return checked === changed ? [`checked and changed ${checked}`] : [`checked ${checked}`, `changed ${changed}`]
@@ -254,7 +254,7 @@ export function writeAge(at: number, now: number): string {
   return unit === undefined ? 'just now' : `${countOf(Math.floor((now - at) / ms), unit)} ago`
 }
 
-/** Where a score comes from, as aligned lines. */
+/** Explains a score in aligned lines. */
 function writeScore(score: number, explanation: HitExplanation): string[] {
   const { words, wordScore, linkShare, definition, prior, support, similarity, fusion, reranker } = explanation
   const parts = (words?.parts ?? []).map((part) => ({
@@ -280,7 +280,7 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
   ].map(printableLine)
 }
 
-/** Whether a hit is one for what it means alone. */
+/** Whether a hit was found by meaning alone. */
 function isByMeaning({ words, wordScore, similarity }: HitExplanation): boolean {
   return words === null && wordScore === 0 && similarity !== null
 }
@@ -305,7 +305,7 @@ function figure(score: number): string {
   return score.toFixed(4).padStart(9)
 }
 
-/** The flags by which filters are set. */
+/** The flag of each filter. */
 const FLAGS: Readonly<Record<WideningFilter, string>> = {
   sources: '--source',
   version: '--version',
@@ -319,7 +319,7 @@ const FLAGS: Readonly<Record<WideningFilter, string>> = {
   query: '',
 }
 
-/** Says that nothing was found, and what would find something. */
+/** Says that nothing was found, and which filters to widen. */
 export function writeNothing(widen: readonly Widening[]): string {
   const words = widen.filter(({ pages }) => pages > 0).map(writeWidening)
   if (words.length > 0) return printableLine(`nothing found; ${words.join('; ')}`)

@@ -2,19 +2,16 @@ import { createReadStream } from 'node:fs'
 import { PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 
-/** What a verb was given to read. */
+/** The input of a command. */
 export interface Input {
-  /** What to call it in messages. */
+  /** The name to use in messages. */
   readonly name: string
   readonly bytes: Uint8Array
 }
 
 const OTHERWISE = 'give a file that this user may read, or the same on standard input'
 
-/**
- * Reads a file, or standard input when there is none or it is called `-`. Never more than `maxBytes`; `advice` tells what to do about
- * one that is larger.
- */
+/** Reads a file, or standard input if the path is missing or `-`. Reads at most `maxBytes`; `advice` is for an input that is larger. */
 export async function readInput(
   path: string | undefined,
   maxBytes: number,
@@ -42,7 +39,7 @@ export async function readInput(
   return { name, bytes: Buffer.concat(chunks) }
 }
 
-/** What can be said about failures of the system, and what helps. */
+/** Messages and advice for errors of the system. */
 const FAILURES: Readonly<Record<string, { problem: string; advice: string }>> = {
   EISDIR: { problem: 'it is a folder', advice: 'name a file in it' },
   EACCES: { problem: 'permission denied', advice: OTHERWISE },

@@ -3,8 +3,8 @@ import { PharosError } from '../core/errors.ts'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Does work that Ctrl-C, a polite kill and a closed terminal stop at the next good place, so that nothing half-written
- * stays. A second signal ends the program at once. `onStop` is told of the first.
+ * Runs work that SIGINT, SIGTERM and SIGHUP cancel at the next safe point, so that nothing half-written stays. A second signal ends the
+ * program immediately. `onStop` is called on the first.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>, onStop?: () => void): Promise<T> {
   const interrupt = new AbortController()

@@ -6,7 +6,7 @@ function hintFor(flags: NonNullable<ConfigInput['flags']>, environment: Record<s
   return createHint(readConfig({ environment, folder: '/', flags }))
 }
 
-test('a hint can be copied, whatever a source is called', () => {
+test('a hint is quoted so that it can be copied, whatever the name of the source', () => {
   const hint = hintFor({})
   expect(hint('retry', 'docs@2.0')).toBe('pharos retry docs@2.0')
   expect(hint('retry', "it's; rm -rf /")).toBe("pharos retry 'it'\\''s; rm -rf /'")
@@ -14,7 +14,7 @@ test('a hint can be copied, whatever a source is called', () => {
   expect(hint('explain', 'docs', '<url>')).toBe('pharos explain docs <url>')
 })
 
-test('a hint names the library and the private hosts that were given by flag, and only those', () => {
+test('a hint repeats the library and the private hosts if they were given as flags', () => {
   const hint = hintFor({ library: '/my docs/l.db', allowPrivate: ['*'] })
   expect(hint('retry', 'docs')).toBe("pharos retry docs --allow-private --library '/my docs/l.db'")
   expect(hint('status', 'docs')).toBe("pharos status docs --library '/my docs/l.db'")
@@ -35,7 +35,7 @@ test.each([
   ['https://docs.example/', false],
   ['https://1.1.1.1/', false],
   ['https://[2606:4700::1111]/', false],
-])('a hint about a source that starts at %s allows its own host only: %s', async (url, isAllowed) => {
+])('a hint for a source at %s allows its own private host: %s', async (url, isAllowed) => {
   const config = readConfig({ environment: {}, folder: '/' })
   const hint = await createHintFor(config, { url })
   const { hostname } = new URL(url)
@@ -51,7 +51,7 @@ test.each([
   [{ embedder: 'openai', embedEndpoint: 'http://127.0.0.1:1/' }, 'embedModel', '--embed-model or PHAROS_EMBED_MODEL'],
   [{ reranker: 'hosted' }, 'rerankEndpoint', '--rerank-endpoint or PHAROS_RERANK_ENDPOINT'],
   [{ reranker: 'hosted', rerankEndpoint: 'http://127.0.0.1:1/' }, 'rerankModel', 'PHAROS_RERANK_MODEL'],
-])('what %j lacks is named with the ways to give it', (flags, origin, ways) => {
+])('a setting that %j requires is named with the ways to set it', (flags, origin, ways) => {
   const { values } = readConfig({ environment: {}, folder: '/', flags })
   expect(() => connectionsOf(values)).toThrow(
     expect.objectContaining({

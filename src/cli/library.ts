@@ -24,7 +24,7 @@ import { AdvisedError } from './advised.ts'
 import { addCommonOptions, addSettings } from './options.ts'
 import { printableLine, shellWord } from './terminal.ts'
 
-/** Settings of the verbs that fetch. */
+/** Settings of the commands that fetch. */
 export const FETCH_SETTINGS: readonly SettingName[] = [
   'allowPrivate',
   'concurrency',
@@ -37,12 +37,12 @@ export const FETCH_SETTINGS: readonly SettingName[] = [
   'browser',
 ]
 
-/** Adds the options of a verb that uses a library, and flags for further settings. */
+/** Adds the options of a command that uses a library, and flags for further settings. */
 export function addLibraryOptions(command: Command, settings: readonly SettingName[] = []): Command {
   return addSettings(addCommonOptions(command), ['library', ...settings])
 }
 
-/** Opens the library that is configured; whoever asks for it closes it. What has to be known of it is told. */
+/** Opens the configured library, which the caller must close. `notice` receives notices about it. */
 export async function openConfigured(
   { values }: Pick<EffectiveConfig, 'values'>,
   notice: (text: string) => void = (text) => void process.stderr.write(`${printableLine(text)}\n`),
@@ -52,7 +52,7 @@ export async function openConfigured(
     const problem = '--library: expected a file, got :memory:, which would be gone with this command'
     throw new PharosError('USAGE', { problem })
   }
-  // Loaded when it is needed: a database and an HTTP client would slow down every verb that has no use for them.
+  // Loaded on demand: the database and the HTTP client would slow down every command that does not need them.
   const { openLibrary } = await import('../open-library.ts')
   return openLibrary({
     ...further,
@@ -96,7 +96,7 @@ export async function openConfigured(
   })
 }
 
-/** The services that are configured. */
+/** The options of the configured services. */
 export function connectionsOf(values: Config): ConnectionOptions {
   const { embedder, reranker } = values
   return {
@@ -152,7 +152,7 @@ function rerankingOf(type: 'tei' | 'hosted', values: Config): RerankingOptions {
   }
 }
 
-/** What one setting makes necessary. */
+/** Throws if a setting that another one requires is empty. */
 function requireSetting(name: SettingName, value: string, expected: string): void {
   if (value !== '') return
   const ways = [...(SETTINGS[name].hasFlag === false ? [] : [`--${flagName(name)}`]), variableName(name)]
@@ -165,8 +165,8 @@ function keyOf<Name extends string>(name: Name, value: string): Partial<Record<N
 }
 
 /**
- * Opens the library that is configured for as long as the work takes. `words` are those of the command that hold for another crawl
- * of a source too. `open` opens it where more is to be said about that.
+ * Opens the configured library while the work runs. `words` are the arguments that suggested crawl commands repeat. `open` replaces the
+ * default way to open it.
  */
 export async function withLibrary<T>(
   config: EffectiveConfig,
@@ -184,7 +184,7 @@ export async function withLibrary<T>(
   }
 }
 
-/** The same failure, with commands that use the same library, where the advice is a command. */
+/** Replaces advice that is a command with one that uses the same library. */
 async function advise(
   error: unknown,
   { store }: OpenLibrary,
@@ -225,12 +225,12 @@ async function advise(
 /** Writes a command that a reader can copy: `('retry', 'docs')` → `pharos retry docs`. */
 export type Hint = (verb: string, ...words: string[]) => string
 
-/** Verbs that fetch. */
+/** Commands that fetch. */
 const FETCHING: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch'])
 
 /**
- * Makes hints that use the same library, and reach the same hosts, as the command that gives them. Where nothing is allowed, they
- * allow `privateHost` and no other.
+ * Creates hints that use the same library, and may reach the same private hosts, as the current command. If no private hosts are allowed,
+ * they allow only `privateHost`.
  */
 export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>, privateHost = ''): Hint {
   const library = origins.library === 'flag' ? ['--library', shownLibrary(values)] : []
@@ -243,40 +243,40 @@ export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' |
   }
 }
 
-/** The same for what is to be done about a source. */
+/** Creates hints for commands about a source. */
 export async function createHintFor(config: EffectiveConfig, source: Pick<Source, 'url'> | undefined): Promise<Hint> {
   const host = hostRuleOf(source?.url ?? 'https://example.com/')
   return createHint(config, (await isPrivateHost(host)) ? host : '')
 }
 
-/** Whether a host is private by its very name. */
+/** Whether a host is private, judged by its name alone. */
 async function isPrivateHost(host: string): Promise<boolean> {
   if (host === 'localhost' || host.endsWith('.localhost')) return true
   const { isPublicAddress } = await import('../fetch/addresses.ts')
   return isIP(host) !== 0 && !isPublicAddress(host)
 }
 
-/** What stands for something the reader has to fill in is left as it is. */
+/** Placeholders such as `<url>` are not quoted. */
 function wordOf(word: string): string {
   return /^<\w+>$/.test(word) ? word : shellWord(printableLine(word))
 }
 
-/** The library that is configured, as it may be shown. */
+/** The configured library without credentials. */
 export function shownLibrary(values: Config): string {
   return String(shownValue('library', values.library))
 }
 
-/** What is said of a library without sources. */
+/** The message for a library without sources. */
 export function writeEmpty(location: string, hint: Hint): string {
   return `${printableLine(location)} has no sources yet; add one: ${hint('add', '<url>')}`
 }
 
-/** How a source is called, safe to print. */
+/** The label of a source, safe to print. */
 export function nameOf(source: Pick<Source, 'name' | 'version'>): string {
   return printableLine(labelOf(source))
 }
 
-/** What names a source in JSON. */
+/** The fields that identify a source in JSON. */
 export function sourceRecord({ id, name, version, url }: Source): Record<string, unknown> {
   return { id, name, version, url }
 }
@@ -286,7 +286,7 @@ export function writeTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** The same for JSON. */
+/** A time as JSON. */
 export function timeRecord(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }

@@ -16,8 +16,8 @@ function keep(one: Listening): Listening {
 const answer = async (): Promise<Response> => new Response('here')
 const portOf = ({ origin }: Listening): number => Number(new URL(origin).port)
 
-describe('a server that looks for a port', () => {
-  test('takes the first that is free, and any where none of them is', async () => {
+describe('server that searches for a port', () => {
+  test('takes the first free port of the range, or any free port if all are taken', async () => {
     const taken = portOf(keep(await listen(answer, 0)))
     const next = keep(await listenAtFirst(answer, { first: taken, last: taken + 50 }))
     expect(portOf(next)).toBeGreaterThan(taken)
@@ -26,14 +26,14 @@ describe('a server that looks for a port', () => {
     expect(await (await fetch(other.origin)).text()).toBe('here')
   })
 
-  test('is refused an address that this machine has not', async () => {
+  test('refuses an address that this machine does not have', async () => {
     await expect(listenAtFirst(answer, { first: 41_000, last: 41_001 }, { host: '192.0.2.1' })).rejects.toThrow(
       '--host 192.0.2.1: this machine has no such address',
     )
   })
 })
 
-test('whoever asks is known by address', async () => {
+test('a handler receives the address of the client', async () => {
   const seen: (string | undefined)[] = []
   const server = keep(
     await listen(async (_, peer) => {
@@ -45,7 +45,7 @@ test('whoever asks is known by address', async () => {
   expect(seen).toEqual(['127.0.0.1'])
 })
 
-test('what a handler throws is told without its words, and what is no request is refused', async () => {
+test('an exception in a handler is not disclosed, and a malformed request is refused', async () => {
   const server = keep(
     await listen(async () => {
       throw new Error('a secret of the program')
@@ -57,7 +57,7 @@ test('what a handler throws is told without its words, and what is no request is
   expect(await send(server, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
 })
 
-test('closing ends what is still being sent', async () => {
+test('closing ends responses that are still being sent', async () => {
   const server = await listen(async () => new Response(new ReadableStream()), 0)
   const response = await fetch(server.origin)
   await server.close()

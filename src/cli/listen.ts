@@ -7,15 +7,15 @@ import type { Peer } from '../http/ports.ts'
 
 /** A server that listens on this machine. */
 export interface Listening {
-  /** Where this machine reaches it: `http://127.0.0.1:6280` */
+  /** The address for clients on this machine: `http://127.0.0.1:6280` */
   readonly origin: string
   close(): Promise<void>
 }
 
-/** Answers a web request of somebody. */
+/** Handles a web request from a peer. */
 export type Handle = (request: Request, peer?: Peer) => Promise<Response>
 
-/** Where to listen, besides the port. */
+/** Options besides the port. */
 export interface ListenOptions {
   /** @default 127.0.0.1, which other machines cannot reach */
   readonly host?: string
@@ -23,15 +23,15 @@ export interface ListenOptions {
 
 const LOOPBACK = '127.0.0.1'
 
-/** Time for the fields of a request and for all of it. Answers have no limit: streams of events go on for days. */
+/** Timeouts for the headers and the body of a request. Responses have no timeout, because event streams last for days. */
 const HEADERS_TIMEOUT_MS = 15_000
 const REQUEST_TIMEOUT_MS = 60_000
-/** Time a connection is kept for a next request. */
+/** Idle time before a kept-alive connection is closed. */
 const KEEP_ALIVE_MS = 30_000
-/** Those that come when as many are open are closed at once. Each costs a file, of which a process has about a thousand or more. */
+/** Further connections are closed immediately. Each needs a file descriptor, of which a process has about a thousand or more. */
 const MAX_CONNECTIONS = 4096
 
-/** Answers HTTP requests with a handler of web requests, at one port; 0 is any that is free. */
+/** Serves HTTP on a port with a handler of web requests; port 0 picks a free one. */
 export async function listen(handle: Handle, port: number, options: ListenOptions = {}): Promise<Listening> {
   const { host = LOOPBACK } = options
   const server = createAnswering(handle)
@@ -40,7 +40,7 @@ export async function listen(handle: Handle, port: number, options: ListenOption
   return listeningOf(server, host)
 }
 
-/** The same at the first port of a range that is free, or at any where none of them is. */
+/** Serves HTTP on the first free port of a range, or on any free port if all are taken. */
 export async function listenAtFirst(
   handle: Handle,
   { first, last }: { readonly first: number; readonly last: number },
@@ -51,7 +51,7 @@ export async function listenAtFirst(
   for (let port = first; port <= last; port++) {
     const cause = await tryListen(server, port, host)
     if (cause === undefined) return listeningOf(server, host)
-    // A port may also be kept for others by the system.
+    // The system may also reserve a port.
     if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') throw refusal(cause, port, host)
   }
   return listen(handle, 0, options)
@@ -59,9 +59,9 @@ export async function listenAtFirst(
 
 function createAnswering(handle: Handle): Server {
   const answer = getRequestListener(
-    // It is given what a server of plain HTTP has.
+    // The adapter passes the bindings of a plain HTTP server.
     (request, env) => handle(request, peerOf(env as HttpBindings)),
-    // What the rest of the program calls a request stays what it is.
+    // Keeps the global `Request` and `Response` unchanged for the rest of the program.
     { overrideGlobalObjects: false, errorHandler: refuse },
   )
   const server = createServer(
@@ -87,14 +87,14 @@ function peerOf({ incoming, outgoing }: HttpBindings): Peer {
   }
 }
 
-/** Answers what is no request, and what no handler should have let through. */
+/** Handles malformed requests and errors that a handler did not catch. */
 function refuse(error: unknown): Response {
   return error instanceof RequestError
     ? new Response('bad request', { status: 400 })
     : new Response('internal error', { status: 500 })
 }
 
-/** What is in the way, or undefined when it listens. */
+/** Returns the error, or undefined if the server listens. */
 async function tryListen(server: Server, port: number, host: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
     server.listen(port, host)
@@ -118,9 +118,9 @@ function refusal(cause: NodeJS.ErrnoException, port: number, host: string): Phar
 }
 
 function listeningOf(server: Server, host: string): Listening {
-  // A connection that cannot be taken, such as with too many files open, is one that is lost; all others go on.
+  // A connection that cannot be accepted, for example with too many open files, must not end the server.
   server.on('error', () => undefined)
-  // It listens on a port.
+  // A server on a TCP port has an `AddressInfo`.
   const { port } = server.address() as AddressInfo
   return {
     origin: `http://${reachableName(host)}:${port}`,
@@ -132,7 +132,7 @@ function listeningOf(server: Server, host: string): Listening {
   }
 }
 
-/** Under what name this machine reaches what listens at an address. */
+/** The host name under which this machine reaches a listening address. */
 function reachableName(host: string): string {
   if (host === '0.0.0.0') return LOOPBACK
   if (host === '::') return '[::1]'

@@ -3,23 +3,23 @@ import module from 'node:module'
 import { codeCacheFolder, isDumbTerminal, isLinkingTerminal } from '../config.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads the answer had enough of it (`| head -1`); that is no failure.
+  // The reader closed the pipe (`| head -1`), which is not an error.
   if (error.code === 'EPIPE') return
   process.stderr.write(`pharos: the answer cannot be written: ${error.message}\n`)
   process.exit(1)
 })
-// Nobody is left to tell.
+// Errors of stderr cannot be reported anywhere.
 process.stderr.on('error', () => undefined)
 
-// What libraries will not do in versions to come is told to those who build this program.
+// Deprecation warnings are for developers of this program, not for its users.
 process.noDeprecation = true
 
 const stdout = Object.assign(process.stdout, { hasLinks: () => isLinkingTerminal() })
 const { stderr } = process
-// What cannot be steered is written to as a file is.
+// A dumb terminal is treated as a file, without cursor control.
 const plain = { write: (text: string) => stderr.write(text) }
-// Compiling takes a good part of a start; what is remembered of it belongs to this very text and this very Node. An old Node
-// has no such cache, and is told what it lacks by `run`.
+// Compiling takes a considerable part of the start-up time. The cache is valid for the same source text and version of Node only. Old
+// versions of Node lack it; `run` reports the required version.
 module.enableCompileCache?.(codeCacheFolder())
 const { run } = await import('./run.ts')
 process.exitCode = await run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plain : stderr })

@@ -78,7 +78,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     version: VERSION,
     isReadOnly,
     toolSet: flags.tools ?? 'all',
-    // A connection to a server would take too long.
+    // Connecting to a database server would take too long.
     ...(isPostgres(path) ? {} : { nameSources: () => nameSources(path) }),
     async openLibrary() {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
@@ -102,7 +102,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   })
 }
 
-/** Serves a pack, which is opened when the first question comes. */
+/** Serves a pack, which is opened on the first request. */
 async function openPackMcp(command: Command, name: string): Promise<Mcp> {
   const { createPackMcp } = await import('../mcp/pack-server.ts')
   const { openQuestionEmbedder } = await import('../embed/embed-pack.ts')
@@ -118,7 +118,7 @@ async function openPackMcp(command: Command, name: string): Promise<Mcp> {
   })
 }
 
-/** Names the sources of a library in a file, which is not opened for writing, let alone made. */
+/** Lists the names of the sources in a library file, without creating it or opening it for writing. */
 async function nameSources(path: string): Promise<readonly SourceName[]> {
   if (!existsSync(path)) return []
   const { listSourceNames } = await import('../store/sqlite/list-source-names.ts')
@@ -133,7 +133,7 @@ function toolSet(text: string): ToolSet {
   })
 }
 
-/** Serves one client until it is gone. */
+/** Serves one client until it disconnects. */
 async function serveStdio(mcp: Mcp, signal: AbortSignal): Promise<void> {
   const { serveStdio: serve } = await import('@modelcontextprotocol/server/stdio')
   const gone = new Promise<void>((done) => {
@@ -147,7 +147,7 @@ async function serveStdio(mcp: Mcp, signal: AbortSignal): Promise<void> {
   process.stdin.destroy()
 }
 
-/** Serves HTTP until it is told to stop. */
+/** Serves HTTP until it is stopped. */
 async function serveHttp(
   mcp: Mcp,
   { values: { allowedHosts: hosts, allowedOrigins } }: EffectiveConfig,

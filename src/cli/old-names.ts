@@ -1,7 +1,4 @@
-/**
- * A JSON value in which each name stands also as it was written before the answers of all surfaces had one shape: `heading_path` beside
- * `headingPath`. Kept for one version.
- */
+/** Adds the old snake_case name of each property to a JSON value, such as `heading_path` beside `headingPath`. Kept for one version. */
 export function withOldNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withOldNames)
   if (typeof value !== 'object' || value === null) return value

@@ -5,12 +5,12 @@ import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import type { Manners } from './terminal.ts'
 
-/** Options every verb has. */
+/** Options of every command. */
 export interface CommonFlags extends Manners {
   readonly config?: string
 }
 
-/** Adds the options every verb has. */
+/** Adds the options of every command. */
 export function addCommonOptions(command: Command): Command {
   return command
     .option('--json', 'print the answer as JSON')
@@ -19,7 +19,7 @@ export function addCommonOptions(command: Command): Command {
     .option('--config <file>', 'use this configuration file instead of pharos.config.json')
 }
 
-/** Adds flags for settings, as the table describes them. */
+/** Adds flags for settings, described by the settings table. */
 export function addSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
     const { type, bare, choices, description } = SETTINGS[name]
@@ -32,7 +32,7 @@ export function addSettings(command: Command, names: readonly SettingName[]): Co
   return command
 }
 
-/** What a setting means, with the figure that holds unless another is given; of the rest the description says it. */
+/** The description of a setting; numeric defaults are appended. */
 function withDefault(name: SettingName): string {
   const { type, default: value, description } = SETTINGS[name]
   if (typeof value !== 'number') return description
@@ -40,24 +40,24 @@ function withDefault(name: SettingName): string {
   return description.endsWith(')') ? `${description.slice(0, -1)}; ${shown})` : `${description} (${shown})`
 }
 
-/** Gathers what a flag is given: it may be repeated, and each time have several values with commas between them. */
+/** Collects the values of a repeatable flag, each of which may be a comma-separated list. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...text.split(',')]
 }
 
-/** Gathers what a flag is given when it is repeated; a comma is a character like others. */
+/** Collects the values of a repeatable flag; commas are part of a value. */
 export function repeat(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text]
 }
 
 /**
- * Writes out what flags mean that were given no value. The parser would take the next word for their value, and that may be
- * the address to crawl: only `--flag=value` has one.
+ * Adds the default value to flags that were given without one. The parser would otherwise take the next word, possibly the address to
+ * crawl, as the value, so only `--flag=value` sets one.
  */
 export function fillBareFlags(args: readonly string[]): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length
   const bare = new Map(
-    // The keys of the table are its names.
+    // `Object.keys` is typed as strings; the keys are setting names.
     (Object.keys(SETTINGS) as SettingName[]).map((name) => [`--${flagName(name)}`, SETTINGS[name].bare]),
   )
   return args.map((arg, i) => {
@@ -66,19 +66,19 @@ export function fillBareFlags(args: readonly string[]): string[] {
   })
 }
 
-/** Reads the configuration with the flags of a verb on top. */
+/** Reads the configuration, overridden by the flags of a command. */
 export function configOf(command: Command): EffectiveConfig {
   const given: Partial<Record<SettingName, string | boolean | readonly string[]>> = {}
   const flags = command.opts<CommonFlags>()
   for (const [name, value] of Object.entries(flags)) {
     const isGiven = name in SETTINGS && command.getOptionValueSource(name) === 'cli'
-    // The name was just found in the table, and commander gives text, a boolean or what `collect` made.
+    // The name is in the table, and commander returns text, a boolean or the result of `collect`.
     if (isGiven) given[name as SettingName] = value as string | boolean | readonly string[]
   }
   return readConfig({ flags: given, file: flags.config })
 }
 
-/** Takes any text that is not empty: a variable without a value would otherwise drop a condition without a word. */
+/** Accepts any text that is not empty: an empty shell variable would otherwise silently drop a condition. */
 export function someText(flag: string): (text: string) => string {
   return (text) => {
     if (text.trim() !== '') return text
@@ -86,7 +86,7 @@ export function someText(flag: string): (text: string) => string {
   }
 }
 
-/** Reads the tag of a language. */
+/** Parses a language tag. */
 export function languageTag(flag: string): (text: string) => string {
   return (text) => {
     if (/^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i.test(text)) return text
@@ -95,7 +95,7 @@ export function languageTag(flag: string): (text: string) => string {
   }
 }
 
-/** Reads a whole number from `least` up. */
+/** Parses an integer of at least `least`. */
 export function wholeNumber(
   flag: string,
   least: number,
@@ -109,7 +109,7 @@ export function wholeNumber(
   }
 }
 
-/** Reads a number from 0 to 1. */
+/** Parses a number from 0 to 1. */
 export function share(flag: string): (text: string) => number {
   return (text) => {
     if (/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) && Number(text) <= 1) return Number(text)
@@ -117,7 +117,7 @@ export function share(flag: string): (text: string) => number {
   }
 }
 
-/** Reads one of a few words; the nearest is named when it is none of them. */
+/** Parses one of a few words, and suggests the nearest one otherwise. */
 export function oneOf<T extends string>(flag: string, words: readonly T[]): (text: string) => T {
   return (text) => {
     const found = words.find((word) => word === text)

@@ -12,7 +12,7 @@ export interface OpenPackShelf extends PackShelf {
   close(): Promise<void>
 }
 
-/** Writes packs of sources into a folder, one at a time, and gives them out for as long as the server runs. */
+/** Exports sources as packs into a folder, one at a time, and serves them for as long as the server runs. */
 export function openPackShelf(library: () => Promise<Library>, folder: string): OpenPackShelf {
   const exports = createPackExports((opened, input) => exportSource(opened, input, folder))
   let ids: readonly string[] = []
@@ -38,7 +38,7 @@ export function openPackShelf(library: () => Promise<Library>, folder: string): 
       if (pack === undefined || pack === null) return undefined
       const { path, bytes } = pack
       if (!existsSync(path)) {
-        // Somebody has removed it.
+        // The file was deleted from outside.
         ids = ids.filter((one) => one !== id)
         return undefined
       }
@@ -56,7 +56,7 @@ function entryOf({ id, source, state, startedAt, pack, error }: PackExport): Pac
     bytes: pack?.bytes ?? null,
     files: pack?.files ?? null,
     chunks: pack?.chunks ?? null,
-    // Where it was to be written is nobody's business.
+    // The paths of the server must not be disclosed to clients.
     problem: error === null ? null : error.replace(/(?<![\w:/])\/[^\s'",]+/g, '…'),
     createdAt: startedAt,
   }

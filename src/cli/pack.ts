@@ -107,7 +107,7 @@ async function packSource(
 ): Promise<void> {
   const sizes = { targetChars: targetCharsIn(config), maxChars: config.values.chunkMaxChars }
   if (flags.out !== undefined && flags.split === undefined) checkPackPlace(flags.out)
-  // A mistyped folder makes no library.
+  // A mistyped folder name must not create a library.
   const place = config.values.library
   if (!isPostgres(place) && !existsSync(place)) throw neitherError(name, place, '')
   await withLibrary(config, async (library) => {
@@ -138,7 +138,7 @@ function neitherError(name: string, library: string, nearest: string, cause?: un
   return new PharosError('SOURCE_NOT_FOUND', { path }, { cause })
 }
 
-/** Writes a pack as it was asked for, and reports it. `folder` is where its images are. */
+/** Writes a pack in the requested form and reports it. `folder` contains its images. */
 async function writeParts(
   pack: Pack,
   chunked: ChunkedFolder,
@@ -160,7 +160,7 @@ async function writeParts(
     terminal.note(`parts of an earlier pack are still there: ${stale.map(printableLine).join(', ')}`)
 }
 
-/** The pack with the vectors of its chunks by the built-in model. */
+/** Adds the vectors of the built-in model to a pack. */
 async function addVectors(pack: Pack, terminal: Terminal, signal: AbortSignal): Promise<Pack> {
   const { embedPack } = await import('../embed/embed-pack.ts')
   const vectors = await embedPack(pack, {
@@ -170,14 +170,14 @@ async function addVectors(pack: Pack, terminal: Terminal, signal: AbortSignal): 
   return { ...pack, vectors }
 }
 
-/** A pack of what is still as it was cut. */
+/** Creates a pack without images that have changed since they were cut. */
 async function createPackOf(chunked: ChunkedFolder, folder: string, signal: AbortSignal): Promise<Pack> {
   const { files, warnings } = await leaveOutChangedImages(chunked.files, folder, signal)
   const pack = createPack(files, { sha256: nodeSha256 })
   return { ...pack, warnings: [...pack.warnings, ...warnings].sort((a, b) => compareUtf8(a.path, b.path)) }
 }
 
-/** Whoever only lowers the cap of a chunk means its target to follow. */
+/** If only the maximum size of a chunk is lowered, the target size is capped to it. */
 function targetCharsIn({ values, origins }: EffectiveConfig): number {
   const { chunkTargetChars, chunkMaxChars } = values
   if (origins.chunkTargetChars === 'default') return Math.min(chunkTargetChars, chunkMaxChars)
@@ -186,7 +186,7 @@ function targetCharsIn({ values, origins }: EffectiveConfig): number {
   throw new PharosError('USAGE', { problem })
 }
 
-/** Whoever only lowers the sum of chunks means those of a file to follow. */
+/** If only the total number of chunks is lowered, the maximum per file is capped to it. */
 function chunksPerFileIn({ values, origins }: EffectiveConfig): number {
   const { maxChunksPerFile, maxTotalChunks } = values
   if (origins.maxChunksPerFile === 'default') return Math.min(maxChunksPerFile, maxTotalChunks)
@@ -208,7 +208,7 @@ function partPlace(out: string, part: { readonly number: number; readonly of: nu
   return /\.zip$/i.test(out) ? out.replace(/(\.zip)$/i, `.part-${number}$1`) : join(out, `part-${number}`)
 }
 
-/** Parts beside what was written that belong to another cut of the pack. */
+/** Parts of an earlier pack beside the parts that were just written. */
 function listOtherParts(out: string, places: readonly string[]): string[] {
   const isZip = /\.zip$/i.test(out)
   const folder = isZip ? dirname(out) : out
@@ -229,7 +229,7 @@ function emptyError(folder: string, chunked: ChunkedFolder, pack: Pack): PharosE
   return new PharosError('SOURCE_EMPTY', { path: folder, problem })
 }
 
-/** Warnings that a flag of the same name can prevent. */
+/** Warnings that the flag of the same name can prevent. */
 const LIMITS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_file', 'max_total_chunks'] as const
 
 interface WrittenPack {
@@ -281,7 +281,7 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
   if (terminal.isRead) terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${place}`))
 }
 
-/** `3 binary, 1 link`, in order of name. */
+/** `3 binary, 1 link`, sorted by name. */
 function countEach(names: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const name of names.toSorted()) counts.set(name, (counts.get(name) ?? 0) + 1)

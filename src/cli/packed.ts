@@ -8,41 +8,41 @@ import { findNearest, suggest } from '../core/text/nearest.ts'
 import { addLibraryOptions } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 
-/** Flags of the verbs that look into the library, or into a pack. */
+/** Flags of the commands that read a library or a pack. */
 export interface PackedFlags extends CommonFlags {
   readonly pack?: string
 }
 
-/** Adds the options of a verb that looks into the library, or into a pack, and flags for further settings. */
+/** Adds the options of a command that reads a library or a pack, and flags for further settings. */
 export function addPackedOptions(command: Command, settings: readonly SettingName[] = []): Command {
   return addLibraryOptions(command.option('--pack <dir|zip>', 'look into this pack instead of the library'), settings)
 }
 
-/** A pack with what answers questions about it. */
+/** An open pack and its search. */
 export interface Packed {
-  /** What the pack was called by. */
+  /** The name that was given. */
   readonly name: string
   readonly pack: Pack
   readonly search: PackSearch
 }
 
-/** Opens the pack a verb was given. */
+/** Opens the pack that was given. */
 export async function openPacked(command: Command, name: string): Promise<Packed> {
   configOf(command)
-  // Loaded when it is needed: what is asked of the library has no use for it.
+  // Loaded on demand, because queries to a library do not need it.
   const { readPack } = await import('../ingest/pack-input.ts')
   const { PackSearch } = await import('../core/pack/search-pack.ts')
   const pack = readPack(name)
   return { name, pack, search: new PackSearch(pack) }
 }
 
-/** Refuses flags that mean nothing where they are given. */
+/** Rejects flags that do not apply. */
 export function refuseFlags<T>(flags: T, names: readonly (keyof T & string)[], problem: string): void {
   const other = names.find((name) => flags[name] !== undefined)
   if (other !== undefined) throw new PharosError('USAGE', { problem: `--${flagName(other)} ${problem}` })
 }
 
-/** The file of a pack by its path; the nearest path is named when there is none. */
+/** Finds a file of a pack by path; the error suggests the nearest path. */
 export function fileIn({ name, pack }: Packed, path: string): FileMeta {
   const wanted = path.replace(/^(?:\.\/)+/, '')
   const found = pack.files.find((file) => file.path === wanted)

@@ -4,7 +4,7 @@ import { type CrawlType, hasPlan } from '../library/source.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
 import { collect, wholeNumber } from './options.ts'
 
-/** What may be said about the plan of a crawl. */
+/** Flags for the plan of a crawl. */
 export interface PlannerFlags {
   readonly hubMaxPages?: number
   readonly hubMaxDays?: number
@@ -14,7 +14,7 @@ export interface PlannerFlags {
   readonly force?: boolean
 }
 
-/** Adds what may be said about the plan of a crawl. */
+/** Adds the flags for the plan of a crawl. */
 export function addPlannerOptions(command: Command): Command {
   return command
     .option(
@@ -41,7 +41,7 @@ export function addPlannerOptions(command: Command): Command {
     .option('--force', 'begin a history crawl although not enough is known of the site')
 }
 
-/** Refuses what would do nothing: only some types of crawls have a plan, and only that of a history needs force. */
+/** Rejects flags without effect: only some crawl types have a plan, and only `history` uses `--force`. */
 export function refuseStrayFlags(flags: PlannerFlags, type: CrawlType): void {
   const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity, force } = flags
   const refuse = (flag: string, types: string): never => {
@@ -60,7 +60,7 @@ export function refuseStrayFlags(flags: PlannerFlags, type: CrawlType): void {
   if (stray !== undefined) refuse(stray, 'intelligent or history')
 }
 
-/** What was said about the plan of a crawl, as the crawl is asked for it; nothing where nothing was said. */
+/** The options of the plan that were given; empty if none were. */
 export function plannerOf(flags: PlannerFlags): { readonly planner?: PlannerOptions; readonly force?: boolean } {
   const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity, force } = flags
   const planner: PlannerOptions = {

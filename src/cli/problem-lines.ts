@@ -2,13 +2,13 @@ import type { CrawlEvent } from '../crawl/events.ts'
 import type { Hint } from './library.ts'
 import { printableLine, type Terminal, writeNumber } from './terminal.ts'
 
-/** Problems that get a line of their own; a site may have hundreds. */
+/** Number of problems printed as a line each; a site may have hundreds. */
 const MAX_LINES = 10
 
-/** Problems of which there are many, each a small matter: only a curious reader wants them. */
+/** Frequent but minor problems, which are only printed with `--verbose`. */
 const SMALL: ReadonlySet<string> = new Set(['unknown-pattern'])
 
-/** Tells the problems of a crawl: the first few in a line each, and how many others there were. */
+/** Prints the first problems of a crawl, and counts the others. */
 export class ProblemLines {
   readonly #terminal: Terminal
   #told = 0
@@ -27,7 +27,7 @@ export class ProblemLines {
     } else this.#others++
   }
 
-  /** Tells how many were left out, once there are no more to come. */
+  /** Prints how many problems were left out, at the end of the crawl. */
   end(hint: Hint): void {
     if (this.#others === 0) return
     const more = `and ${writeNumber(this.#others)} more problems`

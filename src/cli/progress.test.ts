@@ -23,12 +23,12 @@ const host = (name: string, requests: number, intervalMs = 0, backoffMs = 0) => 
   return { host: name, requests, rpm: requests, limitRpm, intervalMs, backoffUntil, backoffMs, latencyMs: null }
 }
 
-describe('the live block', () => {
-  test('is one line while nothing is fetched', () => {
+describe('live block', () => {
+  test('takes one line while nothing is being fetched', () => {
     expect(writeProgress('docs', START, 0)).toBe('docs: 0 pages, 0 errors, 0.0/s, 1 queued, 0s')
   })
 
-  test('tells pages, errors, rate, queue, hosts with their pace, and an address', () => {
+  test('shows pages, errors, rate, queue, hosts with their pace, and an address', () => {
     const progress: CrawlProgress = {
       ...START,
       indexed: 1200,
@@ -48,28 +48,28 @@ describe('the live block', () => {
     )
   })
 
-  test('tells how many pages there are to be at most', () => {
+  test('shows the page limit', () => {
     expect(writeProgress('docs', { ...START, indexed: 120 }, 0, 1500)).toMatch(
       /^docs: 120 of at most 1,500 pages, 0 errors/,
     )
   })
 
-  test('names three hosts, those asked most', () => {
+  test('names the three hosts with the most requests', () => {
     const hosts = [host('a', 1), host('b', 9), host('c', 5), host('d', 7), host('e', 2)]
     expect(writeProgress('docs', { ...START, hosts }, 0)).toContain(
       '\n  b without pause · d without pause · c without pause · and 2 more hosts',
     )
   })
 
-  test('lets no control character of an address or a host through', () => {
+  test('removes control characters from addresses and hosts', () => {
     const progress = { ...START, current: [{ url: 'http://x/\x1b[2J\n', ageMs: 1 }], hosts: [host('\x07', 1)] }
     expect(writeProgress('docs', progress, 0).match(/(?!\n)\p{Cc}/gu)).toBeNull()
     expect(writeProgress('docs', progress, 0).split('\n')).toHaveLength(3)
   })
 })
 
-describe('the rate', () => {
-  test('counts from the beginning at first, later over the last five seconds', () => {
+describe('page rate', () => {
+  test('covers the time since the start at first, and the last five seconds later', () => {
     const rate = new PageRate()
     expect(rate.add(0, 0)).toBe(0)
     expect(rate.add(1000, 10)).toBe(10)
@@ -84,12 +84,12 @@ describe('the rate', () => {
     [9.94, '9.9'],
     [12.5, '13'],
     [1234, '1,234'],
-  ])('%d a second is written %s', (rate, text) => {
+  ])('%d per second is written as %s', (rate, text) => {
     expect(writeRate(rate)).toBe(text)
   })
 })
 
-test('a page that came to its end is told in a line', () => {
+test('a settled address is written in one line', () => {
   const event = { type: 'settled', url: 'http://x/a', status: 200, bytes: 1, chunks: 3, detail: null } as const
   expect(writeSettled({ ...event, state: 'indexed', reason: null })).toBe('indexed http://x/a (3 chunks)')
   expect(writeSettled({ ...event, state: 'unchanged', reason: null })).toBe('unchanged http://x/a')

@@ -2,12 +2,12 @@ import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEvent, CrawlProgress, HostProgress } from '../crawl/events.ts'
 import { countOf, printableLine, writeNumber } from './terminal.ts'
 
-/** Hosts that are named in the live block. */
+/** Maximum number of hosts in the live block. */
 const MAX_HOSTS = 3
 
 /**
- * The live block of a crawl: how far it is, how each host is treated, what is being fetched. What counts most stands first: a
- * narrow terminal cuts off the rest. `cap` is the most pages it takes in.
+ * Writes the live block of a crawl: progress, the rate of each host, and the current requests. The most important facts come first, because
+ * a narrow terminal truncates the rest. `cap` is the page limit.
  */
 export function writeProgress(
   label: string,
@@ -31,7 +31,7 @@ export function writeProgress(
   return [
     `${label}: ${counts.join(', ')}`,
     ...(named.length === 0 ? [] : [`  ${[...named, ...moreHosts].join(' · ')}`]),
-    // The count stands first: the end of a long line is cut off.
+    // The count comes first, because the end of a long line is truncated.
     ...(first === undefined ? [] : [`  ${current.length} in flight: ${printableLine(first.url)}`]),
   ].join('\n')
 }
@@ -46,11 +46,11 @@ export function writeRate(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : writeNumber(Math.round(perSecond))
 }
 
-/** How many pages come per second, by the last few seconds. */
+/** Measures the pages per second over the last few seconds. */
 export class PageRate {
   #samples: { readonly atMs: number; readonly pages: number }[] = []
 
-  /** Notes how many pages there were at a moment, and gives the rate since about five seconds before. */
+  /** Adds a sample, and returns the rate over about the last five seconds. */
   add(atMs: number, pages: number): number {
     this.#samples.push({ atMs, pages })
     while (this.#samples.length > 2 && atMs - (this.#samples[1]?.atMs ?? atMs) >= WINDOW_MS) this.#samples.shift()
@@ -62,7 +62,7 @@ export class PageRate {
 
 const WINDOW_MS = 5000
 
-/** One line about a page that came to its end. */
+/** Writes one line about a settled address. */
 export function writeSettled(event: Extract<CrawlEvent, { type: 'settled' }>): string {
   const { state, url, reason, detail, chunks } = event
   const facts = state === 'indexed' ? [countOf(chunks, 'chunk')] : [reason, detail].filter((fact) => fact !== null)

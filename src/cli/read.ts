@@ -13,10 +13,10 @@ interface ReadFlags extends CommonFlags {
   readonly lines?: LineRange
 }
 
-/** Lines from one to another, inclusive, from 1. */
+/** A range of lines, inclusive, starting at 1. */
 interface LineRange {
   readonly first: number
-  /** Infinity for all that follow. */
+  /** Infinity for all following lines. */
   readonly last: number
 }
 

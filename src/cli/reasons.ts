@@ -3,7 +3,7 @@ import { adviseAllowance, hostRuleOf } from '../library/download.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { Hint } from './library.ts'
 
-/** What can be done when the start of a crawl is lost for a reason. */
+/** Advice by reason if the start of a crawl cannot be read. */
 const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   'robots-disallow': 'the site asks robots to stay away; ask its owner, or start at a part that is open',
   'robots-unreachable': 'try again when the site answers for its robots.txt',
@@ -25,13 +25,13 @@ const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   redirect: 'start at the address that it leads to',
 }
 
-/** What can be done when nothing could be indexed, by the reason of the start. */
+/** Advice if nothing could be indexed, by the reason of the start. */
 export function startAdvice(
   reason: Reason | null,
   { source, pages }: { readonly source: Source; readonly pages: number },
   hint: Hint,
 ): string {
-  // `add` removes a source without pages, so that there is nothing to recrawl.
+  // `add` removes a source without pages, so a recrawl is not possible.
   if (reason === 'needs-rendering' && pages === 0 && source.settings.render === 'http')
     return 'let a browser read its pages: run the same command with --render auto'
   if (reason === 'needs-rendering') return renderAdvice(source, hint)
@@ -39,7 +39,7 @@ export function startAdvice(
   return (reason === null ? undefined : START_ADVICE[reason]) ?? 'try again later, or open the address in a browser'
 }
 
-/** What can be done about pages that are empty until a browser runs their scripts. A browser that does not start says why at each. */
+/** Advice for pages that are empty until a browser runs their scripts. If the browser does not start, each page has the reason. */
 export function renderAdvice(source: Pick<Source, 'name' | 'version' | 'settings'>, hint: Hint): string {
   const { render } = source.settings
   if (render === 'http') return `let a browser read its pages: ${hint('recrawl', labelOf(source), '--render', 'auto')}`

@@ -8,7 +8,7 @@ import { ChecksFailed } from './checks-failed.ts'
 import { fillBareFlags } from './options.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
 
-/** Runs the command line and gives the exit code. Prints every failure in one line, with what to do next. */
+/** Runs the command line and returns the exit code. Prints every error in one line, with advice. */
 export async function run(args: readonly string[], streams: Streams): Promise<number> {
   const program = await createProgram(args, streams)
   try {
@@ -20,17 +20,17 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
     await program.parseAsync(fillBareFlags(args), { from: 'user' })
     return 0
   } catch (error) {
-    // Help and version end with an error of their own that stands for success.
+    // Commander throws for `--help` and `--version` too, with exit code 0.
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     if (error instanceof ChecksFailed) return error.exitCode
     return report(error, args, program, streams)
   }
 }
 
-/** Adds a verb to the program. */
+/** Adds a command to the program. */
 type AddVerb = (program: Command, streams: Streams) => void
 
-/** In the order in which help lists them. Only the one that is used is loaded: what others need would make every start slow. */
+/** In the order of the help. Only the requested command is loaded, because loading all of them would make every start slow. */
 const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   add: async () => (await import('./add.ts')).addAdd,
   import: async () => (await import('./import.ts')).addImport,
@@ -74,7 +74,7 @@ function checkVersion(): void {
   throw new PharosError('USAGE', { problem })
 }
 
-/** Makes the program with the verbs that these arguments need. */
+/** Creates the program with the commands that the arguments need. */
 export async function createProgram(args: readonly string[], streams: Streams): Promise<Command> {
   const program = new Command('pharos')
     .usage('<verb> [options]')
@@ -82,12 +82,12 @@ export async function createProgram(args: readonly string[], streams: Streams): 
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
-    // What follows a verb is the verb's: `add` has a --version of its own.
+    // Options after a command belong to the command: `add` has its own `--version`.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
-      // Failures are reported in one place, in one form.
+      // Errors are reported in one place, in one format.
       writeErr: () => undefined,
     })
     .configureHelp({ styleTitle: (title) => title.replace('Commands:', 'Verbs:') })
@@ -100,7 +100,7 @@ export async function createProgram(args: readonly string[], streams: Streams): 
   return program
 }
 
-/** The verb that is to be run or explained, or all of them where that is none: they are listed, or the nearest is looked for. */
+/** The command to run or explain. For anything else all commands are loaded, to list them or to suggest the nearest name. */
 function verbsFor([first, second]: readonly string[]): readonly (() => Promise<AddVerb>)[] {
   if (first === '--version' || first === '-V') return []
   const verb = first === 'help' ? second : first
@@ -131,9 +131,9 @@ function findVerb(program: Command, name: string | undefined): Command | undefin
   return program.commands.find((command) => command.name() === name)
 }
 
-/** Prints what went wrong and gives its exit code. */
+/** Prints an error and returns its exit code. */
 function report(error: unknown, args: readonly string[], program: Command, { stderr }: Streams): number {
-  // What follows is words, whatever they look like.
+  // Arguments after `--` are not flags.
   const flags = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const failure = toPharosError(error)
   const message = printableLine(redactSecrets(failure.message))
@@ -142,7 +142,7 @@ function report(error: unknown, args: readonly string[], program: Command, { std
     stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
     const { red, dim } = colorsFor(stderr)
-    // Who interrupts knows what to do about it, unless something is left to go on with.
+    // A user who interrupts needs no advice, unless the work can be resumed.
     const isKnown = failure.code === 'INTERRUPTED' && !(failure instanceof AdvisedError)
     stderr.write(`${red('pharos:')} ${message}${isKnown ? '' : dim(` – ${advice}`)}\n`)
   }
@@ -152,7 +152,7 @@ function report(error: unknown, args: readonly string[], program: Command, { std
   return failure.entry.exitCode
 }
 
-/** What the table says, but with the verb that was really used. */
+/** The advice of the table, adapted to the command in use. */
 function adviceFor(failure: PharosError, verb: string | undefined, args: readonly string[]): string {
   if (failure instanceof AdvisedError) return failure.entry.advice
   const { code, entry, cause } = failure
@@ -175,7 +175,7 @@ function toPharosError(error: unknown): PharosError {
   return new PharosError('INTERNAL', { problem }, { cause: error })
 }
 
-/** Commander's message in one line, with the nearest right spelling. */
+/** The message of commander in one line, with a suggested spelling. */
 function usageProblem(error: CommanderError): string {
   return error.message
     .replace(/^error: /, '')

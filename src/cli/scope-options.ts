@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Scope } from '../core/url/scope.ts'
 import { collect, repeat, wholeNumber } from './options.ts'
 
-/** Flags that say which addresses are crawled. */
+/** Flags that select which addresses are crawled. */
 export interface ScopeFlags {
   readonly allow?: readonly string[]
   readonly block?: readonly string[]
@@ -11,7 +11,7 @@ export interface ScopeFlags {
   readonly trapGuards?: boolean
 }
 
-/** Adds them. */
+/** Adds the flags of the scope. */
 export function addScopeOptions(command: Command): Command {
   return command
     .option('--allow <glob>', 'crawl only paths that match; repeat it, or use commas', collect)
@@ -25,14 +25,14 @@ export function addScopeOptions(command: Command): Command {
     .option('--no-trap-guards', 'also follow what looks endless: calendars, sessions, paths and content that repeat')
 }
 
-/** The scope that was given, without what was not. */
+/** The scope from the flags that were given. */
 export function scopeOf({ allow, block, maxDepth, maxPages, trapGuards }: ScopeFlags): Partial<Scope> {
-  // A flag that can only be taken back is there whenever it is not.
+  // `--no-x` flags default to true, so only `false` counts as given.
   const guards = trapGuards === false ? { trapGuards } : {}
   return { ...withoutUndefined({ allow, block, maxDepth, maxPages }), ...guards }
 }
 
-/** The same flags as words of a command. */
+/** The flags of the scope as command line arguments. */
 export function scopeWords({ allow = [], block = [], maxDepth, maxPages, trapGuards }: ScopeFlags): string[] {
   return [
     ...allow.flatMap((glob) => ['--allow', glob]),
@@ -43,7 +43,7 @@ export function scopeWords({ allow = [], block = [], maxDepth, maxPages, trapGua
   ]
 }
 
-/** Adds the flag for fields that are sent along. */
+/** Adds the flag for request headers. */
 export function addHeaderOption(command: Command): Command {
   return command.option(
     '--header <field>',
@@ -52,9 +52,9 @@ export function addHeaderOption(command: Command): Command {
   )
 }
 
-/** The same without what is undefined. */
+/** Removes undefined properties. */
 export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(value).filter(([, one]) => one !== undefined)
-  // Whatever is left has the type it had.
+  // The remaining properties keep their types, which `Object.fromEntries` does not express.
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }

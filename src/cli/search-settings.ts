@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import type { EffectiveConfig, SettingName } from '../config.ts'
 import { addSettings } from './options.ts'
 
-/** Settings of what makes vectors in the place of this machine, and of where they are copied to. */
+/** Settings of an external embedder, and of the copy of the vectors. */
 export const EMBEDDER_SETTINGS: readonly SettingName[] = ['embedder', 'embedEndpoint', 'embedModel', 'qdrantUrl']
 
-/** Adds what says whether a verb embeds what it reads, and by what. */
+/** Adds the options that control embedding. */
 export function addEmbedOptions(command: Command): Command {
   command.option('--embed', 'fail where what is read cannot be embedded')
   return addSettings(command, ['embed', ...EMBEDDER_SETTINGS])
@@ -16,5 +16,5 @@ export function isEmbedAsked({ values, origins }: EffectiveConfig): boolean {
   return values.embed && origins.embed === 'flag'
 }
 
-/** Settings of the verbs that search. */
+/** Settings of the commands that search. */
 export const SEARCH_SETTINGS: readonly SettingName[] = [...EMBEDDER_SETTINGS, 'reranker', 'rerankEndpoint']

@@ -6,9 +6,9 @@ import { listDuplicates } from '../library/operations/list-duplicates.ts'
 import { searchLibrary } from '../library/operations/search-library.ts'
 import { openConfigured } from './library.ts'
 
-// As in the program that started it.
+// The main program disables deprecation warnings too.
 process.noDeprecation = true
-// Passed in by the thread that started this one, which knows the library.
+// The parent thread passes the configuration of the library.
 const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {}, { connections: 2 })
 const reply = (message: SearchReply): void => parentPort?.postMessage(message)
 

@@ -22,7 +22,7 @@ async function pharos(...args: string[]) {
 
 const EMPTY = ['--library', join(folder, 'empty.db')]
 
-describe('wrong flags are refused with what was expected', () => {
+describe('wrong flags', () => {
   test.each([
     ['search x --limit 0', '--limit: expected a whole number from 1 up, got "0"'],
     ['search x --limit 1e3', '--limit: expected a whole number from 1 up, got "1e3"'],
@@ -54,7 +54,7 @@ describe('wrong flags are refused with what was expected', () => {
     ['read https://a.example/ --lines 0', '--lines: expected lines such as 10-40, 10- or 10, got "0"'],
     ['read https://a.example/ --lines a', '--lines: expected lines such as 10-40, 10- or 10, got "a"'],
     ['get', "missing required argument 'chunk'"],
-  ])('pharos %s', async (line, problem) => {
+  ])('pharos %s is refused with the expected value', async (line, problem) => {
     const { code, stdout, stderr } = await pharos(...line.split(' '), ...EMPTY)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(problem)
@@ -72,12 +72,12 @@ describe('wrong flags are refused with what was expected', () => {
     ['outline https://a.example/', '--source'],
     ['symbols', '--source'],
     ['symbols', '--prefix'],
-  ])('pharos %s %s without a value in it', async (line, flag) => {
+  ])('pharos %s refuses an empty value of %s', async (line, flag) => {
     const { code, stderr } = await pharos(...line.split(' '), flag, ' ', ...EMPTY)
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`${flag}: expected a text, `) })
   })
 
-  test.each(['search', 'get', 'read', 'outline', 'symbols'])('pharos %s and an empty text', async (verb) => {
+  test.each(['search', 'get', 'read', 'outline', 'symbols'])('pharos %s refuses an empty argument', async (verb) => {
     expect(await pharos(verb, ' ', ...EMPTY)).toMatchObject({
       code: 2,
       stdout: '',
@@ -86,7 +86,7 @@ describe('wrong flags are refused with what was expected', () => {
   })
 })
 
-describe('what is not there is said to be so', () => {
+describe('missing sources, chunks and pages', () => {
   test.each([
     ['search x --source guide', 'SOURCE_UNKNOWN'],
     ['get guide/0123456789ab', 'SOURCE_UNKNOWN'],
@@ -96,20 +96,20 @@ describe('what is not there is said to be so', () => {
     ['outline https://a.example/', 'PAGE_UNKNOWN'],
     ['symbols https://a.example/', 'PAGE_UNKNOWN'],
     ['symbols --source guide', 'SOURCE_UNKNOWN'],
-  ])('pharos %s', async (line, expected) => {
+  ])('pharos %s fails with %s', async (line, expected) => {
     const { code, stdout, stderr } = await pharos(...line.split(' '), ...EMPTY, '--json')
     const { error } = JSON.parse(stderr) as { error: { code: string; message: string; advice: string } }
     expect({ code, stdout, error: error.code }).toEqual({ code: 3, stdout: '', error: expected })
     expect([error.message, error.advice]).not.toContain('')
   })
 
-  test.each(['list', 'status'])('pharos %s of an empty library says how to fill it', async (verb) => {
+  test.each(['list', 'status'])('pharos %s explains how to fill an empty library', async (verb) => {
     const { code, stderr } = await pharos(verb, ...EMPTY)
     expect(code).toBe(0)
     expect(stderr).toMatch(/^\S+empty\.db has no sources yet; add one: pharos add <url> --library \S+\n$/)
   })
 
-  test('an empty library answers with nothing, and with how to fill it', async () => {
+  test('a search of an empty library returns nothing and explains how to fill it', async () => {
     const { code, stdout, stderr } = await pharos('search', 'x', ...EMPTY)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toMatch(/^\S+empty\.db has no sources yet; add one: pharos add <url> --library \S+; .*\n$/)

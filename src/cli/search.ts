@@ -19,7 +19,7 @@ import { SEARCH_SETTINGS } from './search-settings.ts'
 import { completeWith } from './summary.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
-/** Inputs of a library search that have a flag of the same name. */
+/** Search options that have a flag of the same name. */
 type AskedFlags = Omit<SearchInput, 'query' | 'sources' | 'limit'>
 
 interface SearchFlags extends PackedFlags, AskedFlags {
@@ -81,7 +81,7 @@ export function addSearch(program: Command, streams: Streams): void {
       '\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "open a file" --source python --version 3 --path "library/**"\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
     )
   addPackedOptions(command, SEARCH_SETTINGS).action(async (words: string[], flags: SearchFlags) => {
-    // Control characters belong to no word, and could not be repeated in the command that shows more.
+    // Control characters are not part of words, and could not be repeated in the suggested next command.
     const query = words
       .join(' ')
       .replaceAll(/\p{Cc}+/gu, ' ')
@@ -118,7 +118,7 @@ async function answerFromLibrary(
       const text = isFull(flags) ? writeFull() : writeHits(answer, screen)
       terminal.answer(doubt === undefined ? text : `${doubt}\n\n${text}`, withOldNames(answerRecord(answer)))
     }
-    // After the answer, which may be longer than the screen.
+    // Printed after the answer, which may be longer than the screen.
     if (terminal.isRead && !isEmpty) terminal.note('')
     for (const notice of answer.notices) terminal.note(printableLine(withFlags(notice)))
     for (const { source, shortfall } of answer.partial) {
@@ -140,7 +140,7 @@ async function answerFromLibrary(
   })
 }
 
-/** Brings the index up to date before the search. After an upgrade that takes long, and a user waits for it at the terminal. */
+/** Brings the index up to date before the search. After an upgrade that can take a while, so a waiting user is told. */
 async function tendIndex(store: Store, terminal: Terminal): Promise<void> {
   const timer = setTimeout(() => terminal.note('bringing the index up to date; this happens once'), 1000)
   try {
@@ -150,7 +150,7 @@ async function tendIndex(store: Store, terminal: Terminal): Promise<void> {
   }
 }
 
-/** Names of these inputs, in the order in which a command lists them. */
+/** These options in the order in which a suggested command lists them. */
 const ASKED = [
   'version',
   'path',
@@ -167,7 +167,7 @@ const ASKED = [
   'cursor',
 ] as const satisfies readonly (keyof AskedFlags)[]
 
-/** Input of a library search from the flags that were given. */
+/** The options of a library search from the flags that were given. */
 function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
   const given: Partial<AskedFlags> = Object.fromEntries(
     ASKED.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]),
@@ -178,7 +178,7 @@ function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
 /** Default limit of the short form. */
 const SHORT_LIMIT = 5
 
-/** Whether passages are shown, rather than the lines that match. */
+/** Whether passages are printed instead of matching lines. */
 function isFull({ full, explain }: SearchFlags): boolean {
   return full === true || explain === true
 }
@@ -187,7 +187,7 @@ function limitOf(flags: SearchFlags): number {
   return flags.limit ?? (isFull(flags) || flags.json === true ? DEFAULT_LIMIT : SHORT_LIMIT)
 }
 
-/** How an answer came about, in a line. */
+/** Describes in one line how the answer was computed. */
 function describeAnswer(answer: SearchAnswer, flags: SearchFlags): string {
   const { engines, searched, searchedCount, passages, more, tokens } = answer
   const shown = [
@@ -202,7 +202,7 @@ function describeAnswer(answer: SearchAnswer, flags: SearchFlags): string {
   return printableLine(`${parts.join(', ')}${isFull(flags) ? '' : '; --full shows the passages'}`)
 }
 
-/** The command that shows what comes after an answer. */
+/** The command that shows the next results. */
 function writeNext(
   command: Command,
   config: EffectiveConfig,
@@ -216,7 +216,7 @@ function writeNext(
     .flatMap((name) =>
       [flags[name]].flat().flatMap((value) => [`--${flagName(name)}`, ...(value === true ? [] : [String(value)])]),
     )
-  // A leading space keeps the first word from being read as an option or as a placeholder.
+  // A leading space keeps the first word from being parsed as an option or a placeholder.
   const words = /^[-<]/.test(query) ? ` ${query}` : query
   const settings = SEARCH_SETTINGS.filter((name) => config.origins[name] === 'flag')
   const further = settings.flatMap((name) => [`--${flagName(name)}`, String(config.values[name])])
@@ -254,7 +254,7 @@ async function answerFromPack(
     path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
     pathPrefix: flags.pathPrefix,
     kind: flags.kind,
-    // As it is printed, and as it is joined.
+    // Accepts a heading path as it is printed.
     headingPrefix: flags.heading?.replaceAll(/\s+>\s+/g, '/'),
     symbolPrefix: flags.symbol,
     explain: flags.explain,
@@ -277,7 +277,7 @@ function writeHit(hit: PackHit, colors: Colors): string {
   return [place, ...headings, printableLine(hit.snippet), ...writeExplanation(hit, colors)].join('\n')
 }
 
-/** The vector of a question by the built-in model, which is loaded for it alone. */
+/** Embeds a query with the built-in model, which is loaded on demand. */
 async function embedQuestion(query: string): Promise<Float32Array> {
   const { openQuestionEmbedder } = await import('../embed/embed-pack.ts')
   const embedder = openQuestionEmbedder()
@@ -292,7 +292,7 @@ function writeExplanation({ explain, meaning }: PackHit, colors: Colors): string
   return [...writeWords(explain, colors), ...writeMeaning(meaning, colors)]
 }
 
-/** Both halves of a score, and what other hits of the file add. */
+/** Explains the word score, the semantic score, and the bonus from other hits of the file. */
 function writeMeaning(meaning: PackHit['meaning'], colors: Colors): string[] {
   if (meaning === undefined) return []
   const { fusion, support } = meaning

@@ -25,7 +25,7 @@ async function serve(folder: string, path: string) {
   return { served, warnings }
 }
 
-/** Makes a library with a crawl type of its own, by which it is known. */
+/** Creates a library that a crawl type of the given name identifies. */
 async function make(path: string, name: string): Promise<void> {
   await (await openLibrary({ path, version: '0' })).close()
   const db = openDatabase(path)
@@ -37,10 +37,10 @@ async function typesOf({ jobLog }: ServedLibrary): Promise<readonly string[]> {
   return (await (await jobLog()).listTypes()).map(({ name }) => name)
 }
 
-/** Longer than the time between two looks at the file, and between two tries to open it. */
+/** Longer than the interval between two checks of the file, and between two attempts to open it. */
 const patience = { timeout: 60_000, interval: 100 }
 
-test('a library that is replaced or taken away is noticed, and what is in its place is used', async () => {
+test('notices that a library file was replaced or removed, and opens the new file', async () => {
   const { folder, path, served, warnings } = await stage()
   expect(await typesOf(served)).toContain('basic')
   const other = join(folder, 'other.db')
@@ -55,14 +55,14 @@ test('a library that is replaced or taken away is noticed, and what is in its pl
   await vi.waitFor(async () => expect(await typesOf(served)).toContain('again'), patience)
   expect(warnings.filter((text) => text.includes('replaced'))).toHaveLength(2)
 
-  // Closing those that were left takes nothing away from the one that is there.
+  // Closing handles of replaced files must not affect the current file.
   await served.close()
   const db = openDatabase(path)
   onTestFinished(() => void db.close())
   expect(db.prepare("SELECT count(*) AS n FROM crawl_types WHERE name = 'again'").get()).toEqual({ n: 1 })
 })
 
-test('while another process writes, others are answered', async () => {
+test('answers other requests while another process writes', async () => {
   const { path, served } = await stage()
   const log = await served.jobLog()
   const db = openDatabase(path)
@@ -75,17 +75,17 @@ test('while another process writes, others are answered', async () => {
   clearInterval(clock)
   db.exec('ROLLBACK')
   await changed
-  // With each try standing still for a quarter of a second there would be two.
+  // If each attempt blocked for a quarter of a second, there would be two turns.
   expect(turns).toBeGreaterThan(8)
 })
 
-test('a damaged file is found by the check and not used any more, until a copy takes its place', async () => {
+test('the check finds a damaged file, which is not used until a copy replaces it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-served-'))
   const path = join(folder, 'library.db')
   const copy = join(folder, 'copy.db')
   await make(copy, 'copied')
   await make(path, 'damaged')
-  // A table that nothing reads when a library is opened.
+  // A table that is not read when a library is opened.
   zeroTable(path, 'robots')
   const { served, warnings } = await serve(folder, path)
   const damage = { code: 'LIBRARY_UNUSABLE', details: { state: 'damaged' } }

@@ -13,22 +13,22 @@ import { createDamageError } from '../store/common/damage.ts'
 import { workInBackground } from './background.ts'
 import { openConfigured } from './library.ts'
 
-/** The library of a server, which stays up while it cannot be opened. */
+/** The library of a server, which keeps running while the library cannot be opened. */
 export interface ServedLibrary {
-  /** Opens it, unless it is open; tried again with later calls until it can be. */
+  /** Opens the library if it is not open. After a failure, later calls try again. */
   open(): Promise<OpenLibrary>
   jobLog(): Promise<JobLog>
   /**
-   * Resolves once the whole file was checked; rejects with the damage that was found. A library with damage is not used any more. A
-   * large file takes long to check: it is waited for a moment only, and may be used until damage is found.
+   * Resolves once the whole file was checked; rejects if it is damaged, after which the library is no longer used. The check of a large
+   * file takes long, so this waits only briefly, and the library may be used until damage is found.
    */
   checked(): Promise<void>
-  /** Has what works in the background look for new chunks now. */
+  /** Makes the background work look for new chunks now. */
   tend(): void
   close(): Promise<void>
 }
 
-/** What may be better a moment later, without anybody giving another path or program. */
+/** Errors that may be temporary, without a change of path or program. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'LIBRARY_FULL',
   'LIBRARY_LOCKED',
@@ -36,29 +36,29 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'LIBRARY_UNREACHABLE',
 ])
 
-/** A library that could not be opened is not tried again before this: a try may hold up everything else for a while. */
+/** Cool-down after a failed attempt to open the library, because an attempt may block everything else for a while. */
 const RETRY_MS = 1000
-/** How often is looked whether the file is still the one that is open. */
+/** Interval for checking whether the file at the path was replaced. */
 const LOOK_MS = 1000
-/** Whoever still reads from a file that was replaced has this long. */
+/** Grace period for readers of a file that was replaced. */
 const LEAVE_MS = 10_000
-/** A write that meets one of another process is tried again without holding up whoever else is to be answered. */
+/** SQLite busy timeout. It is short, because waiting for the lock of another process blocks all requests; the write is retried instead. */
 const BUSY_MS = 5
 
-/** A library as it was opened. */
+/** An open library with its background work. */
 interface Handle {
   readonly library: OpenLibrary
-  /** Which file it is. */
+  /** The identity of the file. */
   readonly file: string | undefined
-  /** Resolves with the damage of the file, or undefined. */
+  /** Resolves to the damage of the file, or to undefined. */
   readonly checking: Promise<PharosError | undefined>
   tend(): void
   close(): Promise<void>
 }
 
 /**
- * Prepares the library of a server. What will never be a library of this program is refused at once. A file that is taken away or
- * replaced later is noticed: it cannot be used while it is gone, and what is there then is opened.
+ * Prepares the library of a server. A path that can never be a library is rejected immediately. If the file is later removed or replaced,
+ * the server notices: the library is unavailable while the file is missing, and the new file is opened.
  */
 export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<ServedLibrary> {
   const path = config.values.library
@@ -70,11 +70,11 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   let damage: PharosError | undefined
   let lookedAt = 0
   let failure: { readonly error: unknown; readonly at: number } | undefined
-  /** Those that were left and are not closed yet. */
+  /** Handles of replaced files that are not closed yet. */
   const left = new Set<Handle>()
 
   const start = async (): Promise<Handle> => {
-    // The first time it may be made; later, making one would be in the way of whoever puts another in its place.
+    // Only the first open may create the file; later it would conflict with a process that is replacing the file.
     if (wasOpened && fileOf(path) === undefined) {
       throw new PharosError('LIBRARY_MISSING', { library: path })
     }
@@ -137,7 +137,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   }
 }
 
-/** Whether all that takes long is left to workers. */
+/** Whether all long-running work is left to workers. */
 function leavesWork({ values }: EffectiveConfig): boolean {
   return isPostgres(values.library) && values.workers === 0
 }
@@ -148,7 +148,7 @@ function createHandle(library: OpenLibrary, file: string | undefined, log: Log, 
   const checking = isPostgres(path) ? Promise.resolve(undefined) : checkInThread(path, log)
   const stop = new AbortController()
   const alarm = createAlarm()
-  // What goes wrong there is told by every search that misses its work.
+  // Failures of the background work are visible in every search that lacks its results.
   const background = isIdle
     ? Promise.resolve()
     : workInBackground(library, stop.signal, { alarm, log }).catch(() => undefined)
@@ -165,7 +165,7 @@ function createHandle(library: OpenLibrary, file: string | undefined, log: Log, 
   }
 }
 
-/** Checks the pages of a file beside everything else. A check that fails itself says nothing about the file. */
+/** Checks the pages of a file in a worker thread. If the check itself fails, nothing is known about the file. */
 async function checkInThread(path: string, log: Log): Promise<PharosError | undefined> {
   const thread = new Worker(CHECK, { workerData: path })
   thread.unref()
@@ -184,13 +184,13 @@ async function checkInThread(path: string, log: Log): Promise<PharosError | unde
   }
 }
 
-/** How long the answer that a library can be used waits for its check. Hundreds of megabytes take seconds. */
+/** How long a readiness response waits for the check. Hundreds of megabytes take seconds. */
 const CHECK_WAIT_MS = 2000
 
-/** Beside this file, built or not. */
+/** The worker script is beside this file, with the same extension. */
 const CHECK = new URL(import.meta.url.replace(/serve-library(\.\w+)$/, 'check-worker$1'))
 
-/** What tells the file at a path from others that were there; undefined when there is none. A database stays what it is. */
+/** Identifies the file at a path; undefined if there is none. A database has a fixed identity. */
 function fileOf(path: string): string | undefined {
   if (isPostgres(path)) return path
   try {

@@ -14,7 +14,7 @@ const FAILURE = {
   problem: 'Error: no such table\n    at read (store.ts:1)\nBearer abcdefghijklmnopqrstuvwxyz',
 }
 
-test('a warning says all that leads to its cause, and no secret', () => {
+test('a warning contains all fields that lead to its cause, and no secrets', () => {
   const { log, lines } = write({ isQuiet: true })
   log.warn('[req] GET /x failed', FAILURE)
   log.info('not told', FAILURE)
@@ -23,7 +23,7 @@ test('a warning says all that leads to its cause, and no secret', () => {
   ])
 })
 
-test('as JSON it is one line with the same fields', () => {
+test('a JSON warning is one line with the same fields', () => {
   const { log, lines } = write({ isJson: true })
   log.warn('failed', FAILURE)
   expect(lines).toHaveLength(1)
@@ -36,7 +36,7 @@ test('as JSON it is one line with the same fields', () => {
   })
 })
 
-test('other lines name the job, unless they do already', () => {
+test('other lines name the job unless the message already does', () => {
   const { log, lines } = write({ hasRequests: false })
   log.info('started', { jobId: 'j-1', problem: 'x' })
   log.info('job j-1 is done', { jobId: 'j-1' })

@@ -2,23 +2,23 @@ import { redactSecrets } from '../core/secrets.ts'
 import type { Log } from '../http/ports.ts'
 import { type Output, printableLine } from './terminal.ts'
 
-/** How a server says what it does. */
+/** The format and verbosity of the log of a server. */
 export interface ServeLogOptions {
-  /** One JSON object a line instead of text. */
+  /** Writes one JSON object per line instead of text. */
   readonly isJson: boolean
-  /** Warnings only. */
+  /** Writes only warnings. */
   readonly isQuiet: boolean
-  /** Whether each request is told, too: a person who watches sees crawls come and go, and would lose them among these. */
+  /** Whether requests are logged. At a terminal they would drown the lines about crawls. */
   readonly hasRequests: boolean
 }
 
-/** What else is known about a message, such as the job it is about. */
+/** Structured data of a message, such as the job it is about. */
 type Fields = Readonly<Record<string, unknown>>
 
-/** How the contract has the line of a request begin. */
+/** The prefix of a request line in the log format. */
 const REQUEST = /^\[req\] /
 
-/** Says what the server does, one line per message. */
+/** Creates a log that writes one line per message. */
 export function createServeLog(output: Output, { isJson, isQuiet, hasRequests }: ServeLogOptions): Log {
   const say = (level: 'info' | 'warn', message: string, fields: Fields = {}): void => {
     if (level === 'info' && (isQuiet || (!hasRequests && REQUEST.test(message)))) return
@@ -39,7 +39,7 @@ function writeJson(level: string, message: string, fields: Fields): string {
   return JSON.stringify({ ts: new Date().toISOString(), level, message, ...Object.fromEntries(told) })
 }
 
-/** The job is what a reader looks for, and of a warning all that leads to its cause; the message says the rest. */
+/** Text lines show the job and, for a warning, the fields that lead to its cause. */
 function writeText(level: string, message: string, fields: Fields): string {
   const { jobId, id, code, problem } = fields
   const job = typeof jobId === 'string' && !message.includes(jobId) ? ` job=${printableLine(jobId)}` : ''
@@ -50,7 +50,7 @@ function writeText(level: string, message: string, fields: Fields): string {
   return `warning: ${message}${job}${named.join('')}${typeof problem === 'string' ? ` problem=${writeIndented(problem)}` : ''}`
 }
 
-/** What may have several lines, such as the stack of a failure: those after the first stand further in. */
+/** Indents the lines after the first, for example of a stack trace. */
 function writeIndented(text: string): string {
   return redactSecrets(text).split('\n').map(printableLine).join('\n    ')
 }

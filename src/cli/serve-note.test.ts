@@ -14,7 +14,7 @@ let server: Listening
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-note-'))
   library = join(folder, 'library.db')
-  // One that demands a token answers, too.
+  // A server that demands a token responds too.
   server = await listen(async () => new Response(null, { status: 401 }), 0)
 })
 
@@ -23,7 +23,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** A runner of this machine that is alive, and another than this process. */
+/** The id of a live process on this machine other than this one. */
 const other = thisRunner.id.replace(/\d+$/, String(process.ppid))
 
 function leave(note: Partial<ServeNote>): void {
@@ -31,7 +31,7 @@ function leave(note: Partial<ServeNote>): void {
   writeFileSync(`${library}.server.json`, JSON.stringify(whole))
 }
 
-test('a server that answers is found, by every name of its library', async () => {
+test('finds a running server under every name of its library', async () => {
   leave({ tokenFile: '/etc/token' })
   const found = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: '/etc/token' }
   expect(await findServer(library)).toEqual(found)
@@ -41,7 +41,7 @@ test('a server that answers is found, by every name of its library', async () =>
   expect(await findServer(join(folder, 'other.db'))).toBeUndefined()
 })
 
-test('one that is gone is not, whoever has its number or its port now', async () => {
+test('does not find a server that is gone, even if its pid or port is in use again', async () => {
   const { pid = 0 } = spawnSync('true')
   leave({ runner: thisRunner.id.replace(/\d+$/, String(pid)) })
   expect(await findServer(library)).toBeUndefined()
@@ -52,14 +52,14 @@ test('one that is gone is not, whoever has its number or its port now', async ()
 })
 
 test.each(['', '{', '[]', 'null', '{"origin":"file:///etc/passwd","pid":1,"runner":"a","tokenFile":null}'])(
-  'a note that makes no sense is none (%j)',
+  'ignores an invalid note (%j)',
   async (text) => {
     writeFileSync(`${library}.server.json`, text)
     expect(await findServer(library)).toBeUndefined()
   },
 )
 
-test('a note is written once, and taken away by its writer alone', () => {
+test('a note is written once, and only its writer removes it', () => {
   const release = writeNote(library, { origin: server.origin, tokenFile: null })
   expect(JSON.parse(readFileSync(`${library}.server.json`, 'utf8'))).toMatchObject({ pid: process.pid })
   expect(writeNote(library, { origin: server.origin, tokenFile: null })).toBeUndefined()

@@ -4,21 +4,21 @@ import { folderOf } from '../config.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { thisRunner } from '../jobs/runner.ts'
 
-/** What a running server tells of itself, in a file beside its library, or in the folder of its database, that only its owner may read. */
+/** The contact details of a running server, in a file beside its library or in the folder of its database, readable only by its owner. */
 export interface ServeNote {
   /** `http://127.0.0.1:41000` */
   readonly origin: string
   readonly pid: number
-  /** The process, told apart from others that had its number. */
+  /** Identifies the process even if its pid is reused. */
   readonly runner: string
-  /** Where the token is that it demands; null when it demands none, or got it otherwise. */
+  /** The file with the required token; null if no token is required, or if it came from elsewhere. */
   readonly tokenFile: string | null
 }
 
-/** How long a server that may be there is waited for. */
+/** Timeout for the response of a server. */
 const PATIENCE_MS = 3000
 
-/** Where the server of a library says where it is. Two names of one library lead to the same place. */
+/** The path of the note. Two names of one library lead to the same path. */
 function placeOf(library: string): string {
   return isPostgres(library) ? join(folderOf(library), 'server.json') : `${resolveLinks(library)}.server.json`
 }
@@ -27,20 +27,20 @@ function resolveLinks(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // It is not there yet; its folder may be.
+    // The file does not exist yet, but its folder may.
     return dirname(path) === path ? path : join(resolveLinks(dirname(path)), basename(path))
   }
 }
 
-/** Finds the server that runs on a library; undefined when there is none any more. */
+/** Finds the running server of a library; undefined if there is none. */
 export async function findServer(library: string): Promise<ServeNote | undefined> {
   const note = readNote(library)
-  // In a container that was started again, this process may have the very name of the one before.
+  // In a restarted container this process can have the same id as the previous one.
   if (note === undefined || note.runner === thisRunner.id || thisRunner.isGone(note.runner)) return undefined
   return (await isAnswering(note.origin)) ? note : undefined
 }
 
-/** Writes where the server of a library is; returns what takes it away again, or undefined where there is such a note already. */
+/** Writes the note of a server. Returns a function that removes it, or undefined if a note already exists. */
 export function writeNote(library: string, note: Pick<ServeNote, 'origin' | 'tokenFile'>): (() => void) | undefined {
   const text = JSON.stringify({ ...note, pid: process.pid, runner: thisRunner.id })
   try {
@@ -53,17 +53,17 @@ export function writeNote(library: string, note: Pick<ServeNote, 'origin' | 'tok
   return () => removeOwn(library)
 }
 
-/** Takes away what a server left that is gone, unless another one has written there since. */
+/** Removes the note of a server that is gone, unless another server has replaced the note since. */
 export function removeStale(library: string, stale: string | undefined): void {
   if (readNoteText(library) === stale) rmSync(placeOf(library), { force: true })
 }
 
-/** Another server may have taken the place of this one, if its machine slept long enough. */
+/** Another server may have replaced this one, for example while the machine was asleep. */
 function removeOwn(library: string): void {
   if (readNote(library)?.runner === thisRunner.id) rmSync(placeOf(library), { force: true })
 }
 
-/** What stands in the note of a library; undefined where there is none. */
+/** The text of the note of a library; undefined if there is none. */
 export function readNoteText(library: string): string | undefined {
   try {
     return readFileSync(placeOf(library), 'utf8')
@@ -77,7 +77,7 @@ function readNote(library: string): ServeNote | undefined {
     const note: unknown = JSON.parse(readNoteText(library) ?? '')
     return isNote(note) ? note : undefined
   } catch {
-    // There is none, or one that was cut short: nobody can be reached by it.
+    // The note is missing or truncated, so no server can be found through it.
     return undefined
   }
 }
@@ -90,14 +90,14 @@ function isNote(value: unknown): value is ServeNote {
   return isReachable && typeof pid === 'number' && typeof runner === 'string' && hasToken
 }
 
-/** Whatever it answers, somebody is there: one that demands a token answers those who have none, too. */
+/** Any response means that the server is running, even one that demands a token. */
 async function isAnswering(origin: string): Promise<boolean> {
   try {
     const response = await fetch(`${origin}/health`, { signal: AbortSignal.timeout(PATIENCE_MS) })
     await response.body?.cancel()
     return true
   } catch (error) {
-    // One that is too busy to answer is there.
+    // A server that is too busy to respond is running.
     return error instanceof Error && error.name === 'TimeoutError'
   }
 }

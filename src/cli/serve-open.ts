@@ -43,35 +43,35 @@ import {
   requireWorkers,
 } from './work-open.ts'
 
-/** A server that answers. */
+/** A listening server. */
 export interface OpenServer {
   /** `http://127.0.0.1:41000` */
   readonly origin: string
-  /** What requests have to carry; null when they need nothing. */
+  /** The token that requests must carry; null if none is required. */
   readonly token: string | null
-  /** Takes up the crawls, and the analysis, that an earlier server left. */
+  /** Resumes the crawls and the analysis that an earlier server left. */
   recover(): Promise<void>
-  /** Ends what runs in such a way that it goes on with the next server, then all the rest. */
+  /** Stops running work so that the next server can resume it, then closes everything else. */
   close(): Promise<void>
 }
 
-/** Each has the library open, and takes about 100 MB while it is busy with the documentation of PostgreSQL. */
+/** Each thread opens the library and uses about 100 MB when busy with the documentation of PostgreSQL. */
 const MOST_SEARCH_THREADS = 4
 
-/** Where a server looks for a port when none is given. */
+/** The port range to search if no port is given. */
 const PORTS = { first: 41_000, last: 61_000 }
 
-/** What is read of the feed at once, by whoever waits for the ends of crawls. */
+/** Maximum number of feed events read at once when waiting for crawls to end. */
 const MOST_EVENTS = 1000
 const NO_LOGS = { logs: false, jobId: null }
 
-/** Opens a server on the library that is configured: HTTP API, events, dashboard and MCP at one port. */
+/** Opens a server on the configured library: HTTP API, events, dashboard and MCP on one port. */
 export async function openServer(config: EffectiveConfig, log: Log): Promise<OpenServer> {
   const { values } = config
   const token = readToken(values)
   checkOrigins(values.allowedOrigins)
   refuseIdle(values)
-  // A library in a file has one server; any number share one in PostgreSQL.
+  // A library file has one server; any number can share a library in PostgreSQL.
   const other = isPostgres(values.library) ? undefined : await findServer(values.library)
   if (other !== undefined) throw runningError(shownLibrary(values), other)
   const closing: Closing = []
@@ -89,11 +89,11 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
     const app = openApp({ config, token, library, dispatcher, analysis, log, closing })
     const server = await listenConfigured(config, app)
     closing.push(server.close, app.close)
-    // The first to go when it closes: whoever finds the note finds a server that answers.
+    // Closed first, so that a client that finds the note finds a server that still responds.
     closing.push(await claim(values, server, log))
     const recover = async (): Promise<void> => {
       await Promise.all([dispatcher.recover(), analysis.recover()])
-      // Of a database that several machines work for, only the one that was sent an import can go on with it: by hand.
+      // In PostgreSQL an interrupted import is not resumed automatically, because only the machine that received the upload has its data.
       if (!isPostgres(values.library)) await recoverImports(await library.open(), dispatcher)
     }
     return { origin: server.origin, token, recover, close }
@@ -103,20 +103,20 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   }
 }
 
-/** What puts crawls into the queue of a library in PostgreSQL without a server: it is asked as one is, and nobody else can. */
+/** Handles API requests in this process, without a server, to queue crawls of a library in PostgreSQL. */
 export interface OpenAsking {
   ask(request: Request): Promise<Response>
   close(): Promise<void>
 }
 
-/** Opens it. What it takes in is run by workers. */
+/** Opens the request handler. Workers run the crawls that it queues. */
 export async function openAsking(config: EffectiveConfig, log: Log): Promise<OpenAsking> {
   const closing: Closing = []
   const idle = { ...config, values: { ...config.values, workers: 0 } }
   try {
     const library = await serveLibrary(idle, log)
     closing.push(library.close)
-    // Unlike a server, it has somebody to tell.
+    // Unlike a server, a command can report a failure to open the library.
     const { workers } = await library.open()
     const { dispatcher, analysis } = await openShared(idle, library, log, closing)
     const app = openApp({ config: idle, token: null, library, dispatcher, analysis, log, closing })
@@ -131,29 +131,32 @@ export async function openAsking(config: EffectiveConfig, log: Log): Promise<Ope
   }
 }
 
-/** Waits until jobs are known, so that what is under way is refused. One that ends meanwhile may never be. */
+/**
+ * Waits until the dispatcher knows all jobs, so that a second crawl of the same source is refused. Limited in time, because a job that ends
+ * meanwhile may never appear.
+ */
 async function untilKnown({ find }: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
   const isMissing = () => jobs.some(({ record }) => find(record.id) === undefined)
   for (let waitedMs = 0; waitedMs < JOINED_MS && isMissing(); waitedMs += LOOK_MS) await systemClock.sleep(LOOK_MS)
 }
 
-/** A library in a file has nobody else. */
+/** Only the server itself can run the crawls of a library file. */
 function refuseIdle(values: Config): void {
   if (values.workers > 0 || isPostgres(values.library)) return
   const problem = `${shownLibrary(values)} is a file, whose crawls no other process can run: --workers 0 is for a library in PostgreSQL`
   throw new PharosError('USAGE', { problem })
 }
 
-/** What runs jobs, and analyses. */
+/** The parts that run jobs and analyses. */
 interface JobParts {
   readonly dispatcher: Dispatcher
   readonly analysis: AnalysisRunner
 }
 
-/** What ends the parts of a server, the last that was opened first. */
+/** Functions that close the parts of a server; they run in reverse order. */
 type Closing = (() => Promise<void> | void)[]
 
-/** What one of them fails with must not keep the others open. */
+/** A failure of one part must not keep the others open. */
 async function closeAll(closing: Closing, log: Log): Promise<void> {
   for (const end of closing.splice(0).reverse()) {
     try {
@@ -164,7 +167,7 @@ async function closeAll(closing: Closing, log: Log): Promise<void> {
   }
 }
 
-/** This server runs all jobs of its library. */
+/** For a library file: this server runs all jobs. */
 async function openOwn(config: EffectiveConfig, library: ServedLibrary, log: Log, closing: Closing): Promise<JobParts> {
   const dispatcher = openDispatcher(config, library, log)
   const analysis = openAnalysis(config, library, dispatcher, log)
@@ -172,7 +175,7 @@ async function openOwn(config: EffectiveConfig, library: ServedLibrary, log: Log
   return { dispatcher, analysis }
 }
 
-/** Workers run the jobs of its library; this server is one of them, unless it is not to be. */
+/** For PostgreSQL: workers run the jobs, and this server is one of them unless `workers` is 0. */
 async function openShared(
   config: EffectiveConfig,
   library: ServedLibrary,
@@ -181,7 +184,7 @@ async function openShared(
 ): Promise<JobParts> {
   const queue = prepareQueue(config, log)
   const feed = createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock })
-  // That of the library, as soon as it can be asked: clocks of machines differ.
+  // Uses the clock of the database once it is reachable, because the clocks of machines differ.
   let now = () => systemClock.now()
   const clock: Clock = { now: () => now(), sleep: systemClock.sleep }
   const dispatcher = createSharedDispatcher({
@@ -196,18 +199,18 @@ async function openShared(
   if (config.values.workers > 0) {
     const { started, stop } = startWorker(config, library, queue, log)
     closing.push(stop)
-    // The first crawl that is asked for finds room, unless the library cannot be reached yet.
+    // Waits until this server has joined as a worker, so that the first crawl finds a free slot, unless the library is unreachable.
     await within(systemClock, started, JOINED_MS)
   }
   return { dispatcher, analysis: createSharedAnalysis({ library: library.open, queue: queue.open, feed }) }
 }
 
-/** How often is looked whether jobs are known. */
+/** Poll interval while waiting for jobs. */
 const LOOK_MS = 50
-/** How long a server waits until it has joined as a worker before it says where it is. */
+/** Maximum time that a server waits to join as a worker before it announces its address. */
 const JOINED_MS = 5000
 
-/** Works beside what the server answers, from the moment on when the library can be reached; gives what ends that. */
+/** Starts a worker beside the server as soon as the library is reachable. Returns a function that stops it. */
 function startWorker(
   config: EffectiveConfig,
   library: ServedLibrary,
@@ -227,7 +230,7 @@ function startWorker(
     started,
     async stop() {
       stop.abort(new PharosError('INTERRUPTED'))
-      // What runs goes on with another worker, or with this server when it is started again.
+      // Running crawls are resumed by another worker, or by this server after a restart.
       await (await started)?.drain(0)
     },
   }
@@ -244,7 +247,7 @@ function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }:
   })
 }
 
-/** Has new chunks embedded as soon as the crawl that brought them is over; gives what ends that. */
+/** Embeds new chunks as soon as their crawl has ended. Returns a function that stops this. */
 function tendAfterCrawls({ feed }: Dispatcher, { tend }: ServedLibrary): () => void {
   let after = feed.last
   return feed.listen(() => {
@@ -270,7 +273,7 @@ function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Lo
   })
 }
 
-/** What the parts of a server are opened with. */
+/** The dependencies of the parts of a server. */
 interface Parts {
   readonly config: EffectiveConfig
   readonly token: string | null
@@ -278,7 +281,7 @@ interface Parts {
   readonly dispatcher: Dispatcher
   readonly analysis: AnalysisRunner
   readonly log: Log
-  /** What ends them is added here. */
+  /** Receives the functions that close the parts. */
   readonly closing: Closing
 }
 
@@ -334,7 +337,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
   })
 }
 
-/** Gives the library to somebody who is not the one who closes it: the same object for as long as it is the same. */
+/** Returns the library without its `close`, for users that must not close it. The same library always gives the same object. */
 function createLending(open: () => Promise<OpenLibrary>): () => Promise<OpenLibrary> {
   const lent = new WeakMap<OpenLibrary, OpenLibrary>()
   return async () => {
@@ -350,25 +353,25 @@ function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<Li
   return port === 0 ? listenAtFirst(app.fetch, PORTS, { host }) : listen(app.fetch, port, { host })
 }
 
-/** Says where the server is, for commands that leave a crawl to it; gives what takes that back. */
+/** Writes the note by which commands find this server. Returns a function that removes it. */
 async function claim(values: Config, { origin }: Listening, log: Log): Promise<() => void> {
   const note = { origin, tokenFile: values.tokenFile || null }
   try {
     return writeNote(values.library, note) ?? (await takeOver(values, note))
   } catch (error) {
     if (error instanceof PharosError) throw error
-    // The place may be one that cannot be written for now, and the server is to run all the same.
+    // The folder may not be writable at the moment; the server runs anyway.
     log.warn(`commands will not find this server: ${messageOf(error)}`)
     return () => undefined
   }
 }
 
-/** Takes the place of a server that left its note behind. */
+/** Replaces the note of a server that is gone. */
 async function takeOver(values: Config, note: Parameters<typeof writeNote>[1]): Promise<() => void> {
   const { library } = values
   const stale = readNoteText(library)
   const other = await findServer(library)
-  // Commands that leave a crawl to a server find the one that was there first, which serves them as well.
+  // Commands find the first server of the database, which serves them as well.
   if (other !== undefined && isPostgres(library)) return () => undefined
   if (other !== undefined) throw runningError(shownLibrary(values), other)
   removeStale(library, stale)

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
 import { outsideOrigin } from './serve-token.ts'
 
-test('what listens at all addresses is named by one that others can use, if there is one', () => {
+test('a server on all interfaces is announced with an external address, if there is one', () => {
   expect(outsideOrigin('http://127.0.0.1:41000', '127.0.0.1')).toBe('http://127.0.0.1:41000')
   const outside = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])

@@ -4,10 +4,10 @@ import { hostname, networkInterfaces } from 'node:os'
 import type { Config } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 
-/** Shorter ones can be guessed. */
+/** Shorter tokens can be guessed. */
 const LEAST_CHARS = 16
 
-/** What every request has to carry, from the environment or a file; null where none was given, and only this machine can ask. */
+/** Reads the required token from the environment or a file; null if none is configured, which is allowed only on a loopback address. */
 export function readToken({ token, tokenFile, host }: Pick<Config, 'token' | 'tokenFile' | 'host'>): string | null {
   const [text, origin] = token === '' && tokenFile !== '' ? [readTokenFile(tokenFile), tokenFile] : [token, 'token']
   if (text === '') {
@@ -19,7 +19,7 @@ export function readToken({ token, tokenFile, host }: Pick<Config, 'token' | 'to
     throw new PharosError('USAGE', { problem })
   }
   if (text.length >= LEAST_CHARS && /^[\x21-\x7e]+$/.test(text)) return text
-  // Not repeated: it may be most of the right one.
+  // The value is not repeated in the message, because it may be most of the real token.
   const problem = `expected at least ${LEAST_CHARS} characters without spaces, such as \`openssl rand -hex 32\` gives`
   throw new PharosError('CONFIG_INVALID', { origin, problem })
 }
@@ -34,7 +34,7 @@ function readTokenFile(file: string): string {
   }
 }
 
-/** Where other machines reach what listens at all addresses of this one; the same as given where that cannot be known. */
+/** The address under which other machines reach a server that listens on all interfaces; unchanged if unknown. */
 export function outsideOrigin(origin: string, host: string): string {
   if (host !== '0.0.0.0' && host !== '::') return origin
   const all = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
@@ -42,19 +42,19 @@ export function outsideOrigin(origin: string, host: string): string {
   return outside === undefined ? origin : `http://${outside.address}:${new URL(origin).port}`
 }
 
-/** Whether only this machine reaches what listens at an address. */
+/** Whether an address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** The names under which a server that listens at an address may be asked for: those that were given, and its own. */
+/** The host names that requests may use: those that are configured, and the server's own. */
 export function listHosts({ host, allowedHosts }: Pick<Config, 'host' | 'allowedHosts'>): readonly string[] {
   if (host !== '0.0.0.0' && host !== '::') return [...allowedHosts, writeHost(host)]
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   return [...allowedHosts, hostname(), ...addresses.map(({ address }) => writeHost(address))]
 }
 
-/** Refuses what no browser would ever name as the origin of a page: it would allow nothing, without a word. */
+/** Rejects values that are not an origin: they would silently allow nothing. */
 export function checkOrigins(origins: readonly string[]): void {
   const wrong = origins.find((origin) => URL.parse(origin)?.origin !== origin)
   if (wrong === undefined) return
@@ -62,7 +62,7 @@ export function checkOrigins(origins: readonly string[]): void {
   throw new PharosError('CONFIG_INVALID', { origin: 'allowedOrigins', problem })
 }
 
-/** An address as it stands in a URL. */
+/** An IP address in the form used in URLs. */
 function writeHost(address: string): string {
   return address.includes(':') ? `[${address}]` : address
 }

@@ -44,7 +44,7 @@ export function addServe(program: Command, streams: Streams): void {
   ])
   command.action(async (flags: ServeFlags) => {
     const config = configOf(command)
-    // Whoever collects the log reads both streams.
+    // Log collectors read both streams, so stdout must be JSON too.
     const terminal = new Terminal({ ...flags, json: flags.json === true || flags.jsonLogs === true }, streams)
     const log = createServeLog(streams.stderr, {
       isJson: flags.jsonLogs === true,
@@ -69,7 +69,7 @@ export function addServe(program: Command, streams: Streams): void {
   })
 }
 
-/** Resolves when somebody asks for the end. */
+/** Resolves when the signal is aborted. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
@@ -77,7 +77,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Where everything is, for people. */
+/** Lists the addresses of the server for the user. */
 function writePlaces(server: OpenServer, { values }: EffectiveConfig, { bold, dim }: Colors): string {
   const demanded = values.token === '' ? printableLine(values.tokenFile) : 'PHAROS_TOKEN'
   const isOpen = !isLoopback(values.host)
@@ -101,7 +101,7 @@ function writePlaces(server: OpenServer, { values }: EffectiveConfig, { bold, di
   ].join('\n')
 }
 
-/** What becomes of crawls without this server, and who runs them. */
+/** Says what happens to crawls when this server stops, and which processes run them. */
 function writeEnd({ library, workers }: Config): string {
   if (!isPostgres(library)) return 'Ctrl-C stops it; crawls that are under way go on when it is started again.'
   if (workers > 0)

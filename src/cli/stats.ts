@@ -61,7 +61,7 @@ function writeVectors(
   )
 }
 
-/** `12,345 (95%)`: never all of them while one is missing. */
+/** `12,345 (95%)`: rounded down, so that 100 % means complete. */
 function writeShare(part: number, whole: number): string {
   const percent = whole === 0 ? 100 : Math.floor((part * 100) / whole)
   return `${writeNumber(part)} (${percent}%)`

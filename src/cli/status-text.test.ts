@@ -57,8 +57,8 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
   return { ...about, shortfall: findShortfall({ ...about, pending: about.balance.pending }) }
 }
 
-describe('the status of a source', () => {
-  test('does not call a file left out whose pages are indexed', () => {
+describe('status of a source', () => {
+  test('does not call a container file left out', () => {
     const about = describeSource({
       balance: createBalance(createCounts({ indexed: 3, skipped: 3 })),
       reasons: { 'skipped/container': 2, 'skipped/not-text': 1 },
@@ -74,7 +74,7 @@ describe('the status of a source', () => {
     ])
   })
 
-  test('that is being crawled has the layout of progress', () => {
+  test('shows progress while a crawl runs', () => {
     const about = describeSource({
       status: 'CRAWLING',
       balance: createBalance(createCounts({ indexed: 42, unchanged: 2, skipped: 18, failed: 2, pending: 76 })),
@@ -106,7 +106,7 @@ describe('the status of a source', () => {
     )
   })
 
-  test('that was crawled has the layout of history, and balances', () => {
+  test('shows the balance after a crawl', () => {
     const about = describeSource({
       balance: createBalance(createCounts({ indexed: 103, unchanged: 15, skipped: 9, failed: 2, gone: 1 })),
       reasons: { 'skipped/redirect': 9, 'failed/network': 2 },
@@ -136,7 +136,7 @@ describe('the status of a source', () => {
     )
   })
 
-  test('that is being crawled counts no further than its cap', () => {
+  test('counts progress up to the page limit', () => {
     const balance = createBalance(createCounts({ indexed: 17, pending: 180 }))
     const about = describeSource({ balance, crawled: 17, crawl: CRAWL, isRunning: true })
     const progress = (maxPages: number | null, given = about) =>
@@ -148,7 +148,7 @@ describe('the status of a source', () => {
     expect(progress(10)).toContain('Progress: 17/17 pages crawled (100%)')
   })
 
-  test('begins with a cap that bit, running or not', () => {
+  test('begins with the page limit that was reached, during and after a crawl', () => {
     const reasons = { 'skipped/page-cap': 3 }
     const summary = createSummary({ cappedAt: 10 })
     expect(writeStatus(describeSource({ reasons, crawl: { ...ENDED, summary } }), hint, NOW).split('\n')[0]).toBe(
@@ -159,7 +159,7 @@ describe('the status of a source', () => {
     )
   })
 
-  test('that was interrupted says how to go on', () => {
+  test('says how to resume an interrupted crawl', () => {
     const balance = createBalance(createCounts({ indexed: 1, pending: 7 }))
     const crawl: Crawl = {
       ...ENDED,
@@ -171,13 +171,13 @@ describe('the status of a source', () => {
     expect(lines[3]).toBe('Last crawl: 2026-02-20T10:27:00Z (3m ago), add, stopped after 2s: interrupted')
   })
 
-  test('that was killed has a crawl without an end', () => {
+  test('shows a killed crawl without an end', () => {
     expect(writeStatus(describeSource({ crawl: CRAWL, isInterrupted: true }), hint, NOW)).toContain(
       'Last crawl: 2026-02-20T10:29:59Z (just now), add, without an end\n',
     )
   })
 
-  test('that was never crawled says so', () => {
+  test('says that a source was never crawled', () => {
     const about = describeSource({ status: 'PENDING', crawl: null, lastCrawledAt: null })
     expect(writeStatus(about, hint, NOW)).toContain('Status: PENDING\nLast crawl: never\n')
     expect(writeSourceLines([about], NOW)).toEqual([
@@ -185,7 +185,7 @@ describe('the status of a source', () => {
     ])
   })
 
-  test('lets nothing through that steers a terminal', () => {
+  test('removes control characters', () => {
     const evil = createRow({ url: 'https://x/\x1b[2J', reason: 'blocked', pattern: '\n\x07', detail: '\u202e' })
     const about = describeSource({
       source: createSource({ name: 'a\x1b]0;b\x07' }),
@@ -199,7 +199,7 @@ describe('the status of a source', () => {
     expect(text.split('\n')).toHaveLength(11)
   })
 
-  test('in one line tells what wants attention', () => {
+  test('the short form shows what needs attention', () => {
     const balance = createBalance(createCounts({ indexed: 9, failed: 1, pending: 1200 }))
     const about = describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true })
     expect(writeSourceLines([about], NOW)).toEqual([
@@ -207,7 +207,7 @@ describe('the status of a source', () => {
     ])
   })
 
-  test('of several in lines has columns', () => {
+  test('the list of several sources is aligned in columns', () => {
     const [wide, other] = [createSource({ name: '文档', version: '2' }), createSource({ name: 'a' })]
     const lines = writeSourceLines(
       [describeSource({ source: wide }), describeSource({ source: other, status: 'UPDATING', pages: 1000 })],
@@ -219,7 +219,7 @@ describe('the status of a source', () => {
     ])
   })
 
-  test('as JSON has the numbers, reasons and the last crawl', () => {
+  test('the JSON record has the counts, the reasons and the last crawl', () => {
     const balance = createBalance(createCounts({ indexed: 1, failed: 1 }))
     expect(
       statusRecord(describeSource({ balance, errors: [createRow({ reason: 'tls', status: 525 })] }), NOW),
@@ -240,7 +240,7 @@ describe('the status of a source', () => {
     })
   })
 
-  test('as JSON says how many addresses there are of which some are listed', () => {
+  test('the JSON record has the totals of lists that are truncated', () => {
     const balance = createBalance(createCounts({ failed: 7, skipped: 9 }))
     const reasons = { 'skipped/off-site': 5, 'skipped/page-cap': 1, 'skipped/robots-disallow': 3 }
     const leftOut = [createRow({ reason: 'page-cap', pattern: '10' })]
@@ -253,13 +253,13 @@ describe('the status of a source', () => {
     })
   })
 
-  test('as JSON counts the time of a crawl that runs, and none of one that was killed', () => {
+  test('the JSON record has the elapsed time of a running crawl, and none of a killed one', () => {
     const elapsed = (isRunning: boolean) => statusRecord(describeSource({ crawl: CRAWL, isRunning }), NOW)
     expect(elapsed(true)).toMatchObject({ last_crawl: { elapsed_ms: 225_000 } })
     expect(elapsed(false)).toMatchObject({ last_crawl: { elapsed_ms: null } })
   })
 
-  test('that was interrupted in a refresh goes on with a refresh', () => {
+  test('an interrupted refresh is resumed with a refresh', () => {
     const crawl: Crawl = { ...CRAWL, kind: 'refresh' }
     expect(writeStatus(describeSource({ crawl, isInterrupted: true }), hint, NOW)).toContain(
       'complete it with: pharos refresh docs\n',
@@ -267,7 +267,7 @@ describe('the status of a source', () => {
   })
 })
 
-test('a host that is left alone is told, with the time', () => {
+test('a paused host is listed with the end of its pause', () => {
   const waiting = [{ host: 'docs.example', until: NOW + 90_000 }]
   const line = 'Waiting: docs.example is paused until 2026-02-20T10:31:30Z, for 1m 30s'
   for (const isRunning of [true, false]) {
@@ -279,7 +279,7 @@ test('a host that is left alone is told, with the time', () => {
   }
 })
 
-test('what the last crawl did not get to is told', () => {
+test('the parked hosts and dropped addresses of the last crawl are listed', () => {
   const parked = [{ host: 'docs.example', detail: 'Retry-After 3600' }]
   const about = describeSource({ crawl: { ...ENDED, summary: createSummary({ parked, overflow: 3 }) } })
   expect(writeStatus(about, hint, NOW).split('\n')).toEqual(
@@ -290,7 +290,7 @@ test('what the last crawl did not get to is told', () => {
   )
 })
 
-test('what needs a browser is told first, with what gives it one', () => {
+test('pages that need a browser come first, with the command that renders them', () => {
   const reasons = { 'failed/needs-rendering': 2 }
   const advice = 'let a browser read its pages: pharos recrawl docs --render auto'
   expect(writeStatus(describeSource({ reasons }), hint, NOW).split('\n')[0]).toBe(
@@ -298,7 +298,7 @@ test('what needs a browser is told first, with what gives it one', () => {
   )
 })
 
-test('how pages are read is told where it is not as for most', () => {
+test('rendering and chunking are shown if they differ from the defaults', () => {
   const { settings } = createSource()
   const other = createSource({ settings: { ...settings, render: 'auto', chunks: 'tokens' } })
   const linesOf = (source: typeof other) => writeStatus(describeSource({ source }), hint, NOW).split('\n')

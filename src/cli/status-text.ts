@@ -11,7 +11,7 @@ import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './librar
 import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap, writeTakeIn } from './summary.ts'
 import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
-/** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
+/** Writes the state of a source: the progress of a running crawl, or the result of the last one. */
 export function writeStatus(
   about: SourceDescription,
   hint: Hint,
@@ -33,19 +33,19 @@ export function writeStatus(
   ].join('\n')
 }
 
-/** What cannot be read as it is. */
+/** Describes pages that need a browser. */
 function writeEmpty({ source, reasons }: SourceReport, hint: Hint): string[] {
   const count = reasons['failed/needs-rendering'] ?? 0
   return count === 0 ? [] : [writeEmptyPages(count, source, hint)]
 }
 
-/** How its pages are read, where that is not as those of most others. */
+/** Describes how pages are rendered and chunked, if that differs from the defaults. */
 function writeReading(source: Source): string[] {
   const facts = listReading(source)
   return facts.length === 0 ? [] : [`Reading: ${facts.join(', ')}`]
 }
 
-/** `3.0.1 read`, where the source has not that version by its name. */
+/** `3.0.1 read`, unless the source already names that version. */
 function listRead({ version, settings: { readVersion } }: Source): string[] {
   return readVersion === undefined || readVersion === version ? [] : [printableLine(`${readVersion} read`)]
 }
@@ -114,7 +114,7 @@ function writeWaiting({ waiting }: SourceReport, now: number): string[] {
   })
 }
 
-/** What the last crawl did not get to. */
+/** Describes what the last crawl could not reach. */
 function writeLosses({ crawl }: SourceReport): string[] {
   const { parked = [], overflow = 0 } = crawl?.summary ?? {}
   return [
@@ -144,7 +144,7 @@ const END_WORDS = {
   failed: 'failed after',
 } as const
 
-/** What is not filtered: pages that have not changed, and addresses that stand for no page of their own. */
+/** The skipped addresses that the scope did not filter: unchanged pages, and addresses without a page of their own. */
 function writeSkipped({ balance, reasons }: SourceReport): string {
   const others = Object.entries(reasons)
     .filter(([name]) => name.startsWith('skipped/') && !FILTERED.has(name))
@@ -161,12 +161,12 @@ function countFiltered({ reasons }: SourceReport): number {
   return Object.entries(reasons).reduce((sum, [name, count]) => (FILTERED.has(name) ? sum + count : sum), 0)
 }
 
-/** What was skipped for other reasons than those of the scope. */
+/** The number of addresses skipped for reasons other than the scope. */
 function countLeftOut(report: SourceReport): number {
   return report.balance.skipped - countFiltered(report)
 }
 
-/** Files that hold several pages are not left out: their pages are there. */
+/** Container files do not count as left out, because their pages are indexed. */
 function countContainers({ reasons }: SourceReport): number {
   return reasons['skipped/container'] ?? 0
 }
@@ -204,7 +204,7 @@ function writeRefused({ url, reason, pattern, target }: LedgerRow): string {
   return printableLine(`${url}: ${reason ?? 'refused'}${rule}${elsewhere}`)
 }
 
-/** Reasons whose pattern is what refused the address, not what it fails to be. */
+/** Reasons whose pattern caused the refusal, as opposed to a pattern that the address fails to match. */
 const RULES: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'ignored', 'excluded'])
 
 function writeList(lines: readonly string[], count: number): string[] {
@@ -215,7 +215,7 @@ function writeList(lines: readonly string[], count: number): string[] {
   ]
 }
 
-/** The same as JSON. */
+/** The status as JSON. */
 export function statusRecord(
   about: SourceDescription,
   now: number,
@@ -279,13 +279,13 @@ export function statusRecord(
     errors: about.errors.map(failureRecord),
     filtered_total: countFiltered(about) + about.kept,
     filtered: about.filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
-    // `skipped` is the number of both.
+    // `skipped` is the sum of both.
     left_out_total: countLeftOut(about),
     left_out: about.leftOut.map(({ url, reason, pattern, target }) => ({ url, reason, pattern, target })),
   }
 }
 
-/** One line about each source, in columns. */
+/** Writes one line per source, in columns. */
 export function writeSourceLines(reports: readonly SourceReport[], now: number): string[] {
   const rows = reports.map((report) => writeSource(report, now))
   const widths = rows.reduce<readonly number[]>(
@@ -314,13 +314,13 @@ function writeSource(report: SourceReport, now: number): string[] {
   return [nameOf(source), status, facts.join(', '), printableLine(source.url)]
 }
 
-/** The commands that complete a source, one a line. */
+/** The commands that complete a source, one per line. */
 export function writeRemedies({ source, shortfall }: SourceReport, hint: Hint): string[] {
   const commands = (shortfall?.gaps ?? []).map(({ remedy }) => completeWith(source, remedy, hint))
   return commands.map((command) => `complete ${nameOf(source)} with: ${command}`)
 }
 
-/** Missing pages of a source, as JSON. */
+/** The missing pages of a source as JSON. */
 export function partialRecord(shortfall: Shortfall | null): Record<string, unknown> | null {
   if (shortfall === null) return null
   const { cap, unread, pending, failed } = shortfall

@@ -13,7 +13,7 @@ import { statusRecord, writeRemedies, writeSourceLines, writeStatus } from './st
 import { type Streams, Terminal } from './terminal.ts'
 import { type SharedWork, workerRecord, writeJobLines, writeWaitingLines, writeWorkerLines } from './worker-text.ts'
 
-/** Addresses that are listed; with `--verbose` more. */
+/** Number of addresses listed, without and with `--verbose`. */
 const LISTED = { plain: 10, verbose: 100 } as const
 
 interface StatusFlags extends CommonFlags {
@@ -71,21 +71,21 @@ export function addStatus(program: Command, streams: Streams): void {
   })
 }
 
-/** Jobs that ended so long ago are looked through for those that came to nothing. */
+/** Period in which ended jobs are searched for failures. */
 const LOOKED_BACK_MS = 86_400_000
 
-/** The jobs of a library that many share, those that ended lately among them; none where it is a file. */
+/** The jobs of a shared library, including recently ended ones; empty for a library file. */
 async function readJobs({ workers }: Library): Promise<readonly JobRecord[]> {
   return ((await workers?.listJobs(LOOKED_BACK_MS)) ?? []).map(({ record }) => record)
 }
 
-/** Who shares the work of a library; undefined where it is a file. */
+/** The workers and queued jobs of a shared library; undefined for a library file. */
 async function readShared({ workers }: Library, jobs: readonly JobRecord[]): Promise<SharedWork | undefined> {
   if (workers === undefined) return undefined
   return { workers: await workers.list(), waiting: jobs.filter(({ status }) => status === 'queued') }
 }
 
-/** How well a site is understood; null where no plan has ever looked at it. */
+/** How well a site is understood; null if no plan has examined it. */
 async function readUnderstanding({ planMemory, placeHubs }: Library, source: Source): Promise<HubCoverage | null> {
   if (isTree(source) || planMemory === undefined || placeHubs === undefined) return null
   const { host } = new URL(source.siteUrl)

@@ -23,8 +23,8 @@ function write(result: Partial<CrawlResult>): string {
   return writeSummary(createResult(result), hint, colors)
 }
 
-describe('the summary of a crawl', () => {
-  test('gives the balance of the ledger with reasons, and what the run did', () => {
+describe('summary of a crawl', () => {
+  test('shows the balance of the ledger with reasons, and the work of the run', () => {
     const reasons = { 'skipped/off-site': 20, 'skipped/redirect': 6, 'skipped/blocked': 6 }
     const summary = createSummary({
       ledger: createCounts({ indexed: 1164, skipped: 32 }, reasons),
@@ -50,13 +50,13 @@ describe('the summary of a crawl', () => {
     )
   })
 
-  test('says in the line of the run how many addresses it did not read', () => {
+  test('counts the unread addresses in the line of the run', () => {
     const ledger = createCounts({ unchanged: 30, skipped: 20 }, { 'skipped/page-cap': 20 })
     const summary = createSummary({ ledger, unchanged: 5, cappedAt: 5, unread: 45, kind: 'recrawl' })
     expect(write({ summary, pages: 30 })).toContain('this run: 5 unchanged, 45 not read, ')
   })
 
-  test('begins with the cap that bit', () => {
+  test('begins with the page limit that was reached', () => {
     const ledger = createCounts({ indexed: 5, skipped: 7 }, { 'skipped/page-cap': 7 })
     const [first] = write({ summary: createSummary({ ledger, cappedAt: 5 }) }).split('\n')
     expect(first).toBe(
@@ -80,7 +80,7 @@ describe('the summary of a crawl', () => {
       2,
       '2 pages are empty until a browser runs their scripts; open the address in a browser to see what it shows',
     ],
-  ] as const)('says what can be done about pages that need a browser, with %s', (render, count, line) => {
+  ] as const)('gives advice for pages that need a browser with --render %s', (render, count, line) => {
     const ledger = createCounts({ indexed: 5, failed: count }, { 'failed/needs-rendering': count })
     const source = createSource({ settings: { ...createSource().settings, render } })
     expect(write({ source, summary: createSummary({ ledger }) }).split('\n')[0]).toBe(line)
@@ -90,18 +90,21 @@ describe('the summary of a crawl', () => {
     ['http', 2, 'pharos recrawl docs --render auto'],
     ['http', 3, 'pharos retry docs'],
     ['auto', 2, 'pharos retry docs'],
-  ] as const)('ends with what asks for failed pages again, with %s and %i of them', (render, failed, command) => {
-    const ledger = createCounts({ indexed: 5, failed }, { 'failed/needs-rendering': 2 })
-    const source = createSource({ settings: { ...createSource().settings, render } })
-    const failures = [createRow({ state: 'failed', reason: 'needs-rendering' })]
-    expect(
-      write({ source, summary: createSummary({ ledger }), failures })
-        .split('\n')
-        .at(-1),
-    ).toBe(`again: ${command}`)
-  })
+  ] as const)(
+    'ends with the command that retries failed pages, with --render %s and %i of them',
+    (render, failed, command) => {
+      const ledger = createCounts({ indexed: 5, failed }, { 'failed/needs-rendering': 2 })
+      const source = createSource({ settings: { ...createSource().settings, render } })
+      const failures = [createRow({ state: 'failed', reason: 'needs-rendering' })]
+      expect(
+        write({ source, summary: createSummary({ ledger }), failures })
+          .split('\n')
+          .at(-1),
+      ).toBe(`again: ${command}`)
+    },
+  )
 
-  test('begins with what was left out as a repetition', () => {
+  test('begins with the addresses left out as repetitions', () => {
     const first = (same: number) => {
       const ledger = createCounts({ indexed: 50, skipped: 400 }, { 'skipped/same-content': same })
       return write({ summary: createSummary({ ledger, cappedAt: 50, unread: 4 }) }).split('\n')[0]
@@ -115,7 +118,7 @@ describe('the summary of a crawl', () => {
     expect(first(0)).toContain('the cap of 50 was reached')
   })
 
-  test('begins with what there was no room for', () => {
+  test('begins with the addresses beyond the limit', () => {
     const ledger = createCounts({ indexed: 1_000_000 })
     const first = (overflow: number) => write({ summary: createSummary({ ledger, overflow }) }).split('\n')[0]
     const advice = 'raise that, or narrow the scope with --allow, --block or --max-depth'
@@ -126,14 +129,14 @@ describe('the summary of a crawl', () => {
     expect(first(0)).not.toContain('more')
   })
 
-  test('that was interrupted tells what is left; what is leased is left too', () => {
+  test('counts pending and leased addresses as left after an interruption', () => {
     const ledger = createCounts({ indexed: 5, pending: 7, leased: 2 })
     const lines = write({ summary: createSummary({ ledger, end: 'cancelled' }) }).split('\n')
     expect(lines[0]).toBe('stopped with 9 addresses left')
     expect(lines).toContain('  pending      9')
   })
 
-  test('tells what was withheld, and why nothing was concluded', () => {
+  test('shows how many removals were withheld, and why absence proved nothing', () => {
     const summary = createSummary({
       kind: 'recrawl',
       end: 'gate',
@@ -146,7 +149,7 @@ describe('the summary of a crawl', () => {
     ])
   })
 
-  test('begins with the cause where nothing could be asked, and claims no other work', () => {
+  test('shows only the cause if no request was sent', () => {
     const summary = createSummary({
       kind: 'recrawl',
       end: 'failed',
@@ -162,14 +165,14 @@ describe('the summary of a crawl', () => {
     expect(write({ summary: { ...summary, requests: 1 } })).toContain('this run:')
   })
 
-  test('for whoever wants only the answer is one line', () => {
+  test('the short form is one line', () => {
     const whole = { source: createSource(), startedAt: 'https://docs.example/', failures: [], pages: 2, chunks: 3 }
     const short = (summary: CrawlResult['summary']) => writeShortSummary({ ...whole, summary })
     expect(short(createSummary({ cappedAt: 5 }))).toBe('docs: 2 pages, 3 chunks in the library')
     expect(short(createSummary({ kind: 'retry' }))).toBe('docs: nothing to retry')
   })
 
-  test('gives examples of what failed, and what to do about it', () => {
+  test('lists examples of failures, with advice', () => {
     const ledger = createCounts({ indexed: 1, failed: 3 }, { 'failed/timeout': 2, 'failed/tls': 1 })
     const failures = [
       createRow({ url: 'https://docs.example/a', state: 'failed', reason: 'timeout', detail: 'no answer in 30s' }),
@@ -196,20 +199,20 @@ describe('the summary of a crawl', () => {
     )
   })
 
-  test('of a crawl that stopped at the loss gate does not send anybody to retry', () => {
+  test('does not suggest a retry after the loss gate', () => {
     const summary = createSummary({ kind: 'recrawl', end: 'gate', withheld: 30, ledger: createCounts({ failed: 1 }) })
     const text = write({ summary, failures: [createRow({ state: 'failed', reason: 'not-found' })] })
     expect(text).toContain('why: pharos explain docs <url>')
     expect(text).not.toContain('retry')
   })
 
-  test('of a retry of nothing is a line', () => {
+  test('a retry without failed addresses is one line', () => {
     const ledger = createCounts({ indexed: 3 })
     expect(write({ summary: createSummary({ kind: 'retry', ledger }) })).toBe('docs: nothing to retry')
     expect(write({ summary: createSummary({ kind: 'retry', ledger, visited: 1 }) })).toContain('this run: ')
   })
 
-  test('that was interrupted goes on with the same, a first crawl with a recrawl', () => {
+  test('an interrupted run is resumed with the same command, a first crawl with a recrawl', () => {
     expect(goOnWith(createSource(), 'refresh', hint)).toBe('pharos refresh docs')
     expect(goOnWith(createSource(), 'add', hint)).toBe('pharos recrawl docs')
   })
@@ -222,17 +225,17 @@ describe('the summary of a crawl', () => {
     ['https://docs.example/docs', 'https://docs.example/docs/', false],
     ['https://docs.example/docs/', 'https://docs.example/docs/index.html', false],
     ['https://docs.example/docs', 'https://docs.example/docs/index.html', false],
-  ])('of a start at %s that leads to %s tells so: %s', (url, startedAt, isTold) => {
+  ])('reports that a start at %s redirects to %s: %s', (url, startedAt, isTold) => {
     const [first] = write({ source: createSource({ url }), startedAt }).split('\n')
     expect(first === `the start leads to ${startedAt}; that is what was crawled`).toBe(isTold)
   })
 
-  test('writes sizes as people read them', () => {
+  test('formats sizes readably', () => {
     const row = createRow({ state: 'failed', reason: 'too-large', detail: 'more than 20971520 bytes' })
     expect(write({ failures: [row] })).toContain('https://docs.example/a: too-large: more than 20 MB')
   })
 
-  test('tells what a refresh saw and left alone', () => {
+  test('counts the new addresses that a refresh saw and did not fetch', () => {
     expect(
       write({ summary: createSummary({ kind: 'refresh', newInRefresh: 1 }) })
         .split('\n')
@@ -240,7 +243,7 @@ describe('the summary of a crawl', () => {
     ).toBe('1 new address seen and left alone; fetch it with: pharos refresh docs --discover')
   })
 
-  test('as JSON has the numbers at the top, and they balance', () => {
+  test('the JSON record has counts at the top level, and they balance', () => {
     const ledger = createCounts({ indexed: 2, unchanged: 3, skipped: 4, failed: 5, gone: 6, pending: 7, leased: 8 })
     const record = summaryRecord({
       source: createSource(),

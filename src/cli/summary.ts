@@ -13,23 +13,23 @@ import { renderAdvice } from './reasons.ts'
 import { scopeWords, withoutUndefined } from './scope-options.ts'
 import { type Colors, countOf, printableLine, writeNumber } from './terminal.ts'
 
-/** What a crawl came to, with what is needed to tell it. */
+/** The result of a crawl, with the data needed to describe it. */
 export interface CrawlResult {
   readonly source: Source
   readonly summary: CrawlSummary
-  /** Where the redirects of the start lead. */
+  /** The start address after redirects. */
   readonly startedAt: string
-  /** A few addresses that failed. */
+  /** Some of the failed addresses. */
   readonly failures: readonly LedgerRow[]
-  /** What the library now holds of the source. */
+  /** The pages and chunks of the source in the library. */
   readonly pages: number
   readonly chunks: number
 }
 
-/** Addresses that are given as examples of what failed. */
+/** Maximum number of failed addresses listed as examples. */
 export const MAX_EXAMPLES = 5
 
-/** The end of a crawl, for people. What they might overlook comes first: a cap that bit, a stop. */
+/** Summarises a crawl. Facts that are easily overlooked come first: a page limit that was reached, or an interruption. */
 export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): string {
   const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
@@ -54,12 +54,12 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
   ].join('\n')
 }
 
-/** Whether there was no failed address to ask for again. */
+/** Whether a retry found no failed addresses. */
 function hasNothingToRetry({ kind, end, visited, ledger }: CrawlSummary): boolean {
   return kind === 'retry' && end === 'completed' && visited === 0 && ledger.states.failed === 0
 }
 
-/** The same in a line, for whoever wants only the answer. */
+/** Summarises a crawl in one line, for `--quiet`. */
 export function writeShortSummary(result: CrawlResult): string {
   const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
@@ -68,7 +68,7 @@ export function writeShortSummary(result: CrawlResult): string {
   return `${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library${partial}`
 }
 
-/** Whether nothing could be asked of a site, because its host is private. */
+/** Whether no request was sent because the host is private. */
 function isRefused({ vainReason, requests }: CrawlSummary): boolean {
   return vainReason === 'address-refused' && requests === 0
 }
@@ -112,11 +112,11 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   return lines
 }
 
-/** Says what the scope kept out where it left only a few pages, with the commands that take it in. */
+/** Describes what the scope excluded if it left only a few pages, with commands for a wider scope. */
 export function writeTakeIn(source: Source, wider: WiderScope, hint: Hint): string {
   const { name, version, url, scope: own } = source
   const labels = ['--name', name, ...(version === null ? [] : ['--version', version])]
-  // The start is kept: a folder need not have a page of its own.
+  // The start address stays the same, because a folder may not have a page of its own.
   const { reach, allow } = widenScope(source, wider)
   const limits = { maxDepth: own.maxDepth ?? undefined, maxPages: own.maxPages ?? undefined }
   const { block, trapGuards } = own
@@ -125,7 +125,7 @@ export function writeTakeIn(source: Source, wider: WiderScope, hint: Hint): stri
   return `${writeWiderScope(wider)}; take them in with: ${again}`
 }
 
-/** The command that takes up an interrupted crawl. */
+/** The command that resumes an interrupted crawl. */
 export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
   return hint(kind === 'add' ? 'recrawl' : kind, labelOf(source))
 }
@@ -140,13 +140,13 @@ function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...stand })?.gaps ?? []
 }
 
-/** Whether an address is on another host, or in another folder. */
+/** Whether an address is on another host or in another folder. */
 function isElsewhere(start: string, end: string): boolean {
   const [from, to] = [new URL(start), new URL(end)]
   return from.host !== to.host || !foldersOf(from).some((folder) => foldersOf(to).includes(folder))
 }
 
-/** `/docs` may be a page, or a folder whose slash was left out. */
+/** `/docs` may be a page, or a folder without its trailing slash. */
 function foldersOf({ pathname }: URL): string[] {
   return [pathname.replace(/[^/]*$/, ''), pathname.replace(/\/?$/, '/')]
 }
@@ -161,27 +161,27 @@ export function completeWith(source: Source, { verb, maxPages }: Gap['remedy'], 
   return hint(verb, labelOf(source), ...(maxPages === null ? [] : ['--max-pages', String(maxPages)]))
 }
 
-/** What was left out as a repetition. */
+/** Describes addresses that were left out because their pages repeat. */
 function writeSame(count: number, label: string, hint: Hint): string {
   const [were, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
   const left = `${countOf(count, 'address')} ${were} left out, because all pages like ${them} were the same`
   return `${left}; ${hint('recrawl', label, '--no-trap-guards')} reads ${them}, ${hint('explain', label, '<url>')} tells more`
 }
 
-/** What is empty until a browser runs its scripts. */
+/** Describes pages that are empty until a browser runs their scripts. */
 export function writeEmptyPages(count: number, source: Source, hint: Hint): string {
   const [are, their] = count === 1 ? ['is', 'its'] : ['are', 'their']
   return `${countOf(count, 'page')} ${are} empty until a browser runs ${their} scripts; ${renderAdvice(source, hint)}`
 }
 
-/** What there was no room for. */
+/** Describes addresses that exceed the limit of a source. */
 function writeOverflow(count: number, most: number): string {
   const were = count === 1 ? 'was' : 'were'
   const more = `${writeNumber(count)} more ${count === 1 ? 'address' : 'addresses'}`
   return `${more} ${were} found than the ${writeNumber(most)} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
 }
 
-/** The command that asks for what failed again; what needs a browser is not there without one either. */
+/** The command that retries failed addresses. If all of them need a browser and rendering is off, it is a recrawl with rendering. */
 function retryWith({ source, summary }: CrawlResult, failed: number, hint: Hint): string {
   const needsBrowser = summary.ledger.reasons['failed/needs-rendering'] === failed
   const isInVain = needsBrowser && source.settings.render === 'http'
@@ -203,7 +203,7 @@ function writeFailures(result: CrawlResult, failed: number, hint: Hint): string[
     ...failures.map((row) => `  ${writeFailure(row)}`),
     ...(more > 0 ? [`  and ${writeNumber(more)} more`] : []),
     `why: ${hint('explain', label, '<url>')}`,
-    // What stands behind the loss gate has been asked for twice already.
+    // The addresses behind the loss gate were already requested twice, so no retry is suggested.
     ...(summary.end === 'gate' || isRetryAdvised(result) ? [] : [`again: ${retryWith(result, failed, hint)}`]),
   ]
 }
@@ -214,7 +214,7 @@ export function writeFailure({ url, reason, detail }: LedgerRow): string {
   return printableLine([url, reason, words].filter((part) => part !== null && part !== '').join(': '))
 }
 
-/** Sizes as people read them. */
+/** Formats sizes in bytes readably. */
 export function writeDetail(detail: string): string {
   return detail.replace(/\b(\d{4,15}) bytes\b/g, (_, bytes: string) => writeBytes(Number(bytes)))
 }
@@ -233,7 +233,7 @@ export function writeReasons(reasons: Readonly<Record<string, number>>, state: s
     .join(', ')
 }
 
-/** The same as JSON. */
+/** The summary as JSON. */
 export function summaryRecord({ source, summary, failures, pages, chunks }: CrawlResult): Record<string, unknown> {
   const { ledger, wider } = summary
   return {

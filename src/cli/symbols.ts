@@ -61,7 +61,7 @@ async function listStored(
     const lines = symbols.map((one) => {
       const signature = printableLine(one.signature)
       const shown = terminal.hasLinks ? writeLink(signature, one.url) : signature
-      // Signatures are long: a person sees where one ends, and whoever reads a pipe has all of one on a line.
+      // Signatures are long: at a terminal the address goes on its own line, in a pipe each definition stays on one line.
       return `${shown}${terminal.isRead ? '\n   ' : '  '}${dim(printableLine(`${one.url}  line ${one.line}`))}`
     })
     terminal.answer(lines.join('\n'), { symbols, has_more: hasMore })
@@ -93,13 +93,13 @@ async function listPacked(
 }
 
 function explainNone({ files }: Pack): string {
-  // Of its files a compact pack keeps no digests either; a full one has that of each.
+  // Only compact packs leave out the digests of files.
   const isCompact = files.every(({ sha256 }) => sha256 === '')
   if (isCompact) return 'no definitions: a compact pack keeps no symbols; pack again without --compact'
   return 'no definitions: this is text, or code without a grammar'
 }
 
-/** Sorted by name; a definition cut into several chunks stands at its first. */
+/** Sorted by name; a definition that spans several chunks is listed at the first. */
 function listDefinitions(pack: Pack, path: string | undefined) {
   const definitions = new Map<string, { symbol: string; ref: string; path: string; start_line: number }>()
   for (const [i, chunk] of pack.chunks.entries()) {

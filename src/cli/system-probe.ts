@@ -6,10 +6,10 @@ import type { SystemHealth, SystemProbe } from '../http/ports.ts'
 import type { Inspector } from '../store/postgres/inspect.ts'
 import { WAL_AUTOCHECKPOINT } from '../store/sqlite/database.ts'
 
-/** Two looks at the processor that are closer than this would measure little but themselves. */
+/** Two measurements closer together than this would mostly measure themselves. */
 const LEAST_SPAN_MS = 500
 
-/** What a probe tells of the place of the library. */
+/** The health of the disk or database that holds the library. */
 type LibraryHealth = Omit<SystemHealth, 'memory' | 'cpu'>
 
 /** A probe that must be closed. */
@@ -17,7 +17,7 @@ interface OpenProbe extends SystemProbe {
   close(): Promise<void>
 }
 
-/** Looks at this process, and at the disk or the database that holds the library. */
+/** Measures this process, and the disk or database that holds the library. */
 export function openSystemProbe(library: string): OpenProbe {
   const measure = createCpuMeter()
   const place = isPostgres(library) ? openDatabaseProbe(library) : undefined
@@ -46,7 +46,7 @@ async function readFileHealth(path: string): Promise<LibraryHealth> {
   }
 }
 
-/** Of a server that does not answer nothing is known. */
+/** The values while the database server does not respond. */
 const NOTHING: LibraryHealth = { dbSizeBytes: null, freeDiskBytes: null, journalMode: null, walAutocheckpoint: null }
 
 function openDatabaseProbe(address: string): { read(): Promise<LibraryHealth>; close(): Promise<void> } {
@@ -69,7 +69,7 @@ function openDatabaseProbe(address: string): { read(): Promise<LibraryHealth>; c
   }
 }
 
-/** Tells how busy this process was since it was last asked. */
+/** Returns the CPU load of this process since the last call. */
 function createCpuMeter(): () => SystemHealth['cpu'] {
   let at = performance.now()
   let used = process.cpuUsage()
@@ -95,7 +95,7 @@ async function sizeOf(path: string): Promise<number | null> {
   return found?.size ?? null
 }
 
-/** How the library writes, from its file (sqlite.org/fileformat, 1.3.3): that works whatever state the library is in. */
+/** Reads the journal mode from the file header (sqlite.org/fileformat, 1.3.3), which works in any state of the library. */
 async function readJournalMode(path: string): Promise<string | null> {
   const file = await open(path).catch(() => null)
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Manners, type Output, printable, printableLine, shellWord, Terminal } from './terminal.ts'
 
-/** A terminal on streams that keep what they are given. */
+/** A terminal on streams that record their input. */
 function open(manners: Manners = {}, facts: Partial<Output> = {}) {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): Output => ({
@@ -13,7 +13,7 @@ function open(manners: Manners = {}, facts: Partial<Output> = {}) {
   return { terminal: new Terminal(manners, { stdout: stream('stdout'), stderr: stream('stderr') }), written }
 }
 
-/** A terminal on one stream whose facts may change. */
+/** A terminal on one stream whose size may change. */
 function openOn(facts: { columns: number }) {
   const written = { stderr: '' }
   const stream: Output = {
@@ -30,15 +30,15 @@ function openOn(facts: { columns: number }) {
 
 const TTY = { isTTY: true, columns: 20 }
 
-describe('a terminal', () => {
-  test('keeps the answer on stdout and all else on stderr', () => {
+describe('Terminal', () => {
+  test('prints the answer to stdout and everything else to stderr', () => {
     const { terminal, written } = open()
     terminal.note('by the way')
     terminal.answer('the answer', { answer: 42 })
     expect(written).toEqual({ stdout: 'the answer\n', stderr: 'by the way\n' })
   })
 
-  test('prints nothing but JSON when asked for JSON', () => {
+  test('prints nothing but JSON with --json', () => {
     const { terminal, written } = open({ json: true, verbose: true }, TTY)
     terminal.live('working')
     terminal.note('by the way')
@@ -47,7 +47,7 @@ describe('a terminal', () => {
     expect(written).toEqual({ stdout: '{"answer":42}\n', stderr: '' })
   })
 
-  test('prints nothing but the answer when quiet, and details only when verbose', () => {
+  test('prints nothing but the answer with --quiet, and details only with --verbose', () => {
     const quiet = open({ quiet: true }, TTY)
     const verbose = open({ verbose: true })
     for (const { terminal } of [quiet, verbose, open()]) {
@@ -60,14 +60,14 @@ describe('a terminal', () => {
     expect(verbose.written).toEqual({ stdout: 'the answer\n', stderr: 'by the way\nmore\n' })
   })
 
-  test('has no live line where nobody looks', () => {
+  test('has no live line without a terminal', () => {
     const { terminal, written } = open()
     terminal.live('working')
     terminal.clear()
     expect(written.stderr).toBe('')
   })
 
-  test('draws the live line in place, seldom, and takes it away before anything else', () => {
+  test('redraws the live line in place, with a rate limit, and erases it before other output', () => {
     const { terminal, written } = open({}, TTY)
     terminal.live('1/2 files')
     terminal.live('too soon to be seen')
@@ -76,7 +76,7 @@ describe('a terminal', () => {
     expect(written.stderr).toBe('\r\x1b[2K1/2 files\r\x1b[2Kdone\n')
   })
 
-  test('draws a block over itself in one piece, however its height changes', async () => {
+  test('redraws a block in one write, even if its height changes', async () => {
     const { terminal, written } = open({}, TTY)
     const draw = async (text: string) => {
       written.stderr = ''
@@ -93,14 +93,14 @@ describe('a terminal', () => {
     expect(written.stderr).toBe('\r\x1b[2A\x1b[Jdone\n')
   })
 
-  test('takes a block away as a whole when the window was made narrower meanwhile', () => {
+  test('erases the whole block after the window was made narrower', () => {
     const screen = { columns: 20 }
     const { terminal, written } = openOn(screen)
     terminal.live('0123456789\n0123')
     written.stderr = ''
     screen.columns = 8
     terminal.clear()
-    // The first line takes two now.
+    // The first line takes two rows now.
     expect(written.stderr).toBe('\r\x1b[2A\x1b[J')
   })
 
@@ -122,7 +122,7 @@ describe('a terminal', () => {
     expect(written.stderr).toBe(`\r\x1b[2K${shown}`)
   })
 
-  test('colours what is looked at, when colours are wanted', () => {
+  test('uses colours only at a terminal that supports them', () => {
     const ask = (facts: Partial<Output>) => open({}, facts).terminal.answerColors.red('x')
     expect(ask({ isTTY: true, hasColors: () => true })).toBe('\x1b[31mx\x1b[39m')
     expect(ask({ isTTY: true, hasColors: () => false })).toBe('x')
@@ -131,12 +131,12 @@ describe('a terminal', () => {
   })
 })
 
-describe('text from a file', () => {
-  test('is shown without control characters and without reordering, keeping lines and tabs', () => {
+describe('untrusted text', () => {
+  test('printable removes control and bidirectional characters, and keeps line breaks and tabs', () => {
     expect(printable('a\tb\nc\rd\x1b[2Je\x07\x00\x7f\u009b1m\u202ef\u2066g')).toBe('a\tb\nc�d�[2Je����1m�f�g')
   })
 
-  test('stays on its line where it has to', () => {
+  test('printableLine keeps text on one line', () => {
     expect(printableLine('a\tb\nc\u2028d\x1b')).toBe('a�b�c�d�')
   })
 })
@@ -147,6 +147,6 @@ test.each([
   ["it's", "'it'\\''s'"],
   ['$(rm -rf x);*', "'$(rm -rf x);*'"],
   ['', "''"],
-])('%j is %s for a shell', (text, word) => {
+])('%j is quoted for a shell as %s', (text, word) => {
   expect(shellWord(text)).toBe(word)
 })

@@ -10,8 +10,8 @@ function mark(text: string): string {
   return bold(yellow(text))
 }
 
-describe('text on a screen', () => {
-  test('is wrapped between words, and hangs below the text of its list item', () => {
+describe('text at a terminal', () => {
+  test('wraps between words, with a hanging indent in list items', () => {
     const item = '- one two three four five six seven eight nine ten'
     expect(writeTextLines(item, [], PLAIN, '  ')).toEqual([
       '  - one two three four five six seven',
@@ -23,36 +23,36 @@ describe('text on a screen', () => {
     expect(writeTextLines('東京'.repeat(15), [], PLAIN, '').map((line) => line.length)).toEqual([20, 10])
   })
 
-  test('keeps every word of a wrapped text, in its order', () => {
+  test('keeps every word of a wrapped text in order', () => {
     const words = Array.from({ length: 300 }, (_, i) => 'w'.repeat((i * 7) % 13) + i)
     const lines = writeTextLines(words.join(' '), ['w0'], PLAIN, '   ')
     expect(lines.flatMap((line) => line.trim().split(' '))).toEqual(words)
     expect(lines.filter((line) => line.length > 40)).toEqual([])
   })
 
-  test('leaves code and tables as they are, whatever they hold', () => {
+  test('leaves code and tables unchanged', () => {
     const code = `\`\`\`py\n[a](b) ${'x'.repeat(60)}\n# [c](d)\n\`\`\``
     const row = `| ${'cell '.repeat(12)} |`
     expect(writeTextLines(`${code}\n${row}`, [], PLAIN, ' ')).toEqual(
       `${code}\n${row}`.split('\n').map((line) => ` ${line}`),
     )
-    // A longer fence is not closed by a shorter one inside it.
+    // A shorter fence inside a longer one does not close it.
     const nested = '````\n```\n[a](b)\n```\n````\n[a](b)'
     expect(writeTextLines(nested, [], PLAIN, '').slice(-4)).toEqual(['[a](b)', '```', '````', 'a'])
   })
 
-  test('shows links by their text, and what only looks like one as it stands', () => {
+  test('shows links by their text, and leaves text that only looks like a link unchanged', () => {
     expect(
       writeTextLines('see [`dump()`](https://a.example/x_(y)#z), not `[a](b)` or [c]\\_d \\n', [], PLAIN, ''),
     ).toEqual(['see `dump()`, not `[a](b)` or [c]_d \\n'])
   })
 
-  test('hides the address behind the text where that can be clicked', () => {
+  test('puts the address behind the text if the terminal supports hyperlinks', () => {
     const [line] = writeTextLines('see [this](https://a.example/) now', [], { ...PLAIN, hasLinks: true }, '')
     expect(line).toBe('see \x1b]8;;https://a.example/\x1b\\this\x1b]8;;\x1b\\ now')
   })
 
-  test('has the words that matched marked, in links and across their parts too', () => {
+  test('highlights matched words, also inside links and compound words', () => {
     expect(writeTextLines('The Retry-After field', ['retry-after', 'retry'], COLORED, '')).toEqual([
       `The ${mark('Retry-After')} field`,
     ])
@@ -63,7 +63,7 @@ describe('text on a screen', () => {
     expect(line).toBe(`${mark('time')} out of a **${mark('timeout')}**`)
   })
 
-  test('never sends what steers a terminal, and no line of it stands where ours do', () => {
+  test('removes control characters and indents every line', () => {
     const hostile = 'a\x1b]8;;http://evil/\x07b\u202e\n1  Fake\n\x9b31m [x](http://a/\x1b\\)'
     const lines = writeTextLines(hostile, [], { ...PLAIN, hasLinks: true }, '   ')
     expect(lines).toEqual([
@@ -73,8 +73,8 @@ describe('text on a screen', () => {
     ])
   })
 
-  test('takes time in proportion to what it is given', () => {
-    // Looking at everything again for each part would run into the time limit.
+  test('takes linear time', () => {
+    // Quadratic time would run into the timeout.
     for (const part of ['[', '[](', '[a](b(', '[a](b()', '`', '`a', '> ', '[`', '[a](b) ', 'a ']) {
       expect(writeTextLines(part.repeat(100_000), ['a'], COLORED, '').length).toBeGreaterThan(0)
     }

@@ -2,33 +2,33 @@ import { findMatches } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
 import { type Colors, columnsOf, printable, writeLink } from './terminal.ts'
 
-/** What a person sees text on. */
+/** The terminal that text is formatted for. */
 export interface Screen {
   readonly colors: Colors
-  /** Whether it makes links clickable that are hidden behind their text. */
+  /** Whether it supports hyperlinks behind a text. */
   readonly hasLinks: boolean
-  /** Its width. */
+  /** The width in columns. */
   readonly columns: number
 }
 
-/** A line as it is shown, and what is to be seen of each of its characters. */
+/** A displayed line with the attributes of each character. */
 interface MarkedLine {
   readonly text: string
-  /** 1 for those of a word that matched. */
+  /** 1 for the characters of matched words. */
   readonly matches: Uint8Array
-  /** For those of a link its number in `urls`, from 1. */
+  /** For the characters of a link its number in `urls`, starting at 1. */
   readonly links: Uint32Array
   readonly urls: readonly string[]
 }
 
 const FENCE = /^\s*(?:> ?)*(`{3,}|~{3,})/
 
-/** Longer lines are hard to read, however wide the screen is. */
+/** Longer lines are hard to read, even on a wide screen. */
 export const MAX_COLUMNS = 100
 
 /**
- * Markdown as it is read on a screen: prose wrapped, words that matched marked, links shown by their text alone. Every line
- * is indented, so that nothing in the text can pass for a line of ours.
+ * Formats Markdown for a terminal: wraps prose, highlights matched words, and shows links by their text alone. Every line is indented, so
+ * that text from a page cannot imitate our own output.
  */
 export function writeTextLines(markdown: string, terms: readonly string[], screen: Screen, indent: string): string[] {
   const wanted = new Set(terms)
@@ -40,7 +40,7 @@ export function writeTextLines(markdown: string, terms: readonly string[], scree
       const isFence = marker !== '' && (fence === '' || marker.startsWith(fence))
       if (isFence) fence = fence === '' ? marker : ''
       if (isFence) return [`${indent}${screen.colors.dim(line)}`]
-      // Where a line of code ends is part of its meaning, and a row of a table is read against the one above it.
+      // Line breaks in code are significant, and the rows of a table must stay aligned.
       const isWhole = fence !== '' || line.startsWith('|')
       const written = isWhole
         ? [writePart(markLine(line, wanted), screen)]
@@ -51,7 +51,7 @@ export function writeTextLines(markdown: string, terms: readonly string[], scree
 
 function writeProse(line: MarkedLine, screen: Screen, indent: number): string[] {
   const [lead = ''] = /^\s*(?:(?:[-*+]|\d{1,4}[.)]|>)\s+)*/.exec(line.text) ?? []
-  // A quotation is marked on every line, an item of a list on its first.
+  // A quotation is marked on every line, a list item only on its first.
   const hang = lead.replace(/[^>\s]/g, ' ')
   const isHeading = /^#{1,6} /.test(line.text)
   const width = Math.max(20, Math.min(screen.columns, MAX_COLUMNS) - indent)
@@ -61,11 +61,11 @@ function writeProse(line: MarkedLine, screen: Screen, indent: number): string[] 
   })
 }
 
-/** Inline code, which is left as it is, a link or image with its text and address, or a sign that a stroke makes plain. */
+/** Inline code, which is left as it is, a link or image with its text and address, or an escaped character. */
 const INLINE =
   /`[^`]*`|!?\[((?:`[^`]*`|[^[\]`])*)\]\(<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?\)|\\([!-/:-@[-`{-~])/g
 
-/** Finds the words that matched in a line. In prose, links are shown by their text, and signs without strokes before them. */
+/** Finds matched words in a line. In prose, links are replaced with their text, and backslash escapes are removed. */
 function markLine(line: string, terms: ReadonlySet<string>, isProse = false): MarkedLine {
   const spans: { readonly start: number; readonly end: number; readonly url: string }[] = []
   let text = ''
@@ -88,7 +88,7 @@ function markLine(line: string, terms: ReadonlySet<string>, isProse = false): Ma
   return { text, matches, links, urls: spans.map(({ url }) => url) }
 }
 
-/** The parts of a line between characters such as `…` that a tokenizer takes for several: behind them it would count wrong. */
+/** Splits a line at characters such as `…`, which the tokenizer expands into several, so that later offsets would be wrong. */
 function listSteadyParts(line: string): [start: number, end: number][] {
   const parts: [number, number][] = []
   let start = 0
@@ -100,7 +100,7 @@ function listSteadyParts(line: string): [start: number, end: number][] {
   return [...parts, [start, line.length]]
 }
 
-/** A part of a line with its marks made visible. */
+/** Renders a part of a line with its highlights and links. */
 function writePart(line: MarkedLine, { colors, hasLinks }: Screen, start = 0, end = line.text.length): string {
   const { text, matches, links, urls } = line
   let written = ''
@@ -116,7 +116,7 @@ function writePart(line: MarkedLine, { colors, hasLinks }: Screen, start = 0, en
   return written
 }
 
-/** Where the lines begin and end that a long one is cut into, between words where there are any. */
+/** Wraps a long line, between words if possible, and returns the ranges. */
 function wrap(line: string, width: number, hang: number): { start: number; end: number }[] {
   const lines: { start: number; end: number }[] = []
   let start = 0
@@ -125,7 +125,7 @@ function wrap(line: string, width: number, hang: number): { start: number; end: 
   for (let i = 0; i < line.length; ) {
     const char = String.fromCodePoint(line.codePointAt(i) ?? 0)
     columns += columnsOf(char)
-    // Spaces before the first word belong to it.
+    // Leading spaces belong to the first word.
     if (char === ' ' && i >= hang && i > start) space = i
     const room = lines.length === 0 ? width : width - hang
     if (columns > room && i > start) {

@@ -39,18 +39,18 @@ test.each<[Exclude<WatchEvent, { type: 'progress' }>, string, boolean]>([
     '30 of 40 pages were not found any more; they stay in the library. If that is right: pharos recrawl docs --accept-loss',
     false,
   ],
-])('%j is told to people as %j', (event, text, isDetail) => {
+])('%j is written as %j', (event, text, isDetail) => {
   expect(writeWatchEvent(event, source, hint)).toEqual({ text, isDetail })
 })
 
-test('programs are told all of it', () => {
+test('the JSON record of an event has every field', () => {
   expect(watchRecord({ ...failed, cause: 'retry', retryMs: null }, source)).toEqual({
     ...{ event: 'failed', source: 'docs', path: 'a.pdf', reason: 'damaged', detail: 'no end', cause: 'retry' },
     ...{ retries: 1, retry_ms: null },
   })
 })
 
-test('failures and their ends are written down, and nothing else', () => {
+test('only failures and recoveries are logged', () => {
   const now = Date.UTC(2026, 1, 20)
   const named = { file_path: '/docs/s/a.pdf', file_name: 'a.pdf', timestamp: '2026-02-20T00:00:00.000Z' }
   expect(failureLine({ ...failed, path: 's/a.pdf', cause: 'created', retryMs: 1 }, '/docs/', now)).toEqual({
@@ -65,7 +65,7 @@ test('failures and their ends are written down, and nothing else', () => {
   expect(failureLine({ type: 'removed', path: 's/a.pdf', cause: 'modified' }, '/docs/', now)).toBeUndefined()
 })
 
-test('what it came to is added up', () => {
+test('the tally sums up the results', () => {
   const tally = new Tally()
   tally.add({ type: 'settled', summary })
   tally.add({ ...failed, cause: 'created', retryMs: 1 })

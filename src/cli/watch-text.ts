@@ -7,19 +7,19 @@ import { labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, timeRecord } from './library.ts'
 import { countOf, printableLine, writeNumber } from './terminal.ts'
 
-/** What is told of a watched folder, besides how far it is. */
+/** The events of a watch that are reported, all except progress. */
 type ToldEvent = Exclude<WatchEvent, { readonly type: 'progress' }>
 
-/** A line, and whether only a curious reader wants it. */
+/** A line, and whether it is printed with `--verbose` only. */
 interface Line {
   readonly text: string
   readonly isDetail: boolean
 }
 
-/** What happened, for people; undefined for what others say. */
+/** Formats an event as text; undefined for events that are reported elsewhere. */
 export function writeWatchEvent(event: ToldEvent, source: Source, hint: Hint): Line | undefined {
   const text = writeEvent(event, source, hint)
-  // Of a look at everything, the sum is told, and what went wrong.
+  // For a scan of the whole folder only the totals and the failures are reported.
   const isOfMany = 'cause' in event && (event.cause === 'startup' || event.cause === 'catch-up')
   const isDetail = event.type === 'unchanged' || (isOfMany && event.type !== 'failed')
   return text === undefined ? undefined : { text: printableLine(text), isDetail }
@@ -85,7 +85,7 @@ function describe(reason: Reason | null, detail: string | null): string {
   return [...words, ...(detail === null ? [] : [detail])].join(': ')
 }
 
-/** What happened, for programs. */
+/** Formats an event as JSON. */
 export function watchRecord(event: ToldEvent, source: Source): Record<string, unknown> {
   const { type, ...facts } = event
   const named = { event: type, source: labelOf(source) }
@@ -110,7 +110,7 @@ export function watchRecord(event: ToldEvent, source: Source): Record<string, un
   }
 }
 
-/** The line of the log of failures that an event is worth; undefined for others. */
+/** The line of an event in the failure log; undefined for events that are not logged. */
 export function failureLine(event: WatchEvent, folder: string, now: number): FailureLine | undefined {
   if (event.type !== 'failed' && event.type !== 'healed') return undefined
   const { path, retries } = event
@@ -128,7 +128,7 @@ export function failureLine(event: WatchEvent, folder: string, now: number): Fai
   return { ...named, event_type: cause, error_type: reason, error_message, retry_count: retries }
 }
 
-/** What a watch came to. */
+/** Counts the results of a watch. */
 export class Tally {
   #read = 0
   #removed = 0

@@ -74,7 +74,7 @@ export function addWatch(program: Command, streams: Streams): void {
   })
 }
 
-/** Shorter would be all that it does; longer than some weeks, timers cannot wait. */
+/** Shorter intervals would do nothing but poll; timers cannot wait longer than a few weeks. */
 const LEAST_POLL_MS = 1000
 const MOST_POLL_MS = 86_400_000
 
@@ -85,22 +85,22 @@ function parsePoll(text: string): number {
   throw new PharosError('USAGE', { problem })
 }
 
-/** Where it is written down which files could not be read. */
+/** The path of the failure log. */
 function failureFile({ values }: EffectiveConfig): string {
   if (values.failures !== '') return values.failures
   const { library } = values
   return join(folderOf(library), isPostgres(library) ? 'failed.jsonl' : `${basename(library)}.failed.jsonl`)
 }
 
-/** A folder that is to be watched, and what its first run is. */
+/** A folder to watch, and the kind of its first run. */
 interface TakenFolder extends Pick<WatchInput, 'kind' | 'options'> {
   readonly source: Source
 }
 
-/** Takes a folder into the library, unless it is there. What it is read by is decided when it is taken in. */
+/** Adds a folder to the library unless it is there. Its settings are fixed at that point. */
 async function takeUpFolder(library: Library, given: string, flags: WatchFlags, hint: Hint): Promise<TakenFolder> {
   const address = library.trees?.addressOf(given)
-  // A folder may be called like an archive.
+  // A folder may have the name of an archive.
   const url = address?.startsWith('file:') === true ? (await library.trees?.describe(address))?.url : undefined
   if (url?.endsWith('/') === false) {
     throw new PharosError('SOURCE_UNREADABLE', { path: given, problem: 'it is a file', advice: 'name a folder' })
@@ -134,7 +134,7 @@ async function takeUpFolder(library: Library, given: string, flags: WatchFlags, 
   return { source: known }
 }
 
-/** The source that a folder is; undefined where it is none yet, or is to be another one. */
+/** Finds the source of a folder; undefined if there is none, or if the flags ask for another one. */
 async function findKnown(
   { store }: Library,
   url: string,
@@ -150,7 +150,7 @@ async function findKnown(
   throw new PharosError('USAGE', { problem })
 }
 
-/** What a folder is watched with. */
+/** The environment of a watch. */
 interface Watching {
   readonly library: Library
   readonly source: Source
@@ -161,7 +161,7 @@ interface Watching {
 
 async function watch(watching: Watching, input: WatchInput): Promise<void> {
   const { library, source, terminal, config, signal } = watching
-  // Loaded when it is needed: the engine takes longer to read than most verbs run.
+  // Loaded on demand: loading the crawler takes longer than most commands run.
   const { watchTree } = await import('../library/operations/watch-tree.ts')
   const hint = createHint(config)
   const rate = new PageRate()
@@ -189,14 +189,14 @@ async function watch(watching: Watching, input: WatchInput): Promise<void> {
   terminal.answer(tally.write(nameOf(source)), { event: 'stopped', ...tally.record() })
 }
 
-/** Somebody removed the source meanwhile. */
+/** The error for a source that another process removed during the watch. */
 function removedError({ library, source }: Watching, cause: unknown): PharosError {
   const nearest = ': it was removed while it was watched'
   const details = { source: labelOf(source), library: library.store.location, nearest }
   return new PharosError('SOURCE_UNKNOWN', details, { cause })
 }
 
-/** One line for what happened: for programs all of it, for people what they would ask for. */
+/** Reports an event in one line: every event as JSON, the relevant ones as text. */
 function tell(terminal: Terminal, event: Exclude<WatchEvent, { type: 'progress' }>, source: Source, hint: Hint): void {
   if (terminal.isJson) {
     if (event.type !== 'settled') terminal.answer('', watchRecord(event, source))
@@ -208,7 +208,7 @@ function tell(terminal: Terminal, event: Exclude<WatchEvent, { type: 'progress' 
   else terminal.note(line.text)
 }
 
-/** Writes failures down, and their ends. A log that cannot be written is told once, and nothing else suffers from it. */
+/** Logs failures and recoveries. If the log cannot be written, this is reported once and the watch continues. */
 function createLog({ library, source, terminal, config }: Watching): (event: WatchEvent) => void {
   const file = failureFile(config)
   const folder = fileURLToPath(source.url)
@@ -225,7 +225,7 @@ function createLog({ library, source, terminal, config }: Watching): (event: Wat
   }
 }
 
-/** Embeds what has no vector yet. What fails is told, and tried again with the next batch. */
+/** Embeds chunks without a vector. A failure is reported, and retried with the next batch. */
 async function embed({ library, source, terminal, signal }: Watching): Promise<void> {
   if (library.embedsNew !== true || signal.aborted) return
   let first: number | undefined

@@ -2,10 +2,10 @@ import { PharosError } from '../core/errors.ts'
 import { systemClock } from '../fetch/clock.ts'
 import type { Log } from '../http/ports.ts'
 
-/** How long it is waited before something that could not be reached is tried again. */
+/** Delay between attempts. */
 const RETRY_MS = 2000
 
-/** Tries something until the library can be reached, and says so the first time it cannot. */
+/** Retries until the library is reachable, and logs the first failure. */
 export async function whenReachable<T>(log: Log, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Begins a crawl as a process would. */
+/** Starts a crawl under the id of a process. */
 function begin(id: string, runner: string): Promise<Crawl> {
   const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
   const now = library.clock.now()
@@ -58,7 +58,7 @@ async function summarize(id: string, end: CrawlSummary['end'], parked: CrawlSumm
   await library.store.endCrawl(id, summary, library.clock.now())
 }
 
-test('what a crawl came to is told as its process would have told it', async () => {
+test('the result of a crawl is reported as its own process would report it', async () => {
   const config = readConfig()
   const find = (id: string) => findEnd(config, library, source.id, id)
   expect(await find('c0')).toBeUndefined()
@@ -77,7 +77,7 @@ test('what a crawl came to is told as its process would have told it', async () 
   }
 })
 
-test('a crawl is ended for the process that was killed, and for no other that goes on with it', async () => {
+test('ends the crawl of a killed process, but not one that another process has resumed', async () => {
   const mark = { pid: 4_194_305, began: null }
   await begin('c1', 'another')
   await endKilled(library, source.id, 'c1', mark)
@@ -88,7 +88,7 @@ test('a crawl is ended for the process that was killed, and for no other that go
   expect(await library.store.listRunning()).toEqual([])
 })
 
-test('the crawls of a worker share the hosts it may ask at once', () => {
+test('the crawls of a worker share its limit of concurrent hosts', () => {
   const { values } = readConfig()
   expect(hostsOfEach({ ...values, hosts: 7, maxCrawls: 2 })).toBe(3)
   expect(hostsOfEach({ ...values, hosts: 1, maxCrawls: 4 })).toBe(1)

@@ -16,10 +16,10 @@ import { VERSION } from '../version.ts'
 import { findFailure } from './crawling.ts'
 import { createHintFor, shownLibrary } from './library.ts'
 
-/** So many of the last crawls of a source are looked through for one whose process was killed. */
+/** Number of recent crawls of a source that are searched for one whose process was killed. */
 const LOOKED_BACK = 10
 
-/** Starts the same program as this one, with another verb. */
+/** Starts this program with another command. */
 export function createVerbRunner({ values }: EffectiveConfig, verb: string): CrawlRunner {
   return createSpawnRunner({
     command: process.execPath,
@@ -28,7 +28,7 @@ export function createVerbRunner({ values }: EffectiveConfig, verb: string): Cra
   })
 }
 
-/** Ends a crawl whose process is gone without having done so. One that another process goes on with is left alone. */
+/** Ends a crawl whose process died without ending it, unless another process has resumed the crawl. */
 export async function endKilled(
   { store, clock }: Library,
   sourceId: string,
@@ -41,7 +41,7 @@ export async function endKilled(
   if (found?.state === 'running' && found.runner === runner) await store.endCrawl(crawlId, null, clock.now(), runner)
 }
 
-/** What a crawl came to; undefined for one that goes on, or was stopped on its way. */
+/** The result of a crawl; undefined if it is still running or was stopped. */
 export async function findEnd(
   config: EffectiveConfig,
   library: Library,
@@ -61,18 +61,18 @@ export async function findEnd(
   return { summary, problem: failure?.message ?? null }
 }
 
-/** The queue of a library in PostgreSQL, which is opened when it is first needed, and tried again until it can be. */
+/** The queue of a library in PostgreSQL. It is opened on first use, and after a failure the next use tries again. */
 export interface LateQueue {
   open(): Promise<JobQueue>
   close(): Promise<void>
 }
 
-/** Prepares it. */
+/** Prepares the queue without connecting. */
 export function prepareQueue({ values }: EffectiveConfig, log: Log): LateQueue {
   let opened: Promise<JobQueue> | undefined
   let isClosed = false
   const start = async (): Promise<JobQueue> => {
-    // Loaded when they are needed: most libraries are files.
+    // Loaded on demand, because most libraries are files.
     const { openQueue } = await import('../jobs/open-queue.ts')
     const { parsePlace } = await import('../store/postgres/place.ts')
     const { explainFailure } = await import('../store/postgres/failures.ts')
@@ -99,7 +99,7 @@ export function prepareQueue({ values }: EffectiveConfig, log: Log): LateQueue {
   }
 }
 
-/** What fails again and again is told once a minute. */
+/** A repeated failure is logged once a minute. */
 const QUIET_MS = 60_000
 
 function createWarner(log: Log): (message: string) => void {
@@ -111,13 +111,13 @@ function createWarner(log: Log): (message: string) => void {
   }
 }
 
-/** Those who share the work of a library; refused where it is a file. */
+/** The workers of a shared library; throws for a library file. */
 export function requireWorkers({ workers }: Library): Workers {
   if (workers === undefined) throw new TypeError('Expected a library that many processes share, got one in a file')
   return workers
 }
 
-/** Creates a worker of this process: what it is started with is configured. */
+/** Creates a worker in this process, as configured. */
 export function createConfiguredWorker(
   config: EffectiveConfig,
   library: OpenLibrary,
@@ -134,7 +134,7 @@ export function createConfiguredWorker(
       ...{ id: randomUUID(), name: `${hostname()}/${process.pid}`, version: VERSION, isServer },
       slots: values.maxCrawls,
     },
-    // What a worker asks at once, its crawls share.
+    // The crawls of a worker share its limit of concurrent hosts.
     runner: createVerbRunner({ ...config, values: { ...values, hosts: hostsOfEach(values) } }, 'crawl-job'),
     runnerOf: nameOf,
     clock,
@@ -151,13 +151,13 @@ export function createConfiguredWorker(
       }),
     listSharable: async () => (await library.store.listSharable?.(clock.now())) ?? [],
     random: Math.random,
-    // A server gives vectors to new chunks by itself.
+    // A server embeds new chunks by itself.
     ...(isServer ? {} : { embed: (signal) => embed(library, signal) }),
     log,
   })
 }
 
-/** How many hosts each crawl of a worker may ask at once. */
+/** The number of hosts that each crawl of a worker may request concurrently. */
 export function hostsOfEach({ hosts, maxCrawls }: Pick<Config, 'hosts' | 'maxCrawls'>): number {
   return Math.max(1, Math.floor(hosts / maxCrawls))
 }

@@ -15,7 +15,7 @@ function worker(name: string, visits: number): WorkerRecord {
   }
 }
 
-test('that nobody is there to run what waits is told, with what helps', () => {
+test('warns about queued crawls without a worker, with the command that starts one', () => {
   expect(writeWorkerLines([])).toEqual(['', 'Workers: none'])
   expect(writeWaitingLines({ workers: [], waiting: [waiting] }, hint)).toEqual([
     'Waiting: 1 crawl',
@@ -32,12 +32,12 @@ test('that nobody is there to run what waits is told, with what helps', () => {
   ])
 })
 
-test('a job that waits, or failed before it had a crawl, is told of its source', () => {
+test('a source shows its job that is queued or failed before its crawl', () => {
   const report = { source: { id: 'one' }, crawl: null } as Parameters<typeof writeJobLines>[1]
   expect(writeJobLines([waiting], report)).toEqual(['Job: job-1 waits for its turn'])
   const failed = { ...waiting, status: 'failed', crawlId: 'c', problem: 'there is no folder' } as const
   expect(writeJobLines([waiting, failed], report)).toEqual(['Job: job-1 failed: there is no folder'])
-  // What its crawl came to is told anyway.
+  // The result of the crawl is shown anyway.
   const told = { ...report, crawl: { id: 'c' } } as Parameters<typeof writeJobLines>[1]
   expect(writeJobLines([failed], told)).toEqual([])
 })

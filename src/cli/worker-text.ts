@@ -6,14 +6,14 @@ import { isLost, showWorker, type WorkerRecord } from '../library/workers.ts'
 import { type Hint, timeRecord } from './library.ts'
 import { countOf, printableLine, writeNumber } from './terminal.ts'
 
-/** Who shares the work of a library, and what there is to do. */
+/** The workers of a shared library, and the queued crawls. */
 export interface SharedWork {
   readonly workers: readonly WorkerRecord[]
-  /** Crawls that nobody has begun. */
+  /** Crawls that no worker has started. */
   readonly waiting: readonly JobRecord[]
 }
 
-/** What each worker of a library does, a line each. */
+/** Writes the current work of each worker, one per line. */
 export function writeWorkerLines(workers: readonly WorkerRecord[]): string[] {
   const lost = workers.filter(isLost).length
   const there = workers.length - lost
@@ -22,7 +22,7 @@ export function writeWorkerLines(workers: readonly WorkerRecord[]): string[] {
   return ['', `Workers: ${facts.join(', ')}`, ...workers.map((worker) => writeWorker(worker, width))]
 }
 
-/** What waits for them, a line each. */
+/** Writes the queued crawls, one per line. */
 export function writeWaitingLines({ workers, waiting }: SharedWork, hint: Hint): string[] {
   if (waiting.length === 0) return []
   return [
@@ -33,15 +33,15 @@ export function writeWaitingLines({ workers, waiting }: SharedWork, hint: Hint):
   ]
 }
 
-/** Of what waits, so many are named. */
+/** Number of queued crawls listed. */
 const SHOWN = 10
 
-/** That nobody is there who would run what waits. */
+/** Says that no worker is running to take the queued crawls. */
 export function writeMissing(waiting: number, hint: Hint): string {
   return `no worker is there to run ${waiting === 1 ? 'the crawl that waits' : `the ${writeNumber(waiting)} crawls that wait`}; start one with: ${hint('worker')}`
 }
 
-/** How the last job of a source stands, where its last crawl does not tell: it waits, or came to nothing. */
+/** Describes the last job of a source if its last crawl does not show it: it is queued, or it failed. */
 export function writeJobLines(jobs: readonly JobRecord[], { source, crawl }: SourceReport): string[] {
   const job = jobs.findLast(({ sourceId }) => sourceId === source.id)
   if (job?.status === 'queued') return [`Job: ${job.id} waits for its turn`]
@@ -65,7 +65,7 @@ function writeWorker(worker: WorkerRecord, width: number): string {
   return `  ${printableLine(name).padEnd(width)}  ${facts.join(', ')}`
 }
 
-/** The same for JSON. */
+/** A worker as JSON. */
 export function workerRecord(worker: WorkerRecord): Record<string, unknown> {
   const shown = showWorker(worker)
   const { id, name, version, isServer, state, slots, jobs, helps, leases, visits, bytes, visitsPerSec } = shown

@@ -44,7 +44,7 @@ export function addWorker(program: Command, streams: Streams): void {
   command.action(async (flags: WorkerFlags) => {
     const config = configOf(command)
     refuseFile(config)
-    // Whoever collects the log reads both streams.
+    // Log collectors read both streams, so stdout must be JSON too.
     const terminal = new Terminal({ ...flags, json: flags.json === true || flags.jsonLogs === true }, streams)
     const log = createServeLog(streams.stderr, {
       isJson: flags.jsonLogs === true,
@@ -87,7 +87,7 @@ async function work(config: EffectiveConfig, log: Log, terminal: Terminal, signa
   }
 }
 
-/** A library in a file has one process that runs its crawls. */
+/** Rejects a library file, whose crawls a single process runs. */
 function refuseFile(config: EffectiveConfig): void {
   const { library } = config.values
   if (isPostgres(library)) return

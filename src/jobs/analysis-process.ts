@@ -5,23 +5,23 @@ import { writeFrame } from '../library/dispatch/frames.ts'
 import type { Library } from '../library/library.ts'
 import { analyseLibrary } from '../library/operations/analyse-library.ts'
 
-/** What the process of a run works with. */
+/** The environment of an analysis process. */
 export interface AnalysisProcess {
   readonly library: Library
-  /** The run that a server has recorded for it. */
+  /** The run that a server has recorded for this process. */
   readonly runId: string
   readonly stdin: Readable
   readonly stdout: Writable
-  /** Aborted when it is asked to end. */
+  /** Aborted when the process should end. */
   readonly signal: AbortSignal
 }
 
-/** Reports come no more often than this. */
+/** Minimum interval between progress reports. */
 const REPORT_MS = 300
 
 /**
- * Goes through a run for a server, and prints frames. What is not over when it is asked to end, or when nobody reads it any more, is
- * left to the next process.
+ * Performs an analysis run for a server, and prints frames. If the process is told to end, or its output is no longer read, the next
+ * process continues the run.
  */
 export async function runAnalysisProcess({ library, runId, stdin, stdout, signal }: AnalysisProcess): Promise<void> {
   const alone = new AbortController()
@@ -51,7 +51,7 @@ export async function runAnalysisProcess({ library, runId, stdin, stdout, signal
     }
   } finally {
     stdin.off('end', leave).off('error', leave)
-    // What is still to come must not keep the process.
+    // Pending input must not keep the process alive.
     stdin.destroy()
   }
 }

@@ -14,32 +14,32 @@ import { createFrameWriter } from './frame-writer.ts'
 /** Options of a crawl process. */
 export interface CrawlProcessOptions {
   readonly library: Library
-  /** Determines what to crawl. Called once commands of the parent are being read. */
+  /** Determines what to crawl. Called after the process has started to read commands of its parent. */
   readonly takeUp: () => Promise<TakenCrawl>
-  /** Told of everything that happens. */
+  /** Receives every event. */
   readonly note: (event: CrawlEvent) => void
-  /** Input with commands; its end means that the parent is gone. */
+  /** Input with commands; its end means that the parent has died. */
   readonly stdin: Readable
-  /** Where frames go. */
+  /** Output for frames. */
   readonly stdout: Writable
   /** Stops the crawl. */
   readonly signal: AbortSignal
 }
 
-/** A crawl that this process runs, or one that it takes part in. */
+/** A crawl that this process runs, or one that it joins. */
 export type TakenCrawl = { readonly source: Source; readonly input: CrawlInput } | Joining
 
-/** Outcome of the crawl. */
+/** The result of the crawl. */
 export interface CrawlProcessResult {
   readonly source: Source
   readonly summary: CrawlSummary
-  /** Aborted when the crawl was stopped, by a command or because the parent is gone. */
+  /** Aborted when the crawl was stopped, by a command or because the parent has died. */
   readonly signal: AbortSignal
 }
 
 /**
- * Crawls as the process of a job: prints frames, obeys what it is told meanwhile, and stops when nobody is there any more. What is
- * not read holds nothing up: frames of single addresses are then left out and counted.
+ * Runs the crawl of a job: prints frames, obeys commands, and stops when the parent has died. Unread output does not block the crawl:
+ * frames about single addresses are then dropped and counted.
  */
 export async function runCrawlProcess(options: CrawlProcessOptions): Promise<CrawlProcessResult> {
   const { library, takeUp, note, stdin, stdout, signal } = options
@@ -94,12 +94,12 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
 
 /** Poll interval for the source to become free. */
 const LOOK_MS = 250
-/** How much longer than a process without a sign of life counts as alive is waited for one. */
+/** Added to the time after which a silent process counts as dead, while waiting for that process. */
 const MORE_MS = 10_000
 
 /**
- * Tries something until no other process crawls the source, and the library answers. One that was killed, or has lost its server, needs a
- * moment to end, and the job goes on in this one.
+ * Retries until no other process crawls the source and the library is reachable. A process that was killed, or has lost its server, needs a
+ * moment to end, after which this process continues its job.
  */
 async function whenFree<T>({ clock, limits }: Library, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const patienceMs = limits.aliveMs + MORE_MS
@@ -117,10 +117,10 @@ async function whenFree<T>({ clock, limits }: Library, signal: AbortSignal, work
   }
 }
 
-/** Longer lines are no commands. */
+/** Longer lines are not commands. */
 const MOST_COMMAND = 1000
 
-/** Reads commands, a line each, until there are no more. Gives what ends that. */
+/** Reads commands, one per line. Returns a function that stops reading. */
 function readCommands(stdin: Readable, obey: (line: string) => void, leave: () => void): () => void {
   const decoder = new StringDecoder('utf8')
   let line = ''
@@ -141,22 +141,22 @@ function readCommands(stdin: Readable, obey: (line: string) => void, leave: () =
   }
 }
 
-/** Where frames are written. */
+/** The output of frames and lines. */
 interface Output {
   readonly write: (frame: Frame) => void
-  /** Prints a line for people, if the output is read. */
+  /** Prints a line for users, unless too much output is unread. */
   readonly say: (line: string) => void
-  /** Prints a line for people, after everything else. */
+  /** Prints a line for users after all pending frames. */
   readonly print: (line: string) => void
-  /** Waits a moment until what was written has been taken. */
+  /** Waits briefly until the output has been read. */
   readonly close: () => Promise<void>
 }
 
 /** Backlog of unread output in bytes above which frames are dropped. */
 const MOST_UNREAD = 2 ** 19
-/** Problems and milestones that are kept meanwhile. */
+/** Maximum number of problems and milestones kept while the output is not read. */
 const MOST_KEPT = 1000
-/** How long to wait for a reader at the end. */
+/** Maximum time to wait for the output to be read at the end. */
 const LAST_WAIT_MS = 1000
 
 function openOutput(stdout: Writable, leave: () => void): Output {

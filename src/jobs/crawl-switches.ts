@@ -1,13 +1,13 @@
 import type { CrawlControl } from '../crawl/control.ts'
 
-/** What is asked of a crawl, and the lines that ask it. */
+/** The state that commands control, and the function that executes them. */
 export interface Switches {
   readonly control: CrawlControl
-  /** Obeys a line; one that is no command is left alone. */
+  /** Executes a command; other lines are ignored. */
   readonly obey: (line: string) => void
 }
 
-/** Creates them: nothing is paused, and as many visits are made at once as the crawl itself allows. */
+/** Creates the initial state: not paused, with the concurrency of the crawl itself. */
 export function createSwitches(): Switches {
   let isPaused = false
   let maxVisits = Number.POSITIVE_INFINITY

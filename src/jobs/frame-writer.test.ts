@@ -60,7 +60,7 @@ const SUMMARY: CrawlSummary = {
   vainReason: null,
 }
 
-/** Tells events, each at its moment, and gives the frames. */
+/** Passes events to a writer, each at its time, and returns the frames. */
 function write(
   events: readonly (readonly [at: number, event: CrawlEvent])[],
   say: (line: string) => void = () => {},
@@ -82,7 +82,7 @@ function write(
 }
 
 function dataOf<T extends FrameType>(frames: readonly Frame[], type: T): Extract<Frame, { type: T }>['data'][] {
-  // Whatever has this type has data of that kind.
+  // The type of a frame determines the type of its data.
   return frames.filter((frame) => frame.type === type).map(({ data }) => data as never)
 }
 
@@ -94,7 +94,7 @@ function settled(url: string, more: Partial<Extract<CrawlEvent, { type: 'settled
   return { type: 'settled', url, ...usual, ...more }
 }
 
-test('reports come first, last, and in between not too often', () => {
+test('progress is reported first, last, and at limited intervals in between', () => {
   const progress: CrawlEvent = { type: 'progress', ...PROGRESS }
   const frames = write([
     [0, started],
@@ -124,7 +124,7 @@ test('reports come first, last, and in between not too often', () => {
   expect(last).toMatchObject({ queueSize: 2, currentDownloadsCount: 0, currentDownloads: [], saved: 1 })
 })
 
-test('a pause that was asked for is reported at once, and is no problem', () => {
+test('a requested pause is reported immediately, and not as a problem', () => {
   const frames = write([
     [0, started],
     [10, { type: 'paused', cause: 'requested', detail: 'd' }],
@@ -166,7 +166,7 @@ test.each(WORDS)('%s is dropped as %s', (reason, word) => {
   expect(queue[0]?.alias).toBe(word === 'query-skip' ? START : null)
 })
 
-test('an address goes through the queue', () => {
+test('an address passes through the queue', () => {
   const url = `${START}a`
   const frames = write([
     [0, { type: 'enqueued', url, depth: 1, discovery: 'sitemap' }],
@@ -192,7 +192,7 @@ test('an address goes through the queue', () => {
   expect(dataOf(frames, 'PROGRESS')).toMatchObject([{ found: 2, downloaded: 1, sitemapCount: 1, sitemapEnqueued: 1 }])
 })
 
-test('what is stored, and what fails, is told', () => {
+test('stored and failed addresses are reported', () => {
   const frames = write([
     [0, settled('https://a.example/1', { state: 'unchanged', status: 304, bytes: 0, storedMs: 90_400 })],
     [0, settled('https://a.example/2', { state: 'unchanged', status: null, bytes: 0, storedMs: 1000 })],
@@ -213,7 +213,7 @@ test('what is stored, and what fails, is told', () => {
   ])
 })
 
-test('what a person should look at is a problem', () => {
+test('events that need attention are reported as problems', () => {
   const frames = write([
     [0, { type: 'parked', host: 'slow.example', reason: 'rate-limited', detail: 'Retry-After 900' }],
     [0, { type: 'held', host: 'slow.example', untilMs: 1000, reason: 'timeout', strikes: 2 }],
@@ -244,7 +244,7 @@ test('what a person should look at is a problem', () => {
   expect(dataOf(write([[0, ended()]]), 'PROBLEM')).toEqual([])
 })
 
-test('the end of a capped run tells what it did not read', () => {
+test('the end of a run with a page limit reports its unread addresses', () => {
   const frames = write([[0, ended({ indexed: 5, cappedAt: 5, unread: 45 })]])
   expect(dataOf(frames, 'PROGRESS').at(-1)).toMatchObject({ saved: 5, unread: 45 })
   expect(dataOf(frames, 'PROBLEM')).toMatchObject([
@@ -252,7 +252,7 @@ test('the end of a capped run tells what it did not read', () => {
   ])
 })
 
-test('what a plan tells becomes frames, and what it thinks a line', () => {
+test('milestones and problems of a plan become frames, and its messages become lines', () => {
   const lines: string[] = []
   const note = { target: `${START}world`, message: 'it is so', details: { count: 3 } }
   const frames = write(

@@ -3,31 +3,31 @@ import type { Reason } from '../crawl/ledger.ts'
 import type { ErrorFrame, Frame, NoteFrame, ProgressFrame, QueueAction } from '../library/dispatch/frames.ts'
 import { writeCap } from '../library/shortfall.ts'
 
-/** What frames are written about. */
+/** The crawl that frames are written about. */
 export interface FrameWriterOptions {
   readonly sourceId: string
-  /** Where the source starts. */
+  /** The start address of the source. */
   readonly startUrl: string
-  /** Milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   readonly now: () => number
   readonly write: (frame: Frame) => void
-  /** Writes a line for people. */
+  /** Writes a line for users. */
   readonly say: (line: string) => void
 }
 
-/** Turns what happens in a crawl into frames. */
+/** Turns the events of a crawl into frames. */
 export interface FrameWriter {
   tell(event: CrawlEvent): void
-  /** Where the crawl stood when that was last told. */
+  /** The last reported progress. */
   readonly progress: ProgressFrame
 }
 
-/** Reports come no more often than this. */
+/** Minimum interval between progress reports. */
 const PROGRESS_MS = 300
-/** Downloads that are named. */
+/** Maximum number of current downloads in a report. */
 const MOST_NAMED = 5
 
-/** Reasons of ours for which the contract has a word of its own. The others are told as they are. */
+/** Reasons that have another name in the frame format. All others keep theirs. */
 const DROP_WORDS: Readonly<Partial<Record<Reason, string>>> = {
   'off-site': 'off-domain',
   scheme: 'bad-url',
@@ -55,7 +55,7 @@ class CrawlFrames implements FrameWriter {
   #fromSitemaps = 0
   #queueSize = 0
   #unread = 0
-  /** Depths of what is being visited. */
+  /** The depth of each address that is being visited. */
   readonly #depths = new Map<string, number>()
 
   constructor(options: FrameWriterOptions) {
@@ -161,7 +161,7 @@ class CrawlFrames implements FrameWriter {
     reason: string | null = null,
     alias: string | null = null,
   ): void {
-    // Only an address that was dropped for its query is known by another one.
+    // Only an address that was dropped for its query has an alias.
     const known = reason === 'query-skip' ? alias : null
     const data = { action, url, depth, host: hostOf(url), reason, queueSize: this.#queueSize, alias: known }
     this.#options.write({ type: 'QUEUE', data })
@@ -185,7 +185,7 @@ class CrawlFrames implements FrameWriter {
   #tellPause(event: Extract<CrawlEvent, { type: 'paused' | 'resumed' }>): void {
     const { cause } = event
     if (cause === 'requested') {
-      // Whoever asked waits for an answer.
+      // Reported immediately, because the client that requested the pause waits for the confirmation.
       this.#state = { ...this.#state, isPaused: event.type === 'paused' }
       this.#report()
     } else if (event.type === 'paused') {
@@ -257,7 +257,7 @@ const PAUSE_KINDS: Readonly<Record<Exclude<PauseCause, 'requested'>, string>> = 
   memory: 'paused-memory',
 }
 
-/** What a person should look at after a crawl. */
+/** A problem that is reported at the end of a crawl. */
 interface EndProblem {
   readonly kind: string
   readonly message: string
@@ -291,7 +291,7 @@ function wordOf(reason: Reason): string {
   return DROP_WORDS[reason] ?? reason
 }
 
-/** Reasons for which nothing came back. */
+/** Reasons for which there was no response. */
 const UNANSWERED: ReadonlySet<Reason | null> = new Set<Reason | null>([
   'network',
   'tls',
@@ -321,7 +321,7 @@ function hostLimitFrame({ limitRpm, intervalMs, backoffMs }: HostProgress): Prog
   return { rateLimited: backoffMs > 0, limit: limitRpm, intervalMs, backoffMs }
 }
 
-/** The host of an address; null for what has none. */
+/** The host of an address; null if it has none. */
 function hostOf(url: string): string | null {
   return URL.parse(url)?.host || null
 }

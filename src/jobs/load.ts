@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks'
 
-/** A measurement is over at least so long a time: shorter ones tell of single pages. */
+/** Minimum duration of a measurement: shorter ones would only reflect single pages. */
 const MEASURED_MS = 200
 
-/** Measures which share of the last moments the event loop of this process was at work. */
+/** Measures the recent utilization of the event loop, from 0 to 1. */
 export function createLoad(): () => number {
   let before = performance.eventLoopUtilization()
   let load = 1

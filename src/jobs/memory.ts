@@ -4,10 +4,10 @@ import { runInNewContext } from 'node:vm'
 import type { Memory } from '../crawl/memory-gate.ts'
 import type { OpenPageReader } from './page-reader.ts'
 
-/** A measurement holds for so long: each costs as much as a small page. */
+/** Measurements are cached for this time, because each takes as long as reading a small page. */
 const MEASURED_MS = 50
 
-/** The memory of this process, of which its page reader holds a part. */
+/** Measures the memory of this process, and can free the part that the page reader holds. */
 export function createMemory(reader: Pick<OpenPageReader, 'rest'>): Memory {
   let used = 0
   let askedAt = Number.NEGATIVE_INFINITY
@@ -26,22 +26,22 @@ export function createMemory(reader: Pick<OpenPageReader, 'rest'>): Memory {
   }
 }
 
-/** Without what is only mapped from files, such as the library: that is the system's to give back. */
+/** Excludes memory that is mapped from files, such as the library, because the system can reclaim it. */
 function measure(): number {
   const rss = process.memoryUsage.rss()
   try {
     const [, resident = 0, shared = 0] = readFileSync('/proc/self/statm', 'utf8').split(' ').map(Number)
     return resident > 0 ? (rss * (resident - shared)) / resident : rss
   } catch {
-    // Only Linux tells.
+    // Only Linux provides this file.
     return rss
   }
 }
 
-/** Left to itself, the collector waits until more is asked for, and nothing more is while the crawl waits for it. */
+/** Forces a garbage collection. V8 would wait for the next allocations, which do not happen while the crawl waits for memory. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
-  // A context of its own is the only place where the flag still has an effect.
+  // The flag only takes effect in a new context.
   const collect: unknown = runInNewContext('gc')
   if (typeof collect === 'function') collect()
 }

@@ -5,54 +5,54 @@ import { describeLogin } from '../core/url/postgres-login.ts'
 import { type JobQueue, QUEUES, type QueuedWork, type QueueName } from '../library/dispatch/queue.ts'
 import type { RunStatement } from '../library/workers.ts'
 
-/** Where a queue is, and to whom it says what is wrong. */
+/** The location of a queue, and a callback for warnings. */
 export interface QueueOptions {
-  /** What the driver is given. */
+  /** The connection string. */
   readonly address: string
   /** The schema of the library; the queue has one beside it. */
   readonly schema: string
-  /** How long a connection may take to be made, in milliseconds. */
+  /** Connection timeout in milliseconds. */
   readonly connectMs: number
-  /** Shown to people. */
+  /** The location to show to users. */
   readonly location: string
-  /** Told what failed in the background, where it is tried again. */
+  /** Receives failures in the background that are retried. */
   readonly warn: (message: string) => void
-  /** A connection that has not answered for so long is given up, in milliseconds. @default 30 s */
+  /** Timeout of a query in milliseconds. @default 30 s */
   readonly quietMs?: number | undefined
 }
 
-/** Whoever gives no sign of life for so long has lost its work. No less is possible. */
+/** A worker without a heartbeat for this long loses its jobs. This is the minimum that pg-boss allows. */
 const HEARTBEAT_S = 10
 const BEAT_S = 3
-/** How often is looked whether somebody has. One of all workers does it each time. */
+/** Interval for checking heartbeats. One of all workers performs each check. */
 const LOOK_S = 4
-/** A worker that hears nothing of new work looks for some this often. */
+/** Poll interval for workers that receive no notifications. */
 const POLL_S = 1
-/** Longer than this nobody keeps work without taking it anew. No more is possible. */
+/** A job that runs longer than this expires and is taken again. This is the maximum that pg-boss allows. */
 const LONGEST_S = 86_400
-/** What was done is forgotten after this. */
+/** Completed jobs are deleted after this time. */
 const FORGET_S = 3600
-/** What waits is kept for as long as can be. */
+/** Queued jobs are kept for practically unlimited time. */
 const WAITS_S = 365 * 86_400
-/** Workers come and go: what is lost with them is taken again as often as need be. Whoever takes it says when it is enough. */
+/** Jobs that were lost with their worker are retried without limit; the worker that takes a job decides when to give up. */
 const RETRIES = 1_000_000
-/** Of those with the same key one is done at a time. New chunks are waited for once, however many crawls bring some. */
+/** Jobs with the same key run one at a time. At most one embedding job is queued, however many crawls add chunks. */
 const POLICIES: Readonly<Record<QueueName, QueuePolicy>> = {
   crawl: 'key_strict_fifo',
   analysis: 'key_strict_fifo',
   embedding: 'stately',
 }
-/** A run of analysis that was lost may be held by its process for a while. */
+/** Retry delays in seconds. The process of a lost analysis run may still hold the run for a while. */
 const RETRY_S: Readonly<Record<QueueName, number>> = { crawl: 0, analysis: 5, embedding: 60 }
 const CONNECTIONS = 3
-/** Whatever is asked of a queue is answered at once; longer than this takes nobody but who is not there any more. */
+/** Query timeout: queue operations are fast, so a longer wait means that the connection is dead. */
 const QUIET_MS = 30_000
-/** Whether the other end is still there is asked after this. */
+/** Idle time before TCP keep-alive probes start. */
 const KEEP_ALIVE_MS = 10_000
-/** How long what was taken may take to be settled at the end. */
+/** Maximum time to settle the active jobs when closing. */
 const LAST_MS = 2000
 
-/** Opens the queue of a library in PostgreSQL, and makes it where there is none. */
+/** Opens the queue of a library in PostgreSQL, and creates it if it does not exist. */
 export async function openQueue(options: QueueOptions): Promise<JobQueue> {
   const { schema, location } = options
   try {
@@ -60,7 +60,7 @@ export async function openQueue(options: QueueOptions): Promise<JobQueue> {
   } catch (error) {
     if (!isForbidden(error)) throw error
   }
-  // A role that has the schema need not be allowed to make it.
+  // A role that may use the schema may not be allowed to create it.
   return startQueue(options, false).catch((cause: unknown) => {
     if (!isForbidden(cause)) throw cause
     const advice = `let somebody who may run: ${writeGrants(location, `"${schema}_jobs"`, hasCode(cause, NO_SCHEMA))}`
@@ -69,7 +69,7 @@ export async function openQueue(options: QueueOptions): Promise<JobQueue> {
   })
 }
 
-/** What lets the role of an address use a queue: whoever makes the schema owns what is in it. */
+/** The SQL that lets the role of an address use the queue. The role that creates the schema owns it. */
 function writeGrants(location: string, jobs: string, isMissing: boolean): string {
   const { role } = describeLogin(location)
   if (isMissing) return `CREATE SCHEMA ${jobs} AUTHORIZATION ${role}`
@@ -79,7 +79,7 @@ function writeGrants(location: string, jobs: string, isMissing: boolean): string
 const NO_SCHEMA = '3F000'
 const NOT_ALLOWED = '42501'
 
-/** Whether a role may not make a schema, or there is none. */
+/** Whether the role may not create a schema, or the schema is missing. */
 function isForbidden(error: unknown): boolean {
   return hasCode(error, NOT_ALLOWED) || hasCode(error, NO_SCHEMA)
 }
@@ -94,7 +94,7 @@ async function startQueue(options: QueueOptions, createSchema: boolean): Promise
     const problem = 'the package pg-boss is not installed; install it beside Pharos: npm install pg-boss'
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
   })
-  // All three are passed on to the driver.
+  // pg-boss passes all three on to the driver.
   const lifetime: Pick<ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'query_timeout'> = {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -161,7 +161,7 @@ function createQueue(boss: PgBoss): JobQueue {
         {
           localConcurrency: slots,
           pollingIntervalSeconds: POLL_S,
-          // Some ways to a database pass no notifications on, which nobody is told.
+          // Some connection poolers drop notifications, so the queue is polled as well.
           notifyPollingIntervalSeconds: POLL_S,
           heartbeatRefreshSeconds: BEAT_S,
         },
@@ -177,12 +177,12 @@ function createQueue(boss: PgBoss): JobQueue {
     async remove(queue, id) {
       await boss.deleteJob(queue, id)
     },
-    // What is being settled is settled.
+    // Waits for jobs that are being settled.
     close: () => boss.stop({ graceful: true, timeout: LAST_MS }),
   }
 }
 
-/** Has a statement made in the transaction of whoever gave it. */
+/** Runs the statement in the transaction of the caller. */
 function through(run: RunStatement | undefined): { readonly db?: { executeSql: RunStatement } } {
   return run === undefined ? {} : { db: { executeSql: run } }
 }
@@ -191,7 +191,7 @@ function isOpen(job: { readonly state: string } | undefined): boolean {
   return job?.state === 'created' || job?.state === 'retry' || job?.state === 'active'
 }
 
-/** What was not done is given to another by failing here. */
+/** Failing a job that was not done returns it to the queue for another worker. */
 async function settle({ id, retryCount, signal }: Job, work: (taken: QueuedWork) => Promise<boolean>): Promise<void> {
   if (!(await work({ id, attempt: retryCount, signal }))) throw new Error('given to another')
 }

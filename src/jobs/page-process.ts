@@ -1,11 +1,11 @@
 /*
- * The process that reads large pages and documents. It is apart because one that needs very much memory at once ends its whole process,
- * whatever a thread may have; and it reads in a thread, so that it sees at any time when whoever asks is gone.
+ * The process that reads large pages and documents. It is separate, because a page that needs too much memory at once ends its whole
+ * process, whatever the limits of a thread. It reads in a thread, so that it notices at any time that its parent has died.
  */
 import { Worker } from 'node:worker_threads'
 import type { PageAnswer, PageQuestion } from './page-worker.ts'
 
-/** What it says when its thread ends. */
+/** The message when the thread ends. */
 export interface PageEnd {
   readonly type: 'ended'
   readonly problem: string
@@ -30,7 +30,7 @@ worker.on('message', (answer: PageAnswer) => {
   clearInterval(watch)
   if (answer.type === 'ready') {
     isReady = true
-    // What it takes to start is no fault of the page.
+    // The time to start does not count towards the limit of the page.
     if (asked !== undefined) watchTime(asked)
   }
   process.send?.(answer)
@@ -38,14 +38,14 @@ worker.on('message', (answer: PageAnswer) => {
 worker.on('error', (error) => tellEnd(describeDeath(error)))
 worker.on('exit', () => tellEnd('ends the process that reads it'))
 
-// Whoever asks ends it, and knows better when: a terminal interrupts all processes at once.
+// The parent ends this process at the right time; a terminal sends its signals to all processes at once.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', () => process.exit())
 
-/** How often it is looked how long a page takes, at most. */
+/** Maximum interval between checks of the CPU time. */
 const LOOK_MS = 250
 
-/** Gives a page up that computes for too long. The clock of the wall would do so to good ones when the machine is busy. */
+/** Gives up a page that uses too much CPU time. A wall-clock limit would hit good pages when the machine is busy. */
 function watchTime({ computeMs }: PageQuestion): void {
   const before = process.cpuUsage()
   const look = (): void => {

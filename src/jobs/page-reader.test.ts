@@ -17,7 +17,7 @@ function snapshotOf(html: string) {
   return { url: 'https://host.example/page', body: text, headers: { 'content-type': 'text/html' } }
 }
 
-/** Reads pages side by side in a thread, and says what became of each. */
+/** Reads pages concurrently in the reader process, and returns the result of each. */
 async function readAll(pages: readonly string[], options: Partial<PageReaderOptions>): Promise<string[]> {
   const reader = openPageReader({ sha256, threadAboveBytes: 0, ...options })
   try {
@@ -30,7 +30,7 @@ async function readAll(pages: readonly string[], options: Partial<PageReaderOpti
   }
 }
 
-test('a page that needs too much memory is given up, and those beside it are read', async () => {
+test('a page that needs too much memory is given up, and the pages beside it are read', async () => {
   const hungry = '<i>'.repeat(300_000)
   expect(await readAll(['<p>One.', hungry, '<p>Two.'], { threadMb: 40 })).toEqual([
     'page',
@@ -39,9 +39,9 @@ test('a page that needs too much memory is given up, and those beside it are rea
   ])
 })
 
-test('a page that takes too long is given up, and those beside it are read', async () => {
+test('a page that takes too long is given up, and the pages beside it are read', async () => {
   const slow = '<i>'.repeat(1_000_000)
-  // A page of so many bytes may compute twice as long.
+  // A page of this size gets twice the CPU time.
   expect(await readAll(['<p>One.', slow, '<p>Two.'], { threadMb: 4000, pageMs: 500 })).toEqual([
     'page',
     'PageDefect: takes longer than 1 s to read',
@@ -49,11 +49,11 @@ test('a page that takes too long is given up, and those beside it are read', asy
   ])
 })
 
-test('a good page is read however little of the machine it gets', async () => {
+test('a good page is read, however little CPU time the machine gives it', async () => {
   const reader = openPageReader({ sha256, threadAboveBytes: 0, pageMs: 1500 })
   await reader.readPage(snapshotOf('<p>One.'), 'key')
   const asked = reader.readPage(snapshotOf('<p>word</p>'.repeat(3000)), 'key')
-  // A machine that is busy with something else does not let a process compute.
+  // Simulates a busy machine that does not schedule the process.
   const [child = 0] = childrenOf(process.pid)
   process.kill(child, 'SIGSTOP')
   await setTimeout(2000)
@@ -62,7 +62,7 @@ test('a good page is read however little of the machine it gets', async () => {
   await reader.close()
 })
 
-test('a page that would grow without bounds is given up', async () => {
+test('a page whose result grows without bounds is given up', async () => {
   const links = `<base href="https://host.example/${'a/'.repeat(900)}">${'<a href=x>y</a> '.repeat(17_000)}`
   expect(await readAll(['<h2>H'.repeat(26_000), links], {})).toEqual([
     'PageDefect: is cut into more than 25000 chunks',
@@ -70,7 +70,7 @@ test('a page that would grow without bounds is given up', async () => {
   ])
 })
 
-test('the body of a large page is handed over, that of a small one stays', async () => {
+test('the body of a large page is transferred, that of a small one is not', async () => {
   const reader = openPageReader({ sha256, threadAboveBytes: 1000 })
   const small = snapshotOf('')
   const large = snapshotOf('<p>word</p>'.repeat(1000))
@@ -79,12 +79,12 @@ test('the body of a large page is handed over, that of a small one stays', async
   expect(small.body.length).toBeGreaterThan(0)
   expect(large.body.length).toBe(0)
   await reader.rest()
-  // It can be used again.
+  // The reader can be used again after `rest`.
   expect((await reader.readPage(snapshotOf('<p>word</p>'.repeat(1000)), 'key')).extraction.type).toBe('page')
   await reader.close()
 })
 
-test('the body of a large page stays where it is needed afterwards', async () => {
+test('the body of a large page is kept if it is needed afterwards', async () => {
   const reader = openPageReader({ sha256, threadAboveBytes: 1000 })
   const large = snapshotOf('<p>word</p>'.repeat(1000))
   await reader.readPage(large, 'key', { keepsBody: true })
@@ -92,7 +92,7 @@ test('the body of a large page stays where it is needed afterwards', async () =>
   await reader.close()
 })
 
-test('a page is cut as its profile says, in the thread as beside everything else', async () => {
+test('a page is cut by its profile, both in this process and in the reader process', async () => {
   const html = `<h1>Long</h1>${'<p>Some words of a paragraph that is not short at all.</p>'.repeat(200)}`
   const [small, large] = [openPageReader({ sha256 }), openPageReader({ sha256, threadAboveBytes: 0 })]
   const count = async (reader: typeof small, chunks: ChunkProfile) =>
@@ -102,7 +102,7 @@ test('a page is cut as its profile says, in the thread as beside everything else
   await Promise.all([small.close(), large.close()])
 })
 
-test('whoever waits for a page when the reader is closed is told so', async () => {
+test('closing the reader rejects pending pages', async () => {
   const reader = openPageReader({ sha256, threadAboveBytes: 0 })
   const readings = [snapshotOf('<p>One.'), snapshotOf('<p>Two.')].map((one) => reader.readPage(one, 'key'))
   const settled = Promise.allSettled(readings)
@@ -110,8 +110,8 @@ test('whoever waits for a page when the reader is closed is told so', async () =
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('a small page with very many elements is read in the thread', async () => {
-  // A thread that may take no time at all reads nothing: what is read was read elsewhere.
+test('a small page with very many elements is read in the reader process', async () => {
+  // With this limit the reader process gives up every page, so a page that is read was read in this process.
   const [plain, dense] = await readAll([`<p>${'word '.repeat(20_000)}`, '<dt><dd>'.repeat(12_000)], {
     threadAboveBytes: 500_000,
     pageMs: 1,
@@ -120,9 +120,9 @@ test('a small page with very many elements is read in the thread', async () => {
   expect(dense).toContain('PageDefect')
 })
 
-test('the process that reads ends with whoever asks, however that ends', async () => {
+test('the reader process ends with its parent, even if that is killed', async () => {
   const reader = new URL('page-reader.ts', import.meta.url).href
-  // It has read a page, and waits for more, when it is killed.
+  // The parent is killed after it has read a page and waits for more.
   const code = `const { openPageReader } = await import(${JSON.stringify(reader)})
     const body = new TextEncoder().encode('<p>One.')
     await openPageReader({ sha256: String, threadAboveBytes: 0 }).readPage({ url: 'https://host.example/', body }, 'key')
@@ -146,12 +146,12 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A document that its parser takes minutes for: it looks through the rest of a paragraph for every reference that is not closed. */
+/** A document that takes its parser minutes, because it scans the rest of a paragraph for every unclosed reference. */
 const ENDLESS = `= Guide\n\n${`${'<<a'.repeat(16_000)}\n\n`.repeat(30)}`
-/** A few bytes for each of very many objects. */
+/** Very many objects of a few bytes each. */
 const HUNGRY = `{"nbformat": 4, "cells": [{}${', {}'.repeat(2_000_000)}]}`
 
-test('documents that would never be read are given up, and those beside them are read', async () => {
+test('documents that take too long or too much memory are given up, and the documents beside them are read', async () => {
   const reader = openPageReader({ sha256, threadMb: 60, pageMs: 4000 })
   const documents = { 'a.rst': 'One\n===\n\nText.\n', 'b.adoc': ENDLESS, 'c.ipynb': HUNGRY, 'd.csv': 'a,b\n1,2\n' }
   const readings = await Promise.allSettled(
@@ -169,7 +169,7 @@ test('documents that would never be read are given up, and those beside them are
   await reader.close()
 })
 
-test('an extraction of HTML or Markdown has the limits of documents', async () => {
+test('an extraction of HTML or Markdown has the same limits as documents', async () => {
   const reader = openPageReader({ sha256, threadMb: 40 })
   const table = `| a | b |\n| --- | --- |\n${'| one | two |\n'.repeat(60_000)}`
   const markdown = { url: 'https://host.example/table.md', body: table, headers: { 'content-type': 'text/markdown' } }
@@ -188,7 +188,7 @@ test('small Markdown with very many brackets or cells is extracted within the li
   await reader.close()
 })
 
-test('an extraction reports the same removals wherever it is made', async () => {
+test('an extraction reports the same removals in both processes', async () => {
   const hidden = '<p hidden>secret</p>'
   const removalsOf = async (threadAboveBytes: number) => {
     const reader = openPageReader({ sha256, threadAboveBytes })

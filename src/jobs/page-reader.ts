@@ -7,37 +7,37 @@ import { formatOfAnswer } from '../documents/answers.ts'
 import type { PageEnd } from './page-process.ts'
 import type { PageAnswer, PageQuestion } from './page-worker.ts'
 
-/** How pages are read. */
+/** The limits of a page reader. */
 export interface PageReaderOptions {
   readonly sha256: Sha256
   /**
-   * Pages of more bytes are read in another process, and smaller ones that have very many elements: they would hold up every other
-   * answer for longer than handing them over costs, and the worst of them take 500 times their size. @default 524_288
+   * Larger pages are read in another process, and so are smaller ones with very many elements: they would delay all other work for longer
+   * than the transfer takes, and the worst of them need 500 times their size in memory. @default 524_288
    */
   readonly threadAboveBytes?: number
-  /** What the thread that reads them there may have for its objects; a page that needs more is a defective one. @default 320 */
+  /** The heap limit of the thread that reads there, in MB; a page that needs more counts as defective. @default 320 */
   readonly threadMb?: number
   /**
-   * How long its process may compute for a small page, in milliseconds; up to four times that for a large one. Time in which the machine
-   * is busy with something else does not count. @default 30_000
+   * The CPU time for a small page in milliseconds; a large page gets up to four times as much. Time in which the machine is busy with other
+   * work does not count. @default 30_000
    */
   readonly pageMs?: number
 }
 
-/** A page reader that may have a process, which must be closed. */
+/** A page reader that may own a process, and must be closed. */
 export interface OpenPageReader {
   readonly readPage: PageReader
   readonly readDocument: DocumentReader
-  /** Reads a page or document without cutting it into chunks, within the same limits. */
+  /** Reads a page or document without chunking it, within the same limits. */
   extract(snapshot: Snapshot, name: string, debug: boolean): Promise<Extraction>
-  /** Ends the process, and with it the memory it holds, if it has nothing to do. */
+  /** Ends the process to free its memory, if it is idle. */
   rest(): Promise<void>
   close(): Promise<void>
 }
 
-/** A process without work is ended after this time. */
+/** An idle process ends after this time. */
 const IDLE_MS = 10_000
-/** Time for a process to start. */
+/** Timeout for the start of a process. */
 const START_MS = 60_000
 
 /** Opens a page reader. Its process starts with the first large page or document. */
@@ -46,7 +46,7 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const apart = new PageProcess(threadMb)
   const limitOf = ({ body }: Snapshot): number =>
     pageMs * Math.min(MOST_TIMES, 1 + Math.floor(body.length / BYTES_A_TIME))
-  // The size of a document does not tell what it costs.
+  // The size of a document does not indicate its cost.
   const isCostly = (snapshot: Snapshot): boolean =>
     snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfAnswer(snapshot) !== undefined
   return {
@@ -55,7 +55,7 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
         const question = { type: 'page', snapshot, key, profile: options.chunks, computeMs: limitOf(snapshot) } as const
         return (await apart.read(question, options.keepsBody)) as PageReading
       }
-      // Loaded with the first page: whoever only searches has no use for what reads HTML.
+      // Loaded with the first page, because searches do not need the HTML parser.
       const { readPage } = await import('../crawl/read-page.ts')
       return readPage(snapshot, key, sha256, options.chunks)
     },
@@ -82,22 +82,22 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   }
 }
 
-/** A page may compute once more as long for each of so many bytes, up to so many times in all. */
+/** The CPU time of a page is multiplied by one more for every `BYTES_A_TIME` bytes, up to `MOST_TIMES`. */
 const BYTES_A_TIME = 3_000_000
 const MOST_TIMES = 4
 /**
- * Whoever has not answered after so many times of what it may compute is given up, however busy the machine is: it waits for something
- * that never comes. The run that asks must not take itself for one that stands still.
+ * Wall-clock limit, as a multiple of the CPU time: a process that exceeds it waits for something that never happens, however busy the
+ * machine is. It stays below the time after which a crawl without progress ends itself.
  */
 const PATIENCE = 10
 const MOST_PATIENCE_MS = 480_000
 
-/** Most marks of one kind in a page that is read in this process. */
+/** Maximum number of marks of one kind in a page that is read in this process. */
 const MOST_MARKS = 20_000
-/** Marks that make a page costly in large numbers: elements, links and cells. */
+/** Characters that make a page costly in large numbers: elements, links and cells. */
 const MARKS = ['<', '[', '|']
 
-/** Whether a page has more elements, links or cells than can be read quickly. */
+/** Whether a page has too many elements, links or cells to be read quickly. */
 function isDense(body: Snapshot['body']): boolean {
   return body.length > MOST_MARKS && MARKS.some((mark) => isAbove(body, mark, MOST_MARKS))
 }
@@ -115,15 +115,15 @@ function isAbove(body: Snapshot['body'], mark: string, most: number): boolean {
 
 interface Job {
   readonly question: PageQuestion
-  /** Memory that is handed over with it. */
+  /** Memory that is transferred with the question. */
   readonly given: ArrayBuffer[]
   readonly resolve: (reading: PageReading | DocumentReading) => void
   readonly reject: (error: Error) => void
 }
 
 /**
- * One process that reads pages, one after the other, so that one that brings it down takes no other along. A new one is started when
- * there is something to read again. A thread of this process would not do: whoever needs very much memory at once ends both.
+ * A process that reads pages one after another, so that a page that crashes it affects no other page. It is started again when the next
+ * page arrives. A thread would not be sufficient: a page that needs too much memory at once would end this process too.
  */
 class PageProcess {
   readonly #threadMb: number
@@ -172,11 +172,11 @@ class PageProcess {
     child.ref()
     child.channel?.ref()
     child.send(job.question)
-    // It has been copied.
+    // The data has been copied to the child, so the memory can be released.
     for (const memory of job.given) memory.transfer(0)
   }
 
-  /** What it takes to start a process is no fault of the page. How long it computes, the process itself looks after. */
+  /** Sets the wall-clock limit. The time to start does not count towards the limit of the page. The process itself checks its CPU time. */
   #setLimit(child: ChildProcess, { question }: Job): void {
     clearTimeout(this.#timer)
     const [ms, problem] = this.#isReady
@@ -186,7 +186,7 @@ class PageProcess {
   }
 
   #start(): ChildProcess {
-    // Beside this file, built or not.
+    // The script is beside this file, with the same extension.
     const file = fileURLToPath(import.meta.url).replace(/page-reader(\.\w+)$/, 'page-process$1')
     const child = fork(file, [String(this.#threadMb)], {
       execArgv: [],
@@ -217,12 +217,12 @@ class PageProcess {
     return child
   }
 
-  /** Gives the page up that a process is reading, and the process. */
+  /** Gives up the current page, and ends the process. */
   #fail(child: ChildProcess, problem: string): void {
     if (this.#child !== child) return
     const job = this.#current
     this.#current = undefined
-    // The next page waits until the memory of this one is free.
+    // The next page waits until the memory of this process is free.
     void this.#endChild().then(() => this.#next())
     job?.reject(new PageDefect(problem))
   }
@@ -239,14 +239,14 @@ class PageProcess {
   }
 }
 
-/** What a page can be handed over with instead of being copied: memory that holds its body and nothing else. */
+/** The memory that can be transferred instead of copied: a buffer that contains only the body. */
 function ownedMemory({ body }: Snapshot): ArrayBuffer[] {
   if (typeof body === 'string') return []
   const { buffer, byteLength } = body
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
 
-/** A process that gets no more memory aborts itself. */
+/** A process that runs out of memory aborts itself. */
 function describeDeath(signal: NodeJS.Signals | null): string {
   return signal === 'SIGABRT' ? 'needs more memory than it may have' : 'ends the process that reads it'
 }

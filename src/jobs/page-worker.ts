@@ -9,20 +9,20 @@ import type { DocumentReading, PageReading } from '../crawl/ports.ts'
 import { readPage } from '../crawl/read-page.ts'
 import { formatOfAnswer } from '../documents/answers.ts'
 
-/** What the worker is asked: one page or document at a time. */
+/** A request to the worker, one page or document at a time. */
 export interface PageQuestion {
-  /** `extraction` is a page without its chunks. */
+  /** `extraction` reads a page without chunking it. */
   readonly type: 'page' | 'extraction' | 'document'
   readonly snapshot: Snapshot
   readonly key: string
   readonly profile?: ChunkProfile | undefined
-  /** Whether to tell what was left out of an extraction. */
+  /** Whether to report what an extraction left out. */
   readonly debug?: boolean
-  /** How long it may compute for it, in milliseconds. */
+  /** CPU time limit in milliseconds. */
   readonly computeMs: number
 }
 
-/** What it answers: once when it has begun, and once to each question. */
+/** The messages of the worker: `ready` once, then one for each request. */
 export type PageAnswer =
   | { readonly type: 'ready' }
   | { readonly type: 'read'; readonly reading: PageReading | DocumentReading }

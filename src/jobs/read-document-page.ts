@@ -9,7 +9,7 @@ import type { Converted, DocumentRefusal, TextDocument } from '../documents/docu
 import { convertDocument, type Format } from '../documents/formats.ts'
 import { extractDocument } from './read-document.ts'
 
-/** Reads an answer of the web that is a document. It has one address, and so it is one page, whatever it holds. */
+/** Reads a web response that is a document. It has one address, so it becomes one page, whatever it contains. */
 export async function readDocumentPage(
   snapshot: Snapshot,
   format: Format,
@@ -20,7 +20,7 @@ export async function readDocumentPage(
   const { url, body } = snapshot
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const converted = await convertDocument(format, bytes, pathOf(url))
-  // As with files: relative links of these lead to other parts of the same one.
+  // As for files: relative links in binary formats lead to other parts of the same document.
   const relativeLinks = format.form === 'binary' ? 'dropped' : 'resolved'
   const extraction = extractConverted(converted, { ...snapshot, relativeLinks }, sha256)
   if (extraction.type === 'no-page') return { extraction, record: null, format: format.name }
@@ -35,7 +35,7 @@ export async function readDocumentPage(
 
 function extractConverted(converted: Converted, answer: Snapshot, sha256: Sha256): Extraction {
   if (converted.type === 'refused') return noPage(REFUSALS[converted.reason], converted.detail)
-  // With what its server said beside it: whether it may be indexed, its proper address, its language.
+  // Keeps the headers of the response: whether the document may be indexed, its canonical address, its language.
   const extract = (document: TextDocument): Extraction => extractDocument(document, answer, sha256)
   if (converted.type === 'document') return extract(converted)
   const [first, ...others] = converted.parts.flatMap((part): JoinedPart[] => {

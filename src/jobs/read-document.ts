@@ -9,7 +9,7 @@ import { recordPage } from '../crawl/read-page.ts'
 import type { TextDocument } from '../documents/document.ts'
 import { convertDocument, formatOf, formatOfType } from '../documents/formats.ts'
 
-/** Reads a document: makes pages of it, and reads those as pages of the web are. The key is its path. */
+/** Converts a document to pages, and reads them like web pages. The key is its path. */
 export async function readDocument(
   { url, body, headers = {}, relativeLinks = 'resolved' }: Snapshot,
   key: string,
@@ -21,7 +21,7 @@ export async function readDocument(
   if (format === undefined) return { type: 'refused', reason: 'not-text', detail: 'its format is not known' }
   const converted = await convertDocument(format, bytes, key)
   if (converted.type === 'refused') return converted
-  // Relative links of these lead to other parts of the same file.
+  // Relative links in binary formats lead to other parts of the same file.
   const links = format.form === 'binary' ? 'dropped' : relativeLinks
   const read = (document: TextDocument, name: string): PageReading => {
     const extraction = extractDocument(document, { url, relativeLinks: links, isFile: true }, sha256)
@@ -39,20 +39,20 @@ export async function readDocument(
 
 type PageExtraction = Extract<Extraction, { type: 'page' }>
 
-/** A page of Markdown with components, whose headings are shown as those of Markdown are. */
+/** A page of Markdown with components, whose headings get anchors like those of Markdown. */
 function withAnchors(extraction: PageExtraction): PageExtraction {
   const { page } = extraction
   return { ...extraction, page: { ...page, sections: withHeadingAnchors(page.sections) } }
 }
 
-/** The page of a document, or of a part of one, with what is known of where it comes from. */
+/** Extracts the page of a document or of a part of one, with the metadata of its origin. */
 export function extractDocument(document: TextDocument, from: Omit<Snapshot, 'body'>, sha256?: Sha256): Extraction {
   const made = snapshotOf(document, from.url)
   const snapshot = { ...from, ...made, headers: { ...from.headers, ...made.headers } }
   return extractPage(snapshot, { ...(sha256 === undefined ? {} : { sha256 }), generator: pharosDocument })
 }
 
-/** A document as an answer of the web that holds it and nothing around it. */
+/** Turns a document into a web response that contains nothing else. */
 function snapshotOf(document: TextDocument, url: string): Snapshot {
   const { title, author, language, modifiedAt, body } = document
   if (body.form === 'markdown') {

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { thisRunner } from './runner.ts'
 
-/** No process has this number: there are at most 2²². */
+/** No process has this pid: the maximum on Linux is 2²². */
 const UNUSED = 4_194_305
 
 const idOf = (pid: number | undefined) => thisRunner.id.replace(/\d+$/, String(pid))
 
-test('a runner is gone when its process on this machine is', async () => {
+test('a runner is gone when its process on this machine has ended', async () => {
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'])
   await once(child, 'spawn')
   expect(thisRunner.isGone(idOf(child.pid))).toBe(false)
@@ -17,8 +17,8 @@ test('a runner is gone when its process on this machine is', async () => {
   expect(thisRunner.isGone(idOf(child.pid))).toBe(true)
 })
 
-test('a runner is gone when it was killed, though nobody has asked for its end', async () => {
-  // Its parent stands still when it has started it, and will never ask.
+test('a runner is gone when its process was killed, even if the parent has not reaped it', async () => {
+  // The parent is stopped after starting the child, and never reaps it.
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; kill -STOP $$'])
   try {
     const [line] = (await once(parent.stdout, 'data')) as [Buffer]
@@ -26,16 +26,16 @@ test('a runner is gone when it was killed, though nobody has asked for its end',
     expect(thisRunner.isGone(idOf(pid))).toBe(false)
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => thisRunner.isGone(idOf(pid))).toBe(true)
-    // Its number is not free yet.
+    // The pid is still taken.
     expect(() => process.kill(pid, 0)).not.toThrow()
   } finally {
     parent.kill('SIGKILL')
   }
 })
 
-test('nothing is known of runners elsewhere', () => {
+test('a runner on another machine never counts as gone', () => {
   expect(thisRunner.isGone(thisRunner.id)).toBe(false)
-  // As on another machine that is called the same.
+  // The same host name on another machine.
   const [name, , ...rest] = idOf(UNUSED).split('/')
   expect(thisRunner.isGone(idOf(UNUSED))).toBe(true)
   expect(thisRunner.isGone([name, '00000000-0000', ...rest].join('/'))).toBe(false)

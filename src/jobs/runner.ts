@@ -2,25 +2,25 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Runner } from '../library/library.ts'
 
-/** This process, as one that runs crawls. Of others it can only tell whether they are gone where they ran on this machine. */
+/** This process as a runner of crawls. It can only tell whether runners on the same machine are gone. */
 export const thisRunner: Runner = {
   id: nameOf(process.pid),
   isGone(id) {
     const [, pid = ''] = /\/(\d+)$/.exec(id) ?? []
-    // A number that was given to another process since then counts as alive; its sign of life will tell.
+    // A reused pid counts as alive; the liveness timeout covers that case.
     return nameOf(Number(pid)) === id && !isAlive(Number(pid))
   },
 }
 
 /**
- * A process of this machine as one that runs crawls. Numbers mean something only where they were given out, which is less than a machine in
- * a container; and machines may have one name, but no two were started as the same.
+ * The id of a process on this machine as a runner. A pid is only unique within its pid namespace, which in a container is smaller than the
+ * machine. Machines can share a host name, but not a boot id.
  */
 export function nameOf(pid: number): string {
   return `${hostname()}/${readPlace()}/${pid}`
 }
 
-/** Where numbers of processes are given out: the start of the machine and what it calls the container, as far as it tells. */
+/** Identifies the pid namespace: the boot id of the machine and the namespace, as far as the system provides them. */
 function readPlace(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')
@@ -30,25 +30,25 @@ function readPlace(): string {
   }
 }
 
-/** Whether there is a process of this number that is still running. */
+/** Whether a process with this pid is running. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return !isDead(pid)
   } catch (error) {
-    // Somebody else's process is one too.
+    // A process of another user exists too.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-/** A process that was killed keeps its number until its parent asks for it, which in a container may be never. */
+/** Whether a process is a zombie. A killed process keeps its pid until its parent reaps it, which in a container may be never. */
 function isDead(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name of the program is in brackets, and may hold brackets itself.
+    // The program name is in parentheses, and may contain parentheses itself.
     return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
   } catch {
-    // Only Linux tells.
+    // Only Linux provides this file.
     return false
   }
 }

@@ -15,7 +15,7 @@ async function stage() {
   const { values } = readConfig({ environment: {}, flags: { library: path } })
   let isHere = true
   const pool = openSearchPool({
-    // Whoever would search here while it is left to the threads finds nothing to search in.
+    // Without a store a search in this thread fails, which proves that the threads answered.
     open: async () => (isHere ? library : { ...library, store: undefined as unknown as Library['store'] }),
     program: new URL('../cli/search-worker.ts', import.meta.url),
     data: { values },
@@ -33,7 +33,7 @@ async function stage() {
   return { library, pool, leaveToThreads }
 }
 
-test('answers in threads what it answers here, and says what is wrong in the same words', async () => {
+test('threads return the same answers and the same errors as this thread', async () => {
   const { library, pool, leaveToThreads } = await stage()
   const input = { query: 'anything at all' }
   const own = await searchLibrary(library, input)
@@ -50,19 +50,19 @@ test('answers in threads what it answers here, and says what is wrong in the sam
   await expect(pool.listDuplicates({ source: 'nobody' })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
 })
 
-test('duplicates are listed in a thread that has yet to start', async () => {
+test('duplicates are listed in a thread that is still starting', async () => {
   const { pool } = await stage()
   expect(pool.ready).toBe(0)
   expect(await pool.listDuplicates({})).toMatchObject({ groups: [], groupCount: 0 })
   expect(pool.ready).toBeGreaterThan(0)
 })
 
-test('threads that cannot open the library are told of once, and left alone for a while', async () => {
+test('threads that cannot open the library cause one warning, and are not restarted for a while', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-pool-'))
   const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
   const warnings: string[] = []
   const program = new URL('../cli/search-worker.ts', import.meta.url)
-  // A folder is no library.
+  // A folder is not a library.
   const { values } = readConfig({ environment: {}, flags: { library: folder } })
   const warn = (message: string) => void warnings.push(message)
   const pool = openSearchPool({ open: async () => library, program, data: { values }, size: 2, warn })
@@ -85,7 +85,7 @@ test('threads that cannot open the library are told of once, and left alone for 
   expect(warnings).toEqual([expect.stringContaining('without threads of their own')])
 })
 
-test('answers here after it was closed', async () => {
+test('a closed pool answers in this thread', async () => {
   const { library, pool } = await stage()
   await pool.close()
   const input = { query: 'anything' }

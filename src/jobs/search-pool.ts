@@ -15,61 +15,61 @@ type ThreadTask =
 
 type ThreadAnswer = SearchAnswer | DuplicateList
 
-/** A message of a thread: ready, an answer, or a failure. */
+/** A message from a thread: ready, an answer, or a failure. */
 export type SearchReply =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly number: number; readonly answer: ThreadAnswer }
   | { readonly type: 'failure'; readonly number: number; readonly failure: SearchFailure }
 
-/** An error as it goes from one thread to another. */
+/** An error in a form that can be sent between threads. */
 export interface SearchFailure {
-  /** Null for one that is not in the table of errors. */
+  /** Null for errors that are not in the table of errors. */
   readonly code: ErrorCode | null
   readonly details: PharosError['details']
   readonly message: string
 }
 
-/** How a library is searched in threads. */
+/** The configuration of a pool. */
 export interface SearchPoolOptions {
-  /** The library as this thread has it. */
+  /** Opens the library in this thread. */
   readonly open: () => Promise<Library>
-  /** The program of a search thread, and what it is given. */
+  /** The script of a search thread, and its data. */
   readonly program: URL
   readonly data: unknown
   /** Number of threads. */
   readonly size: number
-  /** Told when threads cannot be used, once until they can. */
+  /** Called once when threads cannot be used, and again only after they could be. */
   readonly warn?: (message: string) => void
 }
 
-/** Searches in threads, which must be closed. */
+/** A pool of search threads, which must be closed. */
 export interface SearchPool {
-  /** Threads that have the library open. */
+  /** The number of threads that have the library open. */
   readonly ready: number
   search(input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer>
-  /** Compares all pages, which takes seconds where there are very many: that is left to a thread, even if it has to be started first. */
+  /** Compares all pages, which takes seconds in a large library, so it waits for a thread even if it must be started first. */
   listDuplicates(input: DuplicatesInput, signal?: AbortSignal): Promise<DuplicateList>
   close(): Promise<void>
 }
 
 /**
- * Threads that nobody asked for so long are ended. The system has most of their memory back then, but not all: of 220 MB that two of
- * them took, 50 MB stayed with the process, for whatever it needs next.
+ * Idle threads end after this time. That returns most of their memory: of 220 MB that two threads used, 50 MB stayed allocated to the
+ * process.
  */
 const IDLE_MS = 60_000
-/** Threads that could not open the library are not started again before this. */
+/** Cool-down before threads that could not open the library are started again. */
 const BROKEN_MS = 30_000
-/** Left to itself, the nursery of each grows until it is as large as all the rest: two of them took 490 MB then, and 200 MB so. */
+/** Heap limits. By default the young generation grows as large as everything else: two threads used 490 MB instead of 200 MB. */
 const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 }
 
 /**
- * Searches a library in threads of their own, each with the library open: a search keeps a processor busy for some milliseconds, in
- * which this thread could answer nobody else. They are started by the first search, which is answered here, as all are while no
- * thread is ready and where meanings take part: the model is in a process of its own, and one of them is enough.
+ * Searches a library in threads that each have it open, because a search blocks its thread for some milliseconds. The first search starts
+ * the threads and runs in this thread, as do all searches while no thread is ready. Semantic searches always run here: the model has its
+ * own process, and one of them is sufficient.
  */
 export function openSearchPool({ open, program, data, size, warn }: SearchPoolOptions): SearchPool {
   let threads: SearchThread[] = []
-  /** Tells the library that the threads were started for from one that was put in its place: each has vectors of its own. */
+  /** Identifies the library that the threads were started for: a reopened library has a new `vectors` object. */
   let openFor: Library['vectors']
   let brokenAt: number | undefined
   let idle: NodeJS.Timeout | undefined
@@ -93,7 +93,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
       onBroken: noteBroken,
     })
   const findThread = ({ vectors }: Library): SearchThread | undefined => {
-    // The library was opened again; these threads have the earlier one open.
+    // The library was opened again, and these threads have the previous one open.
     if (vectors !== openFor) void endAll()
     openFor = vectors
     threads = threads.filter(({ isGone }) => !isGone)
@@ -115,7 +115,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
       if (thread === undefined) return searchLibrary(library, input, signal)
       const answer = await thread.ask({ task: 'search', input })
       signal?.throwIfAborted()
-      // A thread that broke has taken the question with it, and none of what it was to do.
+      // If the thread broke, the search is repeated here; it had no side effects.
       return (answer as SearchAnswer | undefined) ?? searchLibrary(library, input, signal)
     },
     async listDuplicates(input, signal) {
@@ -132,10 +132,10 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
   }
 }
 
-/** Told how a thread fares. */
+/** Receives the state of a thread. */
 interface ThreadHearer {
   readonly onReady: () => void
-  /** It has never been ready. */
+  /** Called if the thread ends before it was ready. */
   readonly onBroken: (problem: string) => void
 }
 
@@ -158,12 +158,12 @@ class SearchThread {
     this.#worker.on('exit', () => this.#break('a thread ended by itself'))
   }
 
-  /** Questions that it has not answered. */
+  /** The number of unanswered requests. */
   get waiting(): number {
     return this.#asked.size
   }
 
-  /** Undefined when the thread breaks before it answers. One that is not ready yet answers when it is. */
+  /** Resolves to undefined if the thread breaks first. A thread that is not ready yet answers later. */
   ask(task: ThreadTask): Promise<ThreadAnswer | undefined> {
     const number = ++this.#last
     return new Promise((resolve, reject) => {
@@ -189,7 +189,7 @@ class SearchThread {
     else asked?.reject(toError(reply.failure))
   }
 
-  /** One that was ready will be again; one that never was would end the same way at once. */
+  /** A thread that was ready can be restarted; one that never was would fail again immediately, so it is reported. */
   #break(problem: string): void {
     const isNews = !this.isReady && !this.isGone
     this.#leave()

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest'
 import type { CrawlProcess } from '../library/dispatch/runner.ts'
 import { createSpawnRunner } from './spawn-crawl.ts'
 
-/** Starts Node with a script, and gives what it says. */
+/** Starts Node with a script, and collects its output. */
 function startScript(script: string, args: readonly string[] = []): { process: CrawlProcess; said: string[] } {
   const said: string[] = []
   const runner = createSpawnRunner({ command: process.execPath, args: ['-e', script, '--'], maxLineChars: 20 })
   return { process: runner.start(args, (stream, line) => said.push(`${stream}: ${line}`)), said }
 }
 
-describe('a process that is started', () => {
-  test('is told its arguments as they are, and heard line by line', async () => {
+describe('spawned process', () => {
+  test('passes arguments unchanged, and splits the output into lines', async () => {
     const script = `
       process.stdout.write('one\\r\\ntw')
       process.stderr.write('trouble\\n')
@@ -27,7 +27,7 @@ describe('a process that is started', () => {
     expect(said).toContain('stderr: trouble')
   })
 
-  test('has lines that are too long cut off, but not its frames', async () => {
+  test('cuts long lines, but not frames', async () => {
     const script = `
       process.stdout.write('x'.repeat(15)); process.stdout.write('x'.repeat(15) + '\\n')
       process.stdout.write('QUEUE {"url":"' + 'y'.repeat(50) + '"}\\n' + 'z'.repeat(2_000_000))`
@@ -40,7 +40,7 @@ describe('a process that is started', () => {
     ])
   })
 
-  test('gets commands until it is over', async () => {
+  test('delivers commands until the process has ended', async () => {
     const { process: child, said } = startScript(`
       process.stdin.on('data', (data) => { process.stdout.write('got ' + data); process.stdin.destroy() })`)
     expect(child.send('PAUSE')).toBe(true)
@@ -49,7 +49,7 @@ describe('a process that is started', () => {
     expect(child.send('RESUME')).toBe(false)
   })
 
-  test('ends with the signal it gets', async () => {
+  test('ends the process with the given signal', async () => {
     const { process: child } = startScript('setTimeout(() => {}, 60000)')
     child.kill('SIGKILL')
     expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL', problem: null })
@@ -57,7 +57,7 @@ describe('a process that is started', () => {
   })
 })
 
-test('a program that is not there is an end at once, with the reason', async () => {
+test('a missing program ends immediately with the reason', async () => {
   const runner = createSpawnRunner({ command: '/nowhere/pharos', args: [] })
   const child = runner.start(['x'], () => expect.unreachable())
   expect(child.mark).toBeNull()
@@ -68,15 +68,15 @@ test('a program that is not there is an end at once, with the reason', async () 
   expect(problem).toMatch(/could not be started: .*ENOENT/)
 })
 
-describe('a process that an earlier server started', () => {
+describe('process of an earlier server', () => {
   const runner = createSpawnRunner({ command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60000)'] })
 
-  test('is known by its number and its start, and can be ended', async () => {
+  test('identifies a process by its pid and start time, and can end it', async () => {
     const child = runner.start([], () => undefined)
     const { mark } = child
     if (mark === null) throw new Error('it was not started')
     expect(runner.isAlive(mark)).toBe(true)
-    // Another one that got the number of one that is gone.
+    // Another process that reuses the pid.
     const other = { ...mark, began: 'another time' }
     expect(runner.isAlive(other)).toBe(false)
     runner.kill(other, 'SIGKILL')
@@ -87,7 +87,7 @@ describe('a process that an earlier server started', () => {
     runner.kill(mark, 'SIGKILL')
   })
 
-  test('is gone when nothing has its number', () => {
+  test('a process with an unused pid counts as ended', () => {
     expect(runner.isAlive({ pid: 2 ** 30, began: null })).toBe(false)
   })
 })

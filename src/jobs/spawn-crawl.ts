@@ -6,20 +6,20 @@ import { messageOf } from '../core/errors.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessMark } from '../library/dispatch/runner.ts'
 import { isAlive } from './runner.ts'
 
-/** How crawls are started. */
+/** How crawl processes are started. */
 export interface SpawnOptions {
-  /** The program, such as the one that runs Node. */
+  /** The program, such as Node. */
   readonly command: string
-  /** What it is told before what is told of a crawl. */
+  /** Arguments before those of the crawl. */
   readonly args: readonly string[]
-  /** Its environment. @default that of this process */
+  /** The environment. @default that of this process */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Characters of a line beyond which it is cut. @default 8192 */
+  /** Maximum number of characters in a line; longer ones are cut. @default 8192 */
   readonly maxLineChars?: number
 }
 
 const MAX_LINE_CHARS = 8192
-/** Frames are never cut by people's measure: half of their JSON is worth nothing. */
+/** Frames get a much higher limit than other lines, because truncated JSON is useless. */
 const FRAME_FACTOR = 32
 
 /** Starts crawls as processes of this machine, without a shell. */
@@ -29,7 +29,7 @@ export function createSpawnRunner(options: SpawnOptions): CrawlRunner {
       try {
         return startCrawl(options, args, tell)
       } catch (error) {
-        // What it is told is longer than the system takes, or is nothing that can be told.
+        // The arguments are too long for the system, or invalid.
         return createFailed(Promise.resolve(messageOf(error)))
       }
     },
@@ -38,7 +38,7 @@ export function createSpawnRunner(options: SpawnOptions): CrawlRunner {
       try {
         if (isSame(mark)) process.kill(mark.pid, signal)
       } catch {
-        // It has just gone, or is somebody else's.
+        // The process has just ended, or belongs to another user.
       }
     },
   }
@@ -54,12 +54,12 @@ function startCrawl(
     windowsHide: true,
     ...(env === undefined ? {} : { env }),
   })
-  // There is nothing left to make pipes of, for which the system gives its reason in a moment.
+  // The system has no file descriptors left for pipes, and reports the reason asynchronously.
   if ((child.stdin as Writable | undefined) === undefined) {
     return createFailed(new Promise((resolve) => child.on('error', ({ message }) => resolve(message))))
   }
   let isOver = false
-  // Whatever cannot be written any more is told by its end.
+  // A failed write is ignored, because the end of the process is reported anyway.
   child.stdin.on('error', () => undefined)
   const told = (['stdout', 'stderr'] as const).map((name) => {
     const stream = child[name]
@@ -72,11 +72,11 @@ function startCrawl(
       resolve(result)
     }
     child.on('error', (error) => {
-      // It may also be that a signal could not be sent, which ends nothing.
+      // The error may also be a signal that could not be sent, which does not end the process.
       if (child.pid === undefined) end({ code: null, signal: null, problem: `could not be started: ${error.message}` })
     })
     child.on('close', (code, signal) => end({ code, signal, problem: null }))
-    // Something that the process has started may keep its pipes open when it is gone.
+    // A descendant of the process may keep its pipes open after it has ended.
     child.on('exit', () => {
       setTimeout(() => {
         for (const stop of told) stop()
@@ -93,24 +93,24 @@ function startCrawl(
       return child.stdin.write(`${command}\n`) || child.stdin.writable
     },
     kill(signal) {
-      // Its number may be given to another one once it is over.
+      // The pid may be reused once the process has ended.
       if (!isOver && pid !== undefined && child.exitCode === null && child.signalCode === null) child.kill(signal)
     },
   }
 }
 
-/** One that could not be started. */
+/** A process that could not be started. */
 function createFailed(reason: Promise<string>): CrawlProcess {
   const ended = reason.then((message) => ({ code: null, signal: null, problem: `could not be started: ${message}` }))
   return { mark: null, ended, send: () => false, kill: () => undefined }
 }
 
-/** How long what a process has printed is waited for after its end. */
+/** Grace period for the output of a process after its end. */
 const LAST_WORDS_MS = 1000
-/** Bytes of commands that a process has not taken. */
+/** Maximum number of command bytes that the process has not read. */
 const MOST_UNREAD = 65_536
 
-/** Splits what a stream brings into lines, and tells each. One that is too long is cut, and says so. Gives what ends that. */
+/** Splits a stream into lines, and passes each on. A line that is too long is cut and marked. Returns a function that stops reading. */
 function readLines(stream: Readable, maxChars: number, tell: (line: string) => void): () => void {
   const decoder = new StringDecoder('utf8')
   let line = ''
@@ -145,23 +145,23 @@ function readLines(stream: Readable, maxChars: number, tell: (line: string) => v
 
 const FRAME = /^[A-Z]{1,12} \{/
 
-/** When a process began, in the words of the system; null where it does not tell. */
+/** The start time of a process in the units of the system; null if it is unknown. */
 function readBegin(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name of the program is in brackets, and may hold spaces and brackets itself.
+    // The program name is in parentheses, and may contain spaces and parentheses itself.
     const [state = '', ...facts] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const ticks = facts[18]
-    // One that is over and was not collected yet is as good as gone.
+    // A zombie counts as ended.
     if (ticks === undefined || state === 'Z' || state === 'X') return null
-    // They are counted since the machine was started.
+    // The ticks count from the boot of the machine, so the boot id is part of the value.
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}/${ticks}`
   } catch {
     return null
   }
 }
 
-/** Whether a process is still there: the same one, as far as the system tells. */
+/** Whether the same process is still running, as far as the system can tell. */
 function isSame({ pid, began }: ProcessMark): boolean {
   const now = readBegin(pid)
   if (began !== null || now !== null) return began !== null && now === began && isAlive(pid)

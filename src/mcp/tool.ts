@@ -5,7 +5,7 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from '@modelcontextprotocol/server'
-import { type z, ZodOptional } from 'zod'
+import { ZodOptional, type z } from 'zod'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import type { Jobs } from '../library/jobs.ts'
 import type { Library } from '../library/library.ts'

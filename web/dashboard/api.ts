@@ -1,6 +1,6 @@
 import type { Explanation } from '../../src/core/search/explain.ts'
 
-/* What the HTTP API answers, as far as these pages use it. Moments are ISO 8601 there. */
+/* Responses of the HTTP API, limited to the fields that these pages use. Timestamps are ISO 8601. */
 
 /** A job in `GET /api/crawls`. */
 export interface CrawlItem {
@@ -14,9 +14,9 @@ export interface CrawlItem {
   readonly queueSize: number
   readonly status: 'queued' | 'running' | 'done' | 'failed' | 'stopped' | 'cancelled'
   readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
-  /** Whether another program crawls it: then it cannot be paused or stopped from here. */
+  /** Whether another program runs this crawl, so that it cannot be paused or stopped from here. */
   readonly elsewhere?: boolean
-  /** Said of those only. */
+  /** Only set when `elsewhere` is true. */
   readonly sourceId?: string
 }
 
@@ -35,7 +35,7 @@ export interface WorkerList {
   readonly items: readonly WorkerItem[]
 }
 
-/** One who takes crawls from the queue. */
+/** A worker process that takes crawls from the queue. */
 export interface WorkerItem {
   readonly id: string
   readonly name: string
@@ -43,7 +43,7 @@ export interface WorkerItem {
   readonly state: 'working' | 'draining' | 'lost'
   readonly slots: number
   readonly jobs: readonly WorkerJob[]
-  /** Crawls of others in which it takes part. */
+  /** Crawls of other workers that this worker helps with. */
   readonly helps: readonly WorkerJob[]
   readonly leases: number
   readonly visits: number
@@ -52,13 +52,13 @@ export interface WorkerItem {
   readonly silentMs: number
 }
 
-/** A crawl that a worker is busy with. */
+/** A crawl that a worker runs. */
 export interface WorkerJob {
   readonly id: string
   readonly url: string | null
 }
 
-/** How one host is treated. */
+/** The request rate of one host. */
 export interface HostPace {
   readonly rpm: number
   readonly limitRpm: number | null
@@ -66,7 +66,7 @@ export interface HostPace {
   readonly intervalMs: number
 }
 
-/** The `progress` event. Before a crawl has reported anything, most of it is missing. */
+/** The `progress` event. Most fields are missing until the crawl sends its first report. */
 export interface ProgressEvent {
   readonly jobId: string
   readonly stage?: CrawlItem['stage']
@@ -119,7 +119,7 @@ export interface RunList {
   readonly items: readonly RunItem[]
 }
 
-/** A run over what is stored. */
+/** A run of the analysis over the stored pages. */
 export interface RunItem {
   readonly id: string
   readonly status: 'running' | 'completed' | 'failed' | 'cancelled'
@@ -131,7 +131,7 @@ export interface RunItem {
   readonly error: string | null
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface RunProgress {
   readonly pages: number
   readonly totalPages: number
@@ -156,25 +156,25 @@ export interface HubCoverage {
   readonly hubs: number
   readonly countriesCovered: number
   readonly countries: number
-  /** The first of them, and how many there are. */
+  /** The first missing hubs; `missingCount` counts all of them. */
   readonly missing: readonly MissingHub[]
   readonly missingCount: number
   readonly patterns: readonly PatternItem[]
   readonly topics: readonly { readonly slug: string; readonly label: string; readonly hubs: number }[]
 }
 
-/** A hub that the site names, or one of its patterns implies, and that is not there. */
+/** A hub that the site lists or that one of its patterns implies, but that does not exist. */
 export interface MissingHub {
   readonly url: string
   readonly placeSlug: string | null
 }
 
-/** How addresses of a site are written. */
+/** A pattern of addresses on a site. */
 export interface PatternItem {
   readonly pattern: string
   readonly role: string
   readonly seen: number
-  /** Of what was supposed by it: what was there, and what was not. */
+  /** How many of the addresses guessed from the pattern exist, and how many do not. */
   readonly hits: number
   readonly misses: number
   /** From 0 to 1. */
@@ -187,7 +187,7 @@ export interface MentionList {
   readonly items: readonly PlaceMention[]
 }
 
-/** A place that pages are about. */
+/** A place, with the number of pages about it. */
 export interface PlaceMention {
   readonly place: {
     readonly id: number
@@ -206,7 +206,7 @@ export interface CrawlTypeList {
   readonly items: readonly CrawlTypeItem[]
 }
 
-/** A named way to crawl. */
+/** A named crawl type. */
 export interface CrawlTypeItem {
   readonly name: string
   readonly description: string
@@ -219,7 +219,7 @@ export interface QueueList {
   readonly items: readonly QueueItem[]
 }
 
-/** A job of the history. */
+/** A job in the history. */
 export interface QueueItem {
   readonly id: string
   readonly url: string
@@ -230,10 +230,10 @@ export interface QueueItem {
 
 /** `GET /api/crawls/:id`. */
 export interface CrawlDetail {
-  /** Why it did not come to a good end, in words. */
+  /** A readable message about why the crawl failed; null after a success. */
   readonly problem: string | null
   readonly sourceId: string | null
-  /** `unread`: addresses that a page limit kept from being read. */
+  /** `unread`: addresses that were not fetched because of the page limit. */
   readonly metrics: { readonly saved: number; readonly errors: number; readonly unread: number }
   readonly lastProgress: { readonly unchanged?: number } | null
 }
@@ -252,42 +252,42 @@ export interface DuplicateList {
   readonly unknown: number
 }
 
-/** Pages of which a search shows one. */
+/** A group of near-duplicates, of which a search shows one page. */
 export interface DuplicateGroup {
   readonly count: number
   readonly pages: readonly (SimilarItem & { readonly title: string; readonly sourceId: string })[]
 }
 
-/** A source with where it stands. */
+/** A source and its state. */
 export interface SourceItem {
   readonly id: string
   readonly name: string
   readonly version: string | null
-  /** The name, with the version where it has one. */
+  /** The name, followed by the version if there is one. */
   readonly label: string
   readonly url: string
   readonly kind: 'site' | 'folder' | 'archive' | 'repository' | 'package' | 'import'
   readonly settings: {
     readonly render: 'http' | 'auto' | 'chromium' | 'crawl4ai'
     readonly tree?: { readonly ref: string | null; readonly path: string | null }
-    /** Which version of a package was last read. */
+    /** The version of the package that the last crawl read. */
     readonly readVersion?: string
   }
-  /** Of a repository that was read, where one source is asked for. */
+  /** The commit of the repository that was read; only set when a single source is requested. */
   readonly commit?: string | null
   readonly status: 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
   readonly pages: number
   readonly chunks: number
-  /** The share of them that search by meaning finds, from 0 to 1; null where none can be found so. */
+  /** The share of chunks that have an embedding, from 0 to 1; null if semantic search is not available. */
   readonly meaning: number | null
   readonly balance: Balance
   /** Counts by `state/reason`. */
   readonly reasons: Readonly<Record<string, number>>
   readonly lastCrawledAt: string | null
   readonly isRunning: boolean
-  /** Whether the last crawl was broken off before its end. */
+  /** Whether the last crawl was interrupted. */
   readonly isInterrupted: boolean
-  /** Its known missing pages; null where there are none. */
+  /** The pages known to be missing; null if the source is complete. */
   readonly partial: {
     /** `PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
     readonly message: string
@@ -299,19 +299,19 @@ export interface SourceItem {
       readonly body: { readonly scope?: { readonly maxPages: number } }
     }[]
   } | null
-  /** The scope that it probably needs, where its own leaves only a few pages; null where that fits. */
+  /** A scope that probably fits better, if the current one leaves only a few pages; otherwise null. */
   readonly widerScope: {
     /** `the scope left only the start: it refused 4 addresses of the site; to take them in, …` */
     readonly advice: string
   } | null
-  /** The last one, if there was any. */
+  /** The last crawl; null before the first one. */
   readonly crawl: {
     readonly state: 'running' | 'completed' | 'gate' | 'failed' | 'cancelled'
     readonly summary: { readonly problem: string | null } | null
   } | null
 }
 
-/** What became of the addresses of a source. */
+/** The number of addresses of a source in each state. */
 export interface Balance {
   readonly discovered: number
   readonly indexed: number
@@ -326,7 +326,7 @@ export interface Balance {
 export interface UrlPage {
   readonly items: readonly UrlItem[]
   readonly cursor: string | null
-  /** Counted up to a limit of the server. */
+  /** The server stops counting at a limit. */
   readonly total: number
 }
 
@@ -336,13 +336,13 @@ export interface UrlItem {
   readonly state: string
   readonly reason: string | null
   readonly status: number | null
-  /** When it was last asked, or found where it never was. */
+  /** When the address was last requested, or discovered if it was never requested. */
   readonly ts: string
   readonly title: string | null
   readonly wordCount: number | null
 }
 
-/** An address in all its details. */
+/** The full ledger row of an address. */
 export interface LedgerRow {
   readonly url: string
   readonly state: string
@@ -370,7 +370,7 @@ export interface UrlExplanation {
   readonly refusal: { readonly reason: string; readonly pattern: string | null } | null
   readonly overflow: number
   readonly heldUntil: string | null
-  /** What is recorded, for people. */
+  /** The recorded values as readable text. */
   readonly words: {
     readonly state: string | null
     readonly reason: string | null
@@ -396,7 +396,7 @@ export interface SearchPage {
   }[]
 }
 
-/** A page that matched as well. */
+/** Another page that matched. */
 export interface MentionItem {
   readonly source: string
   readonly title: string
@@ -405,21 +405,21 @@ export interface MentionItem {
   readonly line: string
   readonly chunk: string
   readonly version: string | null
-  /** The pages that this one stands for. */
+  /** The near-duplicates that this page represents. */
   readonly similar?: readonly SimilarItem[]
 }
 
-/** A page that is not shown, because one is that says nearly the same. */
+/** A page that is hidden because a near-duplicate of it is shown. */
 export interface SimilarItem {
   readonly url: string
   readonly source: string
   readonly version: string | null
   readonly language: string | null
-  /** Whether that is another language than the one that is shown. */
+  /** Whether its language differs from that of the page that is shown. */
   readonly isTranslation?: boolean
 }
 
-/** A part of a page that answers the question. */
+/** A passage of a page that matches the query. */
 export interface PassageItem extends Omit<MentionItem, 'line'> {
   readonly sourceId: string
   readonly kind: string
@@ -433,7 +433,7 @@ export interface PassageItem extends Omit<MentionItem, 'line'> {
   readonly explain?: PassageExplanation
 }
 
-/** Where a score comes from. */
+/** How the score of a passage is computed. */
 export interface PassageExplanation {
   readonly words: Explanation | null
   readonly wordScore: number

@@ -12,7 +12,7 @@ import { Search } from './search/search.tsx'
 import { SourcePage } from './sources/source-page.tsx'
 import { Sources } from './sources/sources.tsx'
 
-/** The same navigation as on the pages that the server writes. */
+/** Keep this in sync with the navigation of the server-rendered pages. */
 const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
   { href: '#/', label: 'Crawler', pages: ['home'] },
   { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
@@ -29,13 +29,13 @@ const LINKS: readonly { readonly href: string; readonly label: string; readonly 
   { href: '/docs', label: 'API' },
 ]
 
-/** Everything there is to see. */
+/** The whole dashboard. */
 export function App(): JSX.Element {
   const { page, id } = route.value
   useEffect(() => {
     document.title = `${TITLES[page]} · Pharos`
     scrollTo(0, 0)
-    // On a narrow screen the navigation is longer than what is seen of it.
+    // On a narrow screen the navigation scrolls, so the current entry may be out of view.
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [page])
   return (
@@ -102,7 +102,7 @@ type Shown = () => JSX.Element
 const loadPlaces = async (): Promise<Shown> => (await import('./places/places.tsx')).Places
 const loadDuplicates = async (): Promise<Shown> => (await import('./search/duplicates.tsx')).Duplicates
 
-/** What is loaded when it is first looked at: a map, or a list that few ask for, is nothing that others have to wait for. */
+/** Loads a page on demand, because most visits do not need the map or the list of duplicates. */
 function Late({ load }: { readonly load: () => Promise<Shown> }): JSX.Element | null {
   const late = useSignal<{ readonly Shown: Shown } | null>(null)
   useEffect(() => {
@@ -113,7 +113,7 @@ function Late({ load }: { readonly load: () => Promise<Shown> }): JSX.Element | 
   return late.value === null ? null : <late.value.Shown />
 }
 
-/** On every page: that the library cannot be used, and since when. */
+/** Shown on every page while the library is unavailable: the reason, and since when. */
 function Trouble(): JSX.Element | null {
   const trouble = libraryTrouble.value
   if (trouble === null) return null
@@ -125,7 +125,7 @@ function Trouble(): JSX.Element | null {
   )
 }
 
-/** On every page: whether something is being crawled, and whether we would know. */
+/** Shown on every page: whether a crawl runs, and whether the connection to the server is lost. */
 function Activity(): JSX.Element | null {
   if (connection.value === 'lost') return <span class="activity lost">offline</span>
   const count = liveJobs.value.length

@@ -1,10 +1,10 @@
 import { type Signal, signal } from '@preact/signals'
 
-/** The time, told once a second: what counts down or shows an age goes by this. */
+/** The current time, updated once a second. Countdowns and ages depend on it. */
 export const now: Signal<number> = signal(Date.now())
 
 setInterval(() => {
-  // What nobody sees need not be drawn again.
+  // A hidden page does not need to be redrawn.
   if (!document.hidden) now.value = Date.now()
 }, 1000)
 

@@ -1,18 +1,18 @@
 import { type Signal, signal } from '@preact/signals'
 
-/** Why the library cannot be used, and since when that is known here. */
+/** Why the library is unavailable, and when this page noticed. */
 export interface LibraryTrouble {
   readonly since: number
   readonly message: string
 }
 
-/** So often it is asked whether it can be used again. */
+/** Poll interval until the library is available again. */
 const ASK_MS = 2000
 
-/** Null while the library can be used, as far as is known. */
+/** Null while the library is available as far as this page knows. */
 export const libraryTrouble: Signal<LibraryTrouble | null> = signal(null)
 
-/** Takes in that an answer needed the library, and had none. */
+/** Records that a request failed because the library is unavailable, and polls until it is back. */
 export function noteTrouble(message: string): void {
   const known = libraryTrouble.peek()
   if (known?.message !== message) libraryTrouble.value = { since: known?.since ?? Date.now(), message }
@@ -23,7 +23,7 @@ async function untilReady(): Promise<void> {
   let answer: Response | null
   do {
     await new Promise((resolve) => setTimeout(resolve, ASK_MS))
-    // A server that is away too is told by those who listen to it.
+    // An unreachable server is reported by the event stream, so errors are ignored here.
     answer = await fetch('/ready').catch(() => null)
   } while (answer?.ok !== true)
   libraryTrouble.value = null

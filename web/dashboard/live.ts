@@ -5,67 +5,67 @@ import { createRateWindow, type RateWindow } from './home/rate-window.ts'
 import { libraryTrouble } from './library-trouble.ts'
 import { request, writeQuery } from './request.ts'
 
-/** A problem or milestone that was told. */
+/** A problem or milestone that a job reported. */
 export interface Note {
   readonly type: 'problem' | 'milestone'
   readonly at: number
   readonly kind: string
   readonly severity: string
   readonly message: string
-  /** What it is about; most often an address. */
+  /** The subject of the note, usually an address. */
   readonly target: string
 }
 
-/** A job that waits, runs, or ended while this page was open. */
+/** A job that is queued, running, or ended while this page was open. */
 export interface LiveJob {
   readonly id: string
   readonly item: Signal<CrawlItem>
   readonly progress: Signal<ProgressEvent | null>
   readonly rates: RateWindow
-  /** Both newest first. There are few milestones, and there can be many problems. */
+  /** Both newest first. Milestones are few; problems can be many. */
   readonly milestones: Signal<readonly Note[]>
   readonly problems: Signal<readonly Note[]>
-  /** Oldest first. */
+  /** The log lines, oldest first. */
   readonly lines: Signal<readonly string[]>
 }
 
 const YOUNG_MS = 10_000
 const ASK_MS = 5000
-/** So many of a job are kept here; the server has all of them. */
+/** The page keeps this many notes and lines of a job; the server has all of them. */
 const MAX_NOTES = 200
 const MAX_LINES = 200
 
-/** Jobs that wait or run, newest first. */
+/** Queued and running jobs, newest first. */
 export const liveJobs: Signal<readonly LiveJob[]> = signal([])
 
-/** Counts the jobs that have ended since this page was opened: whoever shows the history reads it again then. */
+/** Counts the jobs that ended while this page was open. Components that show the history reload when it changes. */
 export const endedCount: Signal<number> = signal(0)
 
-/** Whether the server tells us what happens. */
+/** The state of the event stream. */
 export const connection: Signal<'connecting' | 'open' | 'lost'> = signal('connecting')
 
 const known = new Map<string, LiveJob>()
-/** Lines and notes can come before the list that names their job. */
+/** Lines and notes can arrive before the list that contains their job. */
 const pendingEvents = new Map<string, { readonly notes: Note[]; readonly lines: string[] }>()
 const ended = new Set<string>()
 let retryMs = 1000
 
-/** Listens to the server for as long as the page is open. */
+/** Subscribes to the event stream of the server for as long as the page is open. */
 export function connectLive(): void {
   const source = new EventSource('/events?logs=1')
   source.addEventListener('open', () => {
     retryMs = 1000
     connection.value = 'open'
-    // A server that was started again takes up jobs that ended with the one before.
+    // A restarted server resumes jobs that ended with the previous process.
     ended.clear()
     void readJobs()
   })
   source.addEventListener('error', () => {
     connection.value = 'lost'
-    // The browser tries again by itself, unless the server has refused.
+    // The browser reconnects by itself, unless the server rejected the connection.
     if (source.readyState !== EventSource.CLOSED) return
     source.close()
-    // Where a login is missing, this leads to it.
+    // If the session has expired, this request redirects to the login page.
     void readJobs()
     setTimeout(connectLive, retryMs)
     retryMs = Math.min(retryMs * 2, 15_000)
@@ -76,7 +76,7 @@ export function connectLive(): void {
       if (data !== undefined) batch(() => take(data))
     })
   on<CrawlList>('jobs', ({ items }) => {
-    // Events are about the jobs of this server only.
+    // The event lists only the jobs of this server, so crawls of other programs are kept as they are.
     const others = liveJobs.peek().flatMap(({ item }) => (item.peek().elsewhere ? [item.peek()] : []))
     takeList({ items: [...items, ...others] })
   })
@@ -88,13 +88,13 @@ export function connectLive(): void {
   on<{ readonly jobId: string }>('done', ({ jobId }) => takeEnd(jobId))
 }
 
-/** Asks for the jobs there are: at the start, and after something was done to one. */
+/** Fetches the list of jobs: at the start, and after the user acted on one. */
 export async function readJobs(): Promise<void> {
   const answer = await request<CrawlList>('/api/crawls')
   if ('value' in answer) batch(() => takeList(answer.value))
 }
 
-// What other programs crawl is told by no event.
+// Crawls of other programs send no events, so the page polls.
 setInterval(() => {
   if (!document.hidden && connection.value === 'open') void readJobs()
 }, ASK_MS)
@@ -102,7 +102,7 @@ setInterval(() => {
 let wasInTrouble = false
 effect(() => {
   const isInTrouble = libraryTrouble.value !== null
-  // What could not be read meanwhile is read now.
+  // Once the library is back, requests that failed in the meantime are repeated.
   if (wasInTrouble && !isInTrouble) {
     endedCount.value = endedCount.peek() + 1
     void readJobs()
@@ -121,12 +121,12 @@ function takeList({ items }: Pick<CrawlList, 'items'>): void {
   const jobs = open.flatMap(({ id }) => known.get(id) ?? [])
   const isSame = jobs.length === liveJobs.value.length && jobs.every((job, i) => liveJobs.value[i] === job)
   if (isSame) return
-  // A list can be older than what was told since: what is missing in it is only not shown until the next one.
+  // A list can be older than the latest events: a job missing from it is only hidden until the next list.
   if (liveJobs.value.some((job) => !jobs.includes(job))) endedCount.value++
   liveJobs.value = jobs
 }
 
-/** Makes progress out of what the library shows of a crawl that another program runs. */
+/** Derives a progress report for a crawl that another program runs from the counts in the library. */
 function takeElsewhere({ id, visited, downloaded, errors, queueSize, sourceId }: CrawlItem): void {
   const job = known.get(id)
   if (job === undefined || job.progress.peek()?.visited === visited) return
@@ -140,7 +140,7 @@ function addJob(item: CrawlItem): void {
   pendingEvents.delete(item.id)
   const rates = createRateWindow()
   const [now, startedAt] = [Date.now(), item.startedAt === null ? Number.NaN : Date.parse(item.startedAt)]
-  // Of one that has only just begun it is known how it came so far.
+  // A crawl that started only just now had zero pages at its start, which gives the chart a first sample.
   if (now - startedAt < YOUNG_MS && startedAt < now) rates.add(startedAt, 0)
   rates.add(now, item.visited)
   known.set(item.id, {
@@ -155,14 +155,14 @@ function addJob(item: CrawlItem): void {
   if (!item.elsewhere && item.status === 'running') void readNotes(item.id)
 }
 
-/** Reads what a job had told before this page was opened. */
+/** Fetches the notes that a job reported before this page was opened. */
 async function readNotes(job: string): Promise<void> {
   const query = writeQuery({ job, limit: MAX_NOTES })
   for (const type of ['milestone', 'problem'] as const) {
     const answer = await request<NoteList>(`/api/${type}s${query}`)
     if (!('value' in answer)) continue
     batch(() => {
-      // The oldest comes first here, so that the order stays what it was.
+      // Adds the oldest first, because each note is put in front of the others.
       for (const item of answer.value.items.toReversed()) takeNote(type, item)
     })
   }
@@ -177,7 +177,7 @@ function takeProgress(progress: ProgressEvent): void {
   job.rates.add(Date.now(), progress.visited)
   job.progress.value = { ...job.progress.value, ...progress }
   const { stage, paused } = job.item.value
-  // What a crawl reports itself says no stage: it runs.
+  // Reports from the crawl process itself have no stage, which means that it runs.
   const next = progress.stage ?? 'running'
   if (stage !== next || paused !== progress.paused) {
     job.item.value = { ...job.item.value, stage: next, paused: progress.paused }
@@ -201,7 +201,7 @@ function takeNote(type: Note['type'], { jobId, kind, severity, message, target, 
     return
   }
   const kept = type === 'milestone' ? job.milestones : job.problems
-  // What was told while the list was read is in both.
+  // A note that arrived while the list was being fetched is in both.
   if (kept.value.some((one) => one.kind === kind && one.target === note.target)) return
   kept.value = [note, ...kept.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_NOTES)
 }
@@ -225,7 +225,7 @@ function parse<T>(text: string): T | undefined {
   try {
     return JSON.parse(text) as T
   } catch {
-    // One event that cannot be read is no reason to lose the others.
+    // An event that cannot be parsed must not end the event stream.
     return undefined
   }
 }

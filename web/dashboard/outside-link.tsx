@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
 
-/** An address out there. */
+/** A link to a page outside the dashboard. */
 interface OutsideInput {
   readonly url: string
-  /** What it is called; the address itself where nothing is given. */
+  /** The text of the link. Defaults to the address. */
   readonly words?: string
   readonly class?: string
 }
 
-/** Leads out of the dashboard. Only addresses of the web are links: a site can name its pages as it likes. */
+/** Links to an external page. Only http and https addresses become links, because a site controls the addresses of its pages. */
 export function OutsideLink({ url, words = '', class: look = '' }: OutsideInput): JSX.Element {
   const shown = words === '' ? url : words
   if (!IS_WEB.test(url)) return <span title={url}>{shown}</span>
@@ -19,7 +19,7 @@ export function OutsideLink({ url, words = '', class: look = '' }: OutsideInput)
   )
 }
 
-/** Leads to a page; to what is known of it, where it is no address of the web. */
+/** Links to a page or, if its address is not on the web, to its entry in the ledger. */
 export function PageLink({
   url,
   source,

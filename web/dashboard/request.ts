@@ -1,21 +1,21 @@
 import { noteTrouble } from './library-trouble.ts'
 
-/** What the server refused, or could not do. */
+/** An error response, or a failed request. */
 export interface Refusal {
   readonly status: number
-  /** In words, for people. */
+  /** A readable message. */
   readonly message: string
   readonly code: string
-  /** By which the log of the server knows it. */
+  /** The id of the error in the log of the server. */
   readonly id: string | null
-  /** What is wrong of what was sent, by its name; null where that is not known. */
+  /** The name of the invalid field in the request; null if it is not known. */
   readonly field: string | null
 }
 
-/** An answer, or why there is none. */
+/** The value of a successful response, or the error. */
 export type Answer<T> = { readonly value: T } | { readonly refusal: Refusal }
 
-/** Asks the server of this page. What is missing is a login: then the browser is sent there. */
+/** Sends a request to the server. Without a valid session it redirects the browser to the login page. */
 export async function request<T>(path: string, init: RequestInit = {}): Promise<Answer<T>> {
   let response: Response
   try {
@@ -27,7 +27,7 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   }
   if (response.status === 401) {
     location.assign(`/login?next=${encodeURIComponent(`/${location.hash}`)}`)
-    // The page is about to be left; whoever waits for this has nothing more to do.
+    // The browser is leaving the page, so the promise never settles.
     return new Promise(() => {})
   }
   const body: unknown = await response.json().catch(() => null)
@@ -37,17 +37,17 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   return { refusal }
 }
 
-/** Whether the server refused because its library cannot be used. */
+/** Whether the error code means that the library is unavailable. */
 export function isLibraryTrouble(code: string): boolean {
   return code === 'STORE_UNAVAILABLE' || code === 'LIBRARY_UNUSABLE'
 }
 
-/** Asks for a change. */
+/** Sends a request that changes something. */
 export function send<T>(path: string, body: unknown = {}, method: string = 'POST'): Promise<Answer<T>> {
   return request(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 }
 
-/** Writes the part of an address behind `?`; what is empty is left out. */
+/** Writes a query string with its leading `?`; empty values are left out. */
 export function writeQuery(values: Readonly<Record<string, string | number | null | undefined>>): string {
   const given = Object.entries(values).flatMap(([name, value]) =>
     value === null || value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
@@ -63,7 +63,7 @@ function readRefusal(body: unknown, { status, statusText }: Response): Omit<Refu
     readonly id?: unknown
     readonly field?: unknown
   }
-  // Other advice names routes, which nobody has here.
+  // The other advice names API routes, which mean nothing to a user of the dashboard.
   const more = code === 'BROWSER_MISSING' && typeof advice === 'string' ? ` – ${advice}` : ''
   return {
     message: typeof error === 'string' ? `${error}${more}` : `The server answered ${status} ${statusText}`.trim(),

@@ -1,21 +1,21 @@
 import { type Signal, signal } from '@preact/signals'
 
-/** What is shown, and what was asked of it. It is all in the address, so that it can be passed on. */
+/** The current page and its parameters. All of it is in the address, so that the address can be shared. */
 export interface Route {
   readonly page: 'home' | 'sources' | 'source' | 'search' | 'duplicates' | 'places' | 'unknown'
-  /** Of a page about one thing. */
+  /** The id of the source on a page about one source. */
   readonly id: string
   readonly query: URLSearchParams
 }
 
-/** Where we are. */
+/** The current route. */
 export const route: Signal<Route> = signal(parseRoute(location.hash))
 
 addEventListener('hashchange', () => {
   route.value = parseRoute(location.hash)
 })
 
-/** Reads the part of an address behind `#`. */
+/** Parses the fragment of an address. */
 export function parseRoute(hash: string): Route {
   const { path = '', query = '' } = /^#?\/?(?<path>[^?]*)(?:\?(?<query>.*))?$/s.exec(hash)?.groups ?? {}
   const [page = '', id = '', ...rest] = path.split('/')
@@ -33,12 +33,12 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not written by us; taken as it is, nothing will have this name.
+    // The id is not valid percent-encoding, so it is used as it is and will not match anything.
     return text
   }
 }
 
-/** Changes what is asked of the page we are on, without a new entry in the history. What is empty is left out. */
+/** Changes query parameters of the current page without a new history entry. Empty values are left out. */
 export function replaceQuery(changes: Readonly<Record<string, string>>): void {
   const query = new URLSearchParams(route.value.query)
   for (const [name, value] of Object.entries(changes)) {

@@ -2,10 +2,10 @@ import { useComputed, useSignalEffect } from '@preact/signals'
 import { now } from './clock.ts'
 import { connection, endedCount, liveJobs } from './live.ts'
 
-/** So often something is read again while crawls run. */
+/** Poll interval while crawls run. */
 const EVERY_MS = 3000
 
-/** Calls at once, whenever a crawl begins or ends or the server is back, and every few seconds while one runs. */
+/** Calls `read` immediately, whenever a crawl starts or ends or the server is back, and every few seconds while one runs. */
 export function useFollowing(read: () => Promise<void>): void {
   const turn = useComputed(() => (liveJobs.value.length === 0 ? 0 : Math.floor(now.value / EVERY_MS)))
   const isLost = useComputed(() => connection.value === 'lost')

@@ -3,7 +3,7 @@ import { libraryTrouble } from './library-trouble.ts'
 import { connection } from './live.ts'
 import { isLibraryTrouble, type Refusal } from './request.ts'
 
-/** Forgets that the server, or the library, could not be reached when it is back. */
+/** Clears the error of an unreachable server or library when it is back. */
 export function useReturn(refusal: Signal<Refusal | null>): void {
   useSignalEffect(() => {
     const isBack = connection.value === 'open' && libraryTrouble.value === null

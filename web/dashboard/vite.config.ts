@@ -3,7 +3,7 @@ import { defineConfig, type UserConfig } from 'vite'
 const config: UserConfig = defineConfig({
   root: import.meta.dirname,
   base: '/',
-  // What its users open is served under a strict policy: nothing may stand inside the page, and no script may be made at run time.
+  // The server sends a strict content security policy: no inline content, and no scripts created at run time.
   build: {
     outDir: '../../dist/web/dashboard',
     emptyOutDir: true,

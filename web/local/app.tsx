@@ -13,7 +13,7 @@ import { DropAnywhere } from './start/drop-anywhere.tsx'
 import { Start } from './start/start.tsx'
 import { showPlace } from './visited.ts'
 
-/** Everything there is to see. */
+/** The whole page. */
 export function App(): JSX.Element {
   const { value: where } = route
   const id = where.page === 'index' ? where.id : where.page
@@ -29,11 +29,11 @@ export function App(): JSX.Element {
   useEffect(() => {
     document.title = writeShowable(`${titleOf(where)} · Pharos`)
   })
-  // What is not kept is gone with the page.
+  // A running operation, and an open index that could not be saved, are lost when the page is closed.
   const isLosing = running.value?.isLong === true || (opened.value !== null && opened.value.unkept !== null)
   useEffect(() => {
     if (!isLosing) return
-    // The browser asks in words of its own.
+    // Makes the browser ask for confirmation; it ignores custom texts.
     const ask = (event: Event) => event.preventDefault()
     addEventListener('beforeunload', ask)
     return () => removeEventListener('beforeunload', ask)

@@ -1,4 +1,4 @@
-// What browsers have beyond the types of the language's own library.
+// Browser APIs that the DOM types of TypeScript do not declare.
 export {}
 
 declare global {

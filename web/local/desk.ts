@@ -10,52 +10,52 @@ import { type AskOptions, connectWork, type Work } from './work/connect.ts'
 import { handOver } from './work/hand-over.ts'
 import type { Opened, OperationName, Operations, Progress, ShelfView, Survey } from './work/operations.ts'
 
-/** A folder that was looked through and waits to be read. */
+/** A folder that was surveyed and can now be read. */
 export interface Prepared {
   readonly survey: Survey
-  /** The index that it is to bring up to date. */
+  /** The index to update; null for a new one. */
   readonly update: Kept | null
   readonly limits: Limits
 }
 
-/** Something that takes the whole page until it is done. */
+/** An operation that blocks the page until it ends. */
 export interface Running {
   readonly title: string
-  /** Whether something is lost that took its time when the page is left meanwhile. */
+  /** Whether leaving the page would discard a substantial amount of work. */
   readonly isLong: boolean
   readonly progress: Progress | null
   readonly stop: () => void
 }
 
-/** How far the search by meaning is. */
+/** The progress of the embeddings for semantic search. */
 export interface Meaning {
-  /** `off` where it cannot be had, with the reason where there is one. */
+  /** `off` means that semantic search is unavailable; `told` has the reason if there is one. */
   readonly state: 'making' | 'whole' | 'off'
-  /** How much of the index can be found by meaning. */
+  /** The share of chunks that have an embedding, in percent. */
   readonly percent: number
   readonly told: Told | null
 }
 
-/** What lies on the desk: one of each at most. */
+/** The state of the page: at most one survey, one open index and one running operation. */
 export const prepared: Signal<Prepared | null> = signal(null)
 export const opened: Signal<Opened | null> = signal(null)
-/** The index that could not be opened, and why; it is not tried again by itself. */
+/** The index that could not be opened, and why. It is not retried automatically. */
 export const unopened: Signal<{ readonly id: string; readonly told: Told | null } | null> = signal(null)
 export const running: Signal<Running | null> = signal(null)
 export const shelf: Signal<ShelfView | null> = signal(null)
-/** What the last thing that was tried failed with. */
+/** The error of the last operation. */
 export const trouble: Signal<Told | null> = signal(null)
-/** How far the search by meaning of what is open is; null while nothing is known of it. */
+/** The progress of the embeddings of the open index; null until the first report. */
 export const meaning: Signal<Meaning | null> = signal(null)
-/** What was done, for those who do not see it. */
+/** The announcement for screen readers. */
 export const said: Signal<string> = signal('')
 
-// Whoever goes elsewhere no longer waits for what goes on.
+// Leaving a page cancels its running operation.
 route.subscribe(() => running.peek()?.stop())
 
 let embedding: { readonly key: string; readonly stop: AbortController } | undefined
 
-// What is open can be searched by words at once, and by meaning little by little.
+// An opened index can be searched by words immediately, while its embeddings are computed in the background.
 opened.subscribe((index) => {
   const key = index === null ? '' : `${index.kept.id} ${index.kept.indexId} ${index.kept.updatedAt}`
   if (key === (embedding?.key ?? '')) return
@@ -89,7 +89,7 @@ async function embed(signal: AbortSignal): Promise<void> {
 
 let work: Promise<Work> | undefined
 
-/** Asks the part that works. It is started when it is first needed. */
+/** Sends a request to the session, which starts with the first request. */
 export async function ask<Name extends OperationName>(
   name: Name,
   what: Parameters<Operations[Name]>[0],
@@ -103,12 +103,12 @@ function connect(): Promise<Work> {
   return work
 }
 
-/** Whether somebody stopped it: no failure, then. */
+/** Whether the operation was cancelled, which is not an error. */
 export function isStopped(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }
 
-/** Looks through a folder, and shows what it found before anything is read. */
+/** Surveys a folder and shows the result before any file is read. */
 export async function lookThrough(folder: GivenFolder, update: Kept | null = null): Promise<void> {
   const survey = await runWhole({ title: `Looking through ${folder.name}`, isLong: false }, async (options) => {
     const handed = await handOver(folder, await connect(), options)
@@ -119,7 +119,7 @@ export async function lookThrough(folder: GivenFolder, update: Kept | null = nul
   go('#/preview')
 }
 
-/** Looks again at what was looked through: without the files that are to be left out, or as what an index is brought up to date with. */
+/** Repeats the survey with other exclusion patterns, or as an update of another index. */
 export async function revise(leaveOut: string, update: Kept | null): Promise<void> {
   await attempt(async () => {
     const survey = await ask('revise', { leaveOut, update: update?.id })
@@ -130,7 +130,7 @@ export async function revise(leaveOut: string, update: Kept | null): Promise<voi
   })
 }
 
-/** Reads what was looked through. Whoever stops it is back at the preview. */
+/** Reads the surveyed folder. Cancelling returns to the preview. */
 export async function readPrepared(): Promise<void> {
   const { value } = prepared
   if (value === null) return
@@ -147,7 +147,7 @@ export async function importFile(file: File): Promise<void> {
   if (index !== undefined) showIndex(index, false)
 }
 
-/** Opens a kept index, unless it is open or could not be opened just now. */
+/** Opens a kept index, unless it is already open or has just failed to open. */
 export async function openKept(id: string): Promise<void> {
   if (opened.value?.kept.id === id || unopened.value?.id === id) return
   let told: Told | null = null
@@ -163,7 +163,7 @@ export async function openKept(id: string): Promise<void> {
   else opened.value = index
 }
 
-/** Tries once more to keep what is open. */
+/** Tries again to save the open index. */
 export async function keepOpened(): Promise<void> {
   const name = opened.value?.kept.name ?? ''
   const index = await runWhole({ title: `Keeping ${name}`, isLong: true }, (options) => ask('keep', {}, options))
@@ -172,7 +172,7 @@ export async function keepOpened(): Promise<void> {
   if (index.unkept === null) said.value = `${name} is kept.`
 }
 
-/** Reads again what is kept, and how much room there is. */
+/** Reloads the list of kept indexes and the storage usage. */
 export async function readShelf(): Promise<void> {
   try {
     shelf.value = await ask('shelf', {})
@@ -181,7 +181,7 @@ export async function readShelf(): Promise<void> {
   }
 }
 
-/** Gives a kept index another name. */
+/** Renames a kept index. */
 export async function rename(id: string, name: string): Promise<void> {
   await attempt(async () => {
     await ask('rename', { id, name })
@@ -192,16 +192,16 @@ export async function rename(id: string, name: string): Promise<void> {
   })
 }
 
-/** Deletes a kept index; the folder that it came from stays. */
+/** Deletes a kept index. The folder it was made from is not touched. */
 export async function remove({ id, name }: Kept): Promise<void> {
   await attempt(async () => {
     await ask('remove', { id })
-    // What could not be kept in its place is still open.
+    // An open update that could not be saved stays open, although the version it should replace is deleted.
     if (opened.value?.kept.id === id && opened.value.unkept === null) opened.value = null
     if (route.value.page === 'index') go('#/', true)
     await readShelf()
     said.value = `${name} is deleted.`
-    // The button that had the focus is gone.
+    // The focused button no longer exists, so the focus moves to a heading.
     const heading = document.querySelector<HTMLElement>('#kept-title') ?? document.querySelector<HTMLElement>('main h1')
     heading?.focus()
   })
@@ -214,7 +214,7 @@ function showIndex(index: Opened, replace: boolean): void {
   go(indexHref(index.kept.id), replace)
 }
 
-/** Does something that can fail; the failure is told, and nothing else changes. */
+/** Runs an operation that may fail. A failure is shown; a cancellation is not. */
 export async function attempt(work: () => Promise<void>): Promise<void> {
   trouble.value = null
   try {
@@ -224,7 +224,7 @@ export async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Does something that takes the page meanwhile. Undefined where it failed or was stopped. */
+/** Runs an operation that blocks the page. Returns undefined if it failed or was cancelled. */
 async function runWhole<T>(
   what: Pick<Running, 'title' | 'isLong'>,
   work: (options: AskOptions) => Promise<T>,
@@ -242,6 +242,6 @@ async function runWhole<T>(
     })
   })
   running.value = null
-  // It may have been done in the moment in which it was stopped.
+  // The operation may have finished just as it was cancelled.
   return stop.signal.aborted ? undefined : result
 }

@@ -1,12 +1,12 @@
 const KEY = 'pharos-local-asked'
 
-/** Asks the browser once not to clear away what is kept when it needs room. Whatever it answers, nothing else changes. */
+/** Asks the browser once to make the storage persistent. The page works the same whether or not it agrees. */
 export async function askToStay(): Promise<void> {
   try {
     if (localStorage.getItem(KEY) !== null) return
     localStorage.setItem(KEY, 'yes')
     await navigator.storage?.persist?.()
   } catch {
-    // Neither the question nor the note that it was asked is possible everywhere.
+    // Some browsers have no persistent storage, or no local storage to remember the request.
   }
 }

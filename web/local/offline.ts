@@ -1,16 +1,16 @@
-/** Time for the page to begin with what it was opened for. */
+/** Delay before the remaining files are cached, so that the page can start its own work first. */
 const PAUSE_MS = 3000
 
-/** A service worker that is not there after so long may come later; the page does not wait for it. */
+/** Timeout for the service worker. It may start later, but the page does not wait longer. */
 const PATIENCE_MS = 10_000
 
 let isAnswered: Promise<boolean> | undefined
 
 /**
- * Has the browser keep the page's own files, so that it works without a connection from the first load on. Browsers that have no such
- * thing, or not at this address, need a connection for what they have not loaded yet.
+ * Caches the files of the page in a service worker, so that it works offline from the first load on. Browsers without service workers, or
+ * on insecure addresses, need a connection for files they have not loaded yet.
  *
- * Gives whether what the page asks for comes through its service worker, as soon as that is known.
+ * Resolves to whether the requests of the page go through the service worker.
  */
 export function keepOffline(): Promise<boolean> {
   isAnswered ??= keepFiles().catch(() => false)
@@ -22,19 +22,19 @@ async function keepFiles(): Promise<boolean> {
   if (!isSecureContext || container === undefined) return false
   const known = await container.getRegistration('./')
   if (container.controller !== null && known?.waiting) {
-    // A newer version is ready, and the user has not started any work with this one.
+    // A newer version is ready, and the user has not started any work in this one.
     container.addEventListener('controllerchange', () => location.reload(), { once: true })
     known.waiting.postMessage('take-over')
   }
   await container.register('./service-worker.js')
-  // Where they are refused without a word there is none now.
+  // Some browsers silently ignore the registration, so there may be none.
   const registration = await container.getRegistration('./')
   if (registration === undefined) return false
   takeInRest(container).catch(() => undefined)
   return untilAnswered(container, registration)
 }
 
-/** Waits for the service worker to answer for this page; not for one that fails. */
+/** Waits until the service worker controls this page; resolves to false if it fails. */
 function untilAnswered(
   container: ServiceWorkerContainer,
   { installing, active }: ServiceWorkerRegistration,
@@ -46,14 +46,14 @@ function untilAnswered(
       if (installing.state === 'redundant') resolve(false)
     })
     setTimeout(() => resolve(false), PATIENCE_MS)
-    // After a forced reload the service worker ignores the page until it is asked to answer.
+    // After a forced reload the service worker does not control the page until it is asked to.
     active?.postMessage('answer-all')
   })
 }
 
 /**
- * 13 MB of grammars and 10 MB of model, so that folders in any language can be read, and searched by meaning, without a connection. Who
- * saves data gets what is used.
+ * Caches 13 MB of grammars and 10 MB of model, so that folders in any language can be read and searched by meaning offline. With the data
+ * saver on, files are cached only when they are used.
  */
 async function takeInRest(container: ServiceWorkerContainer): Promise<void> {
   const { active } = await container.ready

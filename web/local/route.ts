@@ -1,32 +1,32 @@
 import { type Signal, signal } from '@preact/signals'
 import { noteLeaving } from './visited.ts'
 
-/** The parts of an index, in the order in which they are offered. */
+/** The views of an index, in the order of the navigation. */
 export const VIEWS = ['search', 'files', 'outline', 'symbols', 'warnings', 'export'] as const
 
 /** One of {@link VIEWS}, or a single chunk. */
 export type View = (typeof VIEWS)[number] | 'chunk'
 
-/** What is shown, and what was asked of it. It is all in the address, so that going back and loading anew lead to the same. */
+/** The current page and its parameters. All of it is in the address, so that reloading and going back restore it. */
 export type Route =
   | { readonly page: 'start' | 'preview' | 'unknown' }
   | {
       readonly page: 'index'
       readonly id: string
       readonly view: View
-      /** Of the chunk that is shown. */
+      /** The ref of the chunk in the chunk view. */
       readonly ref: string
       readonly query: URLSearchParams
     }
 
-/** Where we are. */
+/** The current route. */
 export const route: Signal<Route> = signal(parseRoute(location.hash))
 
 let address = location.hash
 
 addEventListener('hashchange', readAddress)
 
-/** Reads the part of an address behind `#`. */
+/** Parses the fragment of an address. */
 export function parseRoute(hash: string): Route {
   const { path = '', query = '' } = /^#?\/?(?<path>[^?]*)(?:\?(?<query>.*))?$/s.exec(hash)?.groups ?? {}
   const [page = '', id = '', part = '', ref = '', ...rest] = path.split('/').map(decode)
@@ -37,7 +37,7 @@ export function parseRoute(hash: string): Route {
   return { page: 'index', id, view, ref, query: new URLSearchParams(query) }
 }
 
-/** The address of a part of an index. What is asked of it may be left out, and what is empty is. */
+/** The address of a view of an index. Empty parameters are left out. */
 export function indexHref(id: string, view: View = 'search', asked: Asked = {}): string {
   const { ref, ...rest } = asked
   const query = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== '')).toString()
@@ -45,17 +45,17 @@ export function indexHref(id: string, view: View = 'search', asked: Asked = {}):
   return `#/index/${encodeURIComponent(id)}${part}${query === '' ? '' : `?${query}`}`
 }
 
-/** Values by their names; `ref` is the chunk. */
+/** Query parameters by name; `ref` is the chunk. */
 export type Asked = Readonly<Record<string, string>>
 
-/** Goes somewhere. With `replace`, going back skips where we are. */
+/** Navigates to an address. With `replace` the current history entry is replaced. */
 export function go(href: string, replace = false): void {
   if (replace) history.replaceState(history.state, '', href)
   else location.hash = href
   readAddress()
 }
 
-/** Changes what is asked of the part we are in, without a new entry in the history. */
+/** Changes query parameters of the current view without a new history entry. */
 export function replaceQuery(changes: Asked): void {
   const { value } = route
   if (value.page !== 'index') return
@@ -63,7 +63,7 @@ export function replaceQuery(changes: Asked): void {
 }
 
 function readAddress(): void {
-  // Whoever goes somewhere reads it at once, and the browser tells of it once more.
+  // `go` calls this directly, and the browser then fires `hashchange` for the same address.
   if (location.hash === address) return
   noteLeaving(address)
   address = location.hash
@@ -74,7 +74,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not written by us; taken as it is, nothing will have this name.
+    // The id is not valid percent-encoding, so it is used as it is and will not match anything.
     return text
   }
 }

@@ -1,16 +1,16 @@
 import { writePagePolicy, writePolicyPlace } from '../../src/core/page-policy.ts'
 
-/** Files of one build, and what tells them from those of another. */
+/** The files of one build, with a digest that identifies them. */
 interface FileSet {
   readonly digest: string
-  /** Path in the page's folder → what its bytes have to be. */
+  /** Path relative to the page → integrity hash. */
   readonly files: Readonly<Record<string, string>>
 }
 
-/** Written by the build. The grammars and the model are twenty times as large as all the rest, and change far less often. */
+/** Defined by the build. The grammars and the model are twenty times as large as everything else, and change far less often. */
 declare const OWN_FILES: { readonly page: FileSet; readonly grammars: FileSet; readonly model: FileSet }
 
-/** What lasts until it is done, as the browser sees it. */
+/** The part of `ExtendableEvent` that is used here. */
 interface Lasting extends Event {
   waitUntil(work: Promise<unknown>): void
 }
@@ -20,7 +20,7 @@ interface Asked extends Lasting {
   respondWith(answer: Promise<Response>): void
 }
 
-/** The worker as it sees itself, without the library of types for workers, which contradicts the one for pages. */
+/** The global scope of a service worker. The worker types of TypeScript conflict with those of pages, so this declares the part in use. */
 interface Scope {
   readonly location: Location
   readonly clients: {
@@ -37,7 +37,7 @@ const scope = globalThis as unknown as Scope
 const folder = new URL('./', scope.location.href).href
 const policy = writePagePolicy(writePolicyPlace(folder))
 
-/** An origin may have this page in several folders. */
+/** One origin can host this page in several folders. */
 const PREFIX = `pharos-local ${folder} `
 const own = OWN_FILES
 const page = createShelf('page', own.page)
@@ -45,7 +45,7 @@ const grammars = createShelf('grammars', own.grammars)
 const model = createShelf('model', own.model)
 const shelves = [page, grammars, model]
 
-// A worker of another build waits until the pages of the one before it are gone, and what those may still ask for is kept as long.
+// A worker of a new build waits until all pages of the previous build are closed. Its caches are removed only then.
 scope.addEventListener('install', (event) => event.waitUntil(takeInAll(page)))
 scope.addEventListener('activate', (event) => event.waitUntil(begin()))
 scope.addEventListener('message', (event) => {
@@ -56,11 +56,11 @@ scope.addEventListener('message', (event) => {
 scope.addEventListener('fetch', (event) => {
   const path = pathOf(event.request)
   const shelf = shelves.find(({ files }) => Object.hasOwn(files, path))
-  // Whatever else lies in or beside the folder is none of our business.
+  // Requests for any other file are left to the browser.
   if (shelf !== undefined) event.respondWith(answer(event.request, path, shelf))
 })
 
-/** What is kept of one set of files, and under which name. */
+/** The cache of one set of files. */
 interface Shelf {
   readonly name: string
   readonly files: FileSet['files']
@@ -70,7 +70,7 @@ function createShelf(what: string, { digest, files }: FileSet): Shelf {
   return { name: `${PREFIX}${what} ${digest}`, files }
 }
 
-/** Removes what was kept for earlier builds; the page that is open already is answered from now on too. */
+/** Removes the caches of earlier builds, and takes control of the pages that are already open. */
 async function begin(): Promise<void> {
   const names = await caches.keys()
   const isOld = (name: string) => name.startsWith(PREFIX) && shelves.every((shelf) => name !== shelf.name)
@@ -78,13 +78,13 @@ async function begin(): Promise<void> {
   await scope.clients.claim()
 }
 
-/** Does not wait any longer where the only page is the one that asks for it, which has just been opened. */
+/** Activates immediately if the page that asks, which has just been opened, is the only one. */
 async function takeOver(): Promise<void> {
   const windows = await scope.clients.matchAll({ type: 'window', includeUncontrolled: true })
   if (windows.filter(({ url }) => url.startsWith(folder)).length <= 1) await scope.skipWaiting()
 }
 
-/** Takes in what is not there yet, one after the other, so that whatever the page itself needs is not kept waiting. */
+/** Caches the missing files one after another, so that they do not compete with requests of the page. */
 async function takeInAll(shelf: Shelf): Promise<void> {
   for (const path of Object.keys(shelf.files)) {
     if ((await findKept(path, shelf)) === undefined) await takeIn(path, shelf)
@@ -94,9 +94,9 @@ async function takeInAll(shelf: Shelf): Promise<void> {
 async function answer(request: Request, path: string, shelf: Shelf): Promise<Response> {
   const found = (await findKept(path, shelf)) ?? (await takeIn(path, shelf).catch(() => undefined))
   if (found !== undefined) return found
-  // A grammar or model of another build is none of this page's.
+  // A grammar or model of another build does not fit this page.
   if (shelf !== page) return Response.error()
-  // A page of another build brings all that it needs; an error is told by whoever made it.
+  // Falls back to the network. A page of another build loads its own files, and error responses are passed on unchanged.
   const other = await fetch(request)
   return other.ok ? holdBack(other) : other
 }
@@ -105,16 +105,16 @@ async function findKept(path: string, { name }: Shelf): Promise<Response | undef
   try {
     return await (await caches.open(name)).match(folder + path)
   } catch {
-    // Nothing can be kept here.
+    // The browser does not allow caches here.
     return undefined
   }
 }
 
-/** Fetches a file of this very build, and keeps it where there is room. */
+/** Fetches a file, verifies that it belongs to this build, and caches it if there is space. */
 async function takeIn(path: string, { name, files }: Shelf): Promise<Response> {
   const address = folder + path
   const integrity = files[path] ?? ''
-  // What the browser has of it may be of another build.
+  // The HTTP cache may hold the file of another build, so a failed check is retried without it.
   const found = await fetch(address, { integrity }).catch(() => fetch(address, { integrity, cache: 'reload' }))
   if (!found.ok) throw new Error(`${path}: ${found.status}`)
   const response = await holdBack(found)
@@ -124,7 +124,7 @@ async function takeIn(path: string, { name, files }: Shelf): Promise<Response> {
   return response
 }
 
-/** Fields that say how a browser is to treat a file. The others are about handing it out, which is over. */
+/** Headers that affect how the browser treats a file. All others concern the transfer and are dropped. */
 const LASTING_FIELDS = [
   'content-type',
   'content-security-policy',
@@ -136,14 +136,14 @@ const LASTING_FIELDS = [
   'x-content-type-options',
 ]
 
-/** Puts a file under the policy: a host that serves plain files sends none, and without it a worker would have none. */
+/** Adds the content security policy to a response: static hosts send none, and without it the worker would have none. */
 async function holdBack(found: Response): Promise<Response> {
   const headers = new Headers([...found.headers].filter(([name]) => LASTING_FIELDS.includes(name)))
   headers.append('content-security-policy', policy)
   return new Response(await found.blob(), { headers })
 }
 
-/** Path of what is asked for in the page's folder; empty for what lies elsewhere or is not only to be read. */
+/** The path of a request relative to the page; empty for other folders and for methods other than GET. */
 function pathOf({ method, url }: Request): string {
   const [address = ''] = url.split(/[?#]/, 1)
   if (method !== 'GET' || !address.startsWith(folder)) return ''

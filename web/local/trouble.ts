@@ -1,11 +1,11 @@
-/** What the user of the page is told when something cannot be done. */
+/** A message for the user about a failure. */
 export interface Told {
   readonly message: string
-  /** What to do about it. */
+  /** Advice on how to fix it. */
   readonly advice: string
 }
 
-/** Something that cannot be done, for a reason that the user can do something about. */
+/** A failure that the user can do something about. */
 export class Trouble extends Error {
   override readonly name = 'Trouble'
   readonly advice: string
@@ -16,7 +16,7 @@ export class Trouble extends Error {
   }
 }
 
-/** Puts whatever was thrown into words for the user. */
+/** Turns any thrown value into a message for the user. */
 export function tell(error: unknown): Told {
   if (error instanceof Trouble) return { message: error.message, advice: error.advice }
   if (error instanceof DOMException && error.name === 'QuotaExceededError') return NO_ROOM

@@ -1,25 +1,25 @@
-/** Where somebody was on a page before another one took its place. */
+/** The scroll position of a page that was left. */
 interface Place {
   readonly href: string
   readonly top: number
-  /** The link that was followed. */
+  /** The link that the user followed. */
   readonly link: string | null
 }
 
-/** Entries of the history by their numbers, as far as this load of the page has seen them. */
+/** History entries by number, as far as this load of the page has seen them. */
 const places = new Map<number, Place>()
 let current = numberOf(history.state) ?? 0
 if (numberOf(history.state) === undefined) history.replaceState({ number: current }, '')
-// The browser would do it before there is anything to scroll to.
+// The browser would restore the position before the content exists.
 history.scrollRestoration = 'manual'
 
-/** Where somebody was on the page that was come back to, until it is shown. */
+/** The position to restore after going back or forward, until the page is shown. */
 let returning: Place | undefined
 
-/** Notes where we are before what is shown changes. `from` is the address that is left. */
+/** Records the position before the route changes. `from` is the address that is left. */
 export function noteLeaving(from: string): void {
   const number = numberOf(history.state)
-  // Nothing changed but what is asked of the page.
+  // Only the query changed, so the history entry is the same.
   if (number === current) return
   const link = document.activeElement?.getAttribute('href') ?? null
   places.set(current, { href: from, top: scrollY, link })
@@ -28,31 +28,31 @@ export function noteLeaving(from: string): void {
   if (number === undefined) history.replaceState({ number: current }, '')
 }
 
-/** Whether the page is one that was come back to. */
+/** Whether the user returned to this page by going back or forward. */
 export function isReturning(): boolean {
   return returning !== undefined
 }
 
-/** Goes back to an address where the entry before this one has it; else there by a new one. */
+/** Goes back if the previous history entry has this address; otherwise navigates to it. */
 export function goBackTo(href: string): void {
   if (places.get(current - 1)?.href === href) history.back()
   else location.hash = href
 }
 
-/** Goes back to wherever we came from; to an address where nobody knows. */
+/** Goes back to the previous page, or to `href` if there is none. */
 export function goBackOr(href: string): void {
   goBackTo(places.get(current - 1)?.href ?? href)
 }
 
-/** Whether a click means to go there, and not to open it beside. */
+/** Whether a click opens the link in this tab. */
 export function isPlainClick({ ctrlKey, metaKey, shiftKey, altKey }: MouseEvent): boolean {
   return !(ctrlKey || metaKey || shiftKey || altKey)
 }
 
-/** How long what is shown may take to be as long as it was. */
+/** Maximum time that the content may take to reach its previous height. */
 const PATIENCE_MS = 2000
 
-/** Shows a page from its top; one that was come back to, where somebody was, as soon as it is long enough. */
+/** Scrolls to the top or, on a return, to the previous position once the page is long enough. */
 export function showPlace(): void {
   const place = returning
   returning = undefined
@@ -66,7 +66,7 @@ function returnTo({ top, link }: Place): void {
     const followed = link === null ? null : document.querySelector<HTMLElement>(`main a[href="${CSS.escape(link)}"]`)
     followed?.focus({ preventScroll: true })
     if (scrollY < top - 1) return
-    // What is not drawn yet is only about as long as it was.
+    // Content that is not rendered yet has only an estimated height, so the link may still be out of view.
     if (followed !== null && !isInSight(followed)) followed.scrollIntoView({ block: 'center' })
     if (link === null || followed !== null) stop()
   }
@@ -77,7 +77,7 @@ function returnTo({ top, link }: Place): void {
     for (const event of BY_HAND) removeEventListener(event, stop)
   }
   const patience = setTimeout(stop, PATIENCE_MS)
-  // Whoever goes elsewhere meanwhile is not pulled back.
+  // Any input of the user cancels the restoration.
   for (const event of BY_HAND) addEventListener(event, stop, { passive: true })
   watcher.observe(document.body)
 }

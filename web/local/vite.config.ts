@@ -1,6 +1,6 @@
 import { defineConfig, type Plugin, type UserConfig } from 'vite'
 
-/** The runtime of the grammars is handed to web-tree-sitter as bytes; a second copy, where it would look for it, is of no use. */
+/** web-tree-sitter receives its runtime as bytes, so the copy that Vite would emit for its default location is not needed. */
 function leaveRuntimeOut(): Plugin {
   const sought = 'new URL("web-tree-sitter.wasm"'
   return {
@@ -15,14 +15,14 @@ function leaveRuntimeOut(): Plugin {
   }
 }
 
-// web-tree-sitter holds an eval that the grammars we use never reach, and that the policy of the page would stop.
+// web-tree-sitter contains an `eval` that the grammars in use never reach, and that the policy of the page would block.
 const rolldownOptions = { checks: { eval: false } }
 
 const config: UserConfig = defineConfig({
   root: import.meta.dirname,
-  // It may lie in any folder of any host.
+  // Relative, because the page can be hosted in any folder.
   base: './',
-  // The build has a name for each of its outcomes; what was cut by another is not relied on.
+  // The production build defines a digest of its sources instead. Chunks of another build are not reused.
   define: { PAGE_BUILD: JSON.stringify('development') },
   plugins: [leaveRuntimeOut()],
   build: {

@@ -1,4 +1,4 @@
-/** The address of the script of a worker, which the build bundles by itself. */
+/** The address of a worker script, which Vite bundles separately. */
 declare module '*?worker&url' {
   const url: string
   export default url

@@ -2,7 +2,7 @@ import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 
-/** What lies over the page until it is done with. */
+/** A modal dialog. */
 export interface ModalInput {
   readonly isOpen: boolean
   readonly title: string
@@ -11,7 +11,7 @@ export interface ModalInput {
   readonly children: ComponentChildren
 }
 
-/** A form over the page. Escape closes it. */
+/** A form in a modal dialog. Escape closes it. */
 export function Modal({ isOpen, title, onClose, onSubmit, children }: ModalInput): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -29,21 +29,21 @@ export function Modal({ isOpen, title, onClose, onSubmit, children }: ModalInput
   )
 }
 
-/** What is asked before something that cannot be taken back. */
+/** The confirmation of an action that cannot be undone. */
 export interface ConfirmInput {
   readonly isOpen: Signal<boolean>
   readonly title: string
-  /** What the button says. */
+  /** The label of the confirm button. */
   readonly action: string
-  /** What the button says by which nothing is done. @default 'Back' */
+  /** The label of the cancel button. @default 'Back' */
   readonly back?: string
-  /** Has to be typed before the button works. */
+  /** Must be typed to enable the button. */
   readonly typed?: string
   readonly onConfirm: () => void
   readonly children: ComponentChildren
 }
 
-/** Asks first. */
+/** Asks for confirmation. */
 export function ConfirmDialog(props: ConfirmInput): JSX.Element {
   const { isOpen, title, action, back = 'Back', typed, onConfirm, children } = props
   const text = useSignal('')

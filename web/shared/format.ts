@@ -4,13 +4,13 @@ import { writeDuration } from '../../src/core/text/duration.ts'
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const MINUTE = 60_000
 
-/** `0`, `0.4`, `12`: enough to see how fast it goes. */
+/** Formats a rate: `0`, `0.4`, `12`. */
 export function writeRate(perSecond: number): string {
   if (perSecond < 0.05) return '0'
   return perSecond < 10 ? perSecond.toFixed(1) : writeNumber(Math.round(perSecond))
 }
 
-/** How long ago something was: `just now`, `4m ago`, `3d ago`. */
+/** Formats an age: `just now`, `4m ago`, `3d ago`. */
 export function writeAgo(at: number, now: number): string {
   const age = now - at
   if (age < MINUTE) return 'just now'
@@ -18,12 +18,12 @@ export function writeAgo(at: number, now: number): string {
   return `${largest} ago`
 }
 
-/** Date and time as people here write them. */
+/** Formats a date and time in the locale of the user. */
 export function writeMoment(at: number): string {
   return MOMENT.format(at)
 }
 
-/** How long something took or takes: `4s`, `3m 12s`. */
+/** Formats a duration: `4s`, `3m 12s`. */
 export function writeSpan(ms: number): string {
   return writeDuration(Math.floor(Math.max(0, ms) / 1000) * 1000)
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useErrorBoundary } from 'preact/hooks'
 
-/** Keeps the rest standing when a part of it cannot be shown, and says what was wrong. */
+/** An error boundary: shows the error of a component and keeps the rest of the page working. */
 export function Guard({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const [error] = useErrorBoundary((failure: unknown) => reportError(failure))
   if (error === undefined) return <>{children}</>

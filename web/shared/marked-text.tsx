@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { foldWord, normalizeText } from '../../src/core/text/fold.ts'
 
-/** Text with the given words marked. Whatever the text holds, it stays text. */
+/** Text with the given terms highlighted. The text is never interpreted as HTML. */
 export function MarkedText({ text, terms }: { readonly text: string; readonly terms: readonly string[] }): JSX.Element {
   const pattern = createPattern(terms)
   if (pattern === undefined) return <>{text}</>
-  // What is caught in parentheses comes back at every second place.
+  // `split` with a capturing group returns the matches at odd indexes.
   return (
     <>
       {text.split(pattern).map((part, i) => {
@@ -15,7 +15,7 @@ export function MarkedText({ text, terms }: { readonly text: string; readonly te
   )
 }
 
-/** Words whose letters have accents are found without them: `Grüße` by `grusse`. */
+/** Highlights words with accents whose terms have none: `grusse` matches `Grüße`. */
 function FoldedWords({ text, terms }: { readonly text: string; readonly terms: readonly string[] }): JSX.Element {
   if (!/[\u0080-\u024f\u1e00-\u1eff]/.test(text)) return <>{text}</>
   const isWanted = (word: string) => terms.includes(foldWord(normalizeText(word).toLowerCase()))
@@ -28,13 +28,13 @@ function FoldedWords({ text, terms }: { readonly text: string; readonly terms: r
   )
 }
 
-/** Scripts without spaces, whose words are looked for as pairs of characters that overlap. */
+/** Scripts without spaces between words; their terms are overlapping pairs of characters. */
 const SPACELESS = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+$/u
 
 function createPattern(terms: readonly string[]): RegExp | undefined {
   const words = terms.filter((term) => term.trim() !== '' && !SPACELESS.test(term)).sort((a, b) => b.length - a.length)
   const pairs = terms.filter((term) => SPACELESS.test(term))
-  // Nothing else may be escaped in a pattern of Unicode, a hyphen least of all.
+  // With the `u` flag only syntax characters may be escaped; an escaped hyphen is an error.
   const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
   const patterns = [
     ...(words.length === 0 ? [] : [`(?<![\\p{L}\\p{N}])(?:${escaped.join('|')})(?![\\p{L}\\p{N}])`]),

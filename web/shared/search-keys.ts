@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-/** `/` leads to the box; arrows lead from the box to the hits, which are links of the class `hit`, and from hit to hit. */
+/** `/` focuses the search box. Arrow keys move from the box to the hits, which are links of the class `hit`, and between them. */
 export function useSearchKeys(box: RefObject<HTMLInputElement | null>, results: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -20,7 +20,7 @@ export function useSearchKeys(box: RefObject<HTMLInputElement | null>, results: 
   }, [])
 }
 
-/** Moves from the box to the first hit, from hit to hit, and back. */
+/** Moves the focus from the box to the first hit, between hits, and back. */
 function moveFocus(event: KeyboardEvent, results: HTMLElement | null, box: HTMLElement | null): void {
   const hits = [...(results?.querySelectorAll<HTMLElement>('a.hit') ?? [])]
   if (hits.length === 0) return

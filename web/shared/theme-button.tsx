@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { switchTheme, theme } from './theme.ts'
 
-/** Takes the next choice of colours. */
+/** Switches to the next colour theme. */
 export function ThemeButton(): JSX.Element {
   const words = { auto: 'System', light: 'Light', dark: 'Dark' }
   const icons = { auto: '◐', light: '☀', dark: '☾' }

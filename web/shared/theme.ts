@@ -1,18 +1,18 @@
 import { type Signal, signal } from '@preact/signals'
 
-/** The colours somebody has chosen; `auto` goes by what the system says. */
+/** The chosen colour theme; `auto` follows the system. */
 export type Theme = 'auto' | 'light' | 'dark'
 
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
 const KEY = 'pharos-theme'
 
-/** What is chosen. Those who draw by themselves look at the colours again when it changes. */
+/** The current theme. Components that draw on a canvas read the colours again when it changes. */
 export const theme: Signal<Theme> = signal(readTheme())
 
 const darkRules = listDarkRules()
 showTheme(theme.value)
 
-/** Takes the next choice. */
+/** Switches to the next theme. */
 export function switchTheme(): void {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'auto'
   showTheme(next)
@@ -21,7 +21,7 @@ export function switchTheme(): void {
     if (next === 'auto') localStorage.removeItem(KEY)
     else localStorage.setItem(KEY, next)
   } catch {
-    // Storage can be switched off; the choice then holds for this page.
+    // Storage can be disabled; the choice then lasts until the page is closed.
   }
 }
 
@@ -34,7 +34,7 @@ function readTheme(): Theme {
   }
 }
 
-/** The dark colours are written once, for those whose system asks for them. A choice is a change of that condition. */
+/** The style sheet has the dark colours once, in a media query. A chosen theme replaces the condition of that query. */
 function showTheme(chosen: Theme): void {
   const conditions = { auto: '(prefers-color-scheme: dark)', light: 'not all', dark: 'all' }
   for (const rule of darkRules) rule.media.mediaText = conditions[chosen]

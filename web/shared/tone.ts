@@ -1,2 +1,2 @@
-/** How something is meant. */
+/** The meaning that sets the colour of a label. */
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet'

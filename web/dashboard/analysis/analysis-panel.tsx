@@ -12,10 +12,10 @@ import { type Refusal, send } from '../request.ts'
 import { useReturn } from '../use-return.ts'
 import { readRuns, runs } from './runs.ts'
 
-/** So often it is asked how far a run is: one that another program runs is told by no event. */
+/** Poll interval while a run is active: runs of other programs send no events. */
 const ASK_MS = 5000
 
-/** Starts an analysis of what is stored, shows how far it is, and the last ones. */
+/** Starts an analysis of the stored pages, shows its progress, and lists the latest runs. */
 export function AnalysisPanel(): JSX.Element {
   const isRunning = useComputed(() => runs.value?.some(({ status }) => status === 'running') === true)
   const turn = useComputed(() => (isRunning.value ? Math.floor(now.value / ASK_MS) : 0))

@@ -2,21 +2,21 @@ import { type Signal, signal } from '@preact/signals'
 import type { RunEvent, RunItem, RunList } from '../api.ts'
 import { request } from '../request.ts'
 
-/** So many are shown; the page of the server has all of them. */
+/** Number of runs in the panel; the server-rendered page lists all of them. */
 const SHOWN = 4
 
-/** The last analysis runs, newest first; null while nothing is known. */
+/** The latest analysis runs, newest first; null until the first response. */
 export const runs: Signal<readonly RunItem[] | null> = signal(null)
 
-/** Asks for the last runs. */
+/** Fetches the latest runs. */
 export async function readRuns(): Promise<void> {
   const answer = await request<RunList>(`/api/analysis?limit=${SHOWN}`)
   if ('value' in answer) runs.value = answer.value.items
 }
 
-/** Takes what was told of a run. One that is not known yet, or is over, is read as a whole. */
+/** Applies an `analysis` event. A run that is new or has ended is fetched again in full. */
 export function takeRunEvent({ runId, status, stage, lastProgress }: RunEvent): void {
-  // Whoever shows runs has asked for them; before, nobody needs to know.
+  // The list stays null until the panel fetches it, so earlier events can be ignored.
   if (runs.value === null) return
   if (status !== 'running' || runs.value.every(({ id }) => id !== runId)) void readRuns()
   runs.value = runs.value.map((run) => (run.id === runId ? { ...run, status, stage, lastProgress } : run))

@@ -1,14 +1,14 @@
 import { parseDuration } from '../../../src/core/text/duration.ts'
 import type { Reach } from '../../../src/core/url/scope.ts'
 
-/** How far from its start a crawl may go, in words. */
+/** Labels for how far a crawl may go from its start. */
 export const REACH_WORDS: Readonly<Record<Reach, string>> = {
   subpages: 'this folder and below',
   hostname: 'the whole host',
   domain: 'the domain with all its hosts',
 }
 
-/** How pages are read, in words. */
+/** Labels for how pages are rendered. */
 export const RENDER_WORDS = {
   http: 'as they come',
   auto: 'in a browser where needed',
@@ -16,7 +16,7 @@ export const RENDER_WORDS = {
   crawl4ai: 'by Crawl4AI',
 } as const
 
-/** What the form holds: texts as they were typed. */
+/** The values of the form, as typed. */
 export interface OrderFields {
   readonly startUrl: string
   readonly crawlType: string
@@ -32,22 +32,22 @@ export interface OrderFields {
   readonly allowQueryUrls: boolean
   readonly isComplete: boolean
   readonly slow: boolean
-  /** Empty for a source that keeps its way. */
+  /** Empty keeps the rendering of the source. */
   readonly render: string
-  /* What follows is for the plan of a crawl that has one. */
+  /* The fields from here on apply only to a planned crawl. */
   readonly hubMaxPages: string
   readonly hubMaxDays: string
   readonly intMaxSeeds: string
   readonly intTargetHosts: string
   readonly plannerVerbosity: string
-  /** Begins although not enough is known of the site. */
+  /** Starts the crawl even if too little is known about the site. */
   readonly force: boolean
 }
 
-/** A field that is wrong, and why. */
+/** Error messages by field name. */
 export type FieldProblems = Readonly<Partial<Record<keyof OrderFields, string>>>
 
-/** Good for most sites: nothing has to be changed but the address. */
+/** Defaults that suit most sites, so that only the address is required. */
 export const DEFAULT_FIELDS: OrderFields = {
   startUrl: '',
   crawlType: 'docs',
@@ -72,12 +72,12 @@ export const DEFAULT_FIELDS: OrderFields = {
   force: false,
 }
 
-/** Whether a crawl has a plan. */
+/** Whether a crawl type uses a plan. */
 export function isPlanned({ crawlType }: Pick<OrderFields, 'crawlType'>): boolean {
   return crawlType === 'intelligent' || crawlType === 'history'
 }
 
-/** What is wrong with the fields; empty when they can be sent. */
+/** Validates the fields; the result is empty if they can be sent. */
 export function checkFields(fields: OrderFields): FieldProblems {
   const problems: Partial<Record<keyof OrderFields, string>> = {}
   const wrong = findUrlProblem(fields.startUrl)
@@ -90,7 +90,7 @@ export function checkFields(fields: OrderFields): FieldProblems {
   }
   for (const name of DURATIONS) {
     const text = fields[name].trim()
-    // The contract has durations without fractions and with one letter.
+    // The API accepts durations only as a whole number with a one-letter unit.
     if (text !== '' && (!/^\d+[smhd]?$/.test(text) || parseDuration(text) === undefined))
       problems[name] = 'A duration such as 90s, 6h or 7d; 0 means always'
   }
@@ -98,8 +98,8 @@ export function checkFields(fields: OrderFields): FieldProblems {
 }
 
 /**
- * The body of `POST /api/crawl`; fields that were left empty, or that mean nothing for this way to crawl, are left to the server.
- * `queue` tells whether it waits for its turn.
+ * Builds the body of `POST /api/crawl`. Empty fields, and fields that do not apply to the crawl type, are left out, so that the server uses
+ * its defaults. `queue` says whether the crawl may wait in the queue.
  */
 export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record<string, unknown>> {
   const numbers = numbersOf(fields).flatMap(([name]) =>
@@ -110,7 +110,7 @@ export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record
   const hosts = fields.intTargetHosts.trim()
   return {
     startUrl: readUrl(fields.startUrl) ?? fields.startUrl,
-    // Whoever fills in a form would rather wait for a turn than be sent away.
+    // With `queue` the server queues the crawl instead of rejecting it at the crawl limit.
     ...(queue ? { queue } : {}),
     crawlType,
     useSitemap,
@@ -128,7 +128,7 @@ export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record
   }
 }
 
-/** The most that may be asked for: who names no depth wants all there is. */
+/** The largest depth that the API accepts, used when the depth field is empty: no limit. */
 const ANY_DEPTH = 1000
 
 const NUMBERS = [
@@ -145,21 +145,21 @@ const PLAN_NUMBERS = [
   ['plannerVerbosity', 0],
 ] as const
 
-/** Fields with a whole number, and the least it may be. */
+/** The integer fields, each with its minimum. */
 function numbersOf(fields: OrderFields) {
   return isPlanned(fields) ? [...NUMBERS, ...PLAN_NUMBERS] : NUMBERS
 }
 
 const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const
 
-/** What looks like a repository, an archive or a package. The server reads it, and says what is wrong. */
+/** Matches repositories, archives and packages. The server parses and validates them. */
 export const TREE: RegExp =
   /^(?:git[+@:]|ssh:|(?:pkg|npm|pypi|crates|cargo|maven):)|\.(?:git\/?|zip|tar|tgz|tar\.(?:gz|zst))$/i
 
-/** What is on a machine: only whoever is at it may have it read. */
+/** Matches local paths, which may only be added on the machine itself. */
 const OWN = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:)/i
 
-/** What is wrong with an address to begin at; null where it can be sent. */
+/** Validates a start address; returns null if it can be sent. */
 export function findUrlProblem(text: string): string | null {
   const trimmed = text.trim()
   if (trimmed === '') return 'Enter an address.'
@@ -168,7 +168,7 @@ export function findUrlProblem(text: string): string | null {
   return 'Enter a URL (https://…), a Git address or a package (npm:react)'
 }
 
-/** `example.com/docs` is taken as it is meant. */
+/** Parses a start address and accepts one without a scheme, such as `example.com/docs`. */
 export function readUrl(text: string): string | undefined {
   const trimmed = text.trim()
   if (TREE.test(trimmed)) return trimmed

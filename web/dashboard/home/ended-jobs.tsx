@@ -21,7 +21,7 @@ const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
 
 const SHOWN = 10
 
-/** The last jobs that ended, and how. */
+/** The jobs that ended last, with their results. */
 export function EndedJobs(): JSX.Element | null {
   const items = useSignal<readonly QueueItem[]>([])
   useSignalEffect(() => {

@@ -3,13 +3,13 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { FieldProblems, OrderFields } from './crawl-order.ts'
 
-/** What the fields of the form are given. */
+/** The signals that all fields of the form share. */
 export interface SharedFields {
   readonly fields: Signal<OrderFields>
   readonly problems: Signal<FieldProblems>
 }
 
-/** What every kind of field needs. */
+/** The attributes that every kind of input element needs. */
 interface FieldProps {
   readonly id: string
   readonly name: string
@@ -18,10 +18,10 @@ interface FieldProps {
   readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void
 }
 
-/** How much room it takes of its row. */
+/** The width of a field in its row. */
 type FieldSize = 'wide' | 'middle'
 
-/** A field with its label, and what is wrong with it. */
+/** A field with its label and its error message. */
 interface FieldInput extends SharedFields {
   readonly name: keyof OrderFields
   readonly label: string
@@ -30,7 +30,7 @@ interface FieldInput extends SharedFields {
   readonly children: (props: FieldProps) => ComponentChildren
 }
 
-/** Shows one. */
+/** Renders a label, an input element and the error message below it. */
 export function Field({ fields, problems, name, label, note, size, children }: FieldInput): JSX.Element {
   const id = useId()
   const problem = problems.value[name]
@@ -54,7 +54,7 @@ export function Field({ fields, problems, name, label, note, size, children }: F
   )
 }
 
-/** A field to type into. */
+/** A text field. */
 interface TextInput extends SharedFields {
   readonly name: 'startUrl' | (keyof OrderFields & string)
   readonly label: string
@@ -64,7 +64,7 @@ interface TextInput extends SharedFields {
   readonly size?: FieldSize
 }
 
-/** Shows one. */
+/** Renders a text field. */
 export function TextField({ placeholder, inputMode, ...field }: TextInput): JSX.Element {
   return (
     <Field {...field}>
@@ -85,7 +85,7 @@ export function TextField({ placeholder, inputMode, ...field }: TextInput): JSX.
 
 type Flag = 'useSitemap' | 'sitemapOnly' | 'allowQueryUrls' | 'isComplete' | 'slow' | 'force'
 
-/** A box to be checked. */
+/** Renders a check box. */
 export function CheckField(
   props: SharedFields & {
     readonly name: Flag

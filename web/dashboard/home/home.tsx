@@ -7,7 +7,7 @@ import { JobCard } from './job-card.tsx'
 import { LateWorkers } from './late-workers.tsx'
 import { StartForm } from './start-form.tsx'
 
-/** Starts crawls, and shows those that wait, run and have ended. */
+/** Starts crawls, and lists the queued, running and ended ones. */
 export function Home(): JSX.Element {
   const jobs = liveJobs.value
   return (

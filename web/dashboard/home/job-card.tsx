@@ -15,7 +15,7 @@ import { useReturn } from '../use-return.ts'
 import { Notes } from './notes.tsx'
 import { RateChart } from './rate-chart.tsx'
 
-/** A job that waits or runs, with everything that is known of it now. */
+/** A queued or running job with its live figures. */
 export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
   const item = job.item.value
   const progress = job.progress.value
@@ -45,7 +45,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
       </header>
       {isWaiting ? null : (
         <>
-          {/* What nobody could tell yet is not nothing. */}
+          {/* While the library is unavailable, a missing progress report does not mean zero pages. */}
           {progress === null && libraryTrouble.value !== null ? null : (
             <div class="job-body">
               <JobFigures job={job} />
@@ -168,7 +168,7 @@ function BackOff(props: { readonly pace: HostPace; readonly isLimited: boolean }
   return isLimited ? <Pill word="slowed down" tone="warn" /> : null
 }
 
-/** A plan has learnt something when it says so; before, there is nothing to ask for. */
+/** Appears once the plan reports a milestone; before that there is nothing to fetch. */
 function JobUnderstanding({ job }: { readonly job: LiveJob }): JSX.Element | null {
   const host = URL.parse(job.item.value.url)?.host
   const isPlanned = job.milestones.value.some(({ kind }) => kind === 'patterns-learned')

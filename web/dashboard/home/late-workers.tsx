@@ -5,7 +5,7 @@ import { libraryTrouble } from '../library-trouble.ts'
 import { connection } from '../live.ts'
 import { request } from '../request.ts'
 
-/** The workers of a library that many share; what shows them is loaded where there can be any, and most libraries are files. */
+/** Loads the workers panel only where workers can exist: most libraries are local files without a queue. */
 export function LateWorkers(): JSX.Element | null {
   const late = useSignal<{ readonly Panel: () => JSX.Element | null } | null>(null)
   useSignalEffect(() => {

@@ -7,10 +7,10 @@ import type { LiveJob, Note } from '../live.ts'
 import { OutsideLink } from '../outside-link.tsx'
 import { writeQuery } from '../request.ts'
 
-/** So many problems are shown; there can be hundreds. */
+/** Number of problems shown; there can be hundreds. */
 const SHOWN = 6
 
-/** What a job has reached and learnt, and what it expected and did not find. */
+/** The milestones of a job, and its problems. */
 export function Notes({ job }: { readonly job: LiveJob }): JSX.Element | null {
   const [milestones, problems] = [job.milestones.value, job.problems.value]
   if (milestones.length + problems.length === 0) return null
@@ -62,7 +62,7 @@ function NoteLine({ note: { type, at, kind, severity, message, target } }: { rea
   )
 }
 
-/** What a problem is about leads there, where the message names it or else behind it. */
+/** Turns the target of a problem into a link: in place if the message contains it, otherwise after the message. */
 function NoteText({ message, target }: { readonly message: string; readonly target: string }): JSX.Element {
   if (target === '') return <>{message}</>
   const at = message.indexOf(target)

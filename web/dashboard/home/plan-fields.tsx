@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { CheckField, Field, type SharedFields, TextField } from './fields.tsx'
 
-/** How much a plan tells of itself. */
+/** Labels for the verbosity of the planner. */
 const VERBOSITIES = [
   ['', 'the main steps'],
   ['0', 'nothing'],
@@ -9,7 +9,7 @@ const VERBOSITIES = [
   ['3', 'everything'],
 ] as const
 
-/** What can be said about the plan of a crawl that has one. */
+/** The fields that apply only to a planned crawl. */
 export function PlanFields(shared: SharedFields): JSX.Element {
   const { fields } = shared
   return (

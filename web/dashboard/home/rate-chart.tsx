@@ -8,7 +8,7 @@ import type { RateWindow } from './rate-window.ts'
 
 const HEIGHT = 92
 
-/** Draws the pages per second of the last two minutes. What it shows is also written as a number beside it. */
+/** Draws the pages per second of the last two minutes. The same value is shown as a number beside the chart. */
 export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot | null>(null)
@@ -18,7 +18,7 @@ export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Elemen
     if (current === null) return
     let isOver = false
     const observer = new ResizeObserver(() => chart.current?.setSize({ width: current.clientWidth, height: HEIGHT }))
-    // Loaded when the first crawl is shown: the other pages do without it.
+    // Loaded with the first chart, because the other pages do not need uPlot.
     void import('uplot').then(({ default: UPlot }) => {
       if (isOver) return
       chart.current = new UPlot(createOptions(current.clientWidth), readData(rates), current)
@@ -98,7 +98,7 @@ function splitsOf(min: number, max: number): number[] {
   return [0.75, 0.5, 0.25, 0].map((share) => max - share * (max - min))
 }
 
-/** The next round number, so that the highest line has a number that can be read: 1, 2, 4, 6, 8, 10, 20, … */
+/** Rounds up to the next round number (1, 2, 4, 6, 8, 10, 20, …), which labels the top grid line. */
 function topOf(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max)))
   const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= max) ?? 10

@@ -1,38 +1,38 @@
-/** How far back a chart looks. */
+/** The time span of a chart. */
 export const WINDOW_SECONDS = 120
 
-/** Over so many seconds the present rate is taken: pages come in bursts. */
+/** The current rate is an average over this many seconds, because pages arrive in bursts. */
 const PRESENT_SECONDS = 5
 
-/** A count at a moment. */
+/** A count at a point in time. */
 interface Sample {
   readonly at: number
   readonly count: number
 }
 
-/** Rates per second, one for each second of the window; null where nothing was known yet. */
+/** Rates per second, one for each second of the window; null where no data exists yet. */
 export interface RateSeries {
-  /** Seconds since 1970. */
+  /** Unix timestamps in seconds. */
   readonly seconds: readonly number[]
   readonly rates: readonly (number | null)[]
 }
 
-/** Makes rates out of a count that is told from time to time. */
+/** Computes rates from a counter that is reported at irregular intervals. */
 export interface RateWindow {
   add(at: number, count: number): void
-  /** Per second, over the last few; never over less than one, in which little says much. */
+  /** The average over the last seconds. It spans at least one second, because shorter spans are too noisy. */
   readPresent(now: number): number
-  /** Of the whole window, or since the count began where that is less. */
+  /** The rates of the whole window, or since the first report if that is more recent. */
   readSeries(now: number): RateSeries
 }
 
-/** Reports come at least this often while there is something to report. */
+/** While a crawl makes progress, reports arrive at least this often. */
 const FRESH_MS = 6000
 
-/** A chart is never narrower than this. */
+/** The minimum time span of a chart. */
 const MIN_SECONDS = 20
 
-/** Begins with nothing known. */
+/** Creates a window without samples. */
 export function createRateWindow(): RateWindow {
   let samples: Sample[] = []
   const countAt = (at: number): number | null => {
@@ -42,22 +42,22 @@ export function createRateWindow(): RateWindow {
     const next = samples[after]
     if (before === undefined) return null
     if (next === undefined) return before.count
-    // Between two reports the pages are taken to have come evenly.
+    // Interpolates linearly between two reports.
     return before.count + ((next.count - before.count) * (at - before.at)) / (next.at - before.at)
   }
   const rateBetween = (from: number, to: number): number | null => {
     const [first] = samples
     if (first === undefined || first.at >= to) return null
-    // In its first second nothing was counted before it began.
+    // A second that begins before the first sample starts from the count of that sample.
     const [start, end] = [from < first.at ? first.count : countAt(from), countAt(to)]
     return start === null || end === null ? null : Math.max(0, ((end - start) * 1000) / (to - from))
   }
-  /** Whether the next report is still to be waited for: until then nothing is known of what came after the last one. */
+  /** Whether the next report may still arrive; until then the rate after the last report is unknown. */
   const isFresh = (now: number) => now - (samples.at(-1)?.at ?? 0) < FRESH_MS
   return {
     add(at, count) {
       const last = samples.at(-1)
-      // A process that was started again counts from the beginning.
+      // A restarted process counts from zero.
       if (last !== undefined && count < last.count) samples = []
       if (last === undefined || at > last.at) samples.push({ at, count })
       const oldest = at - (WINDOW_SECONDS + PRESENT_SECONDS + 2) * 1000

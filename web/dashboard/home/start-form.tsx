@@ -22,7 +22,7 @@ import { CheckField, Field, type SharedFields, TextField } from './fields.tsx'
 import { PlanFields } from './plan-fields.tsx'
 import { Unprepared } from './unprepared.tsx'
 
-/** Asks for a crawl. */
+/** The form that starts a crawl. */
 export function StartForm(): JSX.Element {
   const fields = useSignal(DEFAULT_FIELDS)
   const problems = useSignal<FieldProblems>({})
@@ -33,7 +33,7 @@ export function StartForm(): JSX.Element {
   const form = useRef<HTMLFormElement>(null)
   const types = useSignal<readonly CrawlTypeItem[]>([])
   const shared = { fields, problems }
-  /** The way has the last word on sitemaps, so the boxes choose a way that says the same. */
+  /** The crawl type overrides the sitemap options, so changing a check box selects the crawl type that matches. */
   const matchType = () => {
     const { useSitemap, sitemapOnly } = fields.value
     const found = types.value.find(
@@ -47,7 +47,7 @@ export function StartForm(): JSX.Element {
     problems.value = found
     requestAnimationFrame(() => {
       const first = form.current?.querySelector<HTMLElement>('[aria-invalid=true]')
-      // Whoever cannot see where the message is hears it at the field, which may be folded away.
+      // Moves the focus to the invalid field, which may be inside closed details, so that screen readers announce the error.
       first?.closest('details')?.setAttribute('open', '')
       first?.focus()
     })
@@ -65,7 +65,7 @@ export function StartForm(): JSX.Element {
     if ('refusal' in answer) {
       const field = fieldOf(answer.refusal)
       if (field === undefined) refusal.value = answer.refusal
-      // Where it stands, it need not say which field it means.
+      // The message appears at the field, so its prefix with the field name is redundant.
       else showProblems({ [field]: answer.refusal.message.replace(`body ${answer.refusal.field}: `, '') })
       return
     }
@@ -183,7 +183,7 @@ export function StartForm(): JSX.Element {
   )
 }
 
-/** Orders a crawl. What waits for its turn is not looked at before: one that may be refused for what it lacks is not to wait at first. */
+/** Starts a crawl. The server does not check a queued crawl in advance, so a crawl of the history is first sent without `queue`. */
 async function order(fields: OrderFields): Promise<Answer<{ readonly stage: string }>> {
   const isChecked = fields.crawlType === 'history' && !fields.force
   const answer = await send<{ readonly stage: string }>('/api/crawl', writeOrder(fields, !isChecked))
@@ -191,7 +191,7 @@ async function order(fields: OrderFields): Promise<Answer<{ readonly stage: stri
   return isFull ? send('/api/crawl', writeOrder(fields, true)) : answer
 }
 
-/** The ways to crawl that the server knows. The way that is chosen sets the boxes for sitemaps. */
+/** The crawl types that the server offers. Choosing one sets the sitemap check boxes. */
 function TypeField({
   fields,
   problems,
@@ -236,9 +236,9 @@ function chooseType(fields: Signal<OrderFields>, { name, declaration }: CrawlTyp
   fields.value = { ...fields.value, crawlType: name, useSitemap, sitemapOnly }
 }
 
-/** The field of the form that the server complains about; none where it is about something else. */
+/** Returns the form field that the error is about, if any. */
 function fieldOf({ field, code }: Refusal): keyof OrderFields | undefined {
-  // It is the only address there is.
+  // The form has only one address field.
   if (code === 'URL_INVALID') return 'startUrl'
   const name = field === 'preferCache' ? 'isComplete' : field
   return FIELD_NAMES.find((one) => one === name)

@@ -5,20 +5,20 @@ import { Pill } from '../../shared/pill.tsx'
 import type { MilestonesMet } from '../api.ts'
 import { request, writeQuery } from '../request.ts'
 
-/** What has to be known of a site before its history is worth the requests, and what each of it means. */
+/** The milestones that a site needs before its history can be crawled, with an explanation of each. */
 const NEEDED = [
   ['full-understanding', 'a pattern leads to verified hubs of nearly all countries'],
   ['depth2-coverage', 'pages two links away from the start were read'],
   ['articles-identified-1k', 'a thousand pages turned out to be articles'],
 ] as const
 
-/** Whose history was asked for too early, and what happens when it is wanted all the same. */
+/** The host to check, and the callback that starts the crawl anyway. */
 interface UnpreparedInput {
   readonly host: string
   readonly onForce: () => void
 }
 
-/** Tells what is missing before the history of a site is crawled, and how to go on. */
+/** Shows which milestones are missing before the history of a site can be crawled, and offers to crawl anyway. */
 export function Unprepared({ host, onForce }: UnpreparedInput): JSX.Element {
   const met = useSignal<readonly string[]>([])
   useEffect(() => {

@@ -9,12 +9,12 @@ import { now } from '../clock.ts'
 import { connection } from '../live.ts'
 import { request } from '../request.ts'
 
-/** So often it is asked who works. */
+/** Poll interval for the list of workers. */
 const ASK_MS = 2000
 
 const TONES: Readonly<Record<WorkerItem['state'], Tone>> = { working: 'good', draining: 'warn', lost: 'bad' }
 
-/** Who takes crawls from the queue of a library in PostgreSQL. */
+/** The workers that take crawls from the queue of a library in PostgreSQL. */
 export function WorkersPanel(): JSX.Element | null {
   const list = useSignal<WorkerList | null>(null)
   const turn = useComputed(() => Math.floor(now.value / ASK_MS))
@@ -23,7 +23,7 @@ export function WorkersPanel(): JSX.Element | null {
     turn.value
     if (isLost.value) return
     void request<WorkerList>('/api/workers').then((answer) => {
-      // While the library is away nobody knows who works.
+      // While the library is unavailable, the last known list stays on screen.
       if ('value' in answer && answer.value.isShared) list.value = answer.value
     })
   })

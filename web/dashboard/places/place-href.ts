@@ -1,4 +1,4 @@
-/** The page of a place, which the server writes. */
+/** The address of the server-rendered page about a place. */
 export function placeHref(id: number): string {
   return `/gazetteer/place/${id}`
 }

@@ -9,12 +9,12 @@ import { useFollowing } from '../use-following.ts'
 import { placeHref } from './place-href.ts'
 import { WorldMap } from './world-map.tsx'
 
-/** As many as a map can show. */
+/** Number of places on the map; more would overlap. */
 const ON_MAP = 300
 const IN_TABLE = 100
 const MOST_HOSTS = 200
 
-/** The places that pages are about, of all hosts or of one; of one also what was understood of it. */
+/** The places that pages are about, for all hosts or one. For one host it also shows the patterns and hubs found there. */
 export function Places(): JSX.Element {
   const host = route.value.query.get('host') ?? ''
   return (

@@ -12,7 +12,7 @@ import {
 import type { PlaceMention } from '../api.ts'
 import { placeHref } from './place-href.ts'
 
-/** The picture that the build makes is read once. */
+/** The outlines are a build artefact and fetched once. */
 const outlines = signal<WorldOutlines | null>(null)
 
 async function readOutlines(): Promise<void> {
@@ -21,17 +21,17 @@ async function readOutlines(): Promise<void> {
   if (answer?.ok) outlines.value = parseOutlines(await answer.text())
 }
 
-/** A dot of the map. */
+/** A dot on the map. */
 interface Dot {
   readonly id: number
-  /** What it stands for, in words. */
+  /** The accessible label. */
   readonly words: string
   readonly x: number
   readonly y: number
   readonly r: number
 }
 
-/** Keys that lead from dot to dot, and by how many. */
+/** Keys that move the focus between dots, with the number of steps. */
 const STEPS: Readonly<Record<string, number>> = {
   ArrowRight: 1,
   ArrowDown: 1,
@@ -42,12 +42,12 @@ const STEPS: Readonly<Record<string, number>> = {
 }
 
 /**
- * Places on a map of the world, the larger the more pages. One stop for the tab key: arrows lead through the places, those of most
- * pages first, and Enter to the page of one. A table beside the map has the same.
+ * Places on a world map; a larger dot means more pages. The map is one tab stop: arrow keys move through the places, most pages first, and
+ * Enter opens one. The table beside the map has the same data.
  */
 export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMention[] }): JSX.Element {
   const active = useSignal(0)
-  /** The one that is pointed at or has the focus. */
+  /** The label of the dot that is hovered or focused. */
   const named = useSignal<string | null>(null)
   const picture = useRef<SVGSVGElement>(null)
   useEffect(() => void readOutlines(), [])
@@ -95,7 +95,7 @@ export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMentio
   )
 }
 
-/** Those of most pages come first: no large dot lies over a small one then. */
+/** Sorts by page count, descending, so that small dots are drawn on top of large ones. */
 function listDots(mentions: readonly PlaceMention[]): readonly Dot[] {
   const most = Math.max(1, ...mentions.map(({ pages }) => pages))
   return mentions

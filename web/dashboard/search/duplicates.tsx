@@ -7,10 +7,10 @@ import { OutsideLink } from '../outside-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
-/** Groups that are shown at once. */
+/** Groups per page. */
 const GROUPS = 20
 
-/** Pages that say nearly the same, or are translations of each other: of each group a search shows one. */
+/** Groups of near-duplicates and translations, of which a search shows one page each. */
 export function Duplicates(): JSX.Element {
   const { query } = route.value
   const source = query.get('source') ?? ''

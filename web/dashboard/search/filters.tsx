@@ -7,12 +7,12 @@ import type { SourceList } from '../api.ts'
 import { request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
-/** What an answer can be narrowed down to, by the names of the API. */
+/** The filters of a search; the names are those of the API. */
 export const FILTERS: readonly {
   readonly name: string
   readonly label: string
   readonly choices?: readonly string[]
-  /** What holds where nothing is chosen. @default 'any' */
+  /** The label of the empty choice. @default 'any' */
   readonly empty?: string
 }[] = [
   { name: 'source', label: 'Source' },
@@ -26,7 +26,7 @@ export const FILTERS: readonly {
   { name: 'duplicates', label: 'Duplicates', choices: ['show'], empty: 'group' },
 ]
 
-/** The filters of a search. What is chosen stands in the address of the page. */
+/** The filters of a search. The address of the page keeps the selection. */
 export function SearchFilters(): JSX.Element {
   const names = useSignal<readonly string[]>([])
   useEffect(() => {
@@ -83,7 +83,7 @@ export function SearchFilters(): JSX.Element {
   )
 }
 
-/** What is chosen is shown even before its list is there. */
+/** The selected value is listed even before the choices have loaded. */
 function withChosen(choices: readonly string[], chosen: string | null): readonly string[] {
   return chosen === null || choices.includes(chosen) ? choices : [chosen, ...choices]
 }

@@ -9,7 +9,7 @@ import { PageLink } from '../outside-link.tsx'
 import { SimilarPages } from './similar-pages.tsx'
 import { Why } from './why.tsx'
 
-/** A passage as an agent gets it: where it stands, its text, how old it is, and what it costs. */
+/** A passage as an agent receives it, with its position, text, age and token count. */
 export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX.Element {
   const { title, url, headingPath, source, sourceId, text, terms, tokens, isCut, kind, explain, score } = passage
   const isOpen = useSignal(false)
@@ -51,17 +51,17 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
   )
 }
 
-/** An address as people read it: that of a file is its path. */
+/** Formats an address for display; a file address becomes a path. */
 function writePlace(url: string): string {
   try {
     return decodeURI(url).replace(/^file:\/\//, '')
   } catch {
-    // It is not spelt as addresses are.
+    // The address is not valid percent-encoding.
     return url
   }
 }
 
-/** Headings from the page down to the passage. */
+/** The headings from the page down to the passage. */
 function HeadingPath(props: {
   readonly headings: readonly string[]
   readonly terms: readonly string[]

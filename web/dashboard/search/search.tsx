@@ -13,17 +13,17 @@ import { FILTERS, SearchFilters } from './filters.tsx'
 import { PassageCard } from './passage-card.tsx'
 import { SimilarPages } from './similar-pages.tsx'
 
-/** What was found so far: an answer, and what was asked for after it. */
+/** The results so far: the first response and the pages loaded after it. */
 interface Found {
   readonly passages: readonly PassageItem[]
   readonly mentions: readonly MentionItem[]
   readonly page: SearchPage
 }
 
-/** Typing is over when nothing was typed for so long. */
+/** Debounce delay for typing. */
 const PAUSE_MS = 300
 
-/** Asks the library. */
+/** The search page. */
 export function Search(): JSX.Element {
   const { query } = route.value
   const typed = useSignal(query.get('q') ?? '')
@@ -33,7 +33,7 @@ export function Search(): JSX.Element {
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
   const timer = useRef(0)
-  /** Only the answer to the last question counts. */
+  /** Identifies the latest query, so that late responses to older ones are dropped. */
   const asked = useRef(0)
 
   const ask = async (cursor: string | null) => {
@@ -62,11 +62,11 @@ export function Search(): JSX.Element {
   useEffect(() => void ask(null), [query.toString()])
   useEffect(() => () => clearTimeout(timer.current), [])
   useSignalEffect(() => {
-    // Whoever asked while the server was away is answered when it is back.
+    // Repeats a query that failed because the server was unreachable.
     if (connection.value === 'open' && refusal.peek()?.code === 'UNREACHABLE') void ask(null)
   })
   useSignalEffect(() => {
-    // The address can change under us, by the buttons of the browser.
+    // The back and forward buttons change the query in the address.
     const now = route.value.query.get('q') ?? ''
     if (now !== typed.peek().trim()) typed.value = now
   })

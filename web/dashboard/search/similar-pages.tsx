@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { SimilarItem } from '../api.ts'
 import { PageLink } from '../outside-link.tsx'
 
-/** The pages that one stands for, by their version and language. */
+/** The near-duplicates that a page represents, with their versions and languages. */
 export function SimilarPages({
   similar = [],
 }: {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import type { PassageExplanation } from '../api.ts'
 
-/** Where the score of a passage comes from. */
+/** Explains the score of a passage. */
 export function Why({ explain, score }: { readonly explain: PassageExplanation; readonly score: number }): JSX.Element {
   const { words, wordScore, linkShare, support, similarity, fusion, reranker } = explain
   const parts = [...(words?.parts ?? [])].sort((a, b) => b.score - a.score)
@@ -85,13 +85,13 @@ function Share({ value, most }: { readonly value: number; readonly most: number 
   )
 }
 
-/** A hit that a reranker moved has the score of the one whose place it took. */
+/** A hit that the reranker moved keeps the score of the hit whose place it took. */
 function writeMove({ score, place, placeBefore }: NonNullable<PassageExplanation['reranker']>): string {
   const move = place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}`
   return `${move}, by ${writeScore(score)}`
 }
 
-/** Scores can be small: what counts is how they compare. */
+/** Scores can be very small, so they are rounded to significant digits. */
 function writeScore(score: number): string {
   return score === 0 ? '0' : String(Number(score.toPrecision(3)))
 }

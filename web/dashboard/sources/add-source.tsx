@@ -9,7 +9,7 @@ import { type Answer, type Refusal, request, send, writeQuery } from '../request
 import { replaceQuery, route } from '../route.ts'
 import { useReturn } from '../use-return.ts'
 
-/** What the form holds: texts as they were typed. */
+/** The values of the form, as typed. */
 interface SourceFields {
   readonly url: string
   readonly ref: string
@@ -17,7 +17,7 @@ interface SourceFields {
   readonly name: string
   readonly version: string
   readonly reach: string
-  /** One in a line. */
+  /** One pattern per line. */
   readonly allow: string
   readonly block: string
   readonly maxPages: string
@@ -26,14 +26,14 @@ interface SourceFields {
   readonly chunks: string
 }
 
-/** How pages are cut, in words. */
+/** Labels for how pages are chunked. */
 const CHUNK_WORDS: Readonly<Record<ChunkProfile, string>> = {
   library: 'into short passages',
   pack: 'into longer passages',
   tokens: 'into windows of 512 tokens',
 }
 
-/** What looks like a repository: it has other fields. */
+/** Matches repositories, which have additional fields. */
 const REPOSITORY = /^(?:git[+@:]|ssh:)|\.git\/?$/i
 
 const EMPTY: SourceFields = {
@@ -51,7 +51,7 @@ const EMPTY: SourceFields = {
   chunks: 'library',
 }
 
-/** Asks what to add. It is open where the address of the page says so, so that other pages can lead to it. */
+/** The dialog that adds a source. A query parameter opens it, so that other pages can link to it. */
 export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.Element {
   const fields = useSignal(EMPTY)
   const problem = useSignal<string | null>(null)
@@ -80,7 +80,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     fields.value = EMPTY
     file.value = null
     acceptsLoss.value = false
-    // Nothing else takes back a file that was chosen.
+    // Only a form reset clears a file input.
     if (form instanceof HTMLFormElement) form.reset()
     close()
     await readJobs()
@@ -174,7 +174,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
   )
 }
 
-/** A field to type into. */
+/** A text field. */
 interface TextInput {
   readonly label: string
   readonly placeholder: string
@@ -214,7 +214,7 @@ function FileField({ label, onInput }: { readonly label: string; readonly onInpu
   )
 }
 
-/** What is asked where an import would remove more than usual. */
+/** The confirmation for an import that removes more pages than the loss gate allows. */
 interface LossInput {
   readonly isAccepted: boolean
   readonly onInput: (isAccepted: boolean) => void
@@ -229,9 +229,9 @@ function LossField({ isAccepted, onInput }: LossInput): JSX.Element {
   )
 }
 
-/** A field to choose from. */
+/** A select field. */
 interface ChoiceInput extends Pick<TextInput, 'label' | 'value' | 'isWide' | 'onInput'> {
-  /** What is shown for each value. */
+  /** The label of each value. */
   readonly words: Readonly<Record<string, string>>
 }
 
@@ -251,7 +251,7 @@ function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX
   )
 }
 
-/** What is wrong with the fields; null when they can be sent. */
+/** Validates the fields; returns null if they can be sent. */
 function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
   const wrong = findUrlProblem(url)
   if (wrong !== null) return wrong
@@ -261,17 +261,17 @@ function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
   return /^(?:\d{1,9})?$/.test(maxDepth.trim()) ? null : `Link depth: a whole number, not “${maxDepth.trim()}”`
 }
 
-/** Sends a file as it is: the server reads it, and says what is wrong. */
+/** Uploads a file unchanged; the server parses and validates it. */
 function sendChunks(file: File, { name, version }: SourceFields, acceptsLoss: boolean): Promise<Answer<unknown>> {
   const query = writeQuery({ name: name.trim(), version: version.trim(), acceptLoss: acceptsLoss ? 1 : null })
   return request(`/api/import${query}`, { method: 'POST', body: file, headers: { 'content-type': 'application/json' } })
 }
 
-/** The body of `POST /api/sources`; what was left empty is left to the server. */
+/** Builds the body of `POST /api/sources`; empty fields are left out, so that the server uses its defaults. */
 function writeSource(fields: SourceFields) {
   const { url, ref, path, name, version, reach, allow, block, maxPages, maxDepth, render, chunks } = fields
   const isTree = TREE.test(url.trim())
-  // What was typed for another address is not shown, and not meant.
+  // Ref and path apply only to some kinds of sources. Values typed before the address changed are hidden and must not be sent.
   const inside = {
     ...(REPOSITORY.test(url.trim()) ? { ref: ref.trim() } : {}),
     ...(isTree ? { path: path.trim() } : {}),

@@ -3,16 +3,16 @@ import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { Balance } from '../api.ts'
 import { readCoverage, type Segment, sumOf, writeReason } from './coverage.ts'
 
-/** What a bar shows. */
+/** The counts that a bar shows. */
 interface BarInput {
   readonly balance: Balance
   readonly reasons: Readonly<Record<string, number>>
 }
 
-/** Shades of one colour tell reasons apart; there are so many. */
+/** Number of shades of a state's colour that distinguish its reasons. */
 const SHADES = 4
 
-/** A small bar for a row of a table. */
+/** A small bar for a table row. */
 export function CoverageLine({ balance, reasons }: BarInput): JSX.Element {
   const known = readCoverage(balance, reasons).segments
   const segments = STATES.flatMap((state) => {
@@ -29,15 +29,15 @@ export function CoverageLine({ balance, reasons }: BarInput): JSX.Element {
   )
 }
 
-/** What is chosen of it, and what happens when something is. */
+/** The selected segment, and the callback for a selection. */
 interface CoverageInput extends BarInput {
   readonly chosen: { readonly state: string; readonly reason: string }
   readonly onChoose: (state: string, reason: string) => void
 }
 
 /**
- * The addresses of a source that are in its scope as one bar, and below it what its colours mean. A click shows only those. What its
- * pages link to elsewhere is no part of the bar: there can be so much of it that nothing else would be seen.
+ * Shows the addresses in the scope of a source as one bar with a legend; a click filters by state and reason. Links that lead out of the
+ * scope are left out of the bar, because they can outnumber everything else.
  */
 export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput): JSX.Element {
   const { segments, elsewhere, total } = readCoverage(balance, reasons)
@@ -75,7 +75,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
               count={sumOf(segments.filter((segment) => segment.state === state))}
               isOn={isChosen({ state, reason: '' })}
               total={total}
-              // A filter would show those that lead elsewhere as well, which are not counted here.
+              // A filter by state would also include the links that lead out of the scope, which are not counted here.
               onClick={
                 state === 'skipped' && elsewhere.length > 0
                   ? undefined
@@ -123,18 +123,18 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
 
 const STATES = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
 
-/** A line of the key. */
+/** An entry of the legend. */
 interface KeyInput {
   readonly label: string
-  /** Its colour; none for what the bar does not show. */
+  /** The state that sets the colour; undefined for entries that the bar does not show. */
   readonly state?: string
   readonly shade?: number
   readonly count: number
-  /** What it is a share of. */
+  /** The total for the percentage. */
   readonly total?: number
   readonly isOn: boolean
   readonly isPart?: boolean
-  /** None for what cannot be chosen. */
+  /** Undefined if the entry cannot be selected. */
   readonly onClick: (() => void) | undefined
 }
 
@@ -163,7 +163,7 @@ function isDimmed(chosen: CoverageInput['chosen'], { state, reason }: Segment): 
   return chosen.state !== state || (chosen.reason !== '' && chosen.reason !== reason)
 }
 
-/** Place among those of its state. */
+/** The index of a segment among those of its state. */
 function shadeOf(segments: readonly Segment[], place: number): number {
   const first = segments.findIndex(({ state }) => state === segments[place]?.state)
   return (place - first) % SHADES

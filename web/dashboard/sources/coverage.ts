@@ -3,23 +3,23 @@ import type { Balance } from '../api.ts'
 /** Addresses that share a state and a reason. */
 export interface Segment {
   readonly state: keyof Omit<Balance, 'discovered'>
-  /** Empty where the state says it all. */
+  /** Empty if the state is not split by reason, or if no reason is recorded. */
   readonly reason: string
   readonly count: number
 }
 
-/** Reasons of addresses that the source is not about: a page may link to as many of them as it likes. */
+/** Reasons of links that lead out of the scope; a page can have any number of them. */
 const ELSEWHERE: readonly string[] = ['off-site', 'out-of-scope', 'scheme']
 
-/** The addresses of a source that are in its scope, and those that lead out of it. */
+/** The addresses of a source in its scope, and the links that lead out of it. */
 export interface Coverage {
   readonly segments: readonly Segment[]
   readonly elsewhere: readonly Segment[]
-  /** How many are in its scope. */
+  /** The number of addresses in the scope. */
   readonly total: number
 }
 
-/** Tells apart what a source is about, and what its pages only link to. */
+/** Separates the addresses in the scope of a source from the links that lead out of it. */
 export function readCoverage(balance: Balance, reasons: Readonly<Record<string, number>>): Coverage {
   const all = listSegments(balance, reasons)
   const isElsewhere = ({ state, reason }: Segment) => state === 'skipped' && ELSEWHERE.includes(reason)
@@ -27,14 +27,14 @@ export function readCoverage(balance: Balance, reasons: Readonly<Record<string, 
   return { segments, elsewhere: all.filter(isElsewhere), total: sumOf(segments) }
 }
 
-/** How many addresses there are of all of them together. */
+/** The total count of some segments. */
 export function sumOf(segments: readonly Segment[]): number {
   return segments.reduce((sum, { count }) => sum + count, 0)
 }
 
 const ORDER = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
 
-/** The parts of a balance, in the order of a bar; what is skipped or failed is told apart by its reason, the most frequent first. */
+/** The segments of a balance in the order of the bar. Skipped and failed addresses are split by reason, most frequent first. */
 function listSegments(balance: Balance, reasons: Readonly<Record<string, number>>): Segment[] {
   return ORDER.flatMap((state): Segment[] => {
     const total = balance[state]
@@ -56,7 +56,7 @@ export function writeReason(reason: string): string {
   return reason.replaceAll('-', ' ')
 }
 
-/** How many addresses have a state and a reason; empty ones stand for any. */
+/** The number of addresses that match a state and a reason; an empty value matches any. */
 export function countOfFilter(
   balance: Balance,
   reasons: Readonly<Record<string, number>>,

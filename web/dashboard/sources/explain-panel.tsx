@@ -9,7 +9,7 @@ import { OutsideLink } from '../outside-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery } from '../route.ts'
 
-/** What the ledger says of one address, in words. */
+/** Explains the ledger row of one address. */
 export function ExplainPanel({ source, url }: { readonly source: string; readonly url: string }): JSX.Element {
   const explanation = useSignal<UrlExplanation | null>(null)
   const refusal = useSignal<Refusal | null>(null)
@@ -87,7 +87,7 @@ function Story({ explanation }: { readonly explanation: UrlExplanation }): JSX.E
   )
 }
 
-/** What the scope says of it today, where that is not what is recorded. */
+/** Describes the decision of the current scope, if it differs from the recorded one. */
 function describeScope({ row, refusal, words }: UrlExplanation): string | null {
   if (refusal !== null) {
     return refusal.reason === row?.reason ? null : `the scope would refuse it: ${words.refusal ?? refusal.reason}`
@@ -107,7 +107,7 @@ function Found({ row, discovery }: { readonly row: Row; readonly discovery: stri
   )
 }
 
-/** Its status and what else is known of it; many only say the status once more. */
+/** The status and the detail, unless the detail only repeats the status. */
 function writeAnswer({ status, detail }: Row): string {
   return [status, detail === `answered ${status}` ? null : detail].filter(Boolean).join(', ')
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { route } from '../route.ts'
 import type { AddSource } from './add-source.tsx'
 
-/** The dialog that adds a source; it is loaded when it is first opened. */
+/** The dialog that adds a source, loaded when it is first opened. */
 export function LateAddSource(props: Parameters<typeof AddSource>[0]): JSX.Element | null {
   const late = useSignal<{ readonly Dialog: typeof AddSource } | null>(null)
   useSignalEffect(() => {

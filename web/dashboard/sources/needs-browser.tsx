@@ -6,16 +6,16 @@ import { readJobs } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
 import { useReturn } from '../use-return.ts'
 
-/** What is said of a source whose pages are empty without a browser. */
+/** A source whose pages need a browser. */
 interface NeedsBrowserInput {
   readonly item: SourceItem
-  /** Whether a crawl of it runs or waits: a second one would be refused. */
+  /** Whether a crawl of the source runs or is queued; the server would reject a second one. */
   readonly isBusy: boolean
-  /** Called when its crawl was asked for. */
+  /** Called after a crawl was requested. */
   readonly onChange: () => void
 }
 
-/** Says that pages need a browser, and has them read in one where that was not tried. */
+/** Says that the pages of a source need a browser, and offers to render them if that was not tried. */
 export function NeedsBrowser({ item, isBusy: isCrawled, onChange }: NeedsBrowserInput): JSX.Element | null {
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)

@@ -8,17 +8,17 @@ import { type Refusal, request, send } from '../request.ts'
 import { useReturn } from '../use-return.ts'
 import { isImported } from './stand.ts'
 
-/** What can be done to a source. */
+/** The source that the actions apply to. */
 interface ActionsInput {
   readonly item: SourceItem
-  /** Whether a crawl of it runs or waits: a second one would be refused. */
+  /** Whether a crawl of the source runs or is queued; the server would reject a second one. */
   readonly isBusy: boolean
-  /** Called when something was done. */
+  /** Called after each action. */
   readonly onChange: () => void
   readonly onRemoved?: () => void
 }
 
-/** Buttons that crawl a source again, or remove it. What cannot be done now is not offered. */
+/** Buttons that crawl a source again or remove it. Actions that are not possible now are hidden. */
 export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: ActionsInput): JSX.Element {
   const isAsked = useSignal(false)
   const isBusy = useSignal(false)
@@ -96,11 +96,11 @@ interface Action {
   readonly verb: 'recrawl' | 'refresh' | 'retry'
   readonly label: string
   readonly title: string
-  /** Page limit of this run. @default that of the source */
+  /** The page limit of this run. @default that of the source */
   readonly maxPages?: number
 }
 
-/** What can be asked of a source, the most useful first. */
+/** The actions that apply to a source, most useful first. */
 function listActions(item: SourceItem): readonly Action[] {
   if (isImported(item)) return []
   const { isInterrupted, balance, partial } = item

@@ -20,7 +20,7 @@ import { readStand, writeVersion } from './stand.ts'
 import { UrlFilters } from './url-filters.tsx'
 import { UrlTable } from './url-table.tsx'
 
-/** One source: what became of its addresses, and why. */
+/** One source, with the states of its addresses and the reasons. */
 export function SourcePage({ id }: { readonly id: string }): JSX.Element {
   const item = useSignal<SourceItem | null>(null)
   const refusal = useSignal<Refusal | null>(null)
@@ -43,7 +43,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
   return item.value === null ? <p class="quiet">Reading …</p> : <Known item={item.value} onChange={() => void read()} />
 }
 
-/** What a source is that is no web site, and which state of it was read. */
+/** Describes a source that is not a web site: its kind, and the commit or version that was read. */
 function TreeFacts({ item: { kind, settings, commit } }: { readonly item: SourceItem }): JSX.Element | null {
   if (kind === 'site') return null
   const { ref = null, path = null } = settings.tree ?? {}
@@ -65,7 +65,7 @@ const KIND_WORDS: Readonly<Record<Exclude<SourceItem['kind'], 'site'>, string>> 
   import: 'imported chunks',
 }
 
-/** An address without what those of all files or pages of the source begin with. */
+/** Removes the prefix that all addresses of the source share. */
 function shorten({ kind, url, commit }: SourceItem, address: string): string {
   if (typeof commit === 'string' && address.includes(commit)) {
     return address.slice(address.indexOf(commit) + commit.length).replace(/^(?:!|\/item)(?=\/)/, '')
@@ -139,10 +139,10 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
         <div class="split-main">
           <UrlFilters reasons={reasons} state={state} reason={reason} text={text} />
           <UrlTable
-            // What a crawl has changed is read again when it has ended; before, the rows would move under the eyes of the reader.
+            // Rereads the rows when a crawl ends, and not earlier, because rows that move are hard to read.
             key={endedCount.value}
             source={id}
-            // While a crawl runs, the numbers change.
+            // The counts change while a crawl runs.
             count={text !== '' || item.isRunning ? null : countOfFilter(balance, reasons, { state, reason })}
             shorten={(address) => shorten(item, address)}
             state={state}

@@ -127,7 +127,7 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
 
 const DAY = 86_400_000
 
-/** How long ago it was crawled; the dot turns with the days, and at once where that came to no good end. */
+/** The age of the last crawl. The dot changes colour with age, and immediately after a failed crawl. */
 export function Freshness({ at, tone: stand }: { readonly at: number; readonly tone: Tone }): JSX.Element {
   const age = now.value - at
   const tone = stand === 'bad' || stand === 'warn' ? stand : age < 2 * DAY ? 'good' : age < 30 * DAY ? 'warn' : 'bad'

@@ -2,13 +2,13 @@ import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { Tone } from '../../shared/tone.ts'
 import type { CrawlItem, SourceItem } from '../api.ts'
 
-/** How a source stands, for people. */
+/** The state of a source, for display. */
 export interface Stand {
   readonly word: string
   readonly tone: Tone
-  /** What there is to add; null where the word says it all. */
+  /** Further details; null if there are none. */
   readonly note: string | null
-  /** Whether a crawl of it runs or waits, so that no other can be asked for. */
+  /** Whether a crawl of the source runs or is queued; the server would reject a second one. */
   readonly isBusy: boolean
 }
 
@@ -17,18 +17,18 @@ const RESTING = {
   INDEXED: { word: 'indexed', tone: 'good' },
 } as const
 
-/** Whether a source is made of what was imported: it can only be imported again. */
+/** Whether a source was imported, which means that it cannot be crawled, only imported again. */
 export function isImported({ url }: Pick<SourceItem, 'url'>): boolean {
   return url.startsWith('import+')
 }
 
-/** The version of a source, and the one that was read where that is not the same. */
+/** The version of a source, and the version that was read if it differs. */
 export function writeVersion({ version, settings: { readVersion } }: SourceItem): string {
   const read = readVersion === undefined || readVersion === version ? '' : ` (${readVersion} read)`
   return `${version === null ? '' : ` ${version}`}${read}`
 }
 
-/** Says how a source stands. A crawl that waits or has only just been started is in no library yet, so the jobs are looked at as well. */
+/** Describes the state of a source. A crawl that is queued or starting is not in the library yet, so the jobs are checked too. */
 export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
   const { status, isRunning, isInterrupted, partial, widerScope, balance, url } = item
   if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
@@ -49,7 +49,7 @@ export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
   }
 }
 
-/** Missing pages of a source, and the button that completes it. */
+/** Describes the missing pages of a source, and names the button that completes it. */
 function writePartial(item: SourceItem, { message, complete }: NonNullable<SourceItem['partial']>): string {
   const words = message.replace(/^PARTIAL: /, '')
   if (isImported(item)) return `${words} – import it again`
@@ -65,7 +65,7 @@ function describeFailure({ crawl }: SourceItem): Pick<Stand, 'word' | 'note'> {
   return { word: 'held back', note: problem === null ? null : `${problem}; nothing was removed` }
 }
 
-/** The address of the start, the name of the reason and its rule say nothing new beside the source. */
+/** Removes the start address, the reason and the rule from the message, because they add nothing beside the source. */
 function shorten(problem: string): string {
   const { detail } = /^\S+: failed \([a-z-]+, (?:render \w+, )?(?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
   return detail === undefined ? problem : `nothing was read: ${detail}`

@@ -6,10 +6,10 @@ import { writeReason } from './coverage.ts'
 
 const STATES = ['indexed', 'unchanged', 'skipped', 'failed', 'gone', 'pending'] as const
 
-/** Typing is over when nothing was typed for so long. */
+/** Debounce delay for typing. */
 const PAUSE_MS = 250
 
-/** What is chosen, and what there is to choose from. */
+/** The selected filters, and the reasons to choose from. */
 interface FiltersInput {
   readonly reasons: Readonly<Record<string, number>>
   readonly state: string
@@ -17,7 +17,7 @@ interface FiltersInput {
   readonly text: string
 }
 
-/** Narrows the addresses down. What is chosen stands in the address of the page. */
+/** Filters the addresses. The address of the page keeps the selection. */
 export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.Element {
   const typed = useSignal(text)
   const timer = useRef(0)

@@ -2,7 +2,7 @@ import { batch, type Signal, signal } from '@preact/signals'
 import type { UrlItem, UrlPage } from '../api.ts'
 import { type Refusal, request, writeQuery } from '../request.ts'
 
-/** Which addresses are shown. */
+/** Selects the addresses to list. */
 export interface UrlFilter {
   readonly source: string
   readonly state: string
@@ -10,25 +10,25 @@ export interface UrlFilter {
   readonly text: string
 }
 
-/** Addresses, read as far as somebody looks. */
+/** A list of addresses that is loaded as the user scrolls. */
 export interface UrlList {
-  /** The address at a place; undefined while it is not read. */
+  /** The row at an index; undefined until it is loaded. */
   rowAt(place: number): UrlItem | undefined
-  /** How many there are, as far as that is known. */
+  /** The number of rows, as far as it is known. */
   readonly total: Signal<number>
   readonly isLoading: Signal<boolean>
   readonly refusal: Signal<Refusal | null>
-  /** Reads until the rows from one place to before another are there. */
+  /** Loads the rows from `first` up to but not including `last`. */
   want(first: number, last: number): void
   close(): void
 }
 
 const PAGE_SIZE = 500
 
-/** Far from what was read, larger pages get there sooner. */
+/** Larger pages reach rows that are far from the loaded ones with fewer requests. */
 const LARGE_PAGE_SIZE = 5000
 
-/** The rows that were read from one end of the list on. */
+/** The rows loaded from one end of the list. */
 interface Side {
   readonly order: 'newest' | 'oldest'
   rows: readonly UrlItem[]
@@ -36,8 +36,8 @@ interface Side {
 }
 
 /**
- * Begins to read. A list can only be read in its order, a page after the other: where its length is known, it is read from its end
- * as well, so that nobody who goes there has to wait for all that is in between.
+ * Starts loading. The API only pages in order, so a list of known length is loaded from both ends: jumping to the end then does not load
+ * everything in between.
  */
 export function createUrlList(filter: UrlFilter, count: number | null): UrlList {
   const total = signal(count ?? 0)
@@ -50,7 +50,7 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
   const wanted = { first: 0, last: 1 }
   let isComplete = false
 
-  /** From which end what is missing is reached sooner, and how many rows that takes. */
+  /** Chooses the end from which the missing rows are reached sooner, and the number of rows that this takes. */
   const choose = (): { readonly side: Side; readonly rows: number } | undefined => {
     if (isComplete) return undefined
     if (head.rows.length === 0) return { side: head, rows: PAGE_SIZE }
@@ -93,7 +93,7 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
 
   return {
     rowAt(place) {
-      // Whoever shows a row shows it again when there is more to show.
+      // Subscribes the caller to changes, so that it renders again when more rows arrive.
       changes.value
       return head.rows[place] ?? (place < total.value ? tail.rows[total.value - 1 - place] : undefined)
     },

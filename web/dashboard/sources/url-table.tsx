@@ -11,26 +11,26 @@ import { connection } from '../live.ts'
 import { writeReason } from './coverage.ts'
 import { createUrlList, type UrlFilter } from './url-list.ts'
 
-/** Every row is as high as every other: what is not seen need not be measured. The style sheet says the same. */
+/** All rows have the same height, so that rows out of view need no measuring. Must match the style sheet. */
 const ROW_HEIGHT = 34
 
-/** Rows that are drawn above and below those that are seen. */
+/** Rows that are rendered above and below the visible ones. */
 const OVERSCAN = 8
 
-/** No browser lays out more than some ten million pixels; what is further down is found with a filter. */
+/** Browsers limit the height of an element to about ten million pixels; a filter reaches the rows beyond that. */
 const MAX_ROWS = 400_000
 
-/** What a table of addresses shows. */
+/** The rows of a table of addresses, and the selection. */
 interface UrlTableInput extends UrlFilter {
-  /** How many there are; null where nobody knows. */
+  /** The number of rows; null if unknown. */
   readonly count: number | null
-  /** What is shown of an address. */
+  /** Formats an address for display. */
   readonly shorten: (url: string) => string
   readonly chosen: string
   readonly onChoose: (url: string) => void
 }
 
-/** The addresses of a source, however many: only those that are seen are part of the page. */
+/** The addresses of a source. Only the visible rows are in the DOM, so the list can have any length. */
 export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
   const { source, state, reason, text } = filter
   const list = useMemo(() => createUrlList({ source, state, reason, text }, known), [source, state, reason, text])
@@ -68,7 +68,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
   const last = Math.min(count, Math.ceil((scroll.value.top + scroll.value.height) / ROW_HEIGHT) + OVERSCAN)
   useEffect(() => list.want(first, last), [list, first, last])
   useSignalEffect(() => {
-    // What could not be read while the server was away is read when it is back.
+    // Repeats a request that failed while the server was unreachable.
     if (connection.value === 'open' && list.refusal.peek() !== null) list.want(first, last)
   })
 
@@ -114,7 +114,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard.
         tabIndex={0}
         aria-label="List of addresses"
-        // A short list leaves no empty box below it.
+        // Limits the height for a short list, so that no empty space appears below it.
         style={{ maxHeight: `${HEADER_HEIGHT + (Math.max(count, LEAST_ROWS) + 1) * ROW_HEIGHT}px` }}
         onKeyDown={move}
       >
@@ -159,7 +159,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
 
 const HEADER_HEIGHT = 32
 
-/** The box has room for so many rows, even where there are fewer. */
+/** The minimum height of the box, in rows. */
 const LEAST_ROWS = 3
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -171,15 +171,15 @@ const STEPS: Readonly<Record<string, number>> = {
   End: Number.POSITIVE_INFINITY,
 }
 
-/** The room of rows that are not there. */
+/** Takes the space of rows that are not rendered. */
 function Gap({ rows }: { readonly rows: number }): JSX.Element | null {
   return rows <= 0 ? null : <tr class="gap" style={{ height: `${rows * ROW_HEIGHT}px` }} />
 }
 
-/** One row. */
+/** A row of the table. */
 interface UrlRowInput {
   readonly place: number
-  /** Missing while it is being read. */
+  /** Undefined while the row is loading. */
   readonly item: UrlItem | undefined
   readonly shorten: (url: string) => string
   readonly isActive: boolean

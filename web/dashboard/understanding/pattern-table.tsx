@@ -3,10 +3,10 @@ import type { JSX } from 'preact'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { PatternItem } from '../api.ts'
 
-/** So many at first: those that say most. */
+/** Number of patterns shown before expanding. */
 const SHOWN = 6
 
-/** How a site writes its addresses, and how sure that is. */
+/** The address patterns of a site, with their confidence. */
 export function PatternTable({ patterns }: { readonly patterns: readonly PatternItem[] }): JSX.Element | null {
   const isWhole = useSignal(false)
   if (patterns.length === 0) return null

@@ -10,18 +10,18 @@ import { request, writeQuery } from '../request.ts'
 import { useFollowing } from '../use-following.ts'
 import { PatternTable } from './pattern-table.tsx'
 
-/** Whose understanding is shown, and how much of it. */
+/** The host, and how much detail to show. */
 interface UnderstandingInput {
   readonly host: string
-  /** All but `whole` leave out what needs room, and say nothing of a host of which nothing is known. `part` stands in another panel. */
+  /** All but `whole` leave out the details, and render nothing for a host without data. `part` is for use inside another panel. */
   readonly look: 'part' | 'short' | 'whole'
-  /** Missing hubs that a crawl has told of: those that are kept are counted at its end. */
+  /** Missing hubs that a running crawl has reported; the stored count is updated when it ends. */
   readonly told?: number
 }
 
 const SHOWN_MISSING = 12
 
-/** What crawls have understood of a host: how it writes its addresses, which hubs it has, and which are missing. */
+/** The findings of all crawls of a host: its address patterns, its hubs, and the hubs that are missing. */
 export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX.Element | null {
   const coverage = useSignal<HubCoverage | null>(null)
   const milestones = useSignal<readonly NoteEvent[]>([])
@@ -35,7 +35,7 @@ export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX
   })
   const { value } = coverage
   if (value === null) return null
-  // Patterns are kept at the end of a crawl, and told when they are learnt.
+  // Patterns are stored at the end of a crawl; until then the milestones have them.
   const patterns = value.patterns.length > 0 ? value.patterns : readPatterns(milestones.value)
   const isKnown = value.hubs + patterns.length + value.missing.length > 0
   if (!isKnown && look !== 'whole') return null
@@ -57,7 +57,7 @@ export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX
   )
 }
 
-/** Countries with a hub of their own, as a part of all that the gazetteer knows. */
+/** The countries that have a hub, as a share of all countries in the gazetteer. */
 function Countries({ coverage: { countries, countriesCovered } }: { readonly coverage: HubCoverage }): JSX.Element {
   if (countries === 0) {
     return (
@@ -79,7 +79,7 @@ function Countries({ coverage: { countries, countriesCovered } }: { readonly cov
   )
 }
 
-/** What is known, in numbers. */
+/** The numbers of hubs, missing hubs and patterns. */
 interface FiguresInput {
   readonly counts: { readonly hubs: number; readonly missing: number; readonly patterns: number }
   /** Newest first. */
@@ -106,16 +106,16 @@ function Figures({ counts: { hubs, missing, patterns }, milestones }: FiguresInp
   )
 }
 
-/** The patterns that the last crawl has told of. */
+/** The patterns that the last crawl reported in a milestone. */
 function readPatterns(milestones: readonly NoteEvent[]): readonly PatternItem[] {
   const told = milestones.find(({ kind }) => kind === 'patterns-learned')?.details?.['patterns']
   if (!Array.isArray(told)) return []
-  // What a plan tells of a pattern; what became of guesses is not known by then.
+  // The milestone does not include the results of guessed addresses, so hits and misses start at 0.
   const items = told as readonly Pick<PatternItem, 'pattern' | 'role' | 'seen' | 'confidence'>[]
   return items.map((item) => ({ hits: 0, misses: 0, examples: [], ...item }))
 }
 
-/** Each milestone once, as it was reached last. */
+/** Each kind of milestone once, with its most recent occurrence. */
 function Reached({ milestones }: Pick<FiguresInput, 'milestones'>): JSX.Element | null {
   if (milestones.length === 0) return null
   const last = milestones.filter(({ kind }, i) => milestones.findIndex((one) => one.kind === kind) === i)

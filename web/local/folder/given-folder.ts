@@ -1,30 +1,30 @@
-/** A folder as the user gave it to the page. */
+/** A folder as the user provided it. */
 export type GivenFolder = GivenHandle | GivenFiles
 
-/** A folder that can be sent to a worker, and kept. */
+/** A folder handle, which can be sent to a worker and stored. */
 export interface GivenHandle {
   readonly type: 'handle'
   readonly name: string
   readonly handle: FileSystemDirectoryHandle
-  /** The same folder where it was dropped; it stays in the page. */
+  /** The entry of the same folder if it was dropped; it cannot be sent to a worker. */
   readonly entry?: FileSystemDirectoryEntry | undefined
-  /** Whether it was found that the handle hides nothing. */
+  /** Whether it was checked that the handle hides no files. */
   readonly isWhole?: boolean
 }
 
-/** A folder of which the browser gives the files alone. */
+/** A folder for which the browser provides only its files. */
 export interface GivenFiles {
   readonly type: 'files'
   readonly name: string
-  /** Found as they are asked for, and once: there may be very many. */
+  /** Iterated lazily and only once, because there can be very many files. */
   readonly files: Iterable<GivenFile> | AsyncIterable<GivenFile>
-  /** Most files there can be; undefined where nobody knows before they are found. */
+  /** The maximum number of files; undefined if it is not known in advance. */
   readonly most?: number
 }
 
-/** A file and its path in the folder that was given; or a folder that is not looked into, whose path ends in a slash. */
+/** A file and its path in the given folder. A path that ends in a slash is a folder that was not opened. */
 export interface GivenFile {
   readonly path: string
-  /** Undefined where it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly file: File | undefined
 }

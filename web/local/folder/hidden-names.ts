@@ -3,8 +3,8 @@ import { listEntries } from './list-entries.ts'
 import { orUndefined } from './open-folder.ts'
 
 /**
- * Tells whether a handle hides something of the folder that was dropped. Browsers leave out names that other systems could not have, such
- * as `What now?.md`, without a word, and only there. `onLook` is told of every folder, and may throw to end it.
+ * Whether a handle hides files of the dropped folder. Handles silently omit names that are invalid on other systems, such as `What
+ * now?.md`; entries do not. `onLook` is called for every folder and may throw to cancel.
  */
 export async function hidesNames(
   handle: FileSystemDirectoryHandle,
@@ -15,7 +15,7 @@ export async function hidesNames(
   let found = 0
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     const { entry: current, path } = folder
-    // One that cannot be read is found out, and told of, by whoever reads it.
+    // An unreadable folder is reported later, when it is read.
     const below = (await orUndefined(() => listEntries(current))) ?? []
     for (const child of below) {
       if (!isPlain(child.name) && (await isRefused(handle, [...path, child.name]))) return true
@@ -28,17 +28,17 @@ export async function hidesNames(
   return false
 }
 
-/** Names that every system can have. To ask for each of very many would take minutes. */
+/** Whether a name is valid on every system. Probing the handle for each of very many names would take minutes. */
 function isPlain(name: string): boolean {
   return PLAIN.test(name) && !SPECIAL.test(name) && !UNSEEN.test(name)
 }
 
 const PLAIN = /^\.?[\p{L}\p{Nd}_-](?:[\p{L}\p{M}\p{Nd} ._()-]*[\p{L}\p{M}\p{Nd}_()-])?$/u
-/** Devices, and what the shell of a system acts upon. */
+/** Device names, and files that the shell of a system interprets. */
 const SPECIAL = /^(?:con|prn|aux|nul|com\d|lpt\d|desktop\.ini|thumbs\.db)(?:\.|$)|\.(?:lnk|local|scf|url)$/i
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u
 
-/** Whether a handle does not let this name be asked for; by the same rule it leaves the name out of its lists. */
+/** Whether the handle rejects a name; it omits the same names from its listings. */
 async function isRefused(handle: FileSystemDirectoryHandle, path: readonly string[]): Promise<boolean> {
   try {
     let folder = handle
@@ -46,7 +46,7 @@ async function isRefused(handle: FileSystemDirectoryHandle, path: readonly strin
     await folder.getFileHandle(path.at(-1) ?? '')
     return false
   } catch (error) {
-    // What is gone, or is a folder, is refused in other words.
+    // A missing file and a folder cause other error types.
     return error instanceof TypeError
   }
 }

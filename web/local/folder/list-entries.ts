@@ -1,4 +1,4 @@
-/** What stands in a folder that was dropped. The browser gives a hundred at a time, until it gives none. */
+/** Lists the entries of a dropped folder. The browser returns them in batches, the last of which is empty. */
 export async function listEntries(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader()
   const all: FileSystemEntry[] = []

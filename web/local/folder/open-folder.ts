@@ -4,15 +4,15 @@ import type { GivenFile, GivenFolder } from './given-folder.ts'
 /** A folder that can be read. */
 export interface OpenFolder extends FolderTree {
   readonly name: string
-  /** Whether there may be files of which the browser does not tell. */
+  /** Whether the browser may hide some files. */
   readonly mayHide: boolean
-  /** A file as it is now; undefined when it is gone, or may not be read. */
+  /** The current file; undefined if it is gone or not readable. */
   file(path: string): Promise<File | undefined>
-  /** Whether the folder itself can still be looked into. */
+  /** Whether the folder itself is still accessible. */
   isThere(): Promise<boolean>
 }
 
-/** Opens what the user gave, whichever way the browser had for that. */
+/** Opens the folder, whichever way the browser provided it. */
 export function openFolder(given: GivenFolder): OpenFolder {
   const open = given.type === 'handle' ? openHandle(given.handle) : openFiles(given.files)
   return {
@@ -26,12 +26,12 @@ export function openFolder(given: GivenFolder): OpenFolder {
   }
 }
 
-/** All bytes of a file or of a part of it. */
+/** Reads all bytes of a blob. */
 export async function bytesOf(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await blob.arrayBuffer())
 }
 
-/** What the browser refuses or no longer finds is not there; all else is a mistake of ours. */
+/** Returns undefined for an error of the browser (not found, not allowed). Other errors are bugs and pass through. */
 export async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
@@ -73,24 +73,24 @@ function openFiles(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Sourc
       const { folders, unopened } = await grow()
       const entries = [...(folders.get(folder)?.values() ?? [])]
       if (!unopened.has(folder)) return entries
-      // Two folders may come under one name; what is not known of one is then something that is passed over.
+      // Two dropped folders can have the same name. If one of them was not opened, an unnamed entry makes the walk report it as skipped.
       return entries.length === 0 ? undefined : [...entries, entryOf('', 'folder')]
     },
     file: async (path) => (await grow()).files.get(path),
-    // Nobody can ask for it; only its files can fail.
+    // There is no folder to probe, only files, each of which can fail on its own.
     isThere: async () => true,
   }
 }
 
 interface Grown {
-  /** What stands in each folder, by its name, that of a folder with a slash: a file may come with the same one. */
+  /** The entries of each folder by name. Folder names end in a slash here, because a file can have the same name. */
   readonly folders: ReadonlyMap<string, ReadonlyMap<string, TreeEntry>>
   readonly files: ReadonlyMap<string, File>
-  /** Folders that were not looked into. */
+  /** Folders that were not opened. */
   readonly unopened: ReadonlySet<string>
 }
 
-/** Makes the folders that the paths of files tell of. */
+/** Builds the folder tree from the paths of the files. */
 async function growTree(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Promise<Grown> {
   const folders = new Map<string, Map<string, TreeEntry>>([['', new Map()]])
   const files = new Map<string, File>()
@@ -106,7 +106,7 @@ async function growTree(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): 
   return { folders, files, unopened }
 }
 
-/** Adds a folder, and those that it lies in, each to the one above it. */
+/** Adds a folder and all of its parents. */
 function addFolders(folders: Map<string, Map<string, TreeEntry>>, path: string): void {
   if (folders.has(path)) return
   let above = ''
@@ -119,8 +119,8 @@ function addFolders(folders: Map<string, Map<string, TreeEntry>>, path: string):
 }
 
 /**
- * Names that lead elsewhere come from no folder of a disk; what has one is neither read nor entered. One that is no text comes as none
- * at all.
+ * Names such as `..` cannot come from a real folder, so such entries count as `special` and are skipped. Browsers report a name that is not
+ * valid text as an empty string.
  */
 function entryOf(name: string, type: 'file' | 'folder'): TreeEntry {
   if (name === '' || !name.isWellFormed()) return { name: name || UNNAMED, isNamed: false, type }
@@ -128,5 +128,5 @@ function entryOf(name: string, type: 'file' | 'folder'): TreeEntry {
   return { name, isNamed: true, type: isPlain ? type : 'special' }
 }
 
-/** What a text shows in place of what is none. */
+/** The replacement character stands for a name that is not valid text. */
 const UNNAMED = '\u{fffd}'

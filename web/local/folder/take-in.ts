@@ -3,7 +3,7 @@ import type { GivenFile, GivenFiles, GivenFolder } from './given-folder.ts'
 import { listEntries } from './list-entries.ts'
 import { orUndefined } from './open-folder.ts'
 
-/** What the files of an upload are together: the folder they come from, or just these. */
+/** Turns uploaded files into a folder: the one that was uploaded, or a collection of loose files. */
 export function folderOfUpload(list: Iterable<File>): GivenFolder | undefined {
   const files = [...list]
   const [first] = files
@@ -12,10 +12,10 @@ export function folderOfUpload(list: Iterable<File>): GivenFolder | undefined {
   return { type: 'files', name: root || LOOSE, files: numberTwins(filesOf(files, root)), most: files.length }
 }
 
-/** What several things are called that were dropped together. */
+/** The name for several items that were dropped together. */
 const LOOSE = 'files'
 
-/** The path of each is asked for when its turn comes: of very many, all at once would hold up the page. */
+/** Generates the paths one by one, because computing very many at once would block the page. */
 function* filesOf(files: readonly File[], root: string): Generator<GivenFile, void, void> {
   const prefix = `${root}/`
   const passed = new Set<string>()
@@ -31,21 +31,24 @@ function* filesOf(files: readonly File[], root: string): Generator<GivenFile, vo
   }
 }
 
-/** A folder whose files are not handed over: one of tools, which is passed over as a whole and may hold very many, or one that cannot be read. */
+/** A folder whose files are not handed over: a build folder, which is skipped as a whole and can be huge, or an unreadable folder. */
 function unopened(path: string): GivenFile {
   return { path, file: undefined }
 }
 
-/** Where a file lies. Browsers write each backslash there as a slash, and where a name may have one, another file may lie. */
+/**
+ * Returns the path of a file. Browsers replace backslashes in `webkitRelativePath` with slashes. Where names may contain backslashes, that
+ * could be the path of another file, so the name is restored.
+ */
 function pathOf({ webkitRelativePath: path, name }: File): string {
   if (path === '') return name
   return path.endsWith(`/${name.replaceAll('\\', '/')}`) ? path.slice(0, -name.length) + name : path
 }
 
-/** What was dropped: one folder as itself, all else as a folder of what it was. Must be called before the event ends. */
+/** Turns a drop into a folder: a single folder stays itself, anything else is collected in one. Must be called before the event ends. */
 export async function folderOfDrop(data: DataTransfer): Promise<GivenFolder | undefined> {
   const items = [...data.items].filter(({ kind }) => kind === 'file')
-  // All have to be asked for at once: after the first wait the browser has taken everything back.
+  // All items must be requested synchronously: after the first await the browser has emptied the list.
   const asked = items.map((item) => {
     return { handle: handleOf(item), entry: item.webkitGetAsEntry?.() ?? null, file: item.getAsFile() }
   })
@@ -63,7 +66,7 @@ export async function folderOfDrop(data: DataTransfer): Promise<GivenFolder | un
   return found.length === 0 ? undefined : { type: 'files', name: LOOSE, files: numberTwins(filesOfDrop(found)) }
 }
 
-/** A folder that was dropped, where there is no handle or it hides something. */
+/** The files of a dropped folder, used if there is no handle or if the handle hides files. */
 export function folderOfEntry(entry: FileSystemDirectoryEntry): GivenFiles {
   return { type: 'files', name: entry.name, files: filesBelow(entry, '') }
 }
@@ -84,7 +87,7 @@ async function* filesOfDrop(dropped: readonly Dropped[]): AsyncGenerator<GivenFi
   }
 }
 
-/** All files below a folder that was dropped, depth costing memory only. */
+/** All files below a dropped folder. Iterative, so that deep folders do not exhaust the stack. */
 async function* filesBelow(top: FileSystemEntry, prefix: string): AsyncGenerator<GivenFile, void, void> {
   const open: { readonly entry: FileSystemEntry; readonly path: string }[] = [{ entry: top, path: prefix }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -106,12 +109,12 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject))
 }
 
-/** `a.txt`, `a (2).txt`: two files may have one name when they come from two folders. */
+/** Numbers files with the same path: `a.txt`, `a (2).txt`. Files from two folders can have the same name. */
 async function* numberTwins(
   files: Iterable<GivenFile> | AsyncIterable<GivenFile>,
 ): AsyncGenerator<GivenFile, void, void> {
   const taken = new Set<string>()
-  /** The last number that each path got, so that very many of one name are not counted from the beginning each time. */
+  /** The last number used for each path, so that many files of one name do not take quadratic time. */
   const numbers = new Map<string, number>()
   for await (const { path, file } of files) {
     let free = path

@@ -1,4 +1,4 @@
-/** The names are part of the format: whoever looks for the indexes finds them here. */
+/** These names are part of the format: changing one makes the existing indexes unreachable. */
 const DATABASE = 'llmx-ingestor'
 const VERSION = 1
 const STORE = 'indexes'
@@ -7,22 +7,22 @@ const STORE = 'indexes'
 export interface Database<T> {
   all(): Promise<T[]>
   get(id: string): Promise<T | undefined>
-  /** Returns when it is on the disk. */
+  /** Resolves when the record is on disk. */
   put(record: T): Promise<void>
   remove(id: string): Promise<void>
 }
 
-/** Opens the database; rejects with the browser's error where there is none to be had. `onClosed` is told when it has to be opened anew. */
+/** Opens the database; rejects with the error of the browser if it is unavailable. `onClosed` is called when it must be opened again. */
 export async function openDatabase<T extends { readonly id: string }>(onClosed: () => void): Promise<Database<T>> {
   const opening = indexedDB.open(DATABASE, VERSION)
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'id' })
   const database = await answerOf(opening)
-  // A later version of this page, in another tab, may bring the database further, or somebody deletes it.
+  // A newer version of this page in another tab wants to upgrade or delete the database.
   database.onversionchange = () => {
     database.close()
     onClosed()
   }
-  // The browser clears the data of this page.
+  // The browser has cleared the data of this page.
   database.onclose = onClosed
   const read = () => database.transaction(STORE).objectStore(STORE)
   const write = async (work: (store: IDBObjectStore) => void) => {

@@ -1,22 +1,22 @@
-/** Folders of this page's own, which no other page and no user sees. */
+/** The private file system of this origin, which neither other pages nor the user can see. */
 export interface PrivateFiles {
-  /** Writes a folder anew, file by file; one that fails, or is stopped, leaves nothing. */
+  /** Replaces a folder, file by file. A write that fails or is cancelled leaves nothing behind. */
   write(folder: string, files: Iterable<readonly [name: string, content: Blob]>, signal?: AbortSignal): Promise<void>
-  /** Adds a file to a folder, or replaces it there. */
+  /** Adds or replaces a file in a folder. */
   add(folder: string, name: string, content: Blob): Promise<void>
-  /** A file as it is on the disk. */
+  /** Opens a file on disk. */
   open(folder: string, name: string): Promise<File>
   remove(folder: string): Promise<void>
   list(): Promise<string[]>
 }
 
-/** What all of them are below. */
+/** The parent of all folders. */
 const ROOT = 'llmx-ingestor'
 
-/** Opens them; undefined where the browser has none. */
+/** Opens the private file system; undefined if the browser has none. */
 export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
   if (navigator.storage?.getDirectory === undefined || globalThis.FileSystemFileHandle === undefined) return undefined
-  // Some have the folders and write in another way.
+  // Some browsers have the file system but not `createWritable`.
   if (!('createWritable' in FileSystemFileHandle.prototype)) return undefined
   let root: FileSystemDirectoryHandle
   try {
@@ -62,7 +62,7 @@ export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
   }
 }
 
-/** The browser puts a file into its place when it is closed, never half of it. */
+/** The browser replaces the file atomically on close. */
 async function writeFile(handle: FileSystemFileHandle, content: Blob): Promise<void> {
   const file = await handle.createWritable()
   try {

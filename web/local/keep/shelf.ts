@@ -6,51 +6,51 @@ import { type Database, openDatabase } from './database.ts'
 import { newId } from './new-id.ts'
 import { openPrivateFiles, type PrivateFiles } from './private-files.ts'
 
-/** What is known of a kept index without opening it. */
+/** The metadata of a kept index, which is available without opening it. */
 export interface Kept {
   readonly id: string
-  /** What the user calls it. */
+  /** The name that the user chose. */
   readonly name: string
-  /** The folder that it was made from; packs are named by it. */
+  /** The name of the folder it was made from; packs are named after it. */
   readonly root: string
   readonly indexId: string
   readonly files: number
   readonly chunks: number
   readonly tokens: number
   readonly warnings: number
-  /** Bytes that it takes here. */
+  /** The storage it takes, in bytes. */
   readonly size: number
   readonly addedAt: number
   readonly updatedAt: number
-  /** Limits that it was made with. */
+  /** The limits it was made with. */
   readonly limits: Limits
-  /** Patterns of files that are not read for it, a line each; what was kept by an earlier version has none. */
+  /** Exclusion patterns, one per line; undefined in records of earlier versions. */
   readonly leaveOut?: string
-  /** The version of this page that cut it: nothing that another one cut is taken over. */
+  /** The build of this page that cut the chunks. Chunks of another build are not reused. */
   readonly build: string
-  /** The folder itself, where the browser can be asked for it again. */
+  /** The folder handle, if the browser can provide one; null otherwise. */
   readonly handle: FileSystemDirectoryHandle | null
 }
 
-/** What an index consists of. */
+/** The content of an index. */
 export interface Content<Index = Blob> {
-  /** An `index.json` without its postings. */
+  /** An `index.json` without postings. */
   readonly index: Index
-  /** What each file is recognised by. */
+  /** The stamps that detect whether a file changed. */
   readonly stamps: readonly Stamp[]
-  /** Bytes of images by their paths in the folder. */
+  /** Images by path. */
   readonly images: ReadonlyMap<string, Blob>
-  /** What its chunks mean, as packs have it; null where nothing of that is kept. */
+  /** The embeddings of the chunks in the format of packs; null if none are stored. */
   readonly vectors: Blob | null
 }
 
-/** Path, bytes, the time of the last change in milliseconds, and the SHA-256 of what was read, where something was. */
+/** Path, size in bytes, modification time in milliseconds, and the SHA-256 of the content if the file was read. */
 export type Stamp = readonly [path: string, size: number, changedAt: number, sha256?: string]
 
 interface KeptRecord extends Kept {
-  /** Names of images, in the order in which their bytes are kept. */
+  /** The paths of the images, in the order in which their blobs are stored. */
   readonly images: readonly string[]
-  /** Bytes of its vectors; what was kept by an earlier version has none. */
+  /** The size of the vectors in bytes; undefined in records of earlier versions. */
   readonly vectorBytes?: number
   readonly body: DatabaseBody | { readonly at: 'files'; readonly folder: string }
 }
@@ -68,29 +68,29 @@ export interface Shelf {
   list(): Promise<Kept[]>
   open(id: string): Promise<{ readonly kept: Kept; readonly content: Content }>
   /**
-   * Keeps an index, in place of the one with its id, whose name it takes over. Until all of it is there, what was there stays, and it
-   * can be stopped.
+   * Saves an index and replaces the one with the same id, whose name it keeps. The previous version stays until everything is written, so
+   * the save can be cancelled.
    */
   save(kept: Omit<Kept, 'size'>, content: Content<AsyncIterable<Uint8Array>>, signal: AbortSignal): Promise<Kept>
-  /** Keeps vectors beside an index, unless another version of it is kept by now. */
+  /** Saves the vectors of an index, unless a newer version of the index has been saved since. */
   keepVectors(id: string, indexId: string, vectors: Blob): Promise<void>
   rename(id: string, name: string): Promise<void>
   remove(id: string): Promise<void>
 }
 
-/** From here on the database is spared: it copies what it is given. */
+/** Indexes of at least this size go to private files, because the database copies its values. */
 const LARGE_BYTES = 2 ** 20
 
-/** One tab at a time writes, or clears away what a closed one left. */
+/** Only one tab at a time may write, or remove the leftovers of a closed tab. */
 const LOCK = 'llmx-ingestor'
 
-/** Opens the shelf. Rejects with what to do where the browser keeps nothing for this page. `onClosed` is told when it has to be opened anew. */
+/** Opens the shelf. Rejects with advice if the browser stores nothing for this page. `onClosed` is called when it must be opened again. */
 export async function openShelf(onClosed: () => void): Promise<Shelf> {
   const database = await openDatabase<KeptRecord>(onClosed).catch((cause: unknown) => {
     throw tellUnopened(cause)
   })
   const files = await openPrivateFiles()
-  // Where tabs cannot be told apart, what looks left over may be what another one is writing.
+  // Without locks, a folder that has no record may be one that another tab is still writing.
   if (files !== undefined && navigator.locks !== undefined) {
     await withLock(() => clearLeftovers(database, files), { ifAvailable: true })
   }
@@ -123,7 +123,7 @@ function tellUnopened(cause: unknown): Trouble {
   return new Trouble('This browser keeps nothing for this page.', advice, { cause })
 }
 
-/** All records but those that are none of ours. */
+/** All records in a format that this version knows. */
 async function allOf(database: Database<KeptRecord>): Promise<KeptRecord[]> {
   return (await database.all()).filter(isRecord)
 }
@@ -158,7 +158,7 @@ async function save(
   const images = [...content.images.values()]
   const vectors = content.vectors === null ? [] : [content.vectors]
   const size = [index, stamps, ...images, ...vectors].reduce((sum, blob) => sum + blob.size, 0)
-  // Another tab may have given it another name meanwhile.
+  // Another tab may have renamed it since.
   const name = before?.name ?? kept.name
   const record = { ...kept, name, size, images: [...content.images.keys()], vectorBytes: content.vectors?.size ?? 0 }
   const isInFiles = files !== undefined && size >= LARGE_BYTES
@@ -168,7 +168,8 @@ async function save(
     const meant = vectors.map((blob) => [VECTORS_FILE, blob] as const)
     await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...meant, ...named], signal)
   }
-  // Images that did not change are files of a folder that goes now: a browser that keeps its database in memory would lose them with it.
+  // Unchanged images are files of a folder that is about to be removed. They are copied, because a browser that keeps its database in
+  // memory would lose them.
   const isMovedIn = !isInFiles && before?.body?.at === 'files'
   const own = isMovedIn ? await Promise.all(images.map(copyBlob)) : images
   signal.throwIfAborted()
@@ -208,13 +209,13 @@ async function copyBlob(blob: Blob): Promise<Blob> {
   return new Blob([await blob.arrayBuffer()], { type: blob.type })
 }
 
-/** Bytes outside the memory of the program, as the browser keeps them. */
+/** Collects pieces in a blob, which the browser stores outside the JavaScript heap. */
 async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
   const blobs: Blob[] = []
   let size = 0
   for await (const piece of pieces) {
     size += piece.length
-    // What could not be opened again is not kept.
+    // A larger index could not be opened again.
     if (size > MOST_CHARS) {
       const advice =
         'It can be searched and exported until this tab is closed. Choose a smaller part of the folder to keep it.'
@@ -253,7 +254,7 @@ async function readContent(
   }
 }
 
-/** What a tab wrote that was closed before its record was there belongs to nobody. */
+/** Removes folders without a record: their tab was closed before it wrote the record. */
 async function clearLeftovers(database: Database<KeptRecord>, files: PrivateFiles): Promise<void> {
   const known = new Set((await database.all()).map(({ body }) => (body?.at === 'files' ? body.folder : '')))
   for (const folder of await files.list()) if (!known.has(folder)) await files.remove(folder)

@@ -3,7 +3,7 @@ import type { Chunk } from '../../../src/core/model.ts'
 import { splitLines } from '../../../src/core/text/lines.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 
-/** What is shown of a chunk. */
+/** The fields of a chunk that are displayed. */
 export type LinedChunk = Pick<Chunk, 'content' | 'kind' | 'startLine' | 'endLine'>
 
 interface LinesInput {
@@ -12,13 +12,13 @@ interface LinesInput {
   readonly id?: string
 }
 
-/** Kinds whose chunks are not the lines of the file, but what was made of them. */
+/** Kinds whose chunks contain text derived from the lines of the file, not the lines themselves. */
 const REWRITTEN = new Set(['html', 'json', 'image'])
 
-/** Blank lines that are shown at most. */
+/** Maximum number of blank lines shown after a chunk. */
 const MOST_BLANK = 50
 
-/** The text of a chunk with the lines of its file. */
+/** The text of a chunk with line numbers. */
 export function ChunkLines({ chunk, terms, id }: LinesInput): JSX.Element {
   const lines = linesOf(chunk)
   const start = isRewritten(chunk) ? 1 : chunk.startLine
@@ -49,7 +49,7 @@ function isRewritten({ kind }: LinedChunk): boolean {
   return REWRITTEN.has(kind)
 }
 
-/** The blank lines up to the next chunk belong to this one, though its text does without them. */
+/** Adds the blank lines up to the next chunk. They belong to the line range of this chunk, but its text omits them. */
 function linesOf(chunk: LinedChunk): string[] {
   const lines = splitLines(chunk.content)
   const missing = isRewritten(chunk) ? 0 : chunk.endLine - chunk.startLine + 1 - lines.length

@@ -15,14 +15,14 @@ import { downloadArtefact } from './download.ts'
 import { found, hasQuestion, keyOf, search } from './found.ts'
 import { ImageOf } from './image-of.tsx'
 
-/** What a chunk is shown with. */
+/** The chunk to show, and the query that led to it. */
 export interface ChunkInput {
   readonly id: string
   readonly chunkRef: string
   readonly query: URLSearchParams
 }
 
-/** One chunk: its text with the lines of its file, and what can be done with it. */
+/** One chunk with line numbers and actions. */
 export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
   const shown = useSignal<ShownChunk | null>(null)
   const trouble = useSignal<Told | null>(null)
@@ -43,7 +43,7 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
     }
   }, [chunkRef])
   useEffect(() => {
-    // After loading anew, what is marked has to be found again.
+    // After a reload the search is repeated, because its terms are highlighted.
     if (query.get('q') && found.peek()?.key !== key) void search(id, query, 50)
   }, [key])
   const asked = Object.fromEntries(query)
@@ -51,7 +51,7 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
   const above = hasQuestion(query) ? indexHref(id, 'search', asked) : indexHref(id, 'files', { path })
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      // A dialog is closed by the same key.
+      // Escape also closes a dialog.
       if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) goBackOr(above)
     }
     addEventListener('keydown', onKey)
@@ -158,7 +158,7 @@ function Beside({ label, id, to, asked }: BesideInput): JSX.Element {
       onClick={(event) => {
         if (!isPlainClick(event)) return
         event.preventDefault()
-        // Going back leads to where the first of them was found.
+        // Replaces the history entry, so that going back leads to the search results.
         go(href, true)
       }}
     >
@@ -208,12 +208,12 @@ async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Not allowed, or not there: pages without a secure address have no clipboard.
+    // The clipboard is not allowed, or missing on an insecure address.
     return false
   }
 }
 
-/** The words that led to the hits, in all the forms in which they were found. */
+/** The matched terms, in all forms in which they occur. */
 function termsOf(key: string): readonly string[] {
   const { value } = found
   return value?.key === key ? [...new Set(value.hits.flatMap(({ terms }) => terms))] : []

@@ -1,6 +1,6 @@
 import type { Chunk } from '../../../src/core/model.ts'
 
-/** The text of a chunk, and below it where it stands: `docs/a.md:3-10 (chunk c0007, id 0a1b2c3d4e5f)`. */
+/** Writes the text of a chunk, followed by its location: `docs/a.md:3-10 (chunk c0007, id 0a1b2c3d4e5f)`. */
 export function writeCitation(
   chunk: Pick<Chunk, 'content' | 'path' | 'startLine' | 'endLine' | 'shortId'>,
   ref: string,

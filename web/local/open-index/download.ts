@@ -2,10 +2,10 @@ import { ask } from '../desk.ts'
 import type { AskOptions } from '../work/connect.ts'
 import type { Artefact, Exported } from '../work/operations.ts'
 
-/** Long enough for the browser to have begun to write it. */
+/** Time until the blob URL is revoked: long enough for the browser to start the download. */
 const KEPT_MS = 60_000
 
-/** Writes an artefact and hands it to the browser under its name. */
+/** Writes an artefact and downloads it. */
 export async function downloadArtefact(artefact: Artefact, options?: AskOptions): Promise<Exported> {
   const exported = await ask('exportArtefact', { artefact }, options)
   const link = document.createElement('a')

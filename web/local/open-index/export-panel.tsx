@@ -10,7 +10,7 @@ import { ARTEFACT_NAMES, type Artefact, type ArtefactName, type Opened } from '.
 import { downloadArtefact } from './download.ts'
 import { SecretsNote } from './secrets-note.tsx'
 
-/** What each file of a pack is for. */
+/** The purpose of each file of a pack. */
 const PURPOSES: Readonly<Record<ArtefactName, string>> = {
   'llm.md': 'How a model uses the pack. Without the rest of it, it is of no use.',
   'catalog.llm.md': 'The folders and files with most text, and the chunks to begin with.',
@@ -45,28 +45,28 @@ const FILES: readonly Choice[] = ARTEFACT_NAMES.map((name) => {
   return { artefact: { type: 'file', name }, label: name, purpose: PURPOSES[name] }
 })
 
-/** What is being written. */
+/** The progress of an export. */
 interface Writing {
   readonly label: string
   readonly bytes: number
-  /** About how many there will be, once that can be said. */
+  /** The estimated total in bytes; undefined until it can be estimated. */
   readonly total: number | undefined
   readonly stop: () => void
 }
 
-/** Everything that can be downloaded. */
+/** All downloads of an index. */
 export function ExportPanel({ index }: { readonly index: Opened }): JSX.Element {
   const writing = useSignal<Writing | null>(null)
   const done = useSignal('')
-  /** Of what was written. */
+  /** The size of each artefact that was written. */
   const sizes = useSignal<Readonly<Record<string, number>>>({})
   const trouble = useSignal<Told | null>(null)
   const stop = useRef(new AbortController())
-  // Whoever leaves no longer waits for it.
+  // Leaving the panel cancels the export.
   useEffect(() => () => stop.current.abort(), [])
   const pressed = useRef<HTMLButtonElement | null>(null)
   useEffect(() => {
-    // What had the focus meanwhile is gone.
+    // The focused element is gone once the export ends, so the focus returns to the button.
     if (writing.value === null && document.activeElement === document.body) pressed.current?.focus()
   }, [writing.value === null])
   const start = async ({ artefact, label }: Choice) => {
@@ -151,7 +151,7 @@ function SecretsWarning({ index }: { readonly index: Opened }): JSX.Element {
 function WritingPanel({ writing }: { readonly writing: Writing }): JSX.Element {
   const { label, bytes, total, stop } = writing
   const words = useRef<HTMLParagraphElement>(null)
-  // The button that was pressed does nothing now, and has lost the focus.
+  // The pressed button is disabled now and has lost the focus.
   useEffect(() => words.current?.focus({ preventScroll: true }), [])
   return (
     <div class="panel running">

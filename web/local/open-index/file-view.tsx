@@ -15,21 +15,21 @@ import { ImageOf } from './image-of.tsx'
 import { latestOnly } from './latest-only.ts'
 import { writeWarning } from './write-warning.ts'
 
-/** So many chunks are read at a time: some screens full. */
+/** Number of chunks per request, enough for a few screens. */
 const STEP = 20
 
-/** As many at once for somebody who comes back and had seen them. */
+/** Maximum number of chunks in the first request when the user returns to a file. */
 const MOST = 200
 
-/** What is shown of which file. */
+/** The file to show. */
 export interface FileInput {
   readonly id: string
   readonly path: string
-  /** How many of its chunks were shown before. */
+  /** The number of chunks that were loaded before. */
   readonly seen: number
 }
 
-/** A file to read: its chunks one after another. Those further down come when somebody gets near them. */
+/** Shows the chunks of a file in order, and loads more as the user scrolls. */
 export function FileView({ id, path, seen }: FileInput): JSX.Element {
   const shown = useSignal<ShownFile | null>(null)
   const trouble = useSignal<Told | null>(null)
@@ -43,7 +43,7 @@ export function FileView({ id, path, seen }: FileInput): JSX.Element {
           const more = await ask('file', { path, from, most })
           const chunks = [...before, ...more.chunks]
           shown.value = { ...more, chunks }
-          // In the address, so that going back leads to the same.
+          // Kept in the address, so that going back restores it.
           if (from > 0) replaceQuery({ seen: String(chunks.length) })
         } catch (error) {
           trouble.value = tell(error)
@@ -111,7 +111,7 @@ function describe({ file, total }: ShownFile): string[] {
   const { kind, bytes, lineCount, sha256 } = file
   return [
     nameOfKind(kind),
-    // A compact pack does not know them.
+    // A compact pack has no file sizes.
     ...(sha256 === '' ? [] : [writeBytes(bytes)]),
     ...(kind === 'image' ? [] : [countOf(lineCount, 'line')]),
     total === 0 ? 'it holds no text' : countOf(total, 'chunk'),
@@ -131,7 +131,7 @@ function FilePart({ id, part }: { readonly id: string; readonly part: FileChunk 
   )
 }
 
-/** What comes next, read when it is nearly in sight. */
+/** Loads the next chunks shortly before they scroll into view. */
 function More({ left, onNear }: { readonly left: number; readonly onNear: () => void }): JSX.Element {
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => {

@@ -5,16 +5,16 @@ import { type Told, tell } from '../trouble.ts'
 import type { Answer } from '../work/operations.ts'
 import { latestOnly } from './latest-only.ts'
 
-/** What was found, and for what. */
+/** The results of a search, with the key of the query. */
 export interface Found extends Answer {
   readonly key: string
   readonly trouble: Told | null
 }
 
-/** What an answer can be narrowed down to, by the names in the address. */
+/** The filters of a search; the names are those of the query parameters. */
 export const FILTERS = ['path', 'kind', 'heading', 'symbol'] as const
 
-/** The last answer. It outlives the list of hits: a chunk that is shown marks the words that led to it. */
+/** The last results. They stay in memory after the list is closed, because the chunk view highlights their terms. */
 export const found: Signal<Found | null> = signal(null)
 export const isSearching: Signal<boolean> = signal(false)
 
@@ -24,7 +24,7 @@ interface Question {
   readonly most: number
 }
 
-/** Asks what the address says. While one question is being answered only the latest of the others waits. */
+/** Runs the query in the address. While a query runs, only the latest of the following ones is queued. */
 export function search(id: string, query: URLSearchParams, most: number): Promise<void> {
   return askLatest({ id, query, most })
 }
@@ -35,14 +35,14 @@ const askLatest = latestOnly(async (question: Question) => {
   isSearching.value = false
 })
 
-/** Whether the address asks for anything: words, or what has certain properties. */
+/** Whether the address contains a query or a filter. */
 export function hasQuestion(query: URLSearchParams): boolean {
   return ['q', ...FILTERS].some((name) => query.has(name))
 }
 
-/** By what an answer is known: the index as it is now, and what the address asks of it. */
+/** Identifies the results of a search: the version of the index, the query and the filters. */
 export function keyOf(id: string, query: URLSearchParams): string {
-  // What was found by words alone is looked for again once that can be done by meaning too.
+  // The key changes once all embeddings exist, so that the search is repeated with semantic results.
   const isWhole = meaning.value?.state === 'whole'
   return JSON.stringify([
     id,
@@ -65,7 +65,7 @@ async function answer({ id, query, most }: Question): Promise<Found | null> {
         kind: KINDS.find((one) => one === kind),
         headingPrefix: query.get('heading') ?? undefined,
         symbolPrefix: query.get('symbol') ?? undefined,
-        // Most questions are asked before they are typed to the end.
+        // Treats the last word as a prefix, because queries are sent while typing.
         completes: true,
       },
     })

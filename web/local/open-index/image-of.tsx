@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { extensionOf } from '../../../src/core/text/path.ts'
 import { ask } from '../desk.ts'
 
-/** Whatever a file holds is taken for one of these: an image that is drawn, never a document. */
+/** The media type depends only on the extension, so that a file can only be rendered as an image, never as a document. */
 const TYPES: Readonly<Partial<Record<string, string>>> = {
   png: 'image/png',
   jpg: 'image/jpeg',

@@ -19,7 +19,7 @@ import { WarningsView } from './warnings-view.tsx'
 
 type IndexRoute = Extract<Route, { page: 'index' }>
 
-/** An index that is open, or is being opened. */
+/** An index that is open or being opened. */
 export function IndexPage({ where }: { readonly where: IndexRoute }): JSX.Element {
   const { id, view, query } = where
   useEffect(() => void openKept(id), [id])
@@ -137,7 +137,7 @@ function IndexHead({ index, view }: { readonly index: Opened; readonly view: Vie
   )
 }
 
-/** How the index can be searched. */
+/** Says whether the index can be searched by meaning, or only by words. */
 function MeaningLine(): JSX.Element | null {
   const { value } = meaning
   if (value === null) return null
@@ -151,7 +151,7 @@ function MeaningLine(): JSX.Element | null {
   )
 }
 
-/** What was to be read and is not in the index, or not whole. */
+/** Says how many files are missing from the index or only partly in it. */
 function Missing({ index }: { readonly index: Opened }): JSX.Element | null {
   const { isCompact, leftOut, cutOff } = index.about
   if (isCompact) return <p class="quiet small">A compact pack: sizes, definitions and warnings are not known.</p>

@@ -1,4 +1,4 @@
-/** Does one thing at a time. Of what is wanted meanwhile only the latest is done: nobody waits for answers that nobody wants any more. */
+/** Serialises calls. While one runs, only the latest of the following ones is queued; older ones are dropped. */
 export function latestOnly<T>(work: (wanted: T) => Promise<void>): (wanted: T) => Promise<void> {
   let next: readonly [T] | undefined
   let isBusy = false

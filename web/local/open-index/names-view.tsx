@@ -7,20 +7,20 @@ import { indexHref } from '../route.ts'
 import type { NamedPlace } from '../work/operations.ts'
 import { usePart } from './use-part.ts'
 
-/** What the two lists differ in. */
+/** The texts of the two lists. */
 const LISTS = {
   outline: { title: 'Outline', noun: 'heading', none: 'There are no headings here.' },
   symbols: { title: 'Symbols', noun: 'symbol', none: 'There is no code here whose definitions are known.' },
 }
 
-/** What the list of names is given. */
+/** Selects the list of headings or symbols. */
 export interface NamesInput {
   readonly id: string
   readonly what: 'outline' | 'symbols'
   readonly isCompact: boolean
 }
 
-/** Headings or symbols, each leading to the chunk where it stands. */
+/** Headings or symbols, each with a link to its chunk. */
 export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
   const { title, noun, none } = LISTS[what]
   const { match, page, trouble, onMove } = usePart(async (part) => {
@@ -46,7 +46,7 @@ export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
   )
 }
 
-/** A place, and whether the one before it is in another file. */
+/** A place, and whether it is the first of its file. */
 interface MarkedPlace extends NamedPlace {
   readonly isFirst: boolean
 }
@@ -77,7 +77,7 @@ function Heading({ id, place }: { readonly id: string; readonly place: MarkedPla
   )
 }
 
-/** Deeper headings are not moved further to the right: there is an end to it. */
+/** Maximum indentation; deeper headings are not indented further. */
 const DEEPEST = 5
 
 function Definition({ id, place }: { readonly id: string; readonly place: NamedPlace }): JSX.Element {

@@ -12,16 +12,16 @@ const LABELS: Readonly<Record<(typeof FILTERS)[number], readonly [label: string,
   symbol: ['Symbol begins with', 'Parser.'],
 }
 
-/** What filters are given: what the address asks, and the kinds that there are. */
+/** The current query, and the kinds in the index. */
 export interface FiltersInput {
   readonly query: URLSearchParams
   readonly kinds: readonly Kind[]
 }
 
-/** What a search is narrowed down to. It stands in the address of the page. */
+/** The filters of a search. The address of the page keeps the selection. */
 export function SearchFilters({ query, kinds }: FiltersInput): JSX.Element {
   const used = FILTERS.filter((name) => query.has(name)).length
-  // From then on it is the reader who opens and closes it.
+  // Only the initial state; after that the user opens and closes it.
   const isOpen = useRef(used > 0)
   return (
     <details class="search-filters" open={isOpen.current}>

@@ -12,7 +12,7 @@ import type { ShownHit } from '../work/operations.ts'
 import { FILTERS, type Found, found, hasQuestion, isSearching, keyOf, search } from './found.ts'
 import { SearchFilters } from './search-filters.tsx'
 
-/** What the search is given: the index, and what the address asks. */
+/** The index and the current query. */
 export interface SearchInput {
   readonly id: string
   readonly query: URLSearchParams
@@ -20,13 +20,13 @@ export interface SearchInput {
   readonly kinds: readonly Kind[]
 }
 
-/** Typing is over when nothing was typed for so long. */
+/** Debounce delay for typing. */
 const PAUSE_MS = 150
 
-/** As many hits at a time. */
+/** Number of hits per request. */
 const HITS = 50
 
-/** The box, its filters, and what was found. */
+/** The search box, its filters and the results. */
 export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Element {
   const typed = useSignal(query.get('q') ?? '')
   const most = useSignal(HITS)
@@ -36,20 +36,20 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
   const key = keyOf(id, query)
   useEffect(() => {
     const known = found.peek()
-    // What was found before is all there still, however much of it was asked for.
+    // If the results are still in memory, all of them are shown again.
     most.value = known?.key === key ? Math.max(HITS, known.hits.length) : HITS
     if (known?.key !== key) void search(id, query, HITS)
   }, [key])
   useEffect(() => () => clearTimeout(timer.current), [])
   useSignalEffect(() => {
-    // The address can change under us, by the buttons of the browser.
+    // The back and forward buttons change the query in the address.
     const { value } = route
     const now = value.page === 'index' ? (value.query.get('q') ?? '') : ''
     if (now !== typed.peek().trim()) typed.value = now
   })
   useSearchKeys(box, results)
   useEffect(() => {
-    // Whoever comes back is led to where they were.
+    // When the user returns to the page, the previous position is restored instead.
     if (!isReturning()) box.current?.focus({ preventScroll: true })
   }, [])
   const take = () => {
@@ -182,7 +182,7 @@ function HitCard(props: { readonly id: string; readonly hit: ShownHit; readonly 
         )}
       </header>
       <div class={`passage-text kind-${kind}`}>
-        {/* What a heading says stands above already, and its signs say nothing. */}
+        {/* The `#` markers are removed, because the snippet is shown below its heading. */}
         <MarkedText text={kind === 'markdown' ? snippet.replace(/^#{1,6} /, '') : snippet} terms={terms} />
       </div>
     </article>

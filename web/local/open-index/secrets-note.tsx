@@ -3,10 +3,10 @@ import { countOf } from '../../../src/core/text/count.ts'
 import { indexHref } from '../route.ts'
 import type { Opened } from '../work/operations.ts'
 
-/** As many are named. */
+/** Number of files named in the note. */
 const NAMED = 3
 
-/** The files that may hold secrets, and the way to all that is known of them. */
+/** Names files that may contain secrets, with a link to all warnings about them. */
 export function SecretsNote({ index }: { readonly index: Opened }): JSX.Element {
   const { id } = index.kept
   const { count, examples } = index.about.secrets

@@ -6,24 +6,24 @@ import { type Told, tell } from '../trouble.ts'
 import type { Part } from '../work/operations.ts'
 import { latestOnly } from './latest-only.ts'
 
-/** A list up to some entry, and how long it is. */
+/** The entries of a list up to some index, and the total count. */
 export interface Beginning<T> {
   readonly items: readonly T[]
   readonly total: number
 }
 
-/** A part of a long list, and what was asked for. */
+/** A page of a long list, and the filter. */
 export interface PartOf<T> {
   readonly match: Signal<string>
-  /** Null while nothing is known. */
+  /** Null until the first response. */
   readonly page: PageOf<T> | null
   readonly trouble: Told | null
   readonly onMove: (from: number) => void
 }
 
-/** The entries that are shown at once. */
+/** The entries of the current page. */
 export interface PageOf<T> extends Beginning<T> {
-  /** How many come before them. */
+  /** The index of the first entry. */
   readonly from: number
 }
 
@@ -32,10 +32,10 @@ interface Place {
   readonly first: number
 }
 
-/** Reads a page of a list, another one when asked, and only what has the letters that are typed. */
+/** Loads a page of a list, filtered by the typed letters. */
 export function usePart<T>(read: (part: Part) => Promise<Beginning<T>>): PartOf<T> {
   const match = useSignal(askedOf('has'))
-  /** Where somebody went in the list, and with which letters: others make another list. */
+  /** The position in the list and the filter it belongs to; another filter starts from the top. */
   const place = useSignal<Place>({ letters: match.peek(), first: Number(askedOf('from')) || 0 })
   const page = useSignal<PageOf<T> | null>(null)
   const trouble = useSignal<Told | null>(null)
@@ -56,7 +56,7 @@ export function usePart<T>(read: (part: Part) => Promise<Beginning<T>>): PartOf<
   const first = place.value.letters === letters ? place.value.first : 0
   useEffect(() => {
     void ask({ letters, first })
-    // In the address, so that going back leads to the same.
+    // Kept in the address, so that going back restores it.
     const timer = setTimeout(() => replaceQuery({ has: letters, from: first === 0 ? '' : String(first) }), PAUSE_MS)
     return () => clearTimeout(timer)
   }, [letters, first])
@@ -75,5 +75,5 @@ function askedOf(name: string): string {
   return value.page === 'index' ? (value.query.get(name) ?? '') : ''
 }
 
-/** Browsers count how often an address is changed. */
+/** Browsers rate-limit changes of the address. */
 const PAUSE_MS = 150

@@ -9,7 +9,7 @@ import { indexHref } from '../route.ts'
 import { usePart } from './use-part.ts'
 import { writeWarning } from './write-warning.ts'
 
-/** What a code means in two words. */
+/** Short labels for warning codes. */
 const WORDS: Readonly<Record<WarningCode, string>> = {
   max_file_bytes: 'too large',
   max_total_bytes: 'too much in all',
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<WarningCode, string>> = {
   ignore_rules: 'ignore rules',
 }
 
-/** What a reader of the index should know. */
+/** The warnings of an index. */
 export function WarningsView({ id, isCompact }: { readonly id: string; readonly isCompact: boolean }): JSX.Element {
   const { match, page, trouble, onMove } = usePart(async (part) => {
     const { warnings, total } = await ask('warnings', part)

@@ -1,6 +1,6 @@
 import type { Warning, WarningCode } from '../../../src/core/model.ts'
 
-/** What to do about it, where that is not plain. */
+/** Advice for warnings whose message does not say what to do. */
 const HINTS: Readonly<Partial<Record<WarningCode, string>>> = {
   max_chunks_per_file: ': the rest of the file is not in the index. Update it with a higher limit to have all of it.',
   max_file_bytes: '. Update it with a higher limit to have it.',
@@ -8,7 +8,7 @@ const HINTS: Readonly<Partial<Record<WarningCode, string>>> = {
   unreadable: '. If it was changed after the folder was chosen, choose the folder again.',
 }
 
-/** A warning, and what to do about it. */
+/** The message of a warning, with advice. */
 export function writeWarning({ code, message }: Pick<Warning, 'code' | 'message'>): string {
   return `${message}${HINTS[code] ?? ''}`
 }

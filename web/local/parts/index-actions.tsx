@@ -6,7 +6,7 @@ import { attempt, lookThrough, remove, rename } from '../desk.ts'
 import type { Kept } from '../keep/shelf.ts'
 import { asGiven, canChooseFolder, chooseFolder, FolderInput } from '../start/choose.tsx'
 
-/** What can be done with a kept index: bring it up to date, give it another name, delete it. */
+/** Buttons that update, rename or delete a kept index. */
 export function IndexActions({ kept }: { readonly kept: Kept }): JSX.Element {
   const isRenaming = useSignal(false)
   const isDeleting = useSignal(false)
@@ -45,7 +45,7 @@ export function IndexActions({ kept }: { readonly kept: Kept }): JSX.Element {
   )
 }
 
-/** The browser may know the folder still; it then asks whether it may be read again. */
+/** Updates from the stored folder handle if the browser grants permission; otherwise the user chooses the folder again. */
 async function update(kept: Kept, folder: RefObject<HTMLInputElement | null>): Promise<void> {
   const { handle } = kept
   if (handle === null || !(await mayRead(handle))) return chooseFolder(folder, kept)
@@ -56,7 +56,7 @@ async function mayRead(handle: FileSystemDirectoryHandle): Promise<boolean> {
   try {
     return ((await handle.requestPermission?.({ mode: 'read' })) ?? 'granted') === 'granted'
   } catch {
-    // Not to be asked now, or the folder is gone: choosing it again is always possible.
+    // The browser cannot ask for permission now, or the folder is gone. The user can still choose the folder again.
     return false
   }
 }

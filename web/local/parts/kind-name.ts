@@ -1,6 +1,6 @@
 import type { Kind } from '../../../src/core/model.ts'
 
-/** What people call a kind; the others are called what they are. */
+/** Labels of kinds; all others are their capitalised name. */
 const NAMES: Readonly<Partial<Record<string, string>>> = {
   java_script: 'JavaScript, TypeScript',
   html: 'HTML',
@@ -10,7 +10,7 @@ const NAMES: Readonly<Partial<Record<string, string>>> = {
   unknown: 'Other text',
 } satisfies Partial<Record<Kind, string>>
 
-/** A kind for people: `JavaScript, TypeScript`, `Markdown`. */
+/** The label of a kind: `JavaScript, TypeScript`, `Markdown`. */
 export function nameOfKind(kind: string): string {
   return NAMES[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1)
 }

@@ -2,27 +2,27 @@ import type { ComponentChildren, JSX, Key } from 'preact'
 import { useRef } from 'preact/hooks'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 
-/** A page of a list that may be far longer than anybody reads. */
+/** One page of a list that can be very long. */
 export interface LongListInput<T> {
   readonly page: {
     readonly items: readonly T[]
-    /** How many come before them. */
+    /** The index of the first entry. */
     readonly from: number
-    /** How many there are in all. */
+    /** The total number of entries. */
     readonly total: number
   }
-  /** What one of them is called. */
+  /** The noun for one entry. */
   readonly noun: string
   readonly keyOf: (item: T) => Key
-  /** Somebody wants to see those after so many. */
+  /** Called to show the page that starts at an index. */
   readonly onMove: (from: number) => void
   readonly children: (item: T) => ComponentChildren
 }
 
-/** So many at a time: as many as are drawn without anybody waiting for it, however far down the list. */
+/** Page size: small enough to render without a noticeable delay. */
 export const STEP = 100
 
-/** What is there of it, and the ways to the rest. */
+/** Shows one page of a list, with buttons for the others. */
 export function LongList<T>({ page, noun, keyOf, onMove, children }: LongListInput<T>): JSX.Element {
   const list = useRef<HTMLUListElement>(null)
   const top = useRef<HTMLParagraphElement>(null)
@@ -51,7 +51,7 @@ export function LongList<T>({ page, noun, keyOf, onMove, children }: LongListInp
           {...position}
           onMove={(to) => {
             onMove(to)
-            // Whoever reads on does so from the top.
+            // Moves the focus and the scroll position to the top of the new page.
             list.current?.focus({ preventScroll: true })
             top.current?.scrollIntoView({ block: 'center' })
           }}
@@ -75,7 +75,7 @@ function PageButtons({ from, total, noun, onMove }: PageButtonsInput): JSX.Eleme
       type="button"
       class={isThere ? '' : 'quiet'}
       aria-label={`${label} ${noun}s`}
-      // Not `disabled`, which would take the focus from whoever pressed it.
+      // `disabled` would remove the focus from the button.
       aria-disabled={!isThere}
       onClick={() => {
         if (isThere) onMove(to)

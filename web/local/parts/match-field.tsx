@@ -2,16 +2,16 @@ import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { countOf } from '../../../src/core/text/count.ts'
 
-/** What a list is narrowed down with. */
+/** The filter of a list. */
 export interface MatchInput {
   readonly match: Signal<string>
-  /** What one of its entries is called. */
+  /** The noun for one entry. */
   readonly noun: string
-  /** How many there are with these letters; null while nobody knows. */
+  /** The number of matching entries; null while loading. */
   readonly total: number | null
 }
 
-/** A field for letters that an entry must have, and how many have them. */
+/** A text field that filters a list, with the number of matches. */
 export function MatchField({ match, noun, total }: MatchInput): JSX.Element {
   return (
     <div class="match">

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-/** The heading of something that took the place of all else. The focus goes there, since what had it is gone. */
+/** The heading of a view that replaces all others. It takes the focus, because the focused element is gone. */
 export function PageTitle(props: { readonly id?: string; readonly children: ComponentChildren }): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 
-/** How far something is. Without a total nobody knows, and the bar only says that it goes on. */
+/** The progress of an operation. Without a total the bar is indeterminate. */
 export interface ProgressInput {
   readonly label: string
   readonly done: number
   readonly total?: number | undefined
 }
 
-/** A bar that fills. */
+/** A progress bar. */
 export function ProgressBar({ label, done, total }: ProgressInput): JSX.Element {
   const share = total === undefined || total === 0 ? undefined : Math.min(100, Math.floor((100 * done) / total))
   return (
@@ -22,7 +22,7 @@ export function ProgressBar({ label, done, total }: ProgressInput): JSX.Element 
       >
         <span style={share === undefined ? undefined : { width: `${share}%` }} />
       </div>
-      {/* Said at every tenth, not at every step. */}
+      {/* Announced to screen readers in steps of ten percent. */}
       <p class="unseen" role="status">
         {share === undefined ? label : `${label}: ${share - (share % 10)} %`}
       </p>

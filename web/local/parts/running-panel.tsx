@@ -5,7 +5,7 @@ import type { Progress } from '../work/operations.ts'
 import { PageTitle } from './page-title.tsx'
 import { ProgressBar } from './progress-bar.tsx'
 
-/** What goes on, how far it is, and the way out. */
+/** The running operation, its progress, and a button that cancels it. */
 export function RunningPanel(): JSX.Element | null {
   const { value } = running
   if (value === null) return null
@@ -13,7 +13,7 @@ export function RunningPanel(): JSX.Element | null {
   return (
     <section class="panel running" aria-labelledby="running-title" aria-busy="true">
       <PageTitle id="running-title">{title}</PageTitle>
-      {/* Of a single file nobody knows how far it is. */}
+      {/* The progress within a single file is unknown, so the bar is indeterminate. */}
       <ProgressBar
         label={title}
         done={progress?.done ?? 0}

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import type { Kept } from '../keep/shelf.ts'
 
-/** How long an index is here, or as it is. */
+/** When an index was added or last updated. */
 export function Since({ kept }: { readonly kept: Kept }): JSX.Element {
   const { addedAt, updatedAt } = kept
   return (

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
 import type { Told } from '../trouble.ts'
 
-/** What a trouble is shown with. */
+/** The error to show. */
 export interface TroubleInput {
   readonly told: Told | null
-  /** Left out where it goes away by itself. */
+  /** Omitted if the error disappears by itself. */
   readonly onClose?: () => void
 }
 
-/** What went wrong, and what to do about it. */
+/** An error message with advice. */
 export function TroubleBox({ told, onClose }: TroubleInput): JSX.Element | null {
   if (told === null) return null
   return (

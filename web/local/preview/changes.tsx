@@ -3,7 +3,7 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import type { Changes } from '../work/operations.ts'
 import { Examples } from './examples.tsx'
 
-/** What happened to the files of an index since it was made. `isAllRead` says whether those that are the same are read as well. */
+/** Lists the changes since an index was made. `isAllRead` says whether unchanged files are read again too. */
 export function ChangeList(props: { readonly changes: Changes; readonly isAllRead: boolean }): JSX.Element {
   const { changes, isAllRead } = props
   const { added, changed, removed, same } = changes

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { SkippedGroup } from '../work/operations.ts'
 
-/** Some files of many, each with the rule that decided about it where there is one. */
+/** Some example files, each with the ignore rule that excluded it, if any. */
 export function Examples({ count, examples }: Pick<SkippedGroup, 'count' | 'examples'>): JSX.Element {
   return (
     <ul class="examples small">

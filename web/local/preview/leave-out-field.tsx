@@ -3,15 +3,15 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type Prepared, revise } from '../desk.ts'
 
-/** Typing is over when nothing was typed for so long. */
+/** Debounce delay for typing. */
 const PAUSE_MS = 300
 
-/** Names files and folders that are not to be read, in the words of an ignore file. */
+/** A field for exclusion patterns, in the syntax of ignore files. */
 export function LeaveOutField({ prepared }: { readonly prepared: Prepared }): JSX.Element {
   const { survey, update } = prepared
   const typed = useSignal(survey.leaveOut)
   const timer = useRef(0)
-  // From then on it is the reader who opens and closes it.
+  // Only the initial state; after that the user opens and closes it.
   const isOpen = useRef(survey.leaveOut !== '')
   useEffect(() => () => clearTimeout(timer.current), [])
   const take = () => {
@@ -35,7 +35,7 @@ export function LeaveOutField({ prepared }: { readonly prepared: Prepared }): JS
             clearTimeout(timer.current)
             timer.current = setTimeout(take, PAUSE_MS)
           }}
-          // Whoever goes on to read does not wait for the pause; what is asked first is done first.
+          // Applies pending input immediately when the field loses the focus. Requests run in order, so a read started after that uses it.
           onBlur={take}
         />
       </label>

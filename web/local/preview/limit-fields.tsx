@@ -9,19 +9,19 @@ import { prepared as current, type Prepared } from '../desk.ts'
 
 const MEGABYTE = 2 ** 20
 
-/** The limits that can be changed here, what they are called, and what their unit is. */
+/** The limits that can be changed here, with their labels and units. */
 const FIELDS = [
   ['maxFileBytes', 'Largest file, in MB', MEGABYTE],
   ['maxTotalBytes', 'All files together, in MB', MEGABYTE],
   ['maxChunksPerFile', 'Most chunks of one file', 1],
 ] as const
 
-/** What exceeds the limits, and the limits themselves. */
+/** Says how many files exceed the limits, and lets the user change them. */
 export function LimitFields({ prepared }: { readonly prepared: Prepared }): JSX.Element {
   const { survey, limits } = prepared
   const { tooLarge, tooMuch } = countRefused(survey.sizes, limits)
   const isNothingLeft = tooLarge + tooMuch === survey.files
-  // It does not close under the hands of whoever raises one of them.
+  // Once open it stays open, so that it does not close while the user raises a limit.
   const isOpen = useRef(false)
   isOpen.current ||= isNothingLeft
   return (

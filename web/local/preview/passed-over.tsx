@@ -4,7 +4,7 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import type { SkippedGroup } from '../work/operations.ts'
 import { Examples } from './examples.tsx'
 
-/** What each reason means to somebody who never heard of it. */
+/** Explains each reason to users who do not know the terms. */
 const REASONS: Readonly<Record<SkipReason, readonly [title: string, why: string]>> = {
   ignored: ['Ignored', 'A line of an ignore file, such as .gitignore, says so, or one under “Leave files out”.'],
   'build-folder': ['Made by tools', 'What tools fetch or make, as in node_modules or .git, is not what you wrote.'],
@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<SkipReason, readonly [title: string, why: string]
   name: ['Names that are no text', 'Nobody could ask for them. The index has a warning for each.'],
 }
 
-/** What is not read, by reason, with examples. */
+/** The skipped files by reason, with examples. */
 export function PassedOver({ groups }: { readonly groups: readonly SkippedGroup[] }): JSX.Element | null {
   if (groups.length === 0) return null
   return (

@@ -14,7 +14,7 @@ import { LimitFields } from './limit-fields.tsx'
 import { PassedOver } from './passed-over.tsx'
 import { countNews, ReadButton } from './read-button.tsx'
 
-/** What would be read, before anything is. */
+/** Shows what would be read before anything is read. */
 export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Element {
   const { survey, update, limits } = prepared
   const skipped = survey.skipped.reduce((sum, { count }) => sum + count, 0)
@@ -80,7 +80,7 @@ function UpdateNote({ prepared: { survey, update } }: { readonly prepared: Prepa
   )
 }
 
-/** Whoever has read a folder of this name before may want to update what came of it. */
+/** Offers to update an index that was made from a folder of the same name. */
 function KnownFolder({ prepared: { survey } }: { readonly prepared: Prepared }): JSX.Element | null {
   useEffect(() => void readShelf(), [])
   const known = shelf.value?.kept.find(({ root }) => root === survey.name)
@@ -115,7 +115,7 @@ function Kinds({ kinds }: { readonly kinds: Survey['kinds'] }): JSX.Element {
   )
 }
 
-/** As many as are looked at. */
+/** Number of large files shown. */
 const SHOWN = 8
 
 function Largest(props: { readonly largest: Survey['largest']; readonly most: number }): JSX.Element {

@@ -4,7 +4,7 @@ import { countOf } from '../../../src/core/text/count.ts'
 import { type Prepared, readPrepared } from '../desk.ts'
 import { indexHref } from '../route.ts'
 
-/** Begins to read, and says how much that is. */
+/** Starts reading, and says how much there is to read. */
 export function ReadButton({ prepared }: { readonly prepared: Prepared }): JSX.Element | null {
   const { survey, update, limits } = prepared
   if (survey.files === 0) return null
@@ -39,7 +39,7 @@ export function ReadButton({ prepared }: { readonly prepared: Prepared }): JSX.E
   )
 }
 
-/** What an update has to do; null where everything is read. */
+/** Counts the files that an update reads and removes; null if all files are read. */
 export function countNews({
   survey,
   update,
@@ -47,7 +47,7 @@ export function countNews({
 }: Prepared): { readonly read: number; readonly removed: number } | null {
   const { changes } = survey
   if (changes === undefined || changes.isOtherBuild) return null
-  // Other limits may cut any file otherwise.
+  // Other limits can change how any file is cut.
   if (JSON.stringify(update?.limits) !== JSON.stringify(limits)) return null
   return { read: changes.added.count + changes.changed.count, removed: changes.removed.count }
 }

@@ -6,7 +6,7 @@ import { folderOfUpload } from '../folder/take-in.ts'
 import type { Kept } from '../keep/shelf.ts'
 import { Trouble } from '../trouble.ts'
 
-/** The ways to give something to the page: those that this browser has. */
+/** The ways to provide a folder that this browser supports. */
 export function Choose(): JSX.Element {
   const folder = useRef<HTMLInputElement>(null)
   const files = useRef<HTMLInputElement>(null)
@@ -57,14 +57,14 @@ export function Choose(): JSX.Element {
   )
 }
 
-/** Files that were chosen or dropped without a folder: a single one gives its name to what is made of it. */
+/** Turns loose files into a folder. A single file gives the index its name. */
 export function folderOfFiles(files: readonly File[]): GivenFolder | undefined {
   const given = folderOfUpload(files)
   const [only] = files
   return given !== undefined && files.length === 1 && only !== undefined ? { ...given, name: only.name } : given
 }
 
-/** Where a folder is uploaded through. It is there for browsers that have nothing better, or refuse it. */
+/** The file input that uploads a folder, for browsers that have no folder picker or refuse to open it. */
 export function FolderInput(props: {
   readonly input: RefObject<HTMLInputElement | null>
   readonly update?: Kept
@@ -91,10 +91,10 @@ export function canChooseFolder(): boolean {
   return window.showDirectoryPicker !== undefined || canUploadFolder()
 }
 
-/** What the browser refused once it will refuse again. */
+/** A browser that refused the folder picker once refuses it every time. */
 let isRefused = false
 
-/** Asks for a folder, the best way there is. */
+/** Asks for a folder in the best way available. */
 export async function chooseFolder(upload: RefObject<HTMLInputElement | null>, update?: Kept): Promise<void> {
   await attempt(async () => {
     const handle = isRefused ? 'refused' : await pickFolder()
@@ -102,13 +102,13 @@ export async function chooseFolder(upload: RefObject<HTMLInputElement | null>, u
     isRefused = true
     const refusal = 'The browser does not let this page ask for a folder'
     if (upload.current === null) throw new Trouble(`${refusal}.`, 'Choose files, or drop the folder onto this page.')
-    // A browser that has asked somebody first may have forgotten that a button was pressed.
+    // If the browser showed a prompt first, the user activation may have expired, and the click would be blocked.
     if (navigator.userActivation?.isActive !== false) return upload.current.click()
     throw new Trouble(`${refusal} in this way.`, 'Press the button once more to upload the folder to the page instead.')
   })
 }
 
-/** A folder that the browser gave, as the rest of the page takes it. */
+/** Wraps a folder handle of the browser. */
 export function asGiven(handle: FileSystemDirectoryHandle): GivenFolder {
   return { type: 'handle', name: handle.name, handle }
 }
@@ -117,13 +117,13 @@ async function pickFolder(): Promise<FileSystemDirectoryHandle | 'refused'> {
   try {
     return (await window.showDirectoryPicker?.({ id: 'pharos', mode: 'read' })) ?? 'refused'
   } catch (error) {
-    // Inside a page of others the browser has the call and refuses it.
+    // Inside a cross-origin frame the function exists but is refused.
     if (error instanceof DOMException && !isStopped(error)) return 'refused'
     throw error
   }
 }
 
-/** Fingers drop nothing. */
+/** Touch devices have no drag and drop. */
 function canDrop(): boolean {
   return !matchMedia('(hover: none)').matches
 }
@@ -132,7 +132,7 @@ function canUploadFolder(): boolean {
   return 'webkitdirectory' in HTMLInputElement.prototype
 }
 
-/** Takes them out, so that the same can be chosen again. */
+/** Returns the files and clears the input, so that the same files can be chosen again. */
 function takeFiles(input: HTMLInputElement): File[] {
   const files = [...(input.files ?? [])]
   input.value = ''

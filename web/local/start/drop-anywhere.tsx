@@ -8,14 +8,14 @@ import { route } from '../route.ts'
 import { Trouble } from '../trouble.ts'
 import { folderOfFiles } from './choose.tsx'
 
-/** Takes what is dropped, wherever on the page. */
+/** Accepts drops anywhere on the page. */
 export function DropAnywhere(): JSX.Element {
   const isOver = useSignal(false)
   const pack = useSignal<File | null>(null)
   useEffect(() => {
     const onOver = (event: DragEvent) => {
       if (!event.dataTransfer?.types.includes('Files')) return
-      // Without this the browser would open the file in place of the page.
+      // Without this the browser would navigate to the dropped file.
       event.preventDefault()
       isOver.value = true
     }
@@ -43,7 +43,7 @@ export function DropAnywhere(): JSX.Element {
   const close = () => {
     pack.value = null
   }
-  // What was asked on one page is no question on another.
+  // Navigation closes the dialog, because its question belongs to the previous page.
   useEffect(close, [route.value])
   return (
     <>
@@ -84,7 +84,7 @@ export function DropAnywhere(): JSX.Element {
   )
 }
 
-/** A single file that may be a pack: an archive would not be read as a file, and an `index.json` hardly ever should be. */
+/** A single file that may be a pack. Archives are not read as files, and an `index.json` rarely should be. */
 function packOf(data: DataTransfer): File | undefined {
   const [file] = data.files
   const isFile = data.items[0]?.webkitGetAsEntry?.()?.isDirectory !== true
@@ -93,7 +93,7 @@ function packOf(data: DataTransfer): File | undefined {
 }
 
 async function takeDrop(data: DataTransfer): Promise<void> {
-  // What was dropped has to be taken before the event ends.
+  // The dropped items must be read before the event ends.
   const isFile = data.files.length === 1 && data.items[0]?.webkitGetAsEntry?.()?.isFile === true
   const taken = isFile ? Promise.resolve(folderOfFiles([...data.files])) : folderOfDrop(data)
   await attempt(async () => {

@@ -7,7 +7,7 @@ import { Since } from '../parts/since.tsx'
 import { indexHref } from '../route.ts'
 import type { ShelfView } from '../work/operations.ts'
 
-/** The indexes that this browser keeps, and the room they take. */
+/** The indexes stored in this browser, and the storage they take. */
 export function KeptList({ shelf }: { readonly shelf: ShelfView }): JSX.Element | null {
   const { kept, trouble } = shelf
   if (trouble !== null) {

@@ -5,7 +5,7 @@ import { indexHref } from '../route.ts'
 import { Choose } from './choose.tsx'
 import { KeptList } from './kept-list.tsx'
 
-/** Where everything begins: a folder to read, or an index that is kept. */
+/** The start page: choose a folder, or open a kept index. */
 export function Start(): JSX.Element {
   useEffect(() => void readShelf(), [])
   return (

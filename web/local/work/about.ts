@@ -3,17 +3,17 @@ import type { Pack } from '../../../src/core/pack/pack.ts'
 import type { About } from './operations.ts'
 import { some } from './survey.ts'
 
-/** Says what a reader of an index should know of it as a whole. */
+/** Summarises an index for its reader. */
 export function describeIndex({ files, warnings }: Pack): About {
   const kinds = new Set(files.map(({ kind }) => kind))
   const there = new Set(files.map(({ path }) => path))
   const warnedOf = (code: WarningCode) => {
     return [...new Set(warnings.filter((warning) => warning.code === code).map(({ path }) => path))]
   }
-  // What is said of ignore files is said of their rules.
+  // A warning about an ignore file concerns its rules; it does not mean that a file is missing.
   const lost = warnings.filter(({ path, code }) => code !== 'ignore_rules' && !there.has(path))
   return {
-    // Only what a compact pack says of its files leaves out what they are recognised by.
+    // Only compact packs leave out the digests of files.
     isCompact: files.length > 0 && files.every(({ sha256 }) => sha256 === ''),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     kinds: KINDS.filter((kind) => kinds.has(kind)),

@@ -4,7 +4,7 @@ import type { Session } from './session.ts'
 import { createTask } from './task.ts'
 import { tellFailure } from './tell-failure.ts'
 
-/** Answers what the page asks, one after another: two writers of one index would get in each other's way. Background work goes on beside. */
+/** Runs the requests of the page one after another, because two writers of one index would conflict. Background work runs in parallel. */
 export function answerWith(
   session: Session,
   say: (message: FromWorker) => void,
@@ -27,7 +27,7 @@ export function answerWith(
     const task = createTask(stop.signal, (progress) => say({ type: 'progress', id, progress }), isInPage)
     try {
       stop.signal.throwIfAborted()
-      // What the page asks is written against the same table.
+      // The page types its requests by the same table, so the cast is safe.
       const known = ask as Parameters<Operations[OperationName]>[0] & never
       say({ type: 'done', id, answer: await session.run(name, known, task) })
     } catch (error) {

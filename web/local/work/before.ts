@@ -11,18 +11,18 @@ import type { Kept, Shelf, Stamp } from '../keep/shelf.ts'
 import type { Task } from './task.ts'
 import { readVectors } from './vectors.ts'
 
-/** What an index was before it is brought up to date. */
+/** The previous version of an index that is being updated. */
 export interface Before {
   readonly kept: Kept
-  /** What was cut of each file; nothing where other limits, or another version of the page, would cut it otherwise. */
+  /** The chunks of each file; empty if other limits or another build would cut the files differently. */
   readonly files: ReadonlyMap<string, ChunkedFile>
   readonly stamps: ReadonlyMap<string, Stamp>
   readonly images: ReadonlyMap<string, Blob>
-  /** What its chunks meant, where they were cut as they are now. */
+  /** The embeddings of the chunks; undefined if the chunks cannot be reused. */
   readonly meant: { readonly pack: Pack; readonly vectors: PackVectors } | undefined
 }
 
-/** Opens it. `limits` are those of the update. */
+/** Opens the previous version. `limits` are those of the update. */
 export async function openBefore(shelf: Shelf, id: string, limits: Limits, build: string, task: Task): Promise<Before> {
   const { kept, content } = await shelf.open(id)
   const isCutSo = kept.build === build && JSON.stringify(kept.limits) === JSON.stringify(limits)
@@ -38,7 +38,7 @@ export async function openBefore(shelf: Shelf, id: string, limits: Limits, build
   }
 }
 
-/** Files whose bytes are no text. A pack only warns of them; as long as they stay as they are, they need no second look. */
+/** Files that are not text. A pack has only a warning about them; as long as they do not change, they are not read again. */
 function unreadFilesOf(pack: Pack, stamps: Before['stamps']): ChunkedFile[] {
   const warnings = pack.warnings.filter(({ code }) => code === 'utf8' || code === 'binary')
   return warnings.map((warning) => {
@@ -49,14 +49,14 @@ function unreadFilesOf(pack: Pack, stamps: Before['stamps']): ChunkedFile[] {
   })
 }
 
-/** What is said of a file for that one time: that it changed meanwhile or could not be read, and how far its rules were obeyed. */
+/** Warnings that concern only a single run: the file changed during the read, was unreadable, or some of its rules were ignored. */
 const PASSING: ReadonlySet<WarningCode> = new Set(['changed', 'unreadable', 'ignore_rules'])
 
 function withoutPassing(chunked: ChunkedFile): ChunkedFile {
   return { ...chunked, warnings: chunked.warnings.filter(({ code }) => !PASSING.has(code)) }
 }
 
-/** Reads what is kept of a pack. */
+/** Opens a kept `index.json` without postings. */
 export async function openBareIndex(index: Blob, name: string, task: Task): Promise<Pack> {
   const bytes = await bytesOf(index)
   task.signal.throwIfAborted()

@@ -4,9 +4,9 @@ import type { FromWorker, ToWorker } from './messages.ts'
 import type { OperationName, Operations, Progress } from './operations.ts'
 import workerUrl from './worker.ts?worker&url'
 
-/** Where the work is done. */
+/** The connection to the session, in a worker or in the page. */
 export interface Work {
-  /** Asks for something. Rejects with a {@link Trouble}, or with an `AbortError` once it was stopped. */
+  /** Sends a request. Rejects with a {@link Trouble}, or with an `AbortError` if it was cancelled. */
   ask<Name extends OperationName>(
     name: Name,
     ask: Parameters<Operations[Name]>[0],
@@ -14,18 +14,18 @@ export interface Work {
   ): Promise<ReturnType<Operations[Name]>>
 }
 
-/** How something is asked for. */
+/** Cancellation and progress of a request. */
 export interface AskOptions {
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** A worker that says nothing for so long will say nothing. */
+/** Timeout for the first message of a worker. */
 const PATIENCE_MS = 10_000
 
 /**
- * Starts a worker, or works in the page where there can be none, or none that the policy holds for: a worker takes it from the fields of
- * its own script, not from the page. A host of plain files sends none; the service worker adds it.
+ * Starts a worker, or runs the session in the page if there can be no worker, or none with a content security policy. A worker gets its
+ * policy from the headers of its own script, not from the page. Static hosts send none; the service worker adds it.
  */
 export async function connectWork(): Promise<Work> {
   const isHeld = (await hasPolicy()) || ((await keepOffline()) && (await hasPolicy()))
@@ -39,7 +39,7 @@ export async function connectWork(): Promise<Work> {
     }
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => line.hear(data)
     worker.onerror = (event) => lose(event.message)
-    // It is free only when the worker is gone.
+    // The lock becomes free only when the worker has died.
     if (lock !== null) navigator.locks?.request(lock, () => lose('')).catch(() => undefined)
     return line
   }
@@ -51,7 +51,10 @@ export async function connectWork(): Promise<Work> {
   return line
 }
 
-/** Whether scripts come with a policy that forbids what it does not name. The worker's lies beside this one, and comes the same way. */
+/**
+ * Whether scripts are served with a policy that denies by default. The script of the worker is in the same folder and is served the same
+ * way.
+ */
 async function hasPolicy(): Promise<boolean> {
   try {
     const { ok, headers } = await fetch(import.meta.url)
@@ -61,7 +64,7 @@ async function hasPolicy(): Promise<boolean> {
   }
 }
 
-/** Resolves also where that fails: what the script should have brought is missing then. */
+/** Also resolves if loading fails; the caller notices that the exported function is missing. */
 function loadScript(src: string): Promise<unknown> {
   return new Promise((resolve) => {
     const script = Object.assign(document.createElement('script'), { type: 'module', src })
@@ -93,7 +96,7 @@ function startWorker(): Promise<Started | undefined> {
       }
       worker.onerror = () => give(undefined)
     } catch {
-      // There is no such thing here, or it is forbidden.
+      // The browser has no workers, or they are forbidden.
       resolve(undefined)
     }
   })
@@ -105,7 +108,7 @@ interface Waiting {
   readonly onProgress: AskOptions['onProgress']
 }
 
-/** Questions and their answers, told apart by number. */
+/** Matches responses to requests by number. */
 function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
   hear(message: FromWorker): void
   fail(problem: string): void
@@ -123,7 +126,7 @@ function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
       new Promise((resolve, reject) => {
         if (lost !== undefined) return reject(lost)
         const id = asked++
-        // The answer to a question has the type that the table says.
+        // The table of operations guarantees the type of the response.
         waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, onProgress })
         signal?.addEventListener('abort', () => say({ type: 'stop', id }), { once: true })
         if (signal?.aborted) reject(signal.reason)

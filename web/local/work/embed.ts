@@ -4,26 +4,26 @@ import { createPackTexts } from '../../../src/core/pack/pack-texts.ts'
 import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { type Task, turn } from './task.ts'
 
-/** What chunks are embedded of, and how. */
+/** The chunks to embed, and the engine. */
 export interface Embedding {
   readonly pack: Pack
   readonly vectors: PackVectors
   readonly engine: EmbeddingEngine
   readonly task: Task
-  /** Resolves when nothing else is to be done. */
+  /** Resolves when no other operation is running. */
   readonly untilIdle: () => Promise<void>
-  /** Keeps the vectors that there are so far. */
+  /** Saves the vectors computed so far. */
   readonly keep: () => Promise<void>
 }
 
-/** Texts of one pass of the model: a question waits for no more than that. */
+/** Limits of one batch. A query waits for at most one batch. */
 const BATCH_CHARS = 500
 const BATCH_TEXTS = 8
 
-/** Vectors are kept this often, so that a closed tab loses little. */
+/** Interval for saving vectors, so that a closed tab loses little work. */
 const KEEP_EVERY_MS = 20_000
 
-/** Embeds the chunks that have no vector yet. Everything else comes first. */
+/** Embeds the chunks that have no vector yet. All other operations take precedence. */
 export async function embedChunks({ pack, vectors, engine, task, untilIdle, keep }: Embedding): Promise<void> {
   const texts = createPackTexts(pack)
   const total = pack.chunks.length
@@ -34,7 +34,7 @@ export async function embedChunks({ pack, vectors, engine, task, untilIdle, keep
     task.signal.throwIfAborted()
     const batch = new Map<number, string>()
     let chars = 0
-    // The language of a file is looked for with its first chunk, so many chunks without a vector take their time as well.
+    // `texts.at` takes time even if it returns null, because it detects the language of each file, so the number of lookups is limited too.
     for (let looked = 0; position < total && chars < BATCH_CHARS && looked < BATCH_TEXTS; position++) {
       if (vectors.has(position)) continue
       looked++

@@ -7,19 +7,19 @@ import { Trouble } from '../trouble.ts'
 import type { Artefact, Exported } from './operations.ts'
 import { goThrough, type Task } from './task.ts'
 
-/** Where an artefact is written from. */
+/** The data that an artefact is written from. */
 export interface ExportSource {
-  /** The folder that the pack is named by. */
+  /** The name of the folder; packs are named after it. */
   readonly root: string
   readonly index: PackIndex
   readonly images: ReadonlyMap<string, Blob>
   readonly task: Task
 }
 
-/** So much is handed to the browser at once, which keeps it outside the memory of the program. */
+/** Size of the pieces passed to the browser, which stores them outside the JavaScript heap. */
 const HANDED_BYTES = 2 ** 22
 
-/** Writes an artefact, byte by byte what the program writes for the same files. */
+/** Writes an artefact, byte for byte what the command line writes for the same files. */
 export async function writeArtefact(pack: Pack, artefact: Artefact, source: ExportSource): Promise<Exported> {
   const { index, images, task } = source
   if (artefact.type === 'chunk') {
@@ -68,7 +68,7 @@ async function readImage(path: string, images: ReadonlyMap<string, Blob>): Promi
   }
 }
 
-/** How often the text of a chunk is written, and about how many bytes go with it. */
+/** How many times the text of a chunk is written, and roughly how many bytes of metadata accompany it. */
 interface ChunkBytes {
   readonly copies: number
   readonly beside: number
@@ -80,28 +80,28 @@ const INDEX_BYTES: ChunkBytes = { copies: 1, beside: 520 }
 /** `{"chunk_id":"…","tf":1,"doc_len":120},` */
 const POSTING_BYTES = 95
 
-/** About how many bytes of content there will be. */
+/** Estimates the bytes of content. */
 function expectBytes({ chunks }: Pack, { copies, beside }: ChunkBytes, postings: number): number {
   const text = chunks.reduce((sum, { content }) => sum + content.length, 0)
   return text * copies + chunks.length * beside + postings * POSTING_BYTES
 }
 
-/** What is told is never all before all is there. */
+/** The reported progress stays below 100 % until everything is written. */
 const MOST_SHARE = 0.99
 
-/** Something on its way into a file. */
+/** Tracks the progress of an export. */
 class Writing {
   readonly #task: Task
   readonly #expected: number | undefined
   #content = 0
 
-  /** `expected` is about how many bytes of content there will be. */
+  /** `expected` is the estimated number of content bytes. */
   constructor(task: Task, expected: number | undefined) {
     this.#task = task
     this.#expected = expected
   }
 
-  /** Counts the content of files as it is taken. */
+  /** Counts content bytes as entries are read. */
   async *count(entries: AsyncIterable<PackEntry>): AsyncGenerator<PackEntry, void, void> {
     for await (const { name, content } of entries) {
       if (content instanceof Uint8Array) this.#content += content.length
@@ -135,7 +135,7 @@ class Writing {
     }
   }
 
-  /** The content packs about as well to the end as it did so far. */
+  /** Assumes that the compression ratio so far holds for the rest. */
   #expectTotal(written: number): number | undefined {
     if (this.#expected === undefined) return undefined
     const share = Math.min(MOST_SHARE, this.#content / this.#expected)

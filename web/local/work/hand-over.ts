@@ -4,14 +4,14 @@ import { folderOfEntry } from '../folder/take-in.ts'
 import type { AskOptions, Work } from './connect.ts'
 import type { HandedFolder } from './operations.ts'
 
-/** Writing a message may take about so long without anybody noticing. */
+/** Time budget for posting one message, short enough to go unnoticed. */
 const UNNOTICED_MS = 20
 
-/** Files of a message. To find out the path of one takes a while as well. */
+/** Bounds for the number of files per message. Resolving the path of a file takes time too. */
 const LEAST = 16
 const MOST = 256
 
-/** Gives a folder to whoever works: a handle as it is, unless it hides something; else its files. */
+/** Hands a folder to the session: as a handle, or file by file if the handle hides names. */
 export async function handOver(
   folder: GivenFolder,
   work: Work,
@@ -28,7 +28,7 @@ export async function handOver(
   return { type: 'handle', name, handle, isWhole: true }
 }
 
-/** As many at a time as go unnoticed: a browser takes its time for each. */
+/** Sends the files in batches whose size adapts to the time that posting takes. */
 async function handOverFiles(
   { name, files, most }: GivenFiles,
   work: Work,
@@ -42,7 +42,7 @@ async function handOverFiles(
     const begun = performance.now()
     const given = work.ask('give', { files: some, isFirst: done === 0 })
     const took = Math.max(performance.now() - begun, 0.1)
-    // Where there is no worker, only this lets others have their turn.
+    // Without a worker only this timeout yields to the event loop.
     await Promise.all([given, new Promise((resolve) => setTimeout(resolve))])
     done += some.length
     size = Math.max(LEAST, Math.min(MOST, Math.floor((size * UNNOTICED_MS) / took)))

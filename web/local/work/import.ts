@@ -8,11 +8,11 @@ import { bytesOf } from '../folder/open-folder.ts'
 import { Trouble } from '../trouble.ts'
 import type { Task } from './task.ts'
 
-/** A pack that came as a file. */
+/** A pack that was imported from a file. */
 export interface ImportedPack {
   readonly pack: Pack
   readonly images: ReadonlyMap<string, Blob>
-  /** The folder that it was made from, by the name of the file. */
+  /** The name of the folder it was made from, derived from the file name. */
   readonly root: string
 }
 
@@ -24,10 +24,10 @@ export async function readPack(file: File, task: Task): Promise<ImportedPack> {
   return { pack, images: await readImages(pack, reader, task), root: rootOf(file.name) }
 }
 
-/** All images of a pack together: more than any made with sensible limits, and no more than a browser has room for. */
+/** Limit for all images of a pack together: more than any pack with sensible limits has, but within the capacity of browsers. */
 const MOST_IMAGE_BYTES = 2 ** 28
 
-/** A few bytes of an archive can stand for very many. */
+/** Reads the images up to a limit, because a small archive can decompress to a huge size. */
 async function readImages({ chunks }: Pack, reader: PackReader, task: Task): Promise<Map<string, Blob>> {
   const images = new Map<string, Blob>()
   const places = chunks.flatMap(({ path, assetPath }) => {
@@ -51,13 +51,13 @@ async function readImages({ chunks }: Pack, reader: PackReader, task: Task): Pro
   return images
 }
 
-/** `docs.llmx-0a1b2c3d.zip` → `docs`; also of a compact one, a part of one, and one that a browser has numbered. */
+/** `docs.llmx-0a1b2c3d.zip` → `docs`. Also handles compact packs, parts of packs, and names that a browser numbered. */
 function rootOf(name: string): string {
   const stem = name.replace(/\.(?:zip|json)$/i, '').replace(/ \(\d+\)$/, '')
   return stem.replace(/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?(?:\.compact)?$/, '') || 'pack'
 }
 
-/** Read as far as it is needed: what a search is made of comes last, is the most of it, and is made anew here. */
+/** Reads an `index.json` only as far as needed: the postings at its end are most of the file and are rebuilt here. */
 async function jsonReader(file: File): Promise<PackReader> {
   const source = fileSource(file)
   if (source === undefined && file.size > MOST_IN_MEMORY) {
@@ -76,10 +76,10 @@ async function jsonReader(file: File): Promise<PackReader> {
 
 const SLICE_BYTES = 2 ** 20
 
-/** What only a whole file can be read of is taken into memory, where this is much. */
+/** Without synchronous reads the whole file must be held in memory, up to this size. */
 const MOST_IN_MEMORY = 2 ** 29
 
-/** A pack has more than one file of JSON, and only one of them is all of it. */
+/** Explains the failure, because a pack contains several JSON files, of which only `index.json` can be opened. */
 function openIndex(reader: PackReader): Pack {
   try {
     return openPack(reader)
@@ -94,12 +94,12 @@ async function zipReader(file: File): Promise<PackReader> {
   return openZipReader(fileSource(file) ?? memorySource(await bytesOf(file)), file.name)
 }
 
-/** What only workers have. */
+/** APIs that exist only in workers. */
 interface WorkerGlobals {
   readonly FileReaderSync?: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer }
 }
 
-/** Only a worker can wait for a part of a file without letting go. */
+/** Reads ranges of a file synchronously, which only workers can do. */
 function fileSource(file: File): ZipSource | undefined {
   const { FileReaderSync: Reader } = globalThis as WorkerGlobals
   if (Reader === undefined) return undefined

@@ -1,14 +1,17 @@
 import { findIgnoringLine, parseIgnoreFile } from '../../../src/core/ignore/ignore-rules.ts'
 
-/** Tells by which line something is left out; undefined where none says so. */
+/** Returns the line that excludes a path, or undefined. */
 export interface LeaveOut {
-  /** By its own path, or by that of a folder it lies in. */
+  /** Matches the path of the file itself or of a parent folder. */
   file(path: string): string | undefined
-  /** By that of a folder it lies in alone. */
+  /** Matches only parent folders. */
   folderOf(path: string): string | undefined
 }
 
-/** Reads patterns, a line each, as an ignore file of the folder would say them. What they leave out nothing in the folder takes back. */
+/**
+ * Parses exclusion patterns, one per line, with the rules of an ignore file. Ignore files in the folder cannot re-include what they
+ * exclude.
+ */
 export function readLeaveOut(text: string): LeaveOut {
   const rules = [parseIgnoreFile(text, '')]
   const folderOf = (path: string) => {

@@ -1,12 +1,12 @@
 import type { Told } from '../trouble.ts'
 import type { OperationName, Progress } from './operations.ts'
 
-/** What the page says to the worker. */
+/** Messages from the page to the worker. */
 export type ToWorker =
   | { readonly type: 'ask'; readonly id: number; readonly name: OperationName; readonly ask: unknown }
   | { readonly type: 'stop'; readonly id: number }
 
-/** What the worker says to the page. `ready` is said once, before anything else; `lock` is the one it holds as long as it lives. */
+/** Messages from the worker to the page. `ready` is sent once and first; `lock` is a lock that the worker holds as long as it lives. */
 export type FromWorker =
   | { readonly type: 'ready'; readonly lock: string | null }
   | { readonly type: 'progress'; readonly id: number; readonly progress: Progress }

@@ -3,18 +3,20 @@ import type { Pack } from '../../../src/core/pack/pack.ts'
 import { compareUtf8 } from '../../../src/core/text/order.ts'
 import type { NamedPlace } from './operations.ts'
 
-/** The headings of each file, in the order of files and lines. Keys of data are no headings, and definitions of code have a list of their own. */
+/**
+ * The headings of each file, ordered by file and line. Excludes keys of JSON files, and definitions in code, which have their own list.
+ */
 export function listHeadings(pack: Pack): NamedPlace[] {
   return listPlaces(pack, ({ kind, symbol, headingPath }) => (kind === 'json' || symbol !== null ? [] : headingPath))
 }
 
-/** The definitions of code, by name. Keys of data are none. */
+/** The definitions in code, sorted by name. Excludes keys of JSON files. */
 export function listSymbols(pack: Pack): NamedPlace[] {
   const places = listPlaces(pack, ({ kind, symbol }) => (kind === 'json' || symbol === null ? [] : [symbol]))
   return places.sort((a, b) => compareUtf8(a.names[0] ?? '', b.names[0] ?? ''))
 }
 
-/** What has a name, each once where several chunks in a row have it. */
+/** Lists named places; consecutive chunks with the same names are listed once. */
 function listPlaces({ chunks, refs }: Pack, namesOf: (chunk: Chunk) => readonly string[]): NamedPlace[] {
   const places: NamedPlace[] = []
   for (const [i, chunk] of chunks.entries()) {

@@ -6,119 +6,119 @@ import type { Completion } from '../../../src/core/search/search-index.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import type { Kept } from '../keep/shelf.ts'
 
-/** Everything that can be asked of the part of the page that works. The same in a worker and in the page itself. */
+/** All operations of the session, whether it runs in a worker or in the page. */
 export interface Operations {
-  /** Takes in some files of a folder that is to be looked through: very many in one message would hold up the page. */
+  /** Adds some files of a folder before its survey. Sending very many in one message would block the page. */
   give(ask: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): Nothing
-  /** Looks through a folder without reading its files. `update` is the id of the kept index that it is to bring up to date. */
+  /** Surveys a folder without reading its files. `update` is the id of the kept index to update. */
   survey(ask: { readonly folder: GivenFolder | HandedFolder; readonly update?: string | undefined }): Survey
-  /** Looks again at the folder that was looked through last: without files of these patterns, and as an update of this index. */
+  /** Repeats the last survey with other exclusion patterns, and as an update of this index. */
   revise(ask: { readonly leaveOut: string; readonly update?: string | undefined }): Survey
-  /** Reads the folder that was looked through last, and opens and keeps what came of it. */
+  /** Reads the surveyed folder, then opens and saves the resulting index. */
   ingest(ask: { readonly limits: Limits }): Opened
-  /** The kept indexes, latest first, and the room they have. */
+  /** The kept indexes, latest first, and the storage usage. */
   shelf(ask: Nothing): ShelfView
   open(ask: { readonly id: string }): Opened
-  /** Tries once more to keep what is open. */
+  /** Tries again to save the open index. */
   keep(ask: Nothing): Opened
   rename(ask: { readonly id: string; readonly name: string }): Nothing
   remove(ask: { readonly id: string }): Nothing
-  /** Opens a pack, or an `index.json`, and keeps it. */
+  /** Opens a pack or an `index.json`, and saves it. */
   importPack(ask: { readonly file: File }): Opened
-  /** Finds out what the chunks of the open index mean, beside everything else. Tells whether that can be done here. */
+  /** Embeds the chunks of the open index in the background. Returns whether that is supported here. */
   embed(ask: Nothing): { readonly isWhole: boolean }
   search(ask: { readonly query: string; readonly options: PackSearchOptions }): Answer
   chunk(ask: { readonly ref: string }): ShownChunk
-  /** Headings, file by file. */
+  /** Headings, grouped by file. */
   outline(ask: Part): { readonly places: readonly NamedPlace[] } & Total
-  /** Definitions of code, by name. */
+  /** Definitions in code, sorted by name. */
   symbols(ask: Part): { readonly places: readonly NamedPlace[] } & Total
   files(ask: Part): { readonly files: readonly FileMeta[] } & Total
   warnings(ask: Part): { readonly warnings: readonly Warning[] } & Total
-  /** What is known of a file, and its chunks in order, from one on and at most so many. */
+  /** The metadata of a file and its chunks: at most `most`, starting at index `from`. */
   file(ask: { readonly path: string; readonly from: number; readonly most: number }): ShownFile
-  /** The bytes of an image; null where they are not here. */
+  /** The bytes of an image; null if they are not stored. */
   image(ask: { readonly path: string }): { readonly blob: Blob | null }
   /** Writes an artefact of the open index. */
   exportArtefact(ask: { readonly artefact: Artefact }): Exported
 }
 
-/** A folder of the files that were given before. */
+/** A folder made of the files that were sent before. */
 export interface HandedFolder {
   readonly type: 'handed'
   readonly name: string
 }
 
-/** What of a long list is wanted; all of it where nothing is said. What crosses to the page costs its time. */
+/** Selects a part of a long list; everything by default. Data sent to the page costs its main thread time. */
 export interface Part {
-  /** Letters that an entry must have, in either case. */
+  /** Letters that an entry must contain, ignoring case. */
   readonly match?: string | undefined
-  /** Most entries to return. */
+  /** The maximum number of entries to return. */
   readonly most?: number | undefined
 }
 
-/** How many entries there are, those that were not returned included. */
+/** The number of matching entries, including those that were not returned. */
 export interface Total {
   readonly total: number
 }
 
-/** Something without content. */
+/** An empty object. */
 export type Nothing = Readonly<Record<string, never>>
 
-/** Name of an operation. */
+/** The name of an operation. */
 export type OperationName = keyof Operations
 
-/** Operations that go on beside others, and give way to them. */
+/** Operations that run in the background and yield to all others. */
 export const BACKGROUND: ReadonlySet<OperationName> = new Set(['embed'])
 
-/** What is told while an operation goes on. */
+/** A progress report of an operation. */
 export interface Progress {
   readonly stage: 'taking' | 'looking' | 'reading' | 'keeping' | 'writing' | 'indexing' | 'embedding'
   readonly done: number
-  /** Undefined where nobody knows yet. */
+  /** Undefined if the total is not known yet. */
   readonly total?: number | undefined
   readonly chunks?: number | undefined
   readonly path?: string | undefined
 }
 
-/** What a folder holds, before it is read. */
+/** The content of a folder, before it is read. */
 export interface Survey {
   readonly name: string
-  /** Whether the browser may hide files from the page: those with names that other systems could not have, behind a handle. */
+  /** Whether the browser may hide files: a handle omits names that are invalid on other systems. */
   readonly mayHide: boolean
   readonly files: number
   readonly bytes: number
-  /** The size of each file, in the order in which they are read, by which limits decide. Numbers that cross to the page at no cost. */
+  /** The size of each file in reading order, from which the effect of limits is computed. A typed array transfers to the page cheaply. */
   readonly sizes: Float64Array
-  /** The largest files first, as many as are worth showing. */
+  /** The largest files, limited to a number worth showing. */
   readonly largest: readonly { readonly path: string; readonly bytes: number }[]
   /** Files and bytes by kind, most bytes first. */
   readonly kinds: readonly { readonly kind: string; readonly files: number; readonly bytes: number }[]
-  /** What is passed over: how many by each reason, and the first of them. */
+  /** The skipped files by reason, each with its count and some examples. */
   readonly skipped: readonly SkippedGroup[]
-  /** Patterns of files that were left out of all this, a line each. */
+  /** The exclusion patterns that were applied, one per line. */
   readonly leaveOut: string
-  /** What happened to the files of the index that is to be brought up to date. */
+  /** The changes since the last version of the index to update. */
   readonly changes?: Changes
 }
 
-/** What is new, other or gone since an index was made. */
+/** The files that were added, changed or removed since an index was made. */
 export interface Changes {
   readonly added: SomeFiles
   readonly changed: SomeFiles
   readonly removed: SomeFiles
   readonly same: number
-  /** Whether another version of this page cut it, so that all of it is read again. */
+  /** Whether another build of this page made the index, so that all files are read again. */
   readonly isOtherBuild: boolean
 }
 
-/** How many files, and the first of them. */
+/** A number of files, with the first ones as examples. */
 export interface SomeFiles {
   readonly count: number
   readonly examples: readonly string[]
 }
 
-/** What was passed over for one reason. */
+/** The files that were skipped for one reason. */
 export interface SkippedGroup {
   readonly reason: SkipReason
   readonly count: number
@@ -128,86 +128,86 @@ export interface SkippedGroup {
 /** An index that is open. */
 export interface Opened {
   readonly kept: Kept
-  /** Why it could not be kept; what is open can be used all the same. */
+  /** Why the index could not be saved; it can still be used while it is open. */
   readonly unkept: { readonly message: string; readonly advice: string } | null
   readonly counts: { readonly cut: number; readonly unchanged: number } | null
   readonly about: About
 }
 
-/** What is known of an open index as a whole. */
+/** A summary of an open index. */
 export interface About {
-  /** A compact pack knows no sizes, no definitions and no warnings. */
+  /** A compact pack has no sizes, definitions or warnings. */
   readonly isCompact: boolean
   readonly bytes: number
-  /** The kinds that there are. */
+  /** The kinds in the index. */
   readonly kinds: readonly Kind[]
-  /** Files that were to be read and are not in it, and those that are not in it whole. */
+  /** Files that are missing from the index, and files that are only partly in it. */
   readonly leftOut: number
   readonly cutOff: number
-  /** Files that may hold passwords or keys. */
+  /** Files that may contain passwords or keys. */
   readonly secrets: SomeFiles
 }
 
-/** The kept indexes, and the room they have. */
+/** The kept indexes, and the storage usage. */
 export interface ShelfView {
   readonly kept: readonly Kept[]
-  /** Why nothing can be kept. */
+  /** Why nothing can be stored. */
   readonly trouble: { readonly message: string; readonly advice: string } | null
   readonly used: number | null
   readonly quota: number | null
 }
 
-/** What was found. */
+/** The results of a search. */
 export interface Answer {
   readonly hits: readonly ShownHit[]
-  /** How many there are, those that were not returned included. */
+  /** The number of hits, including those that were not returned. */
   readonly total: number
-  /** What the last word was taken for the beginning of. */
+  /** The words that the last, unfinished word of the query was completed to. */
   readonly completion: Completion | null
 }
 
-/** A hit and what it takes to show it. */
+/** A hit with the fields needed to show it. */
 export interface ShownHit extends PackHit {
   readonly kind: string
   readonly symbol: string | null
 }
 
-/** A chunk as it is shown. */
+/** A chunk with its neighbours. */
 export interface ShownChunk {
   readonly chunk: Chunk
   readonly ref: string
-  /** The refs before and after it in its file. */
+  /** The refs of the previous and next chunk in its file. */
   readonly before: string | null
   readonly after: string | null
 }
 
-/** Something with a name, and where it stands. */
+/** A named place in a file. */
 export interface NamedPlace {
-  /** What it is called, and before that what encloses it. */
+  /** Its name, preceded by the names that enclose it. */
   readonly names: readonly string[]
   readonly path: string
   readonly line: number
   readonly ref: string
 }
 
-/** A file as it is shown. */
+/** A file with some of its chunks. */
 export interface ShownFile {
-  /** Null where the index has no such file. */
+  /** Null if the index has no such file. */
   readonly file: FileMeta | null
   readonly warnings: readonly Warning[]
   readonly chunks: readonly FileChunk[]
-  /** How many chunks it has. */
+  /** The number of chunks of the file. */
   readonly total: number
 }
 
-/** A chunk among those of its file. */
+/** A chunk in the view of a file. */
 export interface FileChunk {
   readonly ref: string
   readonly label: string
   readonly chunk: Pick<Chunk, 'content' | 'kind' | 'startLine' | 'endLine'>
 }
 
-/** What can be downloaded. */
+/** An artefact that can be downloaded. */
 export type Artefact =
   | { readonly type: 'zip'; readonly compact: boolean }
   | { readonly type: 'file'; readonly name: ArtefactName }
@@ -227,7 +227,7 @@ export const ARTEFACT_NAMES = [
 /** One of {@link ARTEFACT_NAMES}. */
 export type ArtefactName = (typeof ARTEFACT_NAMES)[number]
 
-/** An artefact that was written. */
+/** An exported artefact. */
 export interface Exported {
   readonly name: string
   readonly blob: Blob

@@ -10,25 +10,25 @@ import type { Opened, Survey } from './operations.ts'
 import { type SameFiles, type Surveyed, unreachable } from './survey.ts'
 import type { Task } from './task.ts'
 
-/** What came of the files of a folder. */
+/** The result of reading a folder. */
 export interface ReadFolder extends Omit<Content, 'index' | 'vectors'> {
   readonly files: readonly ChunkedFile[]
   readonly counts: NonNullable<Opened['counts']>
 }
 
-/** Files read ahead at once. */
+/** Number of files read ahead. */
 const AHEAD = 8
 
-/** The coarsest clock of a file system in use ticks every two seconds. */
+/** The coarsest file system clock in use ticks every two seconds. */
 const SETTLE_MS = 2000
 
-/** A time that no file has. */
+/** A modification time that no file has. */
 export const UNSETTLED: number = -1
 
-/** One file may be forbidden. So many in a row are a folder that is gone. */
+/** A single unreadable file may lack permission. This many in a row mean that the folder is gone. */
 const MOST_LOST = 3
 
-/** Reads and cuts the files of a folder that was looked through; `before` is the index that they bring up to date. */
+/** Reads and cuts the files of a surveyed folder; `before` is the index to update. */
 export async function readFolder(
   { folder, paths, sizes, same: unchanged, survey }: Surveyed,
   limits: Limits,
@@ -44,15 +44,15 @@ export async function readFolder(
   const images = new Map<string, Blob>()
   let chunks = 0
   let lost = 0
-  // Whoever reads again what seems to be the same wants to know.
+  // If the survey found no changes, an update reads every file, because the user doubts that they are unchanged.
   const same: SameFiles = hasNews(survey) ? unchanged : new Map()
   const find = (path: string) => findFile(path, { folder, cutter, before, same, size: sizes.get(path) ?? 0 })
   for await (const [path, { found, stamp, isLost }] of readAhead(paths, find, { ahead: AHEAD, signal: task.signal })) {
-    // Said before, since a large file takes its time.
+    // Reported before the file is cut, because a large file takes a while.
     task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
     lost = isLost ? lost + 1 : 0
     if (isLost && (lost >= MOST_LOST || before !== undefined) && !(await folder.isThere())) throw unreachable()
-    // What was cut otherwise cannot stay, and would be gone with no more than a warning.
+    // Chunks that cannot be reused would be lost with only a warning, so the update fails instead.
     if (lost >= MOST_LOST && found.type === 'left-out' && before?.stamps.has(path)) throw unreachable()
     const cut = cutter.cut(path, found, before?.files.get(path)).chunked
     const chunked = isLost && found.type === 'known' ? asBefore(cut) : cut
@@ -64,12 +64,12 @@ export async function readFolder(
         found.type === 'bytes' ? new Blob([found.bytes as Uint8Array<ArrayBuffer>]) : imageOf(before, path),
       )
     }
-    // A file written in the last moments could change again within the clock's step and look the same: it is noted without a time.
+    // A file written just now can change again within one tick of the clock and look unchanged, so its time is not recorded.
     const isSettled = stamp !== undefined && (found.type === 'known' || stamp[2] < openedAt - SETTLE_MS)
     if (stamp !== undefined) {
       const [, size, changedAt, sha256 = chunked.file.sha256] = stamp
       const at = isSettled ? changedAt : UNSETTLED
-      // What was not read has no digest.
+      // A file that was not read has no digest.
       stamps.push(sha256 === '' ? [path, size, at] : [path, size, at, sha256])
     }
     await task.breathe()
@@ -78,12 +78,12 @@ export async function readFolder(
   return { files, stamps, images, counts: { cut: filesCut, unchanged: filesUnchanged } }
 }
 
-/** Whether an update found anything to do. */
+/** Whether an update found changes. */
 function hasNews({ changes }: Survey): boolean {
   return changes !== undefined && changes.added.count + changes.changed.count + changes.removed.count > 0
 }
 
-/** A file that cannot be read, as it was the last time that it could. */
+/** Keeps the last readable version of a file that can no longer be read. */
 function asBefore(chunked: ChunkedFile): ChunkedFile {
   const { path } = chunked.file
   const message = 'cannot be read now; this is what it was before'
@@ -99,24 +99,24 @@ interface Finding {
   readonly cutter: FileCutter
   readonly before: Before | undefined
   readonly same: SameFiles
-  /** What it was when the folder was looked through. */
+  /** The size at the time of the survey. */
   readonly size: number
 }
 
 interface FoundFile {
   readonly found: Found
   readonly stamp?: Stamp
-  /** Whether it could not be read. */
+  /** Whether the file could not be read. */
   readonly isLost: boolean
 }
 
-/** A file that changes while it is read is opened again as often. */
+/** Number of attempts for a file that changes while it is read. */
 const TRIES = 3
 
 async function findFile(path: string, { folder, cutter, before, same, size }: Finding): Promise<FoundFile> {
   const known = before?.files.get(path)
   const last = before?.stamps.get(path)
-  // Another tab may have brought the index further since the folder was looked through.
+  // Another tab may have updated the index since the survey.
   const isSame = same.has(path) && same.get(path) === last?.[3]
   for (let left = TRIES; left > 0; left--) {
     const file = await folder.file(path)
@@ -133,7 +133,7 @@ async function findFile(path: string, { folder, cutter, before, same, size }: Fi
       if (!(error instanceof DOMException)) throw error
     }
   }
-  // It stands in the folder still: nobody took it away.
+  // The file is still listed in the folder, so it was not deleted, and its last version is kept.
   if (known !== undefined && last !== undefined) {
     return { found: { type: 'known', chunked: known }, stamp: last, isLost: true }
   }

@@ -39,17 +39,17 @@ import { goThrough, type Task, withBreaks } from './task.ts'
 import { tellFailure } from './tell-failure.ts'
 import { adoptVectors, createVectors, readVectors, writeVectors } from './vectors.ts'
 
-/** What the part that works is given. */
+/** The environment of a session. */
 export interface SessionOptions {
-  /** The version of this page; what another one cut is cut anew. */
+  /** The build of this page; chunks of another build are cut again. */
   readonly build: string
-  /** Starts the grammars when the first file of code comes. */
+  /** Loads the grammars when the first source code file is read. */
   readonly openGrammars: () => Promise<Grammars>
-  /** Loads the model when the first index is open. Without it words answer alone. */
+  /** Loads the model when the first index is open. Without it, search is by words only. */
   readonly openEngine?: () => Promise<EmbeddingEngine>
 }
 
-/** Does one thing after another for one page. */
+/** Runs operations for one page. */
 export interface Session {
   run<Name extends OperationName>(
     name: Name,
@@ -71,23 +71,23 @@ interface Current {
   readonly pack: Pack
   readonly index: PackIndex
   readonly search: PackSearch
-  /** What its chunks mean, as far as that is known yet. */
+  /** The embeddings computed so far. */
   readonly vectors: PackVectors
   readonly images: ReadonlyMap<string, Blob>
   readonly stamps: readonly Stamp[]
   readonly isKept: boolean
-  /** Made when they are first asked for. */
+  /** Built on first use. */
   readonly lists: { headings?: readonly NamedPlace[]; symbols?: readonly NamedPlace[] }
 }
 
-/** As many are shown of one file. */
+/** Maximum number of warnings shown for one file. */
 const MOST_WARNINGS = 20
 
-/** Starts a session; nothing is opened before it is needed. */
+/** Creates a session; resources are opened on first use. */
 export function createSession(options: SessionOptions): Session {
   let current: Current | undefined
   let walked: (Walked & { readonly handle: Kept['handle'] }) | undefined
-  /** What that folder has in common with an index. */
+  /** The files that the walked folder has in common with an index. */
   let compared: { readonly update: string; readonly same: SameFiles } | undefined
   let surveyed: (Surveyed & { readonly update: string | undefined }) | undefined
   let handed: GivenFile[] = []
@@ -95,7 +95,7 @@ export function createSession(options: SessionOptions): Session {
   let grammars: Promise<Grammars> | undefined
   let engineOpening: Promise<EmbeddingEngine> | undefined
   let engine: EmbeddingEngine | undefined
-  /** Operations under way that background work gives way to. */
+  /** The number of running operations that background work yields to. */
   let foreground = 0
   const resumes: (() => void)[] = []
 
@@ -105,7 +105,7 @@ export function createSession(options: SessionOptions): Session {
       if (shelf === opening) shelf = undefined
     }
     const opening = openShelf(forget)
-    // Whoever allows it later need not load the page again.
+    // A failed attempt is forgotten, so that the next request tries again if the user has allowed storage since.
     opening.catch(forget)
     shelf = opening
     return opening
@@ -137,7 +137,7 @@ export function createSession(options: SessionOptions): Session {
     }
   }
 
-  /** Keeps vectors beside the index that they are of. Where there is no room they are made anew the next time. */
+  /** Saves the vectors of an index. If there is no space, they are computed again the next time. */
   async function keepVectors({ id, indexId }: Kept, vectors: PackVectors): Promise<void> {
     const blob = writeVectors(vectors)
     if (blob === null || current?.vectors !== vectors || !current.isKept) return
@@ -146,7 +146,7 @@ export function createSession(options: SessionOptions): Session {
       .catch(() => undefined)
   }
 
-  /** Says what would be read of the folder that was walked through last, as an update of an index or as a new one. */
+  /** Describes the last walked folder, as an update of an index or as a new one. */
   async function survey(update: string | undefined, task: Task, leaveOut?: string): Promise<Survey> {
     if (walked === undefined) throw noFolder()
     if (update === undefined) {
@@ -164,7 +164,7 @@ export function createSession(options: SessionOptions): Session {
     return surveyed.survey
   }
 
-  /** Keeps what is open. What cannot be kept can still be used. */
+  /** Saves the open index. An index that cannot be saved can still be used. */
   async function keep(
     kept: Omit<Kept, 'size'>,
     pack: Pack,
@@ -179,7 +179,7 @@ export function createSession(options: SessionOptions): Session {
       const index = withBreaks(writeBareIndexJson(pack), task)
       const vectors = writeVectors(content.vectors)
       const saved = await ready.save(kept, { ...content, index, vectors }, task.signal)
-      // Images that were taken over lay with what was kept before, which is gone.
+      // Reused images were stored with the previous version, which is gone, so they are opened again.
       const { images, stamps } = (await ready.open(saved.id)).content
       hold(saved, pack, { images, stamps, vectors: content.vectors }, true)
       return { kept: saved, unkept: null, counts, about }
@@ -211,7 +211,7 @@ export function createSession(options: SessionOptions): Session {
     async ingest({ limits }, task) {
       if (surveyed === undefined) throw noFolder()
       const { folder, update, paths } = surveyed
-      // What comes first may take its time.
+      // Reported first, because opening the previous index and the grammars can take a while.
       task.progress({ stage: 'reading', done: 0, total: paths.length, path: paths[0] })
       const before =
         update === undefined ? undefined : await openBefore(await openedShelf(), update, limits, options.build, task)
@@ -273,7 +273,7 @@ export function createSession(options: SessionOptions): Session {
     },
 
     async remove({ id }) {
-      // An update that could not be kept stays open, and some of its images lie with what it was to replace.
+      // An update that could not be saved stays open, and some of its images are stored with the version that is removed here.
       if (current?.kept.id === id && !current.isKept) current = { ...current, images: await copyImages(current.images) }
       await (await openedShelf()).remove(id)
       if (current?.kept.id === id && current.isKept) current = undefined
@@ -282,11 +282,12 @@ export function createSession(options: SessionOptions): Session {
 
     async importPack({ file }, task) {
       const { pack: imported, images, root } = await readPack(file, task)
-      // What is exported again is what the program writes without vectors.
+      // The vectors are kept apart, so that an export equals what the command line writes without vectors.
       const { vectors, ...pack } = imported
       const now = Date.now()
       const kept = { id: newId(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
-      // Nobody knows the times of its files, nor by which limits and by whom they were cut: an update cuts all of them anew.
+      // A pack does not say when its files were modified, nor with which limits and build they were cut, so an update cuts all of them
+      // again.
       const stamps = pathsOf(pack).map((path): Stamp => [path, 0, UNSETTLED])
       const made = { ...kept, limits: DEFAULT_LIMITS, build: '', handle: null }
       return keep(made, pack, { stamps, images, vectors: adoptVectors(pack, vectors) }, null, task)
@@ -358,7 +359,7 @@ export function createSession(options: SessionOptions): Session {
 
     async file({ path, from, most }) {
       const { pack } = open()
-      // They are sorted by path.
+      // The chunks are sorted by path.
       const first = pack.chunks.findIndex((chunk) => chunk.path === path)
       const end = pack.chunks.findLastIndex((chunk) => chunk.path === path) + 1
       const chunks = pack.chunks.slice(first < 0 ? end : first, end)
@@ -396,7 +397,7 @@ export function createSession(options: SessionOptions): Session {
   }
 }
 
-/** What is held of an index besides its pack. */
+/** The parts of an index in memory besides its pack. */
 type Held = Omit<Content, 'index' | 'vectors'> & { readonly vectors: PackVectors }
 
 function noFolder(): Trouble {
@@ -423,7 +424,7 @@ async function areSame(one: Kept['handle'], other: Kept['handle']): Promise<bool
   return one !== null && other !== null && (await one.isSameEntry(other))
 }
 
-/** Bytes that stay when the files are gone that they come from. */
+/** Copies the images into memory, so that they outlive the files they come from. */
 async function copyImages(images: Current['images']): Promise<Current['images']> {
   const copies = new Map<string, Blob>()
   for (const [path, image] of images) {
@@ -433,7 +434,7 @@ async function copyImages(images: Current['images']): Promise<Current['images']>
   return copies
 }
 
-/** Warnings that stand for a file that was found and is not in the pack. */
+/** Warnings about files that were found but are not in the pack. */
 const LEFT_OUT: ReadonlySet<WarningCode> = new Set([
   'binary',
   'utf8',
@@ -442,7 +443,7 @@ const LEFT_OUT: ReadonlySet<WarningCode> = new Set([
   'max_total_chunks',
 ])
 
-/** All files that a pack tells of. */
+/** The paths of all files that a pack mentions. */
 function pathsOf({ files, warnings }: Pack): string[] {
   const leftOut = warnings.filter(({ code }) => LEFT_OUT.has(code))
   return [...new Set([...files, ...leftOut].map(({ path }) => path))]

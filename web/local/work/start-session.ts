@@ -7,8 +7,8 @@ import { createSession, type Session } from './session.ts'
 declare const PAGE_BUILD: string
 
 /**
- * Starts what works, with the page's own files beside it. `base` is the address of the page. The model runs in a worker only: a page that
- * works itself could not give way while it is loaded.
+ * Starts a session that loads its files from `base`, the address of the page. The model runs only in a worker, because loading it would
+ * block a page.
  */
 export function startSession(base: string, isWorker: boolean): Session {
   const load = async (path: string) => {
@@ -49,7 +49,7 @@ async function openEngine(load: (name: string) => Promise<Uint8Array<ArrayBuffer
   return createEngine(loaded)
 }
 
-/** The browser is far faster at this, and leaves others their turn, but does it on secure addresses only. */
+/** The browser hashes much faster and without blocking, but only in secure contexts. */
 async function digest(data: Uint8Array): Promise<string> {
   if (crypto.subtle === undefined) return sha256(data)
   const bytes = await crypto.subtle.digest('SHA-256', data as Uint8Array<ArrayBuffer>)

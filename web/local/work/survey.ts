@@ -18,13 +18,13 @@ import { readLeaveOut } from './leave-out.ts'
 import type { Changes, SomeFiles, Survey } from './operations.ts'
 import type { Task } from './task.ts'
 
-/** Everything that was found in a folder. */
+/** The result of walking a folder. */
 export interface Walked {
   readonly folder: OpenFolder
-  /** Files that could be read, in the order in which they are. */
+  /** The readable files, in reading order. */
   readonly stamps: readonly Stamp[]
   readonly skipped: ReadonlyMap<SkipReason, readonly Skipped[]>
-  /** What could not even be looked at, with a warning each. */
+  /** Entries that could not be inspected, each with a warning. */
   readonly losses: readonly ChunkedFile[]
 }
 
@@ -33,38 +33,38 @@ interface Skipped {
   readonly rule: string | null
 }
 
-/** A folder that was looked through, as it is to be read. */
+/** A surveyed folder, ready to be read. */
 export interface Surveyed extends Pick<Walked, 'folder' | 'losses'> {
-  /** In the order in which files are read. */
+  /** In reading order. */
   readonly paths: readonly string[]
   readonly sizes: ReadonlyMap<string, number>
   readonly same: SameFiles
   readonly survey: Survey
 }
 
-/** Files that are as they were when an index was made, and the digest that it has of each, where it has one. */
+/** The files that are unchanged since an index was made, each with the digest that the index has of it, if any. */
 export type SameFiles = ReadonlyMap<string, string | undefined>
 
-/** What a folder is looked at for. */
+/** The parameters of a survey. */
 export interface Purpose {
-  /** Patterns of files that are not to be read. */
+  /** Exclusion patterns. */
   readonly leaveOut: string
-  /** The index that is to be brought up to date: its files, those that are still the same, and whether another version of this page cut them. */
+  /** The index to update: the stamps of its files, the files that are unchanged, and whether another build made it. */
   readonly before?:
     | { readonly stamps: readonly Stamp[]; readonly same: SameFiles; readonly isOtherBuild: boolean }
     | undefined
 }
 
-/** As many as fit on a screen. */
+/** Maximum number of examples, enough for one screen. */
 const MOST_SHOWN = 20
 
-/** Sizes asked for at once. */
+/** Number of sizes requested concurrently. */
 const AT_ONCE = 32
 
-/** Files read ahead at once. */
+/** Number of files read ahead. */
 const AHEAD = 8
 
-/** Looks through a folder without reading its files. */
+/** Walks a folder without reading its files. */
 export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked> {
   if ((await folder.list('')) === undefined) throw unreachable()
   if (await isPack(folder)) throw new PharosError('SOURCE_IS_PACK', { path: folder.name })
@@ -82,7 +82,7 @@ export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked
     task.progress({ stage: 'looking', done: paths.length, path: entry.path })
     await task.breathe()
   }
-  // What lies in it would look as if it had been removed.
+  // The files of an unreachable folder would look as if they had been removed.
   if (skipped.has('unreadable') && !(await folder.isThere())) throw unreachable()
   if (paths.length + skipped.size === 0) {
     throw new Trouble(`There is nothing in ${folder.name}.`, 'Choose a folder that has files in it.')
@@ -91,7 +91,7 @@ export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked
   return { folder, stamps: await stampAll(folder, paths, task), skipped, losses }
 }
 
-/** What to say when a folder is gone. */
+/** The error for a folder that is no longer accessible. */
 export function unreachable(): Trouble {
   const advice =
     'What was kept before is as it was. Connect the drive again, or allow the page to read it, and choose it once more.'
@@ -102,13 +102,13 @@ async function isPack(folder: OpenFolder): Promise<boolean> {
   return isPackFolder(folder.name) || isPackManifest(await folder.readBeginning(PACK_MANIFEST, MAGIC_BYTES))
 }
 
-/** More than what a manifest begins with. */
+/** Larger than the prefix that identifies a manifest. */
 const MAGIC_BYTES = 64
 
 /**
- * Finds the files that are as they were when an index was made. Size and time tell, in the very folder that it was made from, of a time
- * that no other file has: what unpacks an archive gives one time to all files, and to those of the next version the same. Of others the
- * bytes tell, but not of what was left out unread.
+ * Finds the files that are unchanged since an index was made. Equal size and time are sufficient in the same folder if no other file has
+ * that time: unpacking an archive can give all files, and those of its next version, the same time. Otherwise the bytes are compared,
+ * unless the file was never read.
  */
 export async function findSame(
   { folder, stamps }: Walked,
@@ -142,7 +142,7 @@ async function digestFile(folder: OpenFolder, path: string): Promise<string | un
   return file === undefined ? undefined : sha256(await bytesOf(file))
 }
 
-/** Says what would be read, how large it is, and what is passed over. */
+/** Describes what would be read, its size, and what is skipped. */
 export function describeWalk(walked: Walked, { leaveOut, before }: Purpose): Surveyed {
   const rules = readLeaveOut(leaveOut)
   const stamps: Stamp[] = []
@@ -186,7 +186,7 @@ async function stampAll(folder: OpenFolder, paths: readonly string[], task: Task
   for (let at = 0; at < paths.length; at += AT_ONCE) {
     const some = paths.slice(at, at + AT_ONCE)
     const files = await Promise.all(some.map((path) => folder.file(path)))
-    // One that is gone by now has no size; reading will say so.
+    // A file that is gone by now has no size; reading it reports the error.
     for (const [i, path] of some.entries()) stamps.push([path, files[i]?.size ?? 0, files[i]?.lastModified ?? 0])
     task.signal.throwIfAborted()
     task.progress({ stage: 'looking', done: stamps.length, total: paths.length })
@@ -221,7 +221,7 @@ function compare(before: NonNullable<Purpose['before']>, now: readonly Stamp[]):
   return { added: some(added), changed: some(changed), removed: some([...gone]), same, isOtherBuild }
 }
 
-/** The first of many. */
+/** Counts files and takes the first ones as examples. */
 export function some(paths: readonly string[]): SomeFiles {
   return { count: paths.length, examples: paths.slice(0, MOST_SHOWN) }
 }

@@ -1,21 +1,21 @@
 import type { Steps } from '../../../src/core/search/steps.ts'
 import type { Progress } from './operations.ts'
 
-/** Something that takes time: it can be stopped, tells how far it is, and lets others have their turn. */
+/** The context of an operation: cancellation, progress reports, and yielding to other work. */
 export interface Task {
   readonly signal: AbortSignal
   progress(progress: Progress): void
-  /** To be awaited between two pieces of work. */
+  /** Must be awaited between two pieces of work, to yield. */
   breathe(): Promise<void>
 }
 
-/** Progress is worth telling some ten times a second. */
+/** Progress is reported about ten times a second. */
 const TOLD_EVERY_MS = 100
 
-/** Work in the page itself gives way after so long, which nobody notices. */
+/** Work in the page yields after this time, which is too short to notice. */
 const SLICE_MS = 30
 
-/** Makes a task. In a worker messages must get through now and then; in the page its pictures must, all the time. */
+/** Creates a task. A worker must occasionally yield to receive messages; the page must yield for every frame. */
 export function createTask(signal: AbortSignal, tell: (progress: Progress) => void, isInPage: boolean): Task {
   let toldAt = Number.NEGATIVE_INFINITY
   let stage: Progress['stage'] | undefined
@@ -24,7 +24,7 @@ export function createTask(signal: AbortSignal, tell: (progress: Progress) => vo
   return {
     signal,
     progress(progress) {
-      // Of another stage nobody may hear again for a while.
+      // The first report of a stage is always sent, because the next one may take a while.
       if (progress.stage === stage && performance.now() - toldAt < TOLD_EVERY_MS) return
       toldAt = performance.now()
       stage = progress.stage
@@ -39,7 +39,7 @@ export function createTask(signal: AbortSignal, tell: (progress: Progress) => vo
   }
 }
 
-/** Goes through steps to their end and lets others have their turn between them. One that is stopped leaves the rest of them as they are. */
+/** Runs steps to the end and yields between them. If cancelled, the remaining steps do not run. */
 export async function goThrough<T>(steps: Steps<T>, task: Task): Promise<T> {
   for (;;) {
     const step = steps.next()
@@ -48,7 +48,7 @@ export async function goThrough<T>(steps: Steps<T>, task: Task): Promise<T> {
   }
 }
 
-/** Pieces of something, with a turn for others between them. */
+/** Iterates over pieces and yields to the event loop between them. */
 export async function* withBreaks<T>(pieces: Iterable<T>, task: Task): AsyncGenerator<T, void, void> {
   for (const piece of pieces) {
     yield piece
@@ -56,7 +56,7 @@ export async function* withBreaks<T>(pieces: Iterable<T>, task: Task): AsyncGene
   }
 }
 
-/** A turn of the event loop. Timers would wait for longer than the work takes. */
+/** Yields one turn of the event loop. Timers would wait longer than the work takes. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()

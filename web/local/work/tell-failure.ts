@@ -1,7 +1,7 @@
 import { PharosError } from '../../../src/core/errors.ts'
 import { type Told, tell } from '../trouble.ts'
 
-/** What the table of errors advises is for a command line; these are for a page. */
+/** Advice for users of the page; the table of errors has advice for the command line. */
 const ADVICE: Readonly<Partial<Record<string, string>>> = {
   SOURCE_EMPTY: 'See what was passed over and why; ignore files and limits decide what is read.',
   SOURCE_IS_PACK: 'Open it as a pack, or choose the folder that it was made from.',
@@ -10,7 +10,7 @@ const ADVICE: Readonly<Partial<Record<string, string>>> = {
   PACK_VERSION: 'Load this page anew to have its latest version, or make the pack again.',
 }
 
-/** Puts whatever the work failed with into words for the user. The page itself does without the table of errors, which is long. */
+/** Turns any error of the session into a message for the user. The page itself does without the table of errors, which is large. */
 export function tellFailure(error: unknown): Told {
   if (!(error instanceof PharosError)) return tell(error)
   return { message: error.message, advice: ADVICE[error.code] ?? error.entry.advice }

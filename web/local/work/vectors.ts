@@ -4,17 +4,17 @@ import type { Pack } from '../../../src/core/pack/pack.ts'
 import { PackVectors, parsePackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { bytesOf } from '../folder/open-folder.ts'
 
-/** Vectors of no chunk yet. */
+/** Creates vectors for a pack, none of them computed yet. */
 export function createVectors({ chunks }: Pack): PackVectors {
   return new PackVectors(BUILT_IN_SPACE, chunks.length)
 }
 
-/** Vectors that can be added to; those of another model are made anew. */
+/** Returns vectors that can be extended; vectors of another model are discarded. */
 export function adoptVectors(pack: Pack, vectors: PackVectors | undefined): PackVectors {
   return vectors?.space.fingerprint === BUILT_IN_SPACE.fingerprint ? vectors : createVectors(pack)
 }
 
-/** Reads the vectors that are kept of an index. Those that cannot be read, or are of another model, are made anew. */
+/** Reads the stored vectors of an index. Vectors that cannot be read, or that belong to another model, are discarded. */
 export async function readVectors(kept: Blob | null, pack: Pack): Promise<PackVectors> {
   if (kept === null) return createVectors(pack)
   try {
@@ -25,7 +25,7 @@ export async function readVectors(kept: Blob | null, pack: Pack): Promise<PackVe
   }
 }
 
-/** Vectors as they are kept; null where there are none. */
+/** Writes vectors for storage; null if there are none. */
 export function writeVectors(vectors: PackVectors): Blob | null {
   return vectors.embedded === 0 ? null : new Blob([vectors.write() as Uint8Array<ArrayBuffer>])
 }

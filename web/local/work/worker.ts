@@ -3,33 +3,33 @@ import { answerWith } from './answering.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { startSession } from './start-session.ts'
 
-/** The worker as it sees itself, without the library of types for workers, which contradicts the one for pages. */
+/** The global scope of a worker. The worker types of TypeScript conflict with those of pages, so this declares the part in use. */
 interface Scope {
   postMessage(message: FromWorker): void
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null
 }
 
-/** Answers in a page that works itself, which loads this script as the only copy of what works. */
+/** Runs the session in the page, which loads this script because the page bundle does not contain the session. */
 export type AnswerInPage = (send: (message: FromWorker) => void) => (message: ToWorker) => void
 
 declare global {
-  // The bundle of a worker exports nothing: this is how the page gets what it loads.
+  // The bundle of a worker has no exports, so the page accesses it through this global.
   var answerInPage: AnswerInPage | undefined
 }
 
-// A page has a document, a worker has none.
+// Only a page has a document.
 if (globalThis.document === undefined) answerInWorker(globalThis as unknown as Scope)
 else globalThis.answerInPage = (send) => answerWith(startSession(document.baseURI, false), send, true)
 
 function answerInWorker(scope: Scope): void {
-  // The worker lies in a folder of the page's own.
+  // The script of the worker is in a subfolder of the page.
   const answer = answerWith(
     startSession(new URL(/* @vite-ignore */ '..', import.meta.url).href, true),
     (message) => scope.postMessage(message),
     false,
   )
   scope.onmessage = ({ data }) => answer(data)
-  // No event tells the page that a worker is gone, for want of memory for instance; that its lock is free again does.
+  // No event tells the page that a worker died, for example because it ran out of memory. The page detects it when this lock becomes free.
   const lock = `llmx-ingestor ${newId()}`
   const ready = (held: string | null) => scope.postMessage({ type: 'ready', lock: held })
   const hold = () => {
