@@ -136,6 +136,14 @@ describe('findContent', () => {
     expect(contentOf(html)).toContain('Run the installer.')
   })
 
+  test('a paragraph that the page repeats is kept each time, a part that is there for each screen once', () => {
+    const vow = `<p>I promise to ${'keep the lamp lit and the log true, '.repeat(12)}always.</p>`
+    const repeated = contentOf(`<body><h1>Vows</h1><h2>At dusk</h2>${vow}<h2>At dawn</h2>${vow}</body>`)
+    expect(repeated.split('I promise')).toHaveLength(3)
+    const part = `<div>${prose('lamps', 8)}</div>`
+    expect(contentOf(`<body><h1>Lamps</h1>${prose('oil')}${part}${part}</body>`).split('Sentence 7')).toHaveLength(2)
+  })
+
   test('comments of an article are no thread', () => {
     const comments = `<ol class="commentlist"><li><div class="comment-content">${prose('opinions', 20)}</div></li></ol>`
     expect(

@@ -1,16 +1,25 @@
+import { INLINE } from '../../html/names.ts'
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
 
 const STEP = 'copies'
 
-/** Shorter texts may be said twice on purpose; in a shop hardly any are. */
-const MIN_CHARS = { product: 80, other: 300 }
+/** What a copy holds at least. Less may be said twice on purpose; in a shop hardly anything is. */
+interface Least {
+  readonly chars: number
+  readonly blocks: number
+}
+const PRODUCT: Least = { chars: 80, blocks: 1 }
+const OTHER: Least = { chars: 300, blocks: 2 }
 
-/** Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. */
+/**
+ * Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. A paragraph
+ * that is said again is the writer's own repetition: outside of shops a copy has several blocks.
+ */
 export function removeCopies(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const prints = new Map<Element, string>()
-  printOf(content, prints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
+  printOf(content, prints, isProduct ? PRODUCT : OTHER)
   const seen = new Set<string>()
   const visit = (element: Element) => {
     if (element.dropped !== undefined) return
@@ -28,13 +37,16 @@ export function removeCopies(content: Element, statistics: StatisticsMap, isProd
 
 interface Print {
   readonly length: number
+  /** Number of blocks that hold text of their own. */
+  readonly blocks: number
   readonly low: number
   readonly high: number
 }
 
 /** Length and hash of the letters in an element, made of those of its children; kept for long ones. */
-function printOf(element: Element, prints: Map<Element, string>, least: number): Print {
+function printOf(element: Element, prints: Map<Element, string>, least: Least): Print {
   let length = 0
+  let blocks = 0
   let low = 7
   let high = 11
   const add = (text: number, toLow: number, toHigh: number) => {
@@ -51,10 +63,12 @@ function printOf(element: Element, prints: Map<Element, string>, least: number):
     } else if (child.dropped === undefined) {
       const print = printOf(child, prints, least)
       add(print.length, print.low, print.high)
+      blocks += print.blocks
     }
   }
-  if (length >= least) prints.set(element, `${length} ${low} ${high}`)
-  return { length, low, high }
+  if (blocks === 0 && length > 0 && !INLINE.has(element.name)) blocks = 1
+  if (length >= least.chars && blocks >= least.blocks) prints.set(element, `${length} ${low} ${high}`)
+  return { length, blocks, low, high }
 }
 
 const SPACE = 0x20
