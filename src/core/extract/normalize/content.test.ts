@@ -105,6 +105,11 @@ describe('code', () => {
       '```\na\n\n  b\n```\n\n```\na\nb\n```\n\n```\na\nb\n```\n\n```\na\nb\n```',
     ],
     [
+      'keeps words in their line that an animation moves one by one',
+      '<pre><div class="line"><div style="display: inline-block">let</div> <div class="inline-block">a</div></div><div class="line"><div style="display:inline-block">b</div></div></pre>',
+      '```\nlet a\nb\n```',
+    ],
+    [
       'takes out labels and buttons',
       '<div class="language-ts"><button title="Copy Code" class="copy"></button><span class="lang">ts</span><pre><code>a</code></pre></div><div class="language-js"><pre>b</pre><div>Copy code</div></div>',
       '```ts\na\n```\n\n```js\nb\n```',
