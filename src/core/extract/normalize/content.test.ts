@@ -383,6 +383,11 @@ describe('tables that are none', () => {
     ['whatever their classes', '<table class="box" role="presentation"><tr><td>a</td></tr></table>', 'a'],
     ['by their role', '<table role="presentation"><tr><td>a</td><td>b</td></tr></table>', 'a\n\nb'],
     ['with headings in them', '<table><tr><td><h2>T</h2><p>x</p></td><td>y</td></tr></table>', '## T\n\nx\n\ny'],
+    [
+      'that hold other tables',
+      '<table><tr><td>a</td><td>b<table><tr><td>1</td><td>2</td></tr></table></td></tr></table>',
+      'a\n\nb\n\n| | |\n| --- | --- |\n| 1 | 2 |',
+    ],
     ['of one column', '<table><tr><td>a</td></tr><tr><td>b</td></tr></table>', 'a\n\nb'],
     ['but not those with a header', '<table><tr><th>a</th></tr><tr><td>b</td></tr></table>', '| a |\n| --- |\n| b |'],
   ])('%s', (_, html, markdown) => {
