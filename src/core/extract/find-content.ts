@@ -1,10 +1,11 @@
 import { find } from '../html/selector.ts'
-import type { Element } from '../html/tree.ts'
-import { findContainer, findKnown, findMain } from './content/container.ts'
+import { type Element, lineOf } from '../html/tree.ts'
+import { countCards } from './content/cards.ts'
+import { findContainer, findKnown, findMain, findText } from './content/container.ts'
 import { findThread } from './content/forum.ts'
-import { type Kind, kindOf } from './content/kind.ts'
+import { isOneText, type Kind, kindOf } from './content/kind.ts'
 import { countStatistics, type StatisticsMap } from './content/statistics.ts'
-import { findTitle } from './content/title.ts'
+import { findTitle, findTitleInPath } from './content/title.ts'
 import type { Generator } from './generators/generator.ts'
 import type { Metadata } from './metadata.ts'
 import { removeBylines } from './remove/bylines.ts'
@@ -38,9 +39,16 @@ export function findContent(root: Element, generator: Generator | undefined, met
   const forum = thread?.forum ?? null
   const elements = thread?.elements ?? findPage(body, statistics, generator, metadata)
   const found = elements.reduce((sum, element) => sum + textChars(element), 0)
-  if (found >= ENOUGH_CHARS || found * MUCH_MORE >= shownChars(body)) return { elements, forum }
+  if (found >= ENOUGH_CHARS || found * MUCH_MORE >= shownChars(body) || isPlaceholder(elements))
+    return { elements, forum }
   restore(body)
   return { elements: [body], forum }
+}
+
+/** Whether points or a dash stand where scripts will put the content. */
+function isPlaceholder(elements: readonly Element[]): boolean {
+  const text = elements.map(lineOf).join('')
+  return text !== '' && !/[\p{L}\p{N}]/u.test(text)
 }
 
 /** With less text than this, and so many times as much left out, what was found is not the content. */
@@ -49,19 +57,28 @@ const MUCH_MORE = 10
 
 /** The content of a page that is no thread of a forum. */
 function findPage(body: Element, all: StatisticsMap, generator: Generator | undefined, metadata: Metadata): Element[] {
-  const kind = kindOf(metadata, all.get(findMain(body, all)))
+  const main = findMain(body, all)
+  const cards = countCards(main, all)
+  const kind = kindOf(metadata, all.get(main), all.get(findText(main, all)), cards)
   const hadComments = removeComments(body, all)
   const hadReviews = kind === 'product' && removeReviews(body, all)
   const statistics = hadComments || hadReviews ? countStatistics(body) : all
-  const container = findKnown(body, statistics, generator) ?? findContainer(body, statistics, kind)
+  const container =
+    findKnown(body, statistics, generator) ??
+    findContainer(body, statistics, kind, isOneText(metadata, all.get(main), cards))
   removeContents(container)
   prune(container, kind, statistics)
   removeThumbnails(container, statistics, {
     title: metadata.title,
     isCatalogue: kind === 'product' || kind === 'listing',
   })
-  const title = kind === 'article' ? undefined : findTitle(body, container)
+  const title = kind === 'article' ? undefined : (findTitle(body, container) ?? findLostTitle(body, container))
   return title === undefined ? [container] : [title, container]
+}
+
+/** The heading of a page that has none left. */
+function findLostTitle(body: Element, container: Element): Element | undefined {
+  return find(container, ({ name }) => name === 'h1') === undefined ? findTitleInPath(body) : undefined
 }
 
 /** Drops what belongs to a kind of page without being its content. */

@@ -1,5 +1,6 @@
+import { HEADINGS } from '../html/names.ts'
 import { find, SelectorMap } from '../html/selector.ts'
-import { type Element, holdsText } from '../html/tree.ts'
+import { type Element, holdsText, lineOf } from '../html/tree.ts'
 import { findTitle } from './content/title.ts'
 import { drop } from './drop.ts'
 import type { Generator } from './generators/generator.ts'
@@ -68,11 +69,25 @@ function findPlaces(root: Element, places: SelectorMap<number>): Element[] {
 function dropBy(rules: SelectorMap<string>, content: Element): void {
   for (const child of content.children) {
     if (typeof child === 'string') continue
-    const reason = rules.match(child)
+    const reason = isHeadingText(child) ? undefined : rules.match(child)
     if (reason !== undefined) drop(child, STEP, reason)
     if (child.dropped === undefined) dropBy(rules, child)
   }
 }
+
+/** Whether an element holds all that a heading says: some programs make the whole heading the link to it. */
+function isHeadingText(element: Element): boolean {
+  const { parent } = element
+  return (
+    parent !== undefined && HEADINGS.has(parent.name) && WORD.test(lineOf(element)) && !hasOtherText(parent, element)
+  )
+}
+
+function hasOtherText(parent: Element, element: Element): boolean {
+  return parent.children.some((child) => child !== element && lineOf(child) !== '')
+}
+
+const WORD = /[\p{L}\p{N}]/u
 
 function isTitle(element: Element): boolean {
   return element.name === 'h1'

@@ -188,6 +188,7 @@ describe('a shell that scripts fill', () => {
     '<noscript>You need to enable JavaScript to run this app.</noscript><div id="x"></div><script src="main.js"></script>',
     '<p>Please enable JavaScript to continue.</p><script src="main.js"></script>',
     '<p>Loading…</p><script src="main.js"></script>',
+    `<nav>${'<a href="/a">Somewhere else</a> '.repeat(20)}</nav><main><p>...</p></main><script src="main.js"></script>`,
     `<script>${'x();'.repeat(5000)}</script><p>Shop</p>`,
     `<nav>${'<a href="/a">Somewhere else</a> '.repeat(20)}</nav><main id="app"></main><script src="main.js"></script>`,
   ])('is %s', (html) => {

@@ -14,14 +14,14 @@ const CONTENT_SELECTORS = [
 const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list) => [list, true] as const))
 
 /** The element that holds the content of a page that is no thread. */
-export function findContainer(body: Element, statistics: StatisticsMap, kind: Kind): Element {
+export function findContainer(body: Element, statistics: StatisticsMap, kind: Kind, isOneText: boolean): Element {
   const main = findMain(body, statistics)
   switch (kind) {
     case 'listing':
     case 'product':
       return main
     default:
-      return descend(findArticle(main, statistics) ?? main, statistics, kind)
+      return descend(findArticle(main, statistics) ?? main, statistics, kind, isOneText)
   }
 }
 
@@ -61,16 +61,38 @@ function findArticle(main: Element, statistics: StatisticsMap): Element | undefi
 
 const ARTICLE_SHARE = 0.6
 
+/** The smallest element that holds nearly all sentences. */
+export function findText(main: Element, statistics: StatisticsMap): Element {
+  let at = main
+  for (;;) {
+    const { prose } = statistics.get(at)
+    const next = at.elements().find((child) => statistics.get(child).prose >= prose * TEXT_SHARE)
+    if (next === undefined || prose === 0 || STOPS.has(next.name)) return at
+    at = next
+  }
+}
+
+const TEXT_SHARE = 0.85
+
 /** Goes down while one child holds nearly all. */
-function descend(from: Element, statistics: StatisticsMap, kind: keyof typeof DESCENT_SHARE): Element {
+function descend(
+  from: Element,
+  statistics: StatisticsMap,
+  kind: keyof typeof DESCENT_SHARE,
+  isOneText: boolean,
+): Element {
   const share = DESCENT_SHARE[kind]
+  const charsOf = (element: Element) => {
+    const { text, link } = statistics.get(element)
+    return isOneText ? text - link : text
+  }
   let at = from
   for (;;) {
-    const { prose, text } = statistics.get(at)
+    const { prose } = statistics.get(at)
+    const text = charsOf(at)
     let next: Element | undefined
     for (const child of at.elements()) {
-      const counts = statistics.get(child)
-      if (counts.prose >= prose * share && counts.text >= text * DESCENT_TEXT_SHARE) next = child
+      if (statistics.get(child).prose >= prose * share && charsOf(child) >= text * DESCENT_TEXT_SHARE) next = child
     }
     if (next === undefined || prose === 0 || STOPS.has(next.name) || (kind !== 'article' && isOneOfSections(next, at)))
       return at

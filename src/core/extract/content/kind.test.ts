@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { parseHtml } from '../../html/parse-html.ts'
 import { readMetadata } from '../metadata.ts'
 import { surveyDocument } from '../survey.ts'
+import { countCards } from './cards.ts'
+import { findText } from './container.ts'
 import { type Kind, kindOf } from './kind.ts'
 import { countStatistics } from './statistics.ts'
 
@@ -21,10 +23,28 @@ const cases: [name: string, html: string, kind: Kind][] = [
     'article',
   ],
   ['labels and links', `<body>${'<li><a href="/x">An item</a> $5</li>'.repeat(9)}`, 'listing'],
+  [
+    'one text among many links',
+    `${ARTICLE}<meta name="author" content="Ada"><body><div>${SENTENCE.repeat(12)}</div>${'<li><a href="/x">A headline of another day</a></li>'.repeat(60)}`,
+    'article',
+  ],
+  [
+    'many links with a few sentences each',
+    `<body>${`<div><a href="/x">A headline of another day, which is so long that it fills two lines of the page</a>${SENTENCE}</div>`.repeat(12)}`,
+    'listing',
+  ],
+  [
+    'cards of articles on the front page of a writer',
+    `${ARTICLE}<meta name="author" content="Ada"><body>${`<div class="card"><h2><a href="/x">Tides</a></h2>${SENTENCE}</div>`.repeat(8)}`,
+    'listing',
+  ],
   ['anything else', `<body>${SENTENCE}`, 'page'],
 ]
 
 test.each(cases)('knows %s', (_, html, kind) => {
   const root = parseHtml(html)
-  expect(kindOf(readMetadata(surveyDocument(root), 'https://example.com/'), countStatistics(root).get(root))).toBe(kind)
+  const statistics = countStatistics(root)
+  const text = statistics.get(findText(root, statistics))
+  const metadata = readMetadata(surveyDocument(root), 'https://example.com/')
+  expect(kindOf(metadata, statistics.get(root), text, countCards(root, statistics))).toBe(kind)
 })

@@ -1,5 +1,6 @@
 import type { Metadata } from '../metadata.ts'
-import type { Statistics } from './statistics.ts'
+import type { Cards } from './cards.ts'
+import { linkShare, type Statistics } from './statistics.ts'
 
 /**
  * What a page is for, as far as it decides what on it is content:
@@ -20,13 +21,22 @@ const ARTICLES = new Set([
 ])
 const PRODUCTS = new Set(['product', 'productgroup', 'itempage', 'og:product', 'og:product.item', 'og:og:product'])
 
-/** `main` counts the part of the page that is left without chrome. */
-export function kindOf({ types, author, publishedAt }: Metadata, main: Statistics): Kind {
+/**
+ * `main` counts the part of the page that is left without chrome, `text` the smallest element in it that holds nearly all
+ * of its sentences, `cards` what leads to other pages, one card for each.
+ */
+export function kindOf(
+  { types, author, publishedAt }: Metadata,
+  main: Statistics,
+  text: Statistics,
+  cards: Cards,
+): Kind {
   const isArticle = types.some((type) => ARTICLES.has(type))
   const isProduct = types.some((type) => PRODUCTS.has(type)) && !types.includes('og:product.group')
   // One who writes about products is no shop.
   if (isProduct && !(isArticle && author !== null)) return 'product'
-  if (main.prose < main.text * LISTING_PROSE) return 'listing'
+  if (main.prose < main.text * LISTING_PROSE && !isText(text)) return 'listing'
+  if (isCatalogue(main, cards)) return 'listing'
   // Publishing programs call every page an article; one with a writer or a date is.
   if (isArticle && (author !== null || publishedAt !== null)) return 'article'
   return main.codes > 0 ? 'reference' : 'page'
@@ -34,3 +44,29 @@ export function kindOf({ types, author, publishedAt }: Metadata, main: Statistic
 
 /** With less of its text in sentences a page holds labels and links: items of a shop, headlines of a front page. */
 const LISTING_PROSE = 0.5
+
+/** Whether an element is one text: then lists of links around it do not make the page a listing. */
+function isText({ prose, text }: Statistics): boolean {
+  return prose >= TEXT_CHARS && prose >= text * TEXT_PROSE
+}
+
+const TEXT_CHARS = 500
+const TEXT_PROSE = 0.8
+
+/** Whether most of a page is cards, so that there is no text but theirs. */
+function isCatalogue(main: Statistics, { count, text, prose }: Cards): boolean {
+  return count >= LEAST_CARDS && text > main.text * CARDS_SHARE && prose >= main.prose * CARDS_SHARE
+}
+
+const LEAST_CARDS = 6
+const CARDS_SHARE = 0.5
+
+/**
+ * Whether a page is there for one text, so that links beside it lead to others: it has a writer or a day, or many links
+ * of which few are cards.
+ */
+export function isOneText({ author, publishedAt }: Metadata, main: Statistics, { count }: Cards): boolean {
+  return author !== null || publishedAt !== null || (count < LEAST_CARDS && linkShare(main) > RIVER_SHARE)
+}
+
+const RIVER_SHARE = 0.3

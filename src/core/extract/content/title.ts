@@ -1,4 +1,5 @@
 import type { Element } from '../../html/tree.ts'
+import { BREADCRUMBS } from '../remove/navigation.ts'
 import { namesSite } from './site-name.ts'
 
 /** The heading of the page where it stands before what holds the content. */
@@ -9,4 +10,18 @@ export function findTitle(root: Element, content: Element): Element | undefined 
     if (element.name === 'h1' && !namesSite(element)) title = element
   }
   return undefined
+}
+
+/** The heading of the page where it is the last of the places in the path that leads to it. */
+export function findTitleInPath(root: Element): Element | undefined {
+  let title: Element | undefined
+  const visit = (element: Element, isPath: boolean) => {
+    const { dropped } = element
+    if (dropped !== undefined && dropped.reason !== BREADCRUMBS.reason) return
+    const isInPath = isPath || dropped !== undefined
+    if (isInPath && element.name === 'h1') title = element
+    for (const child of element.children) if (typeof child !== 'string') visit(child, isInPath)
+  }
+  visit(root, false)
+  return title
 }

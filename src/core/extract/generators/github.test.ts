@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import { extract } from '../../../../test/extract.ts'
 
+test('keeps a heading that is a link to itself as a whole', () => {
+  const page = extract(
+    `<body><div class="markdown-body"><h2 id="keys"><a class="heading-link" href="#keys">About keys<span class="heading-link-symbol"></span></a></h2><p>A key opens a lock and nothing else.</p></div></body>`,
+  )
+  expect(page).toEqual({ generator: 'github', markdown: '## About keys\n\nA key opens a lock and nothing else.\n' })
+})
+
 test('takes the rendered file without anchors', () => {
   const page = extract(
     `<body><header>Product</header><div id="readme"><article class="markdown-body entry-content" itemprop="text"><div class="markdown-heading"><h1 class="heading-element">Sail files</h1><a id="user-content-sail" class="anchor" href="#sail"><svg class="octicon"></svg></a></div><div class="markdown-alert markdown-alert-tip"><p class="markdown-alert-title"><svg class="octicon"></svg>Tip</p><p>Try it.</p></div><div class="highlight highlight-source-js"><pre>a()</pre><div class="zeroclipboard-container"><clipboard-copy>Copy</clipboard-copy></div></div></article></div></body>`,

@@ -174,8 +174,15 @@ function isUnread(element: Element): boolean {
 }
 
 function isLine(element: Element): boolean {
-  return BLOCKS.has(element.name) || hasOf(element, LINES)
+  return (BLOCKS.has(element.name) && !isInLine(element)) || hasOf(element, LINES)
 }
+
+/** Animations move each word of a line on its own, and so put it into a block that a style leaves in the line. */
+function isInLine(element: Element): boolean {
+  return /\bdisplay:\s*inline/i.test(element.attribute('style') ?? '') || hasOf(element, IN_LINE)
+}
+
+const IN_LINE = new Set(['inline', 'inline-block', 'inline-flex'])
 
 /** Lines that come without anything between them need line ends. */
 function isFollowedByLine(nodes: readonly Node[], index: number, isTablePart: boolean): boolean {

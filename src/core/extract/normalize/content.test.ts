@@ -105,6 +105,11 @@ describe('code', () => {
       '```\na\n\n  b\n```\n\n```\na\nb\n```\n\n```\na\nb\n```\n\n```\na\nb\n```',
     ],
     [
+      'keeps words in their line that an animation moves one by one',
+      '<pre><div class="line"><div style="display: inline-block">let</div> <div class="inline-block">a</div></div><div class="line"><div style="display:inline-block">b</div></div></pre>',
+      '```\nlet a\nb\n```',
+    ],
+    [
       'takes out labels and buttons',
       '<div class="language-ts"><button title="Copy Code" class="copy"></button><span class="lang">ts</span><pre><code>a</code></pre></div><div class="language-js"><pre>b</pre><div>Copy code</div></div>',
       '```ts\na\n```\n\n```js\nb\n```',
@@ -378,6 +383,11 @@ describe('tables that are none', () => {
     ['whatever their classes', '<table class="box" role="presentation"><tr><td>a</td></tr></table>', 'a'],
     ['by their role', '<table role="presentation"><tr><td>a</td><td>b</td></tr></table>', 'a\n\nb'],
     ['with headings in them', '<table><tr><td><h2>T</h2><p>x</p></td><td>y</td></tr></table>', '## T\n\nx\n\ny'],
+    [
+      'that hold other tables',
+      '<table><tr><td>a</td><td>b<table><tr><td>1</td><td>2</td></tr></table></td></tr></table>',
+      'a\n\nb\n\n| | |\n| --- | --- |\n| 1 | 2 |',
+    ],
     ['of one column', '<table><tr><td>a</td></tr><tr><td>b</td></tr></table>', 'a\n\nb'],
     ['but not those with a header', '<table><tr><th>a</th></tr><tr><td>b</td></tr></table>', '| a |\n| --- |\n| b |'],
   ])('%s', (_, html, markdown) => {

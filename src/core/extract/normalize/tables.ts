@@ -48,12 +48,13 @@ function isLayout(table: Element): boolean {
   const look = new Look()
   look.at(table, 0)
   if (look.hasHeader) return false
-  return look.mostCells <= 1 || look.hasBlocks
+  return look.mostCells <= 1 || look.hasBlocks || look.hasTables
 }
 
 class Look {
   hasHeader = false
   hasBlocks = false
+  hasTables = false
   mostCells = 0
   #left = MAX_LOOKED_AT
 
@@ -66,6 +67,7 @@ class Look {
         if (name === 'tr') this.mostCells = Math.max(this.mostCells, countCells(child))
       }
       if (NOT_DATA.has(name) || (name === 'pre' && this.mostCells <= 2)) this.hasBlocks = true
+      if (name === 'table') this.hasTables = true
       this.at(child, name === 'table' ? tables + 1 : tables)
     }
   }

@@ -10,6 +10,8 @@ const IS_LOADING =
 const ADDRESSES =
   /\b(?:please|to (?:continue|run|view|use|proceed)|this (?:site|app(?:lication)?|page|website)|sorry|you|requires?|must)\b/i
 
+const WORD = /[\p{L}\p{N}]/u
+
 /** Text on the shell of a page that scripts will fill. */
 const LITTLE = 200
 /** What is said to those without scripts may be a page of its own. */
@@ -20,6 +22,9 @@ export function findShell(signs: Signs): string | undefined {
   const { shown, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signs
   const hasScripts = sources !== '' || scripts.trim() !== ''
   if (!hasScripts || noscript.length > NOSCRIPT_PAGE) return undefined
+  if (contentLength > 0 && contentLength < LITTLE && !signs.hasPicture && !WORD.test(signs.content)) {
+    return 'no word where the content should be'
+  }
   if (shown.length > LITTLE) {
     // A frame around nothing: the content alone is drawn by scripts.
     return hasEmptyRoot && signs.unframedLength < 20

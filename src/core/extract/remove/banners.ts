@@ -4,12 +4,14 @@ import type { Chrome } from './rule.ts'
 export const NOTICES: Chrome = {
   reason: 'notice over the page',
   says: { role: 'alertdialog marquee status tooltip' },
-  terms: `cookie cookies cookiebar consent gdpr ccpa onetrust cookiebot announcement announcements notification-bar
+  products: `onetrust cookiebot cookiehub cookieyes cookieconsent usercentrics didomi trustarc truste termly iubenda osano
+    klaro borlabs cmplz complianz`,
+  terms: `cookie cookies cookiebar consent gdpr ccpa announcement announcements notification-bar
     notification-banner usa-banner banner-message alert-bar site-alert site-notice toast snackbar paywall
-    regwall interstitial age-gate welcome-mat outdated-browser browser-warning unsupported noscript-warning
+    regwall interstitial age-gate welcome-mat outdated-browser browser-warning unsupported unsupported-browser noscript-warning
     loading spinner loader preloader skeleton`,
   weakTerms:
-    'tooltip popover modal popup pop-up lightbox dialog notice notices notification notifications dismiss overlay',
+    'banner tooltip popover modal popup pop-up lightbox dialog notice notices notification notifications dismiss overlay',
 }
 
 /** What is for sale beside the text. */
@@ -17,8 +19,9 @@ export const ADVERTISEMENTS: Chrome = {
   reason: 'advertisement',
   isJargon: true,
   says: { 'aria-label': 'advertisement' },
-  terms: `ad ads advert adverts advertisement advertisements advertising advertorial adsbygoogle adslot adunit adbox
-    sponsored sponsor sponsors sponsorship dfp outbrain taboola partner-offers affiliate-disclosure`,
+  products: 'adsbygoogle outbrain taboola revcontent',
+  terms: `ad ads advert adverts advertisement advertisements advertising advertorial adslot adunit adbox
+    sponsored sponsor sponsors sponsorship dfp partner-offers affiliate-disclosure`,
   weakTerms: 'promo promos promotion promotions promoted deals offer offers',
 }
 

@@ -8,13 +8,18 @@ import { type Term, TermReader } from './terms.ts'
 export interface TermRules {
   readonly strong: ReadonlyMap<string, Chrome>
   readonly weak: ReadonlyMap<string, Chrome>
+  readonly products: ReadonlyMap<string, Chrome>
 }
 
 /** Makes rules out of concerns. Where two share a term, it is of the later. */
 export function indexTerms(concerns: readonly Chrome[]): TermRules {
   const index = (list: (concern: Chrome) => string) =>
     new Map(concerns.flatMap((concern) => wordsIn(list(concern)).map((term) => [term, concern] as const)))
-  return { strong: index(({ terms = '' }) => terms), weak: index(({ weakTerms = '' }) => weakTerms) }
+  return {
+    strong: index(({ terms = '' }) => terms),
+    weak: index(({ weakTerms = '' }) => weakTerms),
+    products: index(({ products = '' }) => products),
+  }
 }
 
 /** Never chrome, whatever they are called. */
@@ -40,7 +45,7 @@ const PARTS = new Set(
 
 /** Says of elements whether the names that their author gave them make them chrome, and why. */
 export function createNameJudge(
-  { strong, weak }: TermRules,
+  { strong, weak, products }: TermRules,
   statistics: StatisticsMap,
   root: Element,
 ): (element: Element) => string | undefined {
@@ -51,16 +56,37 @@ export function createNameJudge(
   return (element) => {
     if (KEPT.has(element.name)) return undefined
     const counts = statistics.get(element)
-    if (counts.text === 0 || outweighsName(counts, whole)) return undefined
+    if (counts.text === 0 || counts.mains > 0) return undefined
+    const product = counts.titles > 0 ? undefined : productOf(element, products)
+    if (product !== undefined) return product.reason
+    if (outweighsName(counts, whole)) return undefined
     for (const term of terms.read(element)) {
       const concern =
         (isNoun(term) || isLinkDense(counts) ? strong.get(term.text) : undefined) ??
         (term.isLast && isThin(counts, whole) ? weak.get(term.text) : undefined)
       if (concern === undefined || counts.text > (concern.maxChars ?? Infinity)) continue
-      return isMeant(counts, concern) && !forms.isIn(element) ? undefined : concern.reason
+      if (!isMeant(counts, concern) || forms.isIn(element)) return concern.reason
     }
     return undefined
   }
+}
+
+/** What a name of an element begins with, if that is a product. Ids of products are long, and believed all the same. */
+function productOf(element: Element, products: TermRules['products']): Chrome | undefined {
+  if (products.size === 0) return undefined
+  const { id, classes } = element
+  const ofId = id === '' ? undefined : products.get(firstWord(id))
+  if (ofId !== undefined) return ofId
+  for (const name of classes) {
+    const product = products.get(firstWord(name))
+    if (product !== undefined) return product
+  }
+  return undefined
+}
+
+function firstWord(name: string): string {
+  const end = name.search(/[-_]/)
+  return (end < 0 ? name : name.slice(0, end)).toLowerCase()
 }
 
 /** Whether a part says something of its own and so has its name from what it is about. */
@@ -70,7 +96,7 @@ function isMeant(counts: Statistics, { isJargon = false, isLinks = false }: Chro
 
 /** Whether so much of the page is in an element that its name must tell of the layout. */
 function outweighsName(counts: Statistics, whole: Statistics): boolean {
-  if (counts.mains > 0 || counts.text > whole.text * 0.4) return true
+  if (counts.text > whole.text * 0.4) return true
   const share = counts.prose / Math.max(1, whole.prose)
   return counts.titles > 0 ? share > 0.1 : share > 0.3
 }

@@ -2,7 +2,7 @@ import { HEADINGS, INLINE } from '../../html/names.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import type { Statistics, StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
-import { FEEDBACK } from './forms.ts'
+import { CONTROLS, FEEDBACK } from './forms.ts'
 import { BREADCRUMBS, NAVIGATION } from './navigation.ts'
 import { wordsIn } from './rule.ts'
 import { SHARING } from './sharing.ts'
@@ -53,6 +53,11 @@ const KINDS: readonly Phrases[] = [
     reason: SHARING.reason,
     isLink: false,
     phrases: ['copy (?:page |permanent )?(?:link|url)(?: to clipboard)?', 'share this (?:page|article|post)'],
+  },
+  {
+    reason: CONTROLS.reason,
+    isLink: false,
+    phrases: ['your (?:shopping )?(?:cart|bag|basket) is (?:currently )?empty[.!]?', 'continue shopping'],
   },
   {
     reason: 'date of the page',

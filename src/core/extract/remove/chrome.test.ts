@@ -31,6 +31,12 @@ describe('removeChrome', () => {
     ['<div class="ad-slot">Buy</div>', 'advertisement'],
     ['<div class="newsletter">Your address</div>', 'newsletter'],
     ['<div class="share-buttons">Post it</div>', 'sharing'],
+    ['<div class="top-banner">Version 9 is out</div>', 'notice over the page'],
+    [
+      '<cart-drawer><h2>Your bag</h2><p>Orders above fifty pounds are sent to any address without a charge.</p></cart-drawer>',
+      'navigation',
+    ],
+    ['<div>Your cart is currently empty.</div>', 'form'],
     ['<div class="related-posts"><a href="/b">Another</a></div>', 'other pages'],
     ['<div class="related-things"><a href="/b">Another</a></div>', 'other pages'],
     [
@@ -48,7 +54,14 @@ describe('removeChrome', () => {
     expect(removals(html)).toEqual([reason])
   })
 
+  test('drops the question of a consent product however much of the page it is', () => {
+    const root = parseHtml(`<body><p>Headlines</p><div id="onetrust-consent-sdk">${PROSE}</div></body>`)
+    removeChrome(root, undefined)
+    expect(lineOf(root)).toBe('Headlines')
+  })
+
   const kept: [name: string, html: string][] = [
+    ['a banner that is a part of the text', `<div class="banner"><h1>Title</h1>${PROSE}</div>`],
     ['a header with the title of the page', `<header><h1>Title</h1>${PROSE}</header>`],
     [
       'a heading whose id is a word of chrome',

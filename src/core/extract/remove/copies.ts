@@ -1,3 +1,4 @@
+import { INLINE } from '../../html/names.ts'
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
@@ -7,34 +8,43 @@ const STEP = 'copies'
 /** Shorter texts may be said twice on purpose; in a shop hardly any are. */
 const MIN_CHARS = { product: 80, other: 300 }
 
-/** Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. */
+/**
+ * Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. A paragraph
+ * that is said again in the same part of the page is the writer's own repetition, but for shops.
+ */
 export function removeCopies(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
-  const prints = new Map<Element, string>()
+  const prints = new Map<Element, Print>()
   printOf(content, prints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
-  const seen = new Set<string>()
+  const seen = new Map<string, Element>()
   const visit = (element: Element) => {
     if (element.dropped !== undefined) return
     // A listing is shown again where it is explained.
     const print = statistics.get(element).codes > 0 ? undefined : prints.get(element)
-    if (print !== undefined && seen.has(print)) {
-      drop(element, STEP, 'copy of a part before it')
+    const key = print === undefined ? '' : `${print.length} ${print.low} ${print.high}`
+    const twin = seen.get(key)
+    if (print !== undefined && twin !== undefined) {
+      const isMeant = print.blocks === 1 && !isProduct && partOf(twin) === partOf(element)
+      if (!isMeant) drop(element, STEP, 'copy of a part before it')
       return
     }
     for (const child of element.children) if (typeof child !== 'string') visit(child)
-    if (print !== undefined) seen.add(print)
+    if (print !== undefined) seen.set(key, element)
   }
   visit(content)
 }
 
 interface Print {
   readonly length: number
+  /** Number of blocks in it that hold text of their own, itself among them. */
+  readonly blocks: number
   readonly low: number
   readonly high: number
 }
 
 /** Length and hash of the letters in an element, made of those of its children; kept for long ones. */
-function printOf(element: Element, prints: Map<Element, string>, least: number): Print {
+function printOf(element: Element, prints: Map<Element, Print>, least: number): Print {
   let length = 0
+  let blocks = 0
   let low = 7
   let high = 11
   const add = (text: number, toLow: number, toHigh: number) => {
@@ -51,10 +61,20 @@ function printOf(element: Element, prints: Map<Element, string>, least: number):
     } else if (child.dropped === undefined) {
       const print = printOf(child, prints, least)
       add(print.length, print.low, print.high)
+      blocks += print.blocks
     }
   }
-  if (length >= least) prints.set(element, `${length} ${low} ${high}`)
-  return { length, low, high }
+  if (blocks === 0 && length > 0 && !INLINE.has(element.name)) blocks = 1
+  const print = { length, blocks, low, high }
+  if (length >= least) prints.set(element, print)
+  return print
+}
+
+/** The block around the paragraph that an element is or stands in. */
+function partOf(element: Element): Element | undefined {
+  let { parent } = element
+  while (parent !== undefined && (INLINE.has(parent.name) || parent.name === 'p')) parent = parent.parent
+  return parent
 }
 
 const SPACE = 0x20

@@ -41,6 +41,11 @@ describe('removeOffers', () => {
     expect(removals('', `<div>New arrival</div>${text}`)).toEqual(['before the title'])
   })
 
+  test('keeps headings of a description that stands before the title', () => {
+    const text = '<p>What stands before the title in a sentence may be what it is about.</p>'
+    expect(removals('', `<div>New arrival</div>${text}<h2>How to wash it</h2>${text}`)).toEqual(['before the title'])
+  })
+
   const kept: [name: string, html: string][] = [
     ['facts in a table', '<table><tr><td>Deposit</td><td>$5</td></tr></table>'],
     ['a link in a line', '<p>Read the <a href="/manual">manual</a> first.</p>'],

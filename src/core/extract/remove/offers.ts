@@ -53,6 +53,8 @@ export function removeOffers(content: Element, statistics: StatisticsMap): void 
             (counts.prose > 0 ? undefined : reasonOfLabel(child, counts, isBeforeTitle)))
       if (reason !== undefined) drop(child, STEP, reason)
       else visit(child)
+      // Labels stand over the name of a product; headings of its description may too, where the name comes late.
+      if (reason === undefined && counts.prose > 0) isBeforeTitle = false
     }
   }
   visit(content)

@@ -8,6 +8,8 @@ export interface Chrome {
   readonly terms?: string
   /** Terms that authors use for content too: they mean it at the end of a name and where there is hardly a sentence. */
   readonly weakTerms?: string
+  /** Names of products that put it into pages. They mean it however much of the page it is. */
+  readonly products?: string
   /** Whether the terms are jargon of those who make pages, so that no section of a text is called so. @default false */
   readonly isJargon?: boolean
   /** Whether it leads elsewhere, so that sentences without a link are something else, whatever they are called. @default false */

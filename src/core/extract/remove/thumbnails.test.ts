@@ -45,6 +45,14 @@ describe('removeThumbnails', () => {
     expect(imagesIn(html, title)).toEqual([])
   })
 
+  test('drops a row of pictures about which nothing is said', () => {
+    const row = '<div><i><img src="a"></i><i><img src="b" alt=""></i><i><img src="c"></i><i><img src="d"></i></div>'
+    expect(imagesIn(row, 'T')).toEqual([])
+    expect(imagesIn(row.replace('alt=""', 'alt="The harbour"'), 'T')).toHaveLength(4)
+    expect(imagesIn(`<p>1. Press this. ${row} 2. Release it.</p>`, 'T')).toEqual([])
+    expect(imagesIn('<div><img src="a"><img src="b"></div>', 'T')).toEqual(['a', 'b'])
+  })
+
   test('shows the same picture once, be it for light or dark screens', () => {
     expect(imagesIn('<img src="a.png" alt="x"><img src="a.png" alt="x"><img src="a-dark.png" alt="x">', 'T')).toEqual([
       'a.png',

@@ -7,7 +7,7 @@ import { isLinkDense } from './evidence.ts'
 const STEP = 'thumbnails'
 
 /**
- * Drops pictures that say nothing of their own: those of cards, which stand for a page they link to, and those whose text
+ * Drops pictures that say nothing of their own: rows of them without a word, those of cards, which stand for a page they link to, and those whose text
  * repeats the title or a heading, or which are shown a second time. In a catalogue every linked picture is one of a card,
  * and one with the words of another shows the same thing from behind.
  */
@@ -26,6 +26,10 @@ export function removeThumbnails(
       const words = wordsOf(lineOf(element))
       headings.add(words.join(' '))
       if (element.name === 'h1' && titles.length < MAX_TITLES) titles.push(words)
+    }
+    if (isGallery(element, statistics)) {
+      drop(element, STEP, 'pictures without a word')
+      return
     }
     if (element.name === 'img') {
       const reason = reasonOf(element, around)
@@ -60,6 +64,23 @@ export function removeThumbnails(
     return undefined
   }
   visit(content, { link: undefined, isText: false, block: content })
+}
+
+/** Fewer pictures in a row may be steps of what the text around them tells. */
+const GALLERY_IMAGES = 4
+
+/** Whether a part is a row of pictures with nothing said about any. Of parts in each other the outermost is asked. */
+function isGallery(element: Element, statistics: StatisticsMap): boolean {
+  const { images, text } = statistics.get(element)
+  if (images < GALLERY_IMAGES || text > 0 || isWordless(element.parent, statistics)) return false
+  for (const inner of element.descendants()) {
+    if (inner.name === 'img' && (inner.attribute('alt') ?? '').trim() !== '') return false
+  }
+  return true
+}
+
+function isWordless(element: Element | undefined, statistics: StatisticsMap): boolean {
+  return element !== undefined && statistics.get(element).images > 0 && statistics.get(element).text === 0
 }
 
 /** What addresses of the same picture for light and for dark screens differ in. */
