@@ -88,7 +88,7 @@ export interface RunHolder {
 export interface RunBegin {
   /** Record to store when no earlier run is resumed. */
   readonly run: AnalysisRun
-  /** Returns true when the process of an unfinished run is gone. */
+  /** Returns true when the process of an unfinished run has ended. */
   readonly isLeft: (run: AnalysisRun) => boolean
   /** Returns true when an abandoned or cancelled run fits the request, so that it is resumed. */
   readonly isWanted: (run: AnalysisRun) => boolean

@@ -12,8 +12,8 @@ export interface DownloadRequest {
 
 /**
  * Downloads a file as pieces of bytes, which the caller must read to the end or cancel. Redirects are followed, each checked like the first
- * address. Rejects with a {@link DownloadError} if there is no file, the transfer breaks off or the file is too large, and with the reason
- * of the signal on abort.
+ * address. Rejects with a {@link DownloadError} if the file does not exist, the transfer breaks off or the file is too large, and with the
+ * reason of the signal on abort.
  */
 export type Download = (request: DownloadRequest) => Promise<AsyncIterable<Uint8Array>>
 

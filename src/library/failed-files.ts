@@ -32,7 +32,7 @@ export class FailedFiles {
     return failed
   }
 
-  /** Removes a file that was read or is gone; returns its entry, or undefined if it had not failed. */
+  /** Removes a file that was read or deleted; returns its entry, or undefined if it had not failed. */
   heal(path: string): FailedFile | undefined {
     const failed = this.#files.get(path)
     this.#files.delete(path)

@@ -20,7 +20,7 @@ export interface HeldView {
 
 /** How an arriving library is placed beside existing data. */
 export interface ArrivalPlan {
-  /** Display location of the origin; the only trace once the origin is gone. */
+  /** Display location of the origin; the only trace once the origin no longer exists. */
   readonly place: string
   /** Offset added to the ids of each table that has ids. */
   readonly offsets: Readonly<Record<string, number>>

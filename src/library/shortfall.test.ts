@@ -33,7 +33,7 @@ describe('findShortfall', () => {
     if (words !== null) expect(shortfall?.gaps[0]?.remedy).toEqual({ verb: 'recrawl', maxPages: null })
   })
 
-  test('a crawl that runs is not judged by the addresses it has to read', () => {
+  test('ignores pending addresses while a crawl is running', () => {
     expect(find('failed', { pending: 3, isRunning: true })).toBeNull()
   })
 })

@@ -24,7 +24,7 @@ const LOOKED_BACK = 10
  */
 export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): Jobs {
   const { clock } = library
-  // By job id, in the order in which this process first saw them.
+  // Jobs by id, in the order in which this process first saw them.
   const jobs = new Map<string, DispatchedJob>()
   let isClosed = false
 

@@ -30,7 +30,7 @@ const SAY_PROGRESS_MS = 10_000
 
 /** Handles one line of a crawl process: a frame, or text for people. */
 export function hearCrawl(hearing: Hearing, job: TrackedJob, stream: 'stdout' | 'stderr', line: string): void {
-  // Calling `abort` costs as much as parsing four frames, even when the signal is already aborted.
+  // `abort` is as expensive as parsing four frames, even on an aborted signal.
   if (!job.heard.signal.aborted) job.heard.abort()
   job.lastActivityAt = hearing.clock.now()
   const frame = stream === 'stdout' ? parseFrame(line) : undefined

@@ -9,7 +9,7 @@ export interface CrawlRunner {
   start(args: readonly string[], tell: (stream: 'stdout' | 'stderr', line: string) => void): CrawlProcess
   /** Whether a process of an earlier server is still alive, and not another process with the same pid. */
   isAlive(mark: ProcessMark): boolean
-  /** Kills a process of an earlier server; does nothing if it is gone. */
+  /** Kills a process of an earlier server; does nothing if it has already ended. */
   kill(mark: ProcessMark, signal: 'SIGTERM' | 'SIGKILL'): void
 }
 

@@ -9,7 +9,7 @@ const REST_MS = 25
 
 /**
  * Retention of the job history. A queue event takes about 250 bytes with its indexes, so the log stays near 125 MB. The newest 50,000
- * events of a job show what it did last, 500,000 are ten such jobs, and after 30 days dropped addresses no longer matter. Problems,
+ * events of a job show its recent activity, and 500,000 cover ten such jobs. After 30 days dropped addresses no longer matter. Problems,
  * milestones and jobs are few and small, so they are kept for years.
  */
 export const TRIM_DEFAULTS: Omit<TrimRule, 'eventsSince'> & { readonly eventsForMs: number } = {

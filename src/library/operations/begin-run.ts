@@ -31,7 +31,7 @@ export function requireAnalyses({ analyses }: Library): Analyses {
   return analyses
 }
 
-/** Whether the process of an unfinished run is gone. */
+/** Whether the process of an unfinished run has ended. */
 export function isRunLeft({ runner: { isGone }, clock }: Library, { runner, heartbeatAt }: AnalysisRun): boolean {
   const silentMs = Math.abs(clock.now() - heartbeatAt)
   if (runner === null) return silentMs >= RESERVED_MS

@@ -169,7 +169,7 @@ async function* crawlOpened(
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, wanted)
   const asked = tree === undefined ? wanted : askAgain(wanted, interrupted)
-  // A runner known to be gone needs no heartbeat timeout.
+  // A runner known to have ended needs no heartbeat timeout.
   const isGone = (id: string) => id === goneRunner || runner.isGone(id)
   const isLeft = last?.state === 'running' && last.runner !== null && isGone(last.runner)
   const gone = isLeft ? (last.runner ?? undefined) : undefined

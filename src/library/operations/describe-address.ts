@@ -20,7 +20,7 @@ export interface AddressStory {
   readonly known: readonly KnownAddress[]
   /** The place hub at this address, if any. */
   readonly hub: KeptHub | null
-  /** What a plan assumed about the address, and the result. */
+  /** The assumption of a plan about the address, and its result. */
   readonly verdict: HubVerdict | null
   /** Problems of crawls with this address, newest first. */
   readonly problems: readonly KeptNote[]

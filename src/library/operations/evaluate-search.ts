@@ -25,7 +25,7 @@ export interface EvaluatedQuery extends JudgedQuery {
 /** Minimum number of pages, because metrics such as the hit rate at 10 need them whatever k is. */
 const LEAST_PAGES = 10
 
-/** Asks each question and measures its answer. The first question is asked twice, so that one-time loading does not count. */
+/** Asks each question and measures its answer. The first question runs twice, so that one-time loading does not count. */
 export async function* evaluateSearch(
   library: Library,
   queries: readonly JudgedQuery[],

@@ -59,7 +59,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
     target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
     other: (otherKey !== undefined && (await store.findRow(source.id, otherKey))) || null,
     aliases: await store.listAliases(source.id, verdict.url),
-    // The gate never refuses an address with a stored page for its form.
+    // Trap guards do not apply to an address with a stored page.
     refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
     lastRefusal: await judgeKept(library, source, crawl, row),
     lastProblem: problemOf(crawl),

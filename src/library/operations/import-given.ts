@@ -24,7 +24,7 @@ const busy = new WeakSet<Store>()
 /**
  * Validates and imports a request body, yielding to other work. Throws `IMPORT_RUNNING` while another import is in progress. Vectors are
  * made first if the library has vectors of the current model. The signal aborts only before the first write; after that the import
- * completes even if the caller is gone.
+ * completes even if the caller has disconnected.
  */
 export async function importGiven(
   library: Library,

@@ -117,7 +117,7 @@ class ActiveTree implements RunCounts {
   cappedAt: number | null = null
   /** Pages of earlier runs left unchanged because the cap was reached first. */
   keptByCap = 0
-  /** Content hashes of pages whose files are gone, and of files that were read. */
+  /** Content hashes of pages whose files no longer exist, and of files that were read. */
   readonly goneHashes: string[] = []
   readonly readHashes: Set<string> = new Set()
   /** Files with several pages of which no page is open, by key. */

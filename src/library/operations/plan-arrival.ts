@@ -40,7 +40,7 @@ export async function planArrival(input: PlanInput): Promise<{ arrival: Arrival;
 }
 
 /**
- * Discards an interrupted copy, found by the origin's id or, if the origin is gone, by its location. If there is none, returns the
+ * Discards an interrupted copy, found by the origin's id or, if the origin no longer exists, by its location. If there is none, returns the
  * locations of other interrupted copies. Rows of hosts and jobs that both libraries share stay.
  */
 export async function discardCopy(

@@ -57,7 +57,7 @@ export type WatchEvent =
       /** Time until the next retry in milliseconds; null if only a change of the file can help. */
       readonly retryMs: number | null
     }
-  /** A failed file was read, or is gone. */
+  /** A failed file was read, or no longer exists. */
   | { readonly type: 'healed'; readonly path: string; readonly isGone: boolean; readonly retries: number }
   /** Pages of missing files stay, because the loss gate would be exceeded. */
   | { readonly type: 'withheld'; readonly pages: number; readonly problem: string | null }
