@@ -8,7 +8,7 @@ export interface AddressCursor {
   readonly id?: number
   /**
    * Address of the entry, for callers that know no id. If several sources requested it at `at`, the list continues after all of them.
-   * Without an id or address, or if the entry no longer exists, every entry with this timestamp is returned again.
+   * Without an id or address, or if the entry no longer exists, the list starts with the first entry at `at`.
    */
   readonly url?: string
 }

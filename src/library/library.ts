@@ -25,7 +25,7 @@ export interface Library {
   /** Explains why an address must not be requested, without connecting. If absent, the first request shows it. */
   readonly checkAddress?: (url: string) => Promise<AddressRefusal | undefined>
   readonly readPage: PageReader
-  /** If absent, memory use is not limited. */
+  /** If absent, memory is not checked. */
   readonly memory?: Memory
   /** Recent load of this process, from 0 to 1. If absent, background work beside a crawl never pauses. */
   readonly load?: () => number

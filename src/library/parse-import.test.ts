@@ -52,7 +52,7 @@ test.each([
   expect(parseImport(importOf({ ...CHUNK, last_updated })).chunks[0]?.lastUpdated).toBe(kept)
 })
 
-describe('IMPORT_INVALID', () => {
+describe('parseImport faults', () => {
   test.each<[Readonly<Record<string, unknown>>, string]>([
     [{ last_updated: 'yesterday' }, 'chunks[1].last_updated: received "yesterday", give an ISO 8601 date such as'],
     [{ last_updated: '2026-02-30' }, 'chunks[1].last_updated: received "2026-02-30", give'],
@@ -74,7 +74,7 @@ describe('IMPORT_INVALID', () => {
     [{ language: 'english' }, 'chunks[1].language: received "english", give a BCP 47 tag such as en or pt-BR'],
     [{ language: 'e' }, 'chunks[1].language: received "e", give'],
     [{ author: 'me' }, 'chunks[1].author: unknown field, leave it out'],
-  ])('%j', (fields, problem) => {
+  ])('names the place, the received value and advice for %j', (fields, problem) => {
     expect(problemOf(importOf({ ...CHUNK, text: 'Before.' }, { ...CHUNK, ...fields }))).toContain(problem)
   })
 
@@ -92,7 +92,7 @@ describe('IMPORT_INVALID', () => {
       'chunks[25000]: more than 25000 chunks of one page, make several pages of it',
     ],
     [importOf(...Array(IMPORT_LIMITS.chunks + 1).fill(0)), '100001 chunks are more than 100000; make several sources'],
-  ])('of the whole: %#', (given, problem) => {
+  ])('reports a fault outside single fields: %#', (given, problem) => {
     expect(problemOf(given)).toContain(problem)
   })
 

@@ -52,7 +52,7 @@ async function fail(answer: Answer | Error) {
 test.each<[string, Record<string, string>]>([
   ['a bearer token', { authorization: 'Bearer sk-secret' }],
   ['the key of Qdrant', { 'api-key': 'sk-secret' }],
-])('%s that a service repeats is told to nobody, not even in part', async (_, headers) => {
+])('callService hides %s that a service repeats, even a clipped one', async (_, headers) => {
   const body = JSON.stringify({ error: `${'x'.repeat(195)} sk-secret sk-secret` })
   const { outcome } = await call([{ status: 401, body }], { headers })
   expect(outcome).toMatchObject({ error: { message: expect.stringContaining('x …') } })

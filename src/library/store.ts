@@ -223,7 +223,7 @@ export interface Store extends Ledger {
   /**
    * Begins a crawl. Throws `CRAWL_RUNNING` if another crawl of the source has a heartbeat younger than `staleMs`, unless its runner is
    * `gone`. A stale crawl is closed as cancelled, unless `resume` names it; then it continues with the runner of `crawl`. A new crawl
-   * starts without the unproven losses of an interrupted one.
+   * ignores losses that an interrupted one had not finished proving.
    */
   beginCrawl(crawl: Crawl, staleMs: number, resume?: string, gone?: string): Promise<Crawl>
   /** Sends a heartbeat; returns false if another runner has taken the crawl over. */

@@ -140,7 +140,7 @@ describe('embedLibrary', () => {
       },
       /segmentation fault/,
     ],
-  ])('leaves out one chunk that the model %s, and says so', async (_what, embed, problem) => {
+  ])('excludes one chunk that the model %s, and reports it', async (_what, embed, problem) => {
     const { library, asked, store } = await stage(TWENTY, SPACE, embed)
     let last: EmbedProgress | undefined
     for await (const progress of embedLibrary(library, { batch: 8 })) last = progress
@@ -239,7 +239,7 @@ describe('embedLibrary', () => {
       },
       'MODEL_UNUSABLE',
     ],
-  ])('ends where the model gives nothing but %s, and writes nothing', async (_what, embed, code) => {
+  ])('throws if the model gives only %s, and writes nothing', async (_what, embed, code) => {
     const { library, store, asked } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library))).rejects.toMatchObject({ code })
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20, refused: 0 })

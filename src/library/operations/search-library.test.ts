@@ -90,7 +90,7 @@ const PAGES = {
   '/other': page('Other', { Things: `<p>${words('thing', 40)}</p>` }),
 }
 
-describe('answer', () => {
+describe('searchLibrary answer', () => {
   test('has passages with everything needed to cite them', async () => {
     const [source, site] = await crawl(PAGES, 'guide', '1.2')
     const answer = await searchLibrary(library, { query: 'retry beam' })
@@ -331,7 +331,7 @@ describe('answer', () => {
   })
 })
 
-describe('cursor', () => {
+describe('searchLibrary cursor', () => {
   const many = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [
       `/p${i}`,
@@ -388,8 +388,8 @@ describe('cursor', () => {
   })
 })
 
-describe('question without hits', () => {
-  test('gets suggestions for each filter', async () => {
+describe('searchLibrary without hits', () => {
+  test('counts what would match without each filter', async () => {
     await crawl(PAGES, 'guide', '1.0')
     await crawl(PAGES, 'guide', '2.0')
     const answer = await searchLibrary(library, {
@@ -408,7 +408,7 @@ describe('question without hits', () => {
     expect(other.widen).toEqual([{ filter: 'path', value: '/install', pages: 2, instead: ['/retry'] }])
   })
 
-  test('gets no suggestions without a filter', async () => {
+  test('suggests nothing without a filter', async () => {
     await read(PAGES)
     expect(await searchLibrary(library, { query: 'xyzzy' })).toMatchObject({
       passages: [],
@@ -434,7 +434,7 @@ describe('question without hits', () => {
     expect(await searchLibrary(library, { query: 'beam' })).not.toHaveProperty('available')
   })
 
-  test('is answered in a library without sources', async () => {
+  test('returns an empty answer in a library without sources', async () => {
     expect(await searchLibrary(library, { query: 'beam' })).toMatchObject({ passages: [], searched: [], cursor: null })
   })
 })
@@ -459,7 +459,7 @@ test('searchLibrary stops on abort', async () => {
   )
 })
 
-describe('search by meaning', () => {
+describe('searchLibrary by meaning', () => {
   const space: VectorSpace = { model: 'tiny', fingerprint: 'f1', dimensions: 2 }
 
   /** Creates vectors for which the page of one title is nearest to every query. */
@@ -509,7 +509,7 @@ describe('search by meaning', () => {
     close: async () => undefined,
   })
 
-  test('changes the order and is listed as an engine', async () => {
+  test('changes the order and lists vectors as an engine', async () => {
     await read(PAGES)
     const input = { query: 'what does the lighthouse installer do while a retry waits', explain: true }
     const plain = await searchLibrary(library, input)
@@ -529,7 +529,7 @@ describe('search by meaning', () => {
     expect({ ...byWords, cursor: null }).toEqual({ ...plain, cursor: null })
   })
 
-  test('affects relevance: none if the nearest chunk is far away', async () => {
+  test('judges relevance by meaning too: none if the nearest chunk is far away', async () => {
     await read(PAGES)
     const query = 'why is the milk of the lighthouse keeper sour in summer'
     const far = withMeanings(meaningOf('a page that is not there', 13_441), async () => embedder())
@@ -586,7 +586,7 @@ describe('search by meaning', () => {
     expect(kept).toBeLessThan(150)
   })
 
-  test('times out', async () => {
+  test('stops waiting for a hanging embedder and answers by words', async () => {
     await read(PAGES)
     const hung: Embedder = { ...embedder(), embed: () => new Promise(() => undefined) }
     const start = performance.now()
@@ -645,14 +645,14 @@ describe('search by meaning', () => {
   })
 })
 
-describe('question that names a source', () => {
+describe('searchLibrary with a source name in the question', () => {
   const about = (tool: string) => ({
     '/': page(`${tool} guide`, {
       proxy: `<p>${tool} forwards requests of ${tool} to a backend by the proxy option.</p>`,
     }),
   })
 
-  test('is answered from that source first, without searching for its name', async () => {
+  test('answers from that source first, without searching for its name', async () => {
     await crawl({ '/': page('Guide', { proxy: '<p>The proxy option forwards requests to a backend.</p>' }) }, 'vite')
     await crawl(about('Vite'), 'webpack')
     const first = async (query: string, sources?: string[]) => {
@@ -666,7 +666,7 @@ describe('question that names a source', () => {
     expect(passages[0]?.terms).not.toContain('webpack')
   })
 
-  test('is answered from that source, however many hits others have', async () => {
+  test('answers from that source, however many hits others have', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 120 }, (_, i) => [
         `/${i}`,
