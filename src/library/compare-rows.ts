@@ -9,7 +9,7 @@ export interface ComparedRows extends RowChanges {
 
 type Batches = AsyncIterable<readonly HeldRow[]>
 
-/** Maximum number of removals per batch. */
+/** Batch size for rows after the end of the origin, which exist only in the target. */
 const REMOVED_AT_ONCE = 500
 
 /** Compares a table of two libraries row by row, in key order. */
