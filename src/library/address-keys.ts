@@ -1,6 +1,6 @@
 import { urlKey } from '../core/url/key.ts'
 
-/** Whatever an address may be known by: itself, and its key by the rules of any source. */
+/** Lists every form an address may be stored under: the address itself and its key under each combination of query and session rules. */
 export function listKeysOf(url: string): readonly string[] {
   const keys = [false, true].flatMap((keepsQuery) =>
     [false, true].flatMap((keepsSession) => urlKey(url, { keepsQuery, keepsSession }) ?? []),
@@ -8,7 +8,7 @@ export function listKeysOf(url: string): readonly string[] {
   return [...new Set([url, ...keys])]
 }
 
-/** Whether a host is the one that is asked for or, where that is wanted, one below it. */
+/** Returns true when `host` equals the requested host or, with `includeSubdomains`, is a subdomain of it. */
 export function isHostOf(host: string, asked: string, includeSubdomains = false): boolean {
   const wanted = asked.toLowerCase()
   return host === wanted || (includeSubdomains && host.endsWith(`.${wanted}`))

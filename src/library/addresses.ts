@@ -1,43 +1,43 @@
 import type { PageClass } from '../core/model.ts'
 import type { LedgerState, Reason } from '../crawl/ledger.ts'
 
-/** Where a list of addresses goes on: after the last one that was given. */
+/** Position in a list of addresses: the list continues after this entry. */
 export interface AddressCursor {
   readonly at: number
-  /** Of that entry: many may have been found at one moment. */
+  /** Id of the entry at `at`, because several addresses may share one timestamp. */
   readonly id?: number
   /**
-   * Its address, for those who know no id; where several sources asked it at that moment, all of them are taken as given. Without
-   * either, or when it is not there any more, all of that moment are still to come.
+   * Address of the entry, for callers that know no id. If several sources requested it at `at`, the list continues after all of them.
+   * Without an id or address, or if the entry no longer exists, the list starts with the first entry at `at`.
    */
   readonly url?: string
 }
 
-/** Which addresses are asked for. */
+/** Conditions that an address must meet to be listed. */
 export interface AddressFilter {
   readonly sourceId?: string
   readonly host?: string
-  /** Hosts below the given one as well. @default false */
+  /** Includes subdomains of `host`. @default false */
   readonly includeSubdomains?: boolean
   readonly state?: LedgerState
   readonly reason?: Reason
-  /** Status of the last answer. */
+  /** HTTP status of the last response. */
   readonly status?: number
-  /** Last asked, or found, no earlier and no later than this. */
+  /** Bounds for the time of the last request, or of discovery for an address never requested. Both ends are inclusive. */
   readonly from?: number
   readonly to?: number
-  /** Only pages with at least so many words. */
+  /** Only pages with at least this many words. */
   readonly minWordCount?: number
   /** Only pages of this class. */
   readonly classification?: PageClass
-  /** Only pages for which the votes of single signals come to this, and with at least this confidence, from 0 to 1. */
+  /** Only pages whose combined signal votes give this class, with at least this confidence (0 to 1). */
   readonly combinedHint?: PageClass
   readonly minCombinedConfidence?: number
-  /** Part of the address, whatever the case of its letters. */
+  /** Substring of the address, case-insensitive. */
   readonly text?: string
 }
 
-/** A part of such a list: the newest first, or the oldest first. */
+/** One page of a list of addresses, newest or oldest first. */
 export interface AddressQuery extends AddressFilter {
   readonly limit: number
   readonly cursor?: AddressCursor
@@ -45,9 +45,9 @@ export interface AddressQuery extends AddressFilter {
   readonly order?: 'newest' | 'oldest'
 }
 
-/** What is known of one address of a source. */
+/** One address of a source, with its ledger state and the facts of its page. */
 export interface AddressEntry {
-  /** Tells it from others of the same moment: whatever was found first has the least. */
+  /** Breaks ties between entries with the same timestamp; ids grow in order of discovery. */
   readonly id: number
   readonly sourceId: string
   readonly key: string
@@ -60,60 +60,59 @@ export interface AddressEntry {
   readonly detail: string | null
   readonly depth: number
   readonly foundOn: string | null
-  /** When it was last asked, or found where it never was: lists are in this order. */
+  /** Time of the last request, or of discovery for an address never requested. Lists sort by this field. */
   readonly at: number
   readonly firstSeenAt: number
   readonly checkedAt: number | null
   readonly changedAt: number | null
-  /** Of the page it holds; null without one. */
+  /** Title and sizes of the stored page; null if the address has no page. */
   readonly title: string | null
   readonly wordCount: number | null
   readonly chunks: number | null
-  /** What kind of page it holds, and how sure that is; null without one, or where nobody has looked. */
+  /** Class of the stored page and its confidence; null without a page, or before the page is classified. */
   readonly classification: PageClass | null
   readonly confidence: number | null
-  /** What the votes of single signals come to, and how sure that is. */
+  /** Class that the combined signal votes give, and its confidence. */
   readonly combinedHint: PageClass | null
   readonly combinedConfidence: number | null
 }
 
-/** Failed addresses that failed alike. */
+/** Failed addresses that share status, reason and host. */
 export interface ErrorGroup {
-  /** Of the answer; null where there was none. */
+  /** HTTP status; null if there was no response. */
   readonly status: number | null
   readonly reason: Reason | null
   readonly host: string
   readonly count: number
   readonly lastAt: number
-  /** The newest, at most three. */
+  /** The newest failures, at most three. */
   readonly examples: readonly { readonly url: string; readonly at: number; readonly detail: string | null }[]
 }
 
-/** What is known of one host. */
+/** Counts of addresses, pages and states for one host. */
 export interface HostSummary {
   readonly host: string
   readonly addresses: number
   readonly pages: number
   readonly failed: number
-  /** When one of its addresses was last asked; null where none ever was. */
+  /** Time of the last request to the host; null if there was none. */
   readonly lastAt: number | null
   readonly states: Readonly<Record<LedgerState, number>>
 }
 
 /**
- * Looks at the addresses of all sources together, in the order in which they were last asked. An address that is asked while
- * somebody goes through the list moves to its new end: from the newest on nothing comes twice, from the oldest on nothing is left out.
- * One contract suite runs on every implementation.
+ * Lists the addresses of all sources together, sorted by their last request. An address that is requested during pagination moves to the
+ * newest end: newest first, no entry repeats; oldest first, no entry is missed. One contract suite runs on every implementation.
  */
 export interface Addresses {
   list(query: AddressQuery): Promise<readonly AddressEntry[]>
-  /** How many pass, counted up to `most`. */
+  /** Counts matching addresses, up to `most`. */
   count(filter: AddressFilter, most: number): Promise<number>
-  /** An address by its spelling or key, in every source that knows it. */
+  /** Finds an address by its spelling or key in every source that has it. */
   find(url: string): Promise<readonly AddressEntry[]>
-  /** Among the last so many failures, those that failed alike together; the most frequent first, at most fifty groups. */
+  /** Groups the last `rows` failures by status, reason and host. Returns at most fifty groups, largest first. */
   groupErrors(rows: number): Promise<readonly ErrorGroup[]>
-  /** Those that were asked last. */
+  /** Lists the hosts with the most recent requests. */
   listHosts(limit: number): Promise<readonly HostSummary[]>
   describeHost(host: string): Promise<HostSummary | undefined>
 }

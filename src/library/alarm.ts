@@ -1,13 +1,13 @@
 import type { Clock } from '../crawl/ports.ts'
 
-/** Wakes whoever rests before its time. */
+/** A sleep that another part of the program can end early. */
 export interface Alarm {
-  /** Ends the rest that is under way, or the next one at its beginning. */
+  /** Ends the current sleep, or the next one as soon as it starts. */
   ring(): void
   rest(clock: Clock, ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** Creates an alarm for one sleeper. */
+/** Creates an alarm that a single loop sleeps on. */
 export function createAlarm(): Alarm {
   let isRung = false
   let wake = (): void => undefined

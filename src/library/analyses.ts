@@ -1,33 +1,33 @@
 import type { AnalysedPage, PageAnalysis } from '../analysis/page-analysis.ts'
 import type { Classification, Page, PageClass } from '../core/model.ts'
 
-/** How a run over what is stored can stand. */
+/** Statuses of an analysis run. */
 export const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const
 
 /** One of {@link RUN_STATUSES}. */
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-/** What a run goes through, in this order. */
+/** Stages of a run, in order. */
 export const RUN_STAGES = ['db-setup', 'pages', 'domains', 'milestones', 'done'] as const
 
 /** One of {@link RUN_STAGES}. */
 export type RunStage = (typeof RUN_STAGES)[number]
 
-/** What is asked of a run. */
+/** Options of an analysis run. */
 export interface RunOptions {
-  /** Pages that were analysed by this version, and by the gazetteer of today, are left alone. @default that of this program */
+  /** Skips pages already analysed with this version and the current gazetteer. @default that of this program */
   readonly analysisVersion: number
-  /** Most pages and hosts. @default all */
+  /** Maximum number of pages and hosts. @default all */
   readonly pageLimit: number | null
   readonly domainLimit: number | null
   readonly skipPages: boolean
   readonly skipDomains: boolean
-  /** Writes nothing but the run itself. */
+  /** Writes only the run record. */
   readonly dryRun: boolean
   readonly verbose: boolean
 }
 
-/** How far a run is: kept with every batch that it writes, so that one that was killed goes on from there. */
+/** Progress of a run. Every batch saves it in its own transaction, so that a killed run resumes from there. */
 export interface RunProgress {
   readonly pages: number
   readonly totalPages: number
@@ -39,16 +39,16 @@ export interface RunProgress {
   /** Pages that could not be analysed. */
   readonly failed: number
   readonly domains: number
-  /** Of these, those that look like news. */
+  /** Number of those hosts that look like news sites. */
   readonly news: number
   readonly milestones: number
-  /** Id of the last page that was looked at. */
+  /** Id of the last page the run has processed. */
   readonly lastPage: number
-  /** The gazetteer that places are looked for by: with another one, all pages are to be looked at again. */
+  /** Revision of the gazetteer in use; a different revision means every page must be analysed again. */
   readonly gazetteerRevision: string
 }
 
-/** A run as it is kept. */
+/** An analysis run as stored. */
 export interface AnalysisRun {
   /** UUID. */
   readonly id: string
@@ -56,7 +56,7 @@ export interface AnalysisRun {
   readonly stage: RunStage
   readonly startedAt: number
   readonly endedAt: number | null
-  /** Of the process that runs it. */
+  /** Heartbeat and name of the process that executes the run. */
   readonly heartbeatAt: number
   readonly runner: string | null
   readonly options: RunOptions
@@ -65,7 +65,7 @@ export interface AnalysisRun {
   readonly error: string | null
 }
 
-/** Something that happened in a run. */
+/** A log entry of a run. */
 export interface RunEvent {
   readonly id: number
   readonly runId: string
@@ -75,55 +75,55 @@ export interface RunEvent {
   readonly details: Readonly<Record<string, unknown>> | null
 }
 
-/** What may change of a run. */
+/** Fields of a run that may change. */
 export type RunChange = Partial<Omit<AnalysisRun, 'id' | 'startedAt' | 'options'>>
 
-/** Who works on a run: as long as nobody has taken it over, what they write counts. */
+/** The process that owns a run; its writes count only until another process takes the run over. */
 export interface RunHolder {
   readonly id: string
   readonly runner: string | null
 }
 
-/** How a run is begun. */
+/** Input of `beginRun`. */
 export interface RunBegin {
-  /** As it is kept where none is taken up. */
+  /** Record to store when no earlier run is resumed. */
   readonly run: AnalysisRun
-  /** Whether a run that is not over has been left by whoever worked on it. */
+  /** Returns true when the process of an unfinished run has ended. */
   readonly isLeft: (run: AnalysisRun) => boolean
-  /** Whether one that was left or cancelled is what is wanted, so that it is taken up instead. */
+  /** Returns true when an abandoned or cancelled run fits the request, so that it is resumed. */
   readonly isWanted: (run: AnalysisRun) => boolean
 }
 
-/** A page that is to be analysed. */
+/** A page due for analysis. */
 export interface PageToAnalyse {
-  /** Grows in the order in which addresses were found. */
+  /** Ids grow in the order in which addresses were found. */
   readonly id: number
   readonly sourceId: string
   readonly key: string
   readonly host: string
-  /** When it was last confirmed: who finds another time there knows that it may have changed since. */
+  /** Time of the last check; a different value at write time means the page may have changed. */
   readonly checkedAt: number | null
   readonly page: Page
 }
 
-/** What pages are to be analysed by: those that were not, or by something older, are pending. */
+/** Versions to analyse with: a page without an analysis, or with an older one, is pending. */
 export interface PendingBy {
   readonly version: number
-  /** Of the gazetteer. */
+  /** Revision of the gazetteer. */
   readonly revision: string
-  /** Of the rules that tell articles from hubs. */
+  /** Version of the rules that separate articles from hubs. */
   readonly classifierVersion: number
 }
 
-/** What is kept of an analysis. */
+/** A stored classification and analysis of a page. */
 export interface KeptAnalysis {
   readonly classification: Classification
-  /** Null while nobody has looked closer. */
+  /** Null until a run has analysed the page in full. */
   readonly analysis: PageAnalysis | null
   readonly analysedAt: number | null
 }
 
-/** The country that a host is of, as far as that is known. */
+/** Country of a host, if known. */
 export interface HostLocale {
   /** ISO 3166-1 alpha-2. */
   readonly countryCode: string | null
@@ -131,16 +131,16 @@ export interface HostLocale {
   readonly confidence: number
 }
 
-/** On how many pages of a host the title names places of a country. */
+/** Number of pages of a host whose titles name places in a country. */
 export interface CountryMentions {
   readonly countryCode: string
   readonly pages: number
 }
 
-/** What the pages of a host come to. */
+/** Figures counted from the pages of a host. */
 export type DomainFigures = Omit<DomainAnalysis, 'score' | 'isNews' | 'countryCode'>
 
-/** What is known of a host from its pages. */
+/** Result of analysing all pages of a host. */
 export interface DomainAnalysis {
   readonly host: string
   readonly pages: number
@@ -150,42 +150,42 @@ export interface DomainAnalysis {
   readonly datedRatio: number
   readonly score: number
   readonly isNews: boolean
-  /** Addresses whose last answer, within so many minutes, was 429. */
+  /** Addresses whose last response was 429, within the last 15 and 60 minutes. */
   readonly rateLimited15: number
   readonly rateLimited60: number
-  /** The country of its name, or else the one that its titles name by far the most; ISO 3166-1 alpha-2. */
+  /** Country of the top-level domain, otherwise the country its titles name by far most often; ISO 3166-1 alpha-2. */
   readonly countryCode: string | null
-  /** Languages of its pages, those of most pages first. */
+  /** Languages of the pages, most frequent first. */
   readonly languages: readonly string[]
   readonly analysedAt: number
 }
 
-/** What a host has come to, for milestones. */
+/** Figures of a host that milestones are checked against. */
 export interface HostAchievements {
   readonly host: string
-  /** Answers between 200 and 399. */
+  /** Responses with a status from 200 to 399. */
   readonly downloads: number
   /** Pages at a depth of two. */
   readonly depth2: number
-  /** Pages that were classified as such. */
+  /** Pages classified as articles. */
   readonly articles: number
 }
 
 /**
- * What is found out about pages after they were stored, and the runs that do so. The classification of a page is written when it is
- * settled and stays until the page changes or newer rules look at it; there is one for each page, whoever wrote it.
+ * Analyses of stored pages, and the runs that make them. A page has exactly one classification, written when the page is settled; it stays
+ * until the page changes or newer rules classify it again.
  */
 export interface Analyses {
   /**
-   * Pages with larger ids that have no analysis of this version, gazetteer and classifier, in the order of ids: none when there are no
-   * more, fewer than the limit where they are large. What a newer version has analysed is left alone.
+   * Lists pages with ids above `after` that lack an analysis of this version, gazetteer and classifier, sorted by id. An empty list means
+   * none are left; large pages make a batch smaller than `limit`. Pages analysed by a newer version are skipped.
    */
   listPending(of: PendingBy & { readonly after: number; readonly limit: number }): Promise<readonly PageToAnalyse[]>
-  /** Counts pages that are pending, only those with larger ids than `after`. */
+  /** Counts pending pages, optionally only those with ids above `after`. */
   countPending(by: PendingBy, after?: number): Promise<number>
   /**
-   * Keeps analyses of pages, their places and hubs, and how far the run is, in one transaction. What changed meanwhile is left out.
-   * False, and nothing is kept, when somebody else has taken the run over.
+   * Writes analyses, places, hubs and the progress of the run in one transaction, skipping pages that changed meanwhile. Returns false and
+   * writes nothing if another process has taken the run over.
    */
   write(
     holder: RunHolder,
@@ -194,27 +194,27 @@ export interface Analyses {
     of: { readonly revision: string; readonly now: number },
   ): Promise<boolean>
   read(sourceId: string, key: string): Promise<KeptAnalysis | undefined>
-  /** The class of a page alone; undefined where nobody has looked. */
+  /** Reads only the class of a page; undefined before it is classified. */
   readClass(sourceId: string, key: string): Promise<PageClass | undefined>
-  /** Hosts with pages, in their order. */
+  /** Lists hosts with pages, sorted by name. */
   listHosts(limit: number | null): Promise<readonly string[]>
-  /** What its pages and answers tell of a host. */
+  /** Computes the figures of a host from its pages and responses. */
   measureDomain(host: string, now: number): Promise<DomainFigures>
   writeDomain(domain: DomainAnalysis): Promise<void>
-  /** Countries of the places in titles of a host, those of most pages first. */
+  /** Lists countries of places named in the titles of a host, most pages first. */
   listTitleCountries(host: string): Promise<readonly CountryMentions[]>
   readLocale(host: string): Promise<HostLocale | undefined>
   writeLocale(host: string, locale: HostLocale): Promise<void>
   readDomain(host: string): Promise<DomainAnalysis | undefined>
-  /** What hosts have come to, for milestones. */
+  /** Lists the figures of all hosts that milestones are checked against. */
   listAchievements(): Promise<readonly HostAchievements[]>
 
   /**
-   * Begins a run, or takes up the newest one where that was left or cancelled and is wanted; others that were left are cancelled.
-   * Refused with `ANALYSIS_RUNNING` while somebody works on one: there is one at a time.
+   * Begins a run, or resumes the newest one if it was abandoned or cancelled and fits the request; other abandoned runs are cancelled.
+   * Throws `ANALYSIS_RUNNING` while a process executes a run, because only one run may be active.
    */
   beginRun(begin: RunBegin): Promise<AnalysisRun>
-  /** Changes a run; false when somebody else has taken it over. */
+  /** Changes a run; returns false if another process has taken it over. */
   changeRun(holder: RunHolder, change: RunChange): Promise<boolean>
   findRun(id: string): Promise<AnalysisRun | undefined>
   /** Newest first. */

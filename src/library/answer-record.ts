@@ -1,7 +1,7 @@
 import type { SearchAnswer } from './search.ts'
 import { labelOf } from './source.ts'
 
-/** An answer as JSON: the same on every surface that gives all of it. */
+/** Converts an answer to JSON, identical on every surface that returns complete answers. */
 export function answerRecord({ partial, passages, ...answer }: SearchAnswer): Record<string, unknown> {
   return {
     ...answer,

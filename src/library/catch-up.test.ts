@@ -15,7 +15,7 @@ const OPTIONS = {
 
 const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 4 }
 
-/** A library with two chunks and an embedder that works while `isUp`, and is opened anew until it could be. */
+/** Stages a library with two chunks and an embedder that works while `isUp` and is reopened until it succeeds. */
 async function stage() {
   const store = createMemoryStore()
   await addSourceTo(store, 'docs')
@@ -50,7 +50,7 @@ async function stage() {
   const alarm = createAlarm()
   const stop = new AbortController()
   const countEmbedded = async () => (await store.vectors.count()).embedded
-  /** Everything that happens without a pause is over after this, and after so many milliseconds. */
+  /** Lets pending work finish, advances the clock, and lets work finish again. */
   const pass = async (ms: number) => {
     for (let i = 0; i < 20; i++) await clock.advance(0)
     await clock.advance(ms)
@@ -60,7 +60,7 @@ async function stage() {
   return { store, library, state, told, alarm, stop, add, pass, run, countEmbedded }
 }
 
-/** A copy that can be reached while `isUp`, and counts how often it was looked through. */
+/** Creates a copy that responds while `isUp`, and counts its listings. */
 function createCopy() {
   const places = new Map<string, CopyPlace>()
   const state = { isUp: true, lists: 0, places }
@@ -93,8 +93,8 @@ function createCopy() {
   return { copy, state }
 }
 
-describe('what has no vector', () => {
-  test('gets one at the start, after a crawl, and after a minute', async () => {
+describe('keepEmbedding', () => {
+  test('embeds missing chunks at the start, after a crawl, and after a minute', async () => {
     const { told, alarm, stop, add, pass, run, countEmbedded, state } = await stage()
     const running = run()
     await pass(0)
@@ -121,14 +121,14 @@ describe('what has no vector', () => {
     await running
   })
 
-  test('waits for a service that fails, longer and longer, and is caught up', async () => {
+  test('retries a failing service with growing pauses, then catches up', async () => {
     const { told, alarm, stop, pass, run, countEmbedded, state } = await stage()
     state.isUp = false
     const running = run()
     await pass(0)
     expect(told).toEqual(['! catching up with vectors fails and is tried again: no answer'])
     expect(state.opened).toBe(1)
-    // New chunks are no reason to ask a service again that does not answer.
+    // New chunks do not trigger a request to a failing service.
     alarm.ring()
     for (const [ms, opened] of [
       [14_000, 1],
@@ -151,7 +151,7 @@ describe('what has no vector', () => {
     await running
   })
 
-  test('stays as it is where there is no model, and where the vectors are of another', async () => {
+  test('embeds nothing without a model, or if the vectors belong to another model', async () => {
     const { store, library, told, stop, pass, run, state } = await stage()
     state.isInstalled = false
     const running = run()
@@ -168,7 +168,7 @@ describe('what has no vector', () => {
     await expect(ended).resolves.toBeUndefined()
   })
 
-  test('is left alone by the built-in model where it was not begun, or is being crawled', async () => {
+  test('skips a source without vectors, or one being crawled, with the built-in model', async () => {
     const { store, library, stop, add, pass, run, alarm, countEmbedded } = await stage()
     const builtIn = { ...library, wantsVectors: false, limits: { aliveMs: 60_000 }, runner: { isGone: () => false } }
     const running = run(builtIn as unknown as Library)
@@ -191,7 +191,7 @@ describe('what has no vector', () => {
     await running
   })
 
-  test('holds up nobody who wants the end', async () => {
+  test('stops at once while the embedder hangs on opening', async () => {
     const { library, stop, pass, run } = await stage()
     const running = run({ ...library, openEmbedder: () => new Promise(() => undefined) })
     await pass(0)
@@ -200,8 +200,8 @@ describe('what has no vector', () => {
   })
 })
 
-describe('a copy of the vectors', () => {
-  /** A library with a copy that has both of its vectors, and a third chunk. */
+describe('keepEmbedding with a vector copy', () => {
+  /** Stages a library with a copy of both its vectors, and a third chunk. */
   async function stageCopy() {
     const staged = await stage()
     const { copy, state: place } = createCopy()
@@ -216,7 +216,7 @@ describe('a copy of the vectors', () => {
     return { ...staged, place, end }
   }
 
-  test('is brought in step also while nothing can be embedded, and then left alone', async () => {
+  test('syncs the copy even while embedding fails, and then leaves it alone', async () => {
     const { told, place, pass, end, state } = await stageCopy()
     state.isUp = false
     place.places.clear()
@@ -233,7 +233,7 @@ describe('a copy of the vectors', () => {
     await end()
   })
 
-  test('that is away as well is told of together with what cannot be embedded', async () => {
+  test('reports an unreachable copy together with the failure to embed', async () => {
     const { told, place, pass, end, state, countEmbedded } = await stageCopy()
     state.isUp = false
     place.isUp = false

@@ -9,33 +9,33 @@ import { isInStep, readCopyState } from './vector-copy.ts'
 import type { VectorIndex } from './vectors.ts'
 import { waitAtMost } from './wait-at-most.ts'
 
-/** Options of catching up. */
+/** Options of {@link keepEmbedding}. */
 export interface CatchUpOptions {
-  /** Rung when there may be new chunks, as after a crawl. */
+  /** Ends a pause early when there may be new chunks, such as after a crawl. */
   readonly alarm?: Alarm
-  /** Told when embedding or copying begins to fail, and when it has caught up. */
+  /** Receives a warning when embedding or copying starts to fail, and a message when work is done. */
   readonly log?: CatchUpLog
 }
 
-/** Where it says how it fares. */
+/** Log of background embedding. */
 export interface CatchUpLog {
   info(message: string): void
   warn(message: string): void
 }
 
-/** How long it rests when there was nothing to do: chunks may come from other processes too. */
+/** Pause when no chunk lacks a vector; other processes may add chunks meanwhile. */
 const REST_MS = 60_000
 
-/** How long it rests while embedding or copying fails, time after time. */
+/** Back-off after consecutive failures of embedding or copying; the last value repeats. */
 const PAUSES_MS = [15_000, 30_000, 60_000, 120_000, 300_000]
 
-/** How long the opening of an embedder may take. */
+/** Timeout for opening the embedder. */
 const OPENING_MS = 60_000
 
 /**
- * Gives vectors to chunks that have none, until the signal ends it: those that a crawl left, or that were left while the model or its
- * service could not be used. The built-in model only goes on with sources that were begun: others are embedded by `embed run`, or when
- * they are next read. Nothing is fetched for it. A copy of the vectors is brought in step as well.
+ * Embeds chunks without vectors, and syncs the external vector copy, until the signal aborts. Such chunks remain after a crawl, or after an
+ * outage of the model or its service. With the built-in model, only sources with at least one vector are continued; `embed run` or the next
+ * crawl starts the others. It fetches no pages.
  */
 export async function keepEmbedding(
   library: Library,
@@ -44,7 +44,7 @@ export async function keepEmbedding(
 ): Promise<void> {
   const { alarm = createAlarm(), log } = options
   let failures = 0
-  // At the start the copy may lack anything, even what it is searched by.
+  // At startup the copy may lack anything, even its search index.
   let isCopyDoubted = true
   while (!signal.aborted) {
     const problems: string[] = []
@@ -55,7 +55,7 @@ export async function keepEmbedding(
       problems.push(messageOf(error))
     }
     if (signal.aborted) return
-    // The vectors that there are can be copied also while no more can be made.
+    // Existing vectors can be copied even while embedding fails.
     try {
       const copied = await copyMissing(library, isCopyDoubted, signal)
       if (copied > 0) log?.info(`copied ${countOf(copied, 'vector')} to ${library.vectorCopy?.location}`)
@@ -73,7 +73,7 @@ export async function keepEmbedding(
   }
 }
 
-/** The same once. */
+/** Embeds missing chunks and syncs the vector copy once. */
 export async function catchUp(library: Library, signal: AbortSignal): Promise<void> {
   await embedMissing(library, signal)
   await copyMissing(library, true, signal)
@@ -99,19 +99,19 @@ async function embedMissing(library: Library, signal: AbortSignal): Promise<numb
     for await (const progress of embedLibrary(library, { sourceIds, signal })) {
       first ??= progress.embedded
       reached = progress.embedded
-      // Every batch lets the requests that came meanwhile go first.
+      // Yields after every batch so that pending requests run first.
       await clock.sleep(0, signal)
     }
   } catch (error) {
-    // Vectors of another model are for their owner to replace: trying again would change nothing.
+    // Only the owner can replace vectors of another model, so a retry would fail again.
     if (!(error instanceof PharosError) || error.code !== 'VECTOR_SPACE_OTHER') throw error
   }
   return Math.max(0, reached - (first ?? 0))
 }
 
 /**
- * The sources that lack vectors, without those that are being crawled: their crawls embed what they bring. With the built-in model only
- * those that were begun; an owner who configured a service wants vectors of all.
+ * Lists sources with missing vectors, except those being crawled, because a crawl embeds its own pages. With the built-in model, a source
+ * without any vector is skipped; a configured service embeds all sources.
  */
 async function listUnfinished(library: Library, vectors: VectorIndex): Promise<string[]> {
   const { store, wantsVectors = false } = library
@@ -126,8 +126,8 @@ async function listUnfinished(library: Library, vectors: VectorIndex): Promise<s
 }
 
 /**
- * Brings the copy of the vectors in step, where there is one that is not or is doubted, and says how many it lacked. To know that it is
- * takes one question to it.
+ * Syncs the external vector copy if its state differs or is in doubt, and returns how many vectors it lacked. Checking the state takes one
+ * request.
  */
 async function copyMissing(library: Library, isDoubted: boolean, signal: AbortSignal): Promise<number> {
   const { store, vectors, vectorCopy: copy } = library

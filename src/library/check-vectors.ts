@@ -2,7 +2,7 @@ import { PharosError } from '../core/errors.ts'
 import { findVectorProblem } from '../core/search/quantized-vector.ts'
 import type { ChunkName, VectorSpace } from './vectors.ts'
 
-/** Refuses vectors that no store may keep, all of them for the sake of one: whatever made it made the others too. */
+/** Rejects the whole batch if one vector is invalid, because the same model made the others. */
 export function checkVectors(
   { dimensions }: VectorSpace,
   vectors: readonly (ChunkName & { readonly vector: Float32Array })[],
@@ -13,13 +13,13 @@ export function checkVectors(
   }
 }
 
-/** Refuses to put vectors of one space beside those of another. */
+/** Throws if vectors of one space would be stored beside those of another. */
 export function refuseOtherSpace(found: VectorSpace | undefined, given: VectorSpace): void {
   if (found === undefined || found.fingerprint === given.fingerprint) return
   throw new PharosError('VECTOR_SPACE_OTHER', { found: nameSpace(found), given: nameSpace(given) })
 }
 
-/** A space as people tell it from others. */
+/** Name of a vector space for error messages. */
 function nameSpace({ model, fingerprint }: VectorSpace): string {
   return `${model} (${fingerprint.slice(0, 8)})`
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { CircuitBreaker, CircuitOpenError } from './circuit-breaker.ts'
 
-describe('a circuit breaker', () => {
+describe('CircuitBreaker', () => {
   let now: number
   let changes: string[]
   let breaker: CircuitBreaker
@@ -23,14 +23,14 @@ describe('a circuit breaker', () => {
     for (let i = 0; i < times; i++) await fail()
   }
 
-  test('lets all pass while it is closed', async () => {
+  test('passes all calls while closed', async () => {
     expect(await succeed()).toBe('made')
     await failTimes(4)
     expect(breaker.state).toBe('closed')
     expect(breaker.failures).toBe(4)
   })
 
-  test('opens after five failures in a row and refuses without a call', async () => {
+  test('opens after five consecutive failures and rejects without a call', async () => {
     await failTimes(5)
     expect(breaker.state).toBe('open')
     let isCalled = false
@@ -43,7 +43,7 @@ describe('a circuit breaker', () => {
     expect(changes).toEqual(['open'])
   })
 
-  test('begins to count anew after a success', async () => {
+  test('resets the failure count after a success', async () => {
     await failTimes(4)
     await succeed()
     await failTimes(4)
@@ -51,7 +51,7 @@ describe('a circuit breaker', () => {
     expect(changes).toEqual([])
   })
 
-  test('stays open until its time is over, to the millisecond', async () => {
+  test('stays open until exactly the end of its reset time', async () => {
     await failTimes(5)
     now += 59_999
     expect(breaker.state).toBe('open')
@@ -60,7 +60,7 @@ describe('a circuit breaker', () => {
     expect(breaker.state).toBe('half-open')
   })
 
-  test('lets one call try when its time is over, and closes when that succeeds', async () => {
+  test('lets one trial call through after the reset time, and closes if it succeeds', async () => {
     await failTimes(5)
     now += 60_000
     const { promise, resolve } = Promise.withResolvers<string>()
@@ -74,7 +74,7 @@ describe('a circuit breaker', () => {
     expect(await succeed()).toBe('made')
   })
 
-  test('lets calls wait for the outcome of the trial, if they want to', async () => {
+  test('lets calls with a signal wait for the outcome of the trial', async () => {
     const { signal } = new AbortController()
     const wait = () => breaker.run(async () => 'made', undefined, signal)
     await failTimes(5)
@@ -93,7 +93,7 @@ describe('a circuit breaker', () => {
     expect(await Promise.all([second, ...waiting])).toEqual(['made', 'made', 'made', 'made'])
   })
 
-  test('a trial that says nothing about the service is followed by that of one call that waits', async () => {
+  test('lets one waiting call make the next trial if the first proved nothing about the service', async () => {
     await failTimes(5)
     now += 60_000
     const { promise, reject } = Promise.withResolvers<string>()
@@ -110,7 +110,7 @@ describe('a circuit breaker', () => {
     expect(breaker.state).toBe('closed')
   })
 
-  test('a call that waits for a trial ends when it is aborted', async () => {
+  test('rejects a waiting call when its signal aborts', async () => {
     await failTimes(5)
     now += 60_000
     const { promise, resolve } = Promise.withResolvers<string>()
@@ -123,7 +123,7 @@ describe('a circuit breaker', () => {
     await trial
   })
 
-  test('opens anew for its whole time when the trial fails', async () => {
+  test('reopens for the full reset time when the trial fails', async () => {
     await failTimes(5)
     now += 60_000
     expect(await fail()).toBe('Error')
@@ -135,13 +135,13 @@ describe('a circuit breaker', () => {
     expect(changes).toEqual(['open', 'open', 'closed'])
   })
 
-  test('takes no notice of failures that say nothing about the service', async () => {
+  test('ignores failures that say nothing about the service', async () => {
     for (let i = 0; i < 9; i++) expect(await fail(() => false)).toBe('Error')
     expect(breaker.state).toBe('closed')
     expect(breaker.failures).toBe(0)
   })
 
-  test('lets another call try when the trial said nothing about the service', async () => {
+  test('allows another trial if the first proved nothing about the service', async () => {
     await failTimes(5)
     now += 60_000
     await fail(() => false)
@@ -149,7 +149,7 @@ describe('a circuit breaker', () => {
     expect(await succeed()).toBe('made')
   })
 
-  test('is not kept open by calls that were under way when it opened', async () => {
+  test('is not kept open by calls in flight when it opened', async () => {
     const late = Promise.withResolvers<never>()
     const under = breaker.run(() => late.promise).catch(() => {})
     await failTimes(5)
@@ -160,7 +160,7 @@ describe('a circuit breaker', () => {
     expect(breaker.state).toBe('half-open')
   })
 
-  test('has the threshold and the time that it was given', async () => {
+  test('uses the given threshold and reset time', async () => {
     breaker = new CircuitBreaker({ now: () => now, threshold: 1, resetMs: 10 })
     await failTimes(1)
     expect(breaker.state).toBe('open')
@@ -169,7 +169,7 @@ describe('a circuit breaker', () => {
     expect(breaker.state).toBe('closed')
   })
 
-  test('is not closed by calls that were under way when it opened, however they end', async () => {
+  test('is not closed by calls in flight when it opened', async () => {
     const late = Promise.withResolvers<string>()
     const under = breaker.run(() => late.promise)
     await failTimes(5)

@@ -1,16 +1,16 @@
-/** How a {@link CircuitBreaker} is set. */
+/** Options of a {@link CircuitBreaker}. */
 export interface BreakerOptions {
-  /** Failures in a row that open it. @default 5 */
+  /** Consecutive failures that open the circuit. @default 5 */
   readonly threshold?: number
-  /** How long it stays open, in milliseconds. @default 60_000 */
+  /** How long the circuit stays open, in milliseconds. @default 60_000 */
   readonly resetMs?: number
-  /** Milliseconds since some moment. */
+  /** Current time in milliseconds; only differences matter. */
   readonly now: () => number
-  /** Told when it opens, and when it closes after that. */
+  /** Called when the circuit opens, and when it closes again. */
   readonly onChange?: ((state: 'closed' | 'open') => void) | undefined
 }
 
-/** Refused without a call, because those before failed. */
+/** The circuit is open: the call was rejected without a request. */
 export class CircuitOpenError extends Error {
   override readonly name = 'CircuitOpenError'
   readonly retryInMs: number
@@ -22,8 +22,9 @@ export class CircuitOpenError extends Error {
 }
 
 /**
- * Keeps calls from a service that fails. Closed, it lets all pass; after so many failures in a row it opens and refuses; when its time
- * is over it lets one call try (half open), which closes it or opens it anew. Meanwhile others are refused, or wait for its outcome.
+ * Circuit breaker for a failing service. Closed, it passes every call; after `threshold` consecutive failures it opens and rejects calls.
+ * After `resetMs` it lets one trial call through (half-open), which closes or reopens it. Meanwhile other calls are rejected, or wait for
+ * the trial.
  */
 export class CircuitBreaker {
   readonly #threshold: number
@@ -47,14 +48,14 @@ export class CircuitBreaker {
     return this.#remainingMs() > 0 ? 'open' : 'half-open'
   }
 
-  /** Failures in a row. */
+  /** Consecutive failures. */
   get failures(): number {
     return this.#failures
   }
 
   /**
-   * Makes a call, or rejects with a {@link CircuitOpenError}. A failure that `counts` does not name says nothing about the service:
-   * it is passed on, and changes nothing. With a signal, a call waits for the outcome of a trial that is under way, until it is aborted.
+   * Makes a call, or rejects with a {@link CircuitOpenError}. A failure for which `counts` returns false says nothing about the service: it
+   * is rethrown without a change of state. With a `waiting` signal, a call waits for a running trial to end, until the signal aborts.
    */
   async run<T>(
     work: () => Promise<T>,
@@ -72,7 +73,7 @@ export class CircuitBreaker {
     }
     try {
       const made = await work()
-      // One that began before it opened says nothing about the time since: only the trial closes it.
+      // A call that began before the circuit opened proves nothing about the present: only the trial closes it.
       if (isTrial || this.#openedAt === undefined) this.#close()
       return made
     } catch (error) {
@@ -97,7 +98,7 @@ export class CircuitBreaker {
 
   #fail(isTrial: boolean): void {
     this.#failures++
-    // Calls that were under way when it opened do not keep it open for longer.
+    // Failures of calls already in flight when the circuit opened do not extend the open period.
     const opens = isTrial || (this.#openedAt === undefined && this.#failures >= this.#threshold)
     if (!opens) return
     this.#openedAt = this.#now()

@@ -3,7 +3,7 @@ import { CLASSIFIER_VERSION } from '../analysis/classify-page.ts'
 import { readPage } from '../crawl/read-page.ts'
 import { classifyReading } from './classified-reader.ts'
 
-test('what was read of a page says what kind of page it is', () => {
+test('classifyReading adds the page class to a reading', () => {
   const links = Array.from({ length: 15 }, (_, i) => `<li><a href="/a/${i}">A page about ${i}</a></li>`).join('')
   const reading = readPage({ url: 'https://news.example/', body: `<h1>News</h1><ul>${links}</ul>` }, '/')
   const classified = classifyReading(reading)
@@ -11,7 +11,7 @@ test('what was read of a page says what kind of page it is', () => {
   expect(classified.record?.page).toBe(reading.record?.page)
 })
 
-test('what is no page stays as it is', () => {
+test('classifyReading returns a reading without a page unchanged', () => {
   const reading = readPage({ url: 'https://news.example/', body: '' }, '/')
   expect(classifyReading(reading)).toBe(reading)
 })

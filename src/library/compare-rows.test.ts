@@ -5,7 +5,7 @@ import { compareRows } from './compare-rows.ts'
 import { atRest, isSameRow, shiftRows, withoutNul } from './held-rows.ts'
 import { type Cell, HELD_TABLES, type HeldRow, type HeldTable, withoutNumber } from './held-tables.ts'
 
-/** Names and what is said of them. */
+/** A table of names with values. */
 const TABLE: HeldTable = {
   name: 'things',
   label: 'thing',
@@ -26,8 +26,8 @@ async function* inBatches(facts: Readonly<Record<string, number>>, size: number)
   for (let done = 0; done < rows.length; done += size) yield rows.slice(done, done + size)
 }
 
-describe('two libraries side by side', () => {
-  test('differ by what has to be done to one to make it the other', async () => {
+describe('compareRows', () => {
+  test('returns the changes that turn the target into the origin', async () => {
     await fc.assert(
       fc.asyncProperty(
         things,
@@ -63,7 +63,7 @@ describe('two libraries side by side', () => {
 describe('rows', () => {
   const tableOf = (name: string) => HELD_TABLES.find((table) => table.name === name) ?? TABLE
 
-  test('get other numbers and have their own again on the way back; 0 and nothing stay', () => {
+  test('shiftRows changes ids and reverses it; 0 and null stay', () => {
     const table = tableOf('crawl_ids')
     const rows: HeldRow[] = [
       [5, 'a', 2],
@@ -79,17 +79,17 @@ describe('rows', () => {
     expect(shiftRows(table, rows, {})).toBe(rows)
   })
 
-  test('are the same by their bytes', () => {
+  test('isSameRow compares bytes by content', () => {
     expect(isSameRow(['a', Uint8Array.of(1, 2)], ['a', Uint8Array.of(1, 2)])).toBe(true)
     expect(isSameRow(['a', Uint8Array.of(1, 2)], ['a', Uint8Array.of(1, 3)])).toBe(false)
     expect(isSameRow([null], [0])).toBe(false)
   })
 
-  test('have no NUL where there can be none, and no lease', () => {
+  test('withoutNul replaces NUL characters', () => {
     expect(withoutNul([['a\0b', 1, null]])).toEqual([['a\u{fffd}b', 1, null]])
   })
 
-  test('are those of a library that nobody is at', () => {
+  test('atRest resets leases, open jobs and running analyses', () => {
     const settled = (name: string, given: Readonly<Record<string, Cell>>) => {
       const table = tableOf(name)
       const [row = []] = atRest(table, [table.columns.map((column) => given[column.name] ?? null)])
@@ -114,7 +114,7 @@ describe('rows', () => {
     })
   })
 
-  test('lose the numbers that they are only sorted by, and no others', () => {
+  test('withoutNumber removes only ids that merely define the order', () => {
     expect(withoutNumber(tableOf('crawl_jobs')).columns.map(({ name }) => name)).not.toContain('number')
     expect(withoutNumber(tableOf('ledger'))).toEqual(tableOf('ledger'))
   })

@@ -2,17 +2,17 @@ import { createKeyOrder, isSameRow } from './held-rows.ts'
 import type { HeldRow, HeldTable } from './held-tables.ts'
 import type { RowChanges } from './holdings.ts'
 
-/** How some rows of one library compare with those of another: what has to be done to the other, and what is the same. */
+/** Differences between rows of two libraries: changes to apply to the target, and rows that are equal. */
 export interface ComparedRows extends RowChanges {
   readonly same: readonly HeldRow[]
 }
 
 type Batches = AsyncIterable<readonly HeldRow[]>
 
-/** So many rows that are only in the other library are told of at once. */
+/** Batch size for rows after the end of the origin, which exist only in the target. */
 const REMOVED_AT_ONCE = 500
 
-/** Walks through the rows of a table in two libraries side by side, in the order of their keys. */
+/** Compares a table of two libraries row by row, in key order. */
 export async function* compareRows(table: HeldTable, origin: Batches, target: Batches): AsyncGenerator<ComparedRows> {
   const order = createKeyOrder(table)
   const ahead = createLookahead(target)
@@ -44,9 +44,9 @@ export async function* compareRows(table: HeldTable, origin: Batches, target: Ba
   }
 }
 
-/** Rows one by one, without a promise for each. */
+/** Iterates over rows without one promise per row. */
 interface Lookahead {
-  /** Whether the next row is at hand, or known not to be there. */
+  /** Whether `next` can answer without reading another batch. */
   isRead(): boolean
   next(): HeldRow | undefined
   read(): Promise<HeldRow | undefined>

@@ -26,88 +26,88 @@ import { writeCitation, writeMention } from './words.ts'
 export interface AnswerParts {
   readonly passages: readonly Passage[]
   readonly more: readonly PageMention[]
-  /** How many of those fit into the budget: a text shows no others. */
+  /** Number of mentions that fit into the token budget; a text answer shows only these. */
   readonly moreShown: number
   readonly tokens: number
 }
 
-/** How much an answer may hold. */
+/** Limits of an answer. */
 export interface AnswerRoom {
-  /** Pages. */
+  /** Maximum number of pages. */
   readonly limit: number
-  /** Model tokens of the whole text: passages, their citations and mentions. */
+  /** Maximum number of model tokens for the whole text: passages, citations and mentions. */
   readonly tokens: number
 }
 
-/** Turns hits into answers, one after the other, so that nothing is shown twice and nothing is left out. */
+/** Turns hits into consecutive answers without repeating a text or losing a hit. */
 export interface AnswerComposer {
-  /** Adds hits that come after those that are there. */
+  /** Appends hits that rank below the present ones. */
   add(hits: readonly GroupedHit[]): void
-  /** Takes back the hits on a page, by its source and key; false where an answer has shown or mentioned it. */
+  /** Withdraws the hits of a page, given its source and key; returns false if an answer already shows or mentions it. */
   withdraw(page: string): boolean
-  /** Whether there are hits that were not shown yet. */
+  /** Whether any hits have not been shown. */
   readonly hasHits: boolean
-  /** Pages with such hits. */
+  /** Counts pages with hits that have not been shown. */
   countPages(): number
-  /** Whether near-duplicates of shown pages are still to be mentioned. */
+  /** Whether near-duplicates of shown pages still need a mention. */
   readonly hasRepeats: boolean
   compose(room: AnswerRoom): Promise<AnswerParts>
 }
 
-/** Passages of one page in one answer: more of them would crowd out other pages. */
+/** Maximum number of passages from one page; more would crowd out other pages. */
 const MOST_PER_PAGE = 3
 
-/** A text with more links than this is a list of them: worth a mention, as long as there is anything else to show. */
+/** A text with a larger share of links is a list of links: it is only mentioned if there is anything else to show. */
 const LIST_OF_LINKS = 0.75
 
 /** No further passage starts when less than this share of the budget is left. */
 const LEAST_SHARE = 1 / 25
 
-/** A hit with less than this share of the best score adds little: its page is mentioned. */
+/** A hit below this share of the best score gets a mention instead of a passage. */
 const WEAK_SHARE = 0.6
 
-/** What a passage of its kind may grow to, as shares of an answer, and within which tokens. */
+/** Target size of the first and of further passages, as a share of the token budget with bounds in tokens. */
 const FIRST = { share: 1 / 2, least: 240, most: 3000, stretch: 1.2 }
 const FURTHER = { share: 1 / 6, least: 150, most: 800, stretch: 1.6 }
 
-/** Passages of an answer: so many, or one for each share of this many tokens. */
+/** Maximum number of passages: at least LEAST_PASSAGES, or one per PASSAGE_TOKENS of the budget. */
 const LEAST_PASSAGES = 4
 const PASSAGE_TOKENS = 500
 
-/** Tokens of text that the best passage may take, however small the answer. */
+/** Tokens of text that the best passage may take, however small the budget. */
 const LEAST_TEXT = 60
 
-/** About what the mention of a page takes, and how much of an answer passages leave to mentions at most. */
+/** Estimated tokens of one mention, and the maximum share of the budget reserved for mentions. */
 const MENTION_TOKENS = 45
 const MENTION_SHARE = 1 / 4
 
-/** Characters between the blocks of an answer, and the number of each. */
+/** Characters that the separator and number of each block add. */
 const BLOCK_CHARS = 8
 
-/** Characters of the line that shows why a page is mentioned. */
+/** Length in characters of the line that shows why a page is mentioned. */
 const LINE_CHARS = 120
 
-/** A page that hits stand in. */
+/** A page with hits, of which parts have been read. */
 interface OpenPage {
   readonly parts: OpenPart[]
-  /** Lines that were shown, in this answer or one before. */
+  /** Lines already shown, in this answer or an earlier one. */
   readonly taken: LineRange[]
 }
 
-/** A part of a page that was read, and a hit in it. */
+/** A hit with the part of the page it is in. */
 interface OpenHit {
   readonly page: OpenPage
   readonly part: OpenPart
 }
 
-/** A part of a page that was read. */
+/** A part of a page, read from the store. */
 interface OpenPart {
   readonly excerpt: PageExcerpt
-  /** Counts the lines of the part. */
+  /** Its line numbers count from the start of the part. */
   readonly grower: PassageGrower
 }
 
-/** A passage of the answer that is being made. */
+/** A passage of the answer under construction. */
 interface Draft extends OpenHit {
   grown: GrownPassage
   /** Best first. */
@@ -115,22 +115,22 @@ interface Draft extends OpenHit {
   said: ComparableText
 }
 
-/** A passage that was shown. */
+/** A passage already shown. */
 interface Said {
   readonly sourceId: string
   readonly said: ComparableText
 }
 
 /**
- * Begins answers from the pages of a store; `origins` are the sources that hits can come from. With `showsRepeats` a text is shown as often
- * as it is found.
+ * Creates a composer over the pages of a store; `origins` are the sources that hits can come from. With `showsRepeats`, equal texts are
+ * shown every time.
  */
 export function createComposer(store: Store, origins: Origins, showsRepeats = false): AnswerComposer {
   const pages = new Map<string, OpenPage>()
-  /** Texts of earlier answers. */
+  /** Texts shown in earlier answers. */
   const earlier: Said[] = []
   let queue: readonly GroupedHit[] = []
-  /** Hits on other pages that say what was shown: those pages are mentioned where there is room. */
+  /** Hits on other pages with a text already shown: their pages are mentioned if there is room. */
   let repeats: readonly GroupedHit[] = []
   /** Pages that answers have shown or mentioned. */
   const named = new Set<string>()
@@ -144,9 +144,9 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
     const known = page.parts.find(({ excerpt: { enough } }) => isBetween(chunk.chunkIndex, enough.first, enough.last))
     if (known !== undefined) return { page, part: known }
     const stored = await store.readExcerpt(sourceId, chunk.path, chunk.chunkIndex)
-    // The page is gone or was replaced: the hit was removed during the search.
+    // The page was removed or replaced during the search.
     if (stored === undefined || !isIn(stored, hit)) return null
-    // Before it is measured: addresses are longer than what they are written as.
+    // Resolves links before measuring, because full addresses are longer than relative ones.
     const excerpt = { ...stored, markdown: showLinks(hit, stored.markdown, origins) }
     const part = { excerpt, grower: createGrower(toPassagePage(excerpt)) }
     page.parts.push(part)
@@ -185,7 +185,7 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
         else answer.mention(hit)
       }
       queue = queue.filter((hit) => !shown.has(hit))
-      // Lists of links are mentioned where texts leave room for them.
+      // Mentions lists of links only if passages leave room.
       for (const hit of queue) if (!answer.isFull(hit)) answer.mention(hit)
       repeats = [...repeats, ...answer.listRepeats()].filter((hit) => !named.has(keyOf(hit)))
       for (const hit of repeats) if (!answer.isFull(hit)) answer.mention(hit)
@@ -202,31 +202,31 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
   }
 }
 
-/** An answer that is being made. */
+/** An answer under construction. */
 interface DraftAnswer {
-  /** Whether a hit is on a page for which there is no room. */
+  /** Whether the hit is on a page that no longer fits the answer. */
   isFull(hit: GroupedHit): boolean
   /** Mentions the page of a hit, unless a passage shows it. */
   mention(hit: GroupedHit): void
-  /** Takes a hit into the answer; false when it has to wait for the next one. */
+  /** Adds a hit to the answer; returns false if it must wait for the next answer. */
   take(hit: GroupedHit, open: () => Promise<OpenHit | null>): Promise<boolean>
   listDrafts(): readonly Draft[]
-  /** The best hit of each page that has no passage. */
+  /** The best hit of each page without a passage. */
   listMentions(): readonly GroupedHit[]
-  /** Hits on other pages that nearly say what was shown; another version of the same that says it exactly is none. */
+  /** Hits on other pages that nearly repeat a shown text, except another version of the same page with exactly that text. */
   listRepeats(): readonly GroupedHit[]
 }
 
 /**
- * `earlier` is what was said before; without it, nothing that is said again is left out. `pages` is how many pages matched: passages
- * leave room to mention those that are not shown.
+ * `earlier` holds texts already shown; if it is undefined, repeats are not left out. `pages` is the number of matching pages: passages
+ * leave room to mention those not shown.
  */
 function createDraftAnswer(
   { limit, tokens: budget, pages: count }: AnswerRoom & { readonly pages: number },
   origins: Origins,
   earlier: readonly Said[] | undefined,
 ): DraftAnswer {
-  /** The passages of each page of the answer; a page without is mentioned. */
+  /** Passages by page; a page with no passage is mentioned. */
   const pages = new Map<string, { readonly first: GroupedHit; readonly drafts: Draft[] }>()
   const drafts: Draft[] = []
   const repeats: GroupedHit[] = []
@@ -234,7 +234,7 @@ function createDraftAnswer(
   let left = budget - (forMentions < MENTION_TOKENS ? 0 : Math.ceil(forMentions))
   const maxPassages = Math.max(LEAST_PASSAGES, Math.round(budget / PASSAGE_TOKENS))
   let best = 0
-  /** Whether a page had to be left to a mention: no page that ranks below it gets a passage, so that pages stay in their order. */
+  /** Set once a page had to be left to a mention: lower-ranked pages then get no passage, so that pages keep their order. */
   let isClosed = false
 
   const pageOf = (hit: GroupedHit) => {
@@ -246,7 +246,7 @@ function createDraftAnswer(
     return page
   }
 
-  /** Joins a passage to its neighbour, if there is one and both fit in one. */
+  /** Merges a passage with an adjacent one if the result fits the size limit. */
   const joinNeighbour = (
     hit: GroupedHit,
     grown: GrownPassage,
@@ -269,18 +269,18 @@ function createDraftAnswer(
     return false
   }
 
-  /** Whether a passage repeats another. Other pages must say the same; other versions of one page may differ in details. */
+  /** Whether a passage repeats another. Different pages must have the same text; versions of one page may differ in details. */
   const isRepeat = (hit: GroupedHit, said: ComparableText, other: Said): boolean => {
     if (!isNearDuplicate(other.said, said)) return false
     return origins.areVersions(hit.sourceId, other.sourceId) || saysSame(other.said, said)
   }
 
-  /** Keeps a hit to be mentioned, unless it is on another version of a page that says the same. */
+  /** Queues a hit for a mention, unless its page is another version with the same text. */
   const keepRepeat = (hit: GroupedHit, said: ComparableText, other: Said): void => {
     if (!origins.areVersions(hit.sourceId, other.sourceId) || !saysSame(other.said, said)) repeats.push(hit)
   }
 
-  /** Puts a passage in the place of one that says the same for an older version; true when there is one that says the same. */
+  /** Replaces a passage by the same text of a newer version; returns true if a passage with the same text exists. */
   const meetsDuplicate = (hit: GroupedHit, grown: GrownPassage, open: OpenHit, said: ComparableText): boolean => {
     if (earlier === undefined) return false
     const before = earlier.find((other) => isRepeat(hit, said, other))
@@ -326,7 +326,7 @@ function createDraftAnswer(
       const opened = await open()
       if (opened === null) return true
       const cited = citedTokens(hit, opened, origins)
-      // Where there is hardly room for a citation, the best passage shows some text all the same.
+      // Shows some text of the best passage even if the citation alone nearly fills the budget.
       const forText = Math.max(left - cited, drafts.length === 0 ? Math.min(left, LEAST_TEXT) : 0)
       const room = sizesFor(drafts.length, budget, forText)
       const grown = grow(opened, hit, room)
@@ -336,7 +336,7 @@ function createDraftAnswer(
       }
       if (grown === 'too-large') {
         pageOf(hit)
-        // A passage that does not fit an empty answer is only mentioned; the next answer continues after it.
+        // A passage too large for an empty answer is only mentioned; the next answer continues after it.
         if (drafts.length === 0) return true
         isClosed ||= own.length === 0
         return false
@@ -362,7 +362,7 @@ function createDraftAnswer(
   }
 }
 
-/** Whether an excerpt holds the chunk of a hit as it was found; a chunk may begin with lines of the one before. */
+/** Whether an excerpt still holds the chunk of a hit as it was found; a chunk may overlap the end of the previous one. */
 function isIn({ first, spans }: PageExcerpt, { chunk }: GroupedHit): boolean {
   const span = spans[chunk.chunkIndex - first]
   return (
@@ -370,14 +370,14 @@ function isIn({ first, spans }: PageExcerpt, { chunk }: GroupedHit): boolean {
   )
 }
 
-/** Markdown of the page of a hit with the addresses that its links lead to. */
+/** Returns the Markdown of a page with its links resolved to full addresses. */
 function showLinks({ sourceId, url, chunk }: GroupedHit, markdown: string, origins: Origins): string {
   const source = origins.sourceOf(sourceId)
   if (source === undefined || chunk.kind !== 'markdown') return markdown
   return withShownLinks(source, { url, key: chunk.path, markdown })
 }
 
-/** An excerpt as a page of its own. */
+/** Converts an excerpt to a page of its own, with line numbers from its start. */
 function toPassagePage({ markdown, linesBefore, spans }: PageExcerpt): PassagePage {
   return { markdown, chunks: spans.map((span) => ({ headingPath: span.headingPath, ...shift(span, -linesBefore) })) }
 }
@@ -386,7 +386,7 @@ function shift({ startLine, endLine }: LineRange, lines: number): LineRange {
   return { startLine: startLine + lines, endLine: endLine + lines }
 }
 
-/** Grows a hit; lines are those of its page. */
+/** Grows a hit into a passage; returned lines count from the start of the page. */
 function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: PassageRoom): Growth {
   const { first, linesBefore } = part.excerpt
   const found = {
@@ -400,7 +400,7 @@ function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: Passa
   return typeof grown === 'string' ? grown : { ...grown, ...shift(grown, linesBefore) }
 }
 
-/** Two passages of a part as one; lines are those of the page. */
+/** Merges two passages of a part; lines count from the start of the page. */
 function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, most: number): GrownPassage | undefined {
   const { linesBefore } = excerpt
   const inPart = (grown: GrownPassage) => ({ ...grown, ...shift(grown, -linesBefore) })
@@ -408,14 +408,14 @@ function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, m
   return joined && { ...joined, ...shift(joined, linesBefore) }
 }
 
-/** How large the next passage may become: the first one shows more. */
+/** Size limits of the next passage; the first one may be larger. */
 function sizesFor(passages: number, budget: number, left: number): PassageRoom {
   const { share, least, most, stretch } = passages === 0 ? FIRST : FURTHER
   const target = Math.min(most, Math.max(least, Math.round(budget * share)))
   return { target, most: Math.round(target * stretch), left, budget: passages === 0 ? left : budget }
 }
 
-/** About how many tokens the citation of a hit takes. */
+/** Estimates the tokens of a citation. */
 function citedTokens(hit: GroupedHit, { part }: OpenHit, origins: Origins): number {
   const { chunk, similar } = hit
   const { headingPath, startLine, endLine } = chunk
@@ -424,14 +424,14 @@ function citedTokens(hit: GroupedHit, { part }: OpenHit, origins: Origins): numb
   return tokensOf(writeCitation(citation))
 }
 
-/** Tokens of a line of an answer, with its number and what parts it from the next. */
+/** Estimates the tokens of a line with its number and separator. */
 function tokensOf(line: string): number {
   return Math.ceil((line.length + BLOCK_CHARS) / CHARS_PER_TOKEN)
 }
 
 /**
- * Mentions, best first. Those that there is room for show why they are there as long as there is more; an answer of nothing but mentions
- * has room for at least one.
+ * Lists mentions, best first. Those within the token budget get a line that shows why, while room remains; an answer without passages shows
+ * at least one.
  */
 function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: Origins): FittedMentions {
   const more = hits.map((hit) => createMention(hit, origins))
@@ -459,7 +459,7 @@ function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean
 /** The pages that are mentioned, and how. */
 type FittedMentions = Pick<AnswerParts, 'more' | 'moreShown' | 'tokens'>
 
-/** Of chunks with the same text the one of the newest version, and those on pages that are no other version of the same. */
+/** Splits hits with equal texts: `first` keeps the newest version, `repeats` the same text on pages that are not versions of that page. */
 function partRepeats(
   hits: readonly GroupedHit[],
   origins: Origins,
@@ -482,7 +482,7 @@ function partRepeats(
   return { first: hits.filter(isFirst), repeats: hits.filter(isElsewhere) }
 }
 
-/** Names the text of a hit: by the number that the index has of it, where that tells. */
+/** Identifies the text of a hit: by its number in the index, or by its content hash if the number is 0. */
 function textOf({ text, chunk }: GroupedHit): number | string {
   return text === 0 ? chunk.contentHash : text
 }
@@ -524,7 +524,7 @@ function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage 
   }
 }
 
-/** The chunk that a passage begins in: that of its hit, or one before it. */
+/** Returns the chunk that a passage begins in: that of its hit, or an earlier one. */
 function spanAt(
   { spans, first }: PageExcerpt,
   { chunk }: GroupedHit,
@@ -535,18 +535,18 @@ function spanAt(
   return spans.findLast(({ startLine }) => startLine <= line)
 }
 
-/** The pages that are not shown because this one is, where there are any. */
+/** Returns the pages that this hit stands for, if any. */
 function similarOf({ similar }: GroupedHit): { readonly similar?: readonly SimilarPage[] } {
   return similar.length === 0 ? {} : { similar: [...similar] }
 }
 
-/** A page is mentioned without the anchor of a section: to know it the page would have to be read. */
+/** A mention has no section anchor, because finding it would require reading the page. */
 function createMention(hit: GroupedHit, origins: Origins): PageMention {
   const { url, chunk, score } = hit
   return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line: '', score, ...similarOf(hit) }
 }
 
-/** One line of a hit that shows why it is there; the headings stand before it. */
+/** Writes one line of a hit that shows why it matches; headings are left out because they precede it. */
 function writeLine({ chunk, terms }: GroupedHit): string {
   const text = chunk.kind === 'markdown' ? writePlain(chunk.content.replace(HEADING_LINES, '')) : chunk.content
   return writeSnippet(text, terms, { ...textAnalyzer, chars: LINE_CHARS })
@@ -554,7 +554,7 @@ function writeLine({ chunk, terms }: GroupedHit): string {
 
 const HEADING_LINES = /^#{1,6} .*$/gm
 
-/** Citation of every part of an answer. */
+/** Fields of a citation that passages and mentions share. */
 function placeOf(
   { sourceId, title, chunk }: GroupedHit,
   origins: Origins,
@@ -568,7 +568,7 @@ function keyOf({ pageKey }: GroupedHit): string {
   return pageKey
 }
 
-/** Whether two heading paths are the same, or one of them is a section of the other. */
+/** Whether two heading paths are equal or one contains the other. */
 function areNested(a: readonly string[], b: readonly string[]): boolean {
   const [outer, inner] = a.length <= b.length ? [a, b] : [b, a]
   return outer.every((heading, i) => heading === inner[i])

@@ -8,35 +8,35 @@ export type CopiedLibrary = Pick<Library, 'store' | 'clock' | 'runner' | 'sha256
   readonly holdings: Holdings
 }
 
-/** What is to be copied where. */
+/** Input of a library copy. */
 export interface CopyInput {
   readonly from: CopiedLibrary
   readonly to: CopiedLibrary
-  /** Puts it beside what the other library has. @default false */
+  /** Adds to the content of a library that is not empty. @default false */
   readonly add?: boolean
   readonly onProgress?: (progress: CopyProgress) => void
   readonly signal?: AbortSignal
 }
 
-/** How far a copy is. */
+/** Progress of a copy. */
 export interface CopyProgress {
   readonly step: 'copying' | 'verifying' | 'indexing'
-  /** What its rows are called that are at hand. */
+  /** Label of the table in progress. */
   readonly label: string
-  /** Rows that are done, of so many. */
+  /** Rows done, and rows in total. */
   readonly done: number
   readonly total: number
 }
 
 /** A copy that has begun. */
 export interface BegunCopy extends CopyInput {
-  /** The origin as it is read. */
+  /** Consistent view of the origin that all reads use. */
   readonly view: HeldView
   readonly survey: OriginSurvey
   readonly arrival: Arrival
 }
 
-/** What cannot be copied, and what to do about it. */
+/** Creates the error for a copy that cannot be made, with advice. */
 export function refuseCopy({ from, to }: CopyInput, problem: string, advice: string): PharosError {
   return new PharosError('COPY_REFUSED', { origin: from.store.location, target: to.store.location, problem, advice })
 }

@@ -6,7 +6,7 @@ import type { Job, Jobs } from './jobs.ts'
 import type { Library } from './library.ts'
 import { addSource } from './operations/add-source.ts'
 
-/** A site whose pages take a while. */
+/** Stages a site with slow pages. */
 function stageSlow(count = 6, delayMs = 40): Promise<Stage> {
   const paths = Array.from({ length: count }, (_, i) => `/p${i}`)
   return stage({
@@ -26,7 +26,7 @@ async function untilEnd(jobs: Jobs, crawlId: string): Promise<Job> {
   return job
 }
 
-test('a crawl goes on after its start was answered, and is counted', async () => {
+test('start returns while the crawl continues, and its pages are counted', async () => {
   const { library, source } = await stageSlow()
   let ends = 0
   const jobs = createJobs(library, { onEnd: () => ends++ })
@@ -53,7 +53,7 @@ test('a crawl goes on after its start was answered, and is counted', async () =>
   expect(ends).toBe(2)
 })
 
-test('a refused start leaves nothing behind', async () => {
+test('start stores nothing when it is refused', async () => {
   const { library, source } = await stageSlow()
   const jobs = createJobs(library)
   const scope = { block: ['https://not-a-path/'] }
@@ -62,12 +62,12 @@ test('a refused start leaves nothing behind', async () => {
   expect(await library.store.listCrawls(source.id, 10)).toEqual([])
 })
 
-test('there is an end to how many run at once', async () => {
+test('start refuses more than the maximum number of jobs', async () => {
   const { library, source } = await stageSlow(20, 100)
   const others = []
   for (const name of ['two', 'three']) others.push(await addSource(library, { url: source.url, name }))
   const jobs = createJobs(library, { maxRunning: 2 })
-  // Both at once: those that are only about to begin count as well.
+  // Concurrent starts count before they are recorded.
   const all = [source, ...others]
   const started = await Promise.allSettled(all.map((one) => jobs.start(one, { kind: 'add' })))
   expect(started.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
@@ -79,7 +79,7 @@ test('there is an end to how many run at once', async () => {
   await jobs.close()
 })
 
-test('one that goes on counts what it had done before', async () => {
+test('a resumed crawl includes the counts from before its interruption', async () => {
   const { library, source } = await stageSlow(40, 100)
   const jobs = createJobs(library)
   const crawlId = await jobs.start(source, { kind: 'add' })
@@ -94,7 +94,7 @@ test('one that goes on counts what it had done before', async () => {
   expect((await untilEnd(jobs, crawlId)).progress).toMatchObject({ pagesCrawled: 41, pagesTotal: 41, errors: 1 })
 })
 
-test('whoever cancels waits for a moment, and closing waits for the end', async () => {
+test('cancel waits briefly, and close waits for the end', async () => {
   const { library, source } = await stageSlow(40, 100)
   const jobs = createJobs(library)
   const first = await jobs.start(source, { kind: 'add' })
@@ -103,14 +103,14 @@ test('whoever cancels waits for a moment, and closing waits for the end', async 
   expect(await jobs.cancel(first)).toBe(false)
   expect(await jobs.cancel('unknown')).toBe(false)
 
-  // The interrupted one goes on, under its id.
+  // The interrupted crawl resumes under its id.
   expect(await jobs.start(source, { kind: 'add' })).toBe(first)
   await jobs.close()
   expect(jobs.find(first)?.endedAt).not.toBeNull()
   await expect(jobs.start(source, { kind: 'add' })).rejects.toMatchObject({ code: 'INTERRUPTED' })
 })
 
-test('one that ended is forgotten after its time, one that runs is not', async () => {
+test('an ended job is forgotten after its time, a running one is not', async () => {
   const { library, source } = await stageSlow(2, 300)
   let ahead = 0
   const later: Library = { ...library, clock: { ...library.clock, now: () => library.clock.now() + ahead } }
@@ -127,7 +127,7 @@ test('one that ended is forgotten after its time, one that runs is not', async (
   expect(jobs.find(crawlId)).toBeUndefined()
 })
 
-test('a crawl that breaks off says why', async () => {
+test('a crawl that fails reports why', async () => {
   const { library, source } = await stageSlow()
   const broken: Library = {
     ...library,

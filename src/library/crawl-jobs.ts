@@ -10,31 +10,31 @@ import { createNoteKeeper } from './operations/keep-notes.ts'
 import { labelOf, type Source } from './source.ts'
 import { isTree } from './tree.ts'
 
-/** How crawls in the background are kept. */
+/** Options of background crawls. */
 export interface JobsOptions {
-  /** How long one that ended is remembered, in milliseconds. @default 1 h */
+  /** How long an ended job stays in memory, in milliseconds. @default 1 h */
   readonly keepMs?: number
-  /** How long whoever cancels one waits for its end, in milliseconds. @default 500 ms */
+  /** How long `cancel` waits for a job to end, in milliseconds. @default 500 ms */
   readonly cancelMs?: number
-  /** So many run at once; further ones are refused. @default 8 */
+  /** Maximum number of concurrent jobs; more are refused. @default 8 */
   readonly maxRunning?: number
-  /** Told whenever one ended. */
+  /** Called whenever a job has ended. */
   readonly onEnd?: () => void
 }
 
 const KEEP_MS = 3_600_000
 const CANCEL_MS = 500
 const MAX_RUNNING = 8
-/** So many addresses that failed, and as many that were filtered, are remembered of each. */
+/** Maximum number of failed, and of filtered, addresses listed per job. */
 const MAX_LISTED = 20
 
 /** Runs crawls of a library in the background of this process. */
 export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   const { clock } = library
   const { keepMs = KEEP_MS, cancelMs = CANCEL_MS, maxRunning = MAX_RUNNING, onEnd } = options
-  // In the order of their starts.
+  // Sorted by start.
   const jobs = new Map<string, RunningJob>()
-  /** Those that were asked for and are not recorded yet. */
+  /** Number of jobs requested but not yet recorded. */
   let beginning = 0
   let isClosed = false
 
@@ -45,7 +45,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   }
   const begin = async (source: Source, input: CrawlInput): Promise<RunningJob> => {
     const running = [...jobs.values()].filter(({ endedAt }) => endedAt === null)
-    // One of the same source is refused as such.
+    // A second crawl of the same source has an error of its own.
     const isOwn = running.some(({ sourceId }) => sourceId === source.id)
     if (!isOwn && running.length + beginning >= maxRunning) {
       const count = running.length + beginning
@@ -66,7 +66,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
       if (isClosed) throw new PharosError('INTERRUPTED')
       forgetOld()
       const job = await begin(source, input)
-      // One that goes on is the newest again.
+      // A resumed job becomes the newest again.
       jobs.delete(job.crawlId)
       jobs.set(job.crawlId, job)
       void job.untilEnded().then(onEnd)
@@ -97,7 +97,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   }
 }
 
-/** A crawl that runs here, and what its events have told. */
+/** A crawl in this process, with counts taken from its events. */
 class RunningJob implements Job {
   readonly sourceId: string
   readonly startedAt: number
@@ -130,9 +130,9 @@ class RunningJob implements Job {
     return this.#tally.progress
   }
 
-  /** Waits until the crawl is recorded; the rest goes on by itself. */
+  /** Resolves once the crawl is recorded; the crawl itself continues in the background. */
   async begin(): Promise<void> {
-    // Loaded when it is needed: the engine knows every public suffix, which takes long to read.
+    // Imported lazily: the engine loads the public suffix list, which is slow.
     const { crawlSource } = await import('./operations/crawl-source.ts')
     const events = crawlSource(this.#library, this.#source, this.#input, this.#abort.signal)
     const first = await events.next()
@@ -141,7 +141,7 @@ class RunningJob implements Job {
     }
     this.#crawlId = first.value.crawlId
     await this.#keep(first.value)
-    // Of a tree everything is looked at again.
+    // A resumed run over a tree checks every file again, so its counts start at zero.
     if (first.value.isResumed && !isTree(this.#source))
       this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
     this.#work = this.#read(events, await this.#embed())
@@ -152,13 +152,13 @@ class RunningJob implements Job {
     return this.#work
   }
 
-  /** Stops it, and waits for that. */
+  /** Stops the crawl and waits for its end. */
   async stop(): Promise<void> {
     this.#abort.abort(new PharosError('INTERRUPTED'))
     await this.#work
   }
 
-  /** Embeds what the crawl brings, where that is wanted. */
+  /** Embeds new pages during the crawl if the library is configured to. */
   async #embed(): Promise<ArrivalEmbedding | undefined> {
     if (this.#library.embedsNew !== true) return undefined
     const { embedArrivals } = await import('./operations/embed-arrivals.ts')
@@ -181,7 +181,7 @@ class RunningJob implements Job {
     if (arrivals === undefined) return
     await arrivals.stop()
     const { beginEmbedding } = await import('./operations/embed-arrivals.ts')
-    // The server does the rest. What is wrong with the model is said by each search.
+    // The server embeds the rest; every search reports problems with the model.
     await beginEmbedding(this.#library, this.#source, this.#abort.signal).catch(() => undefined)
   }
 }
@@ -189,7 +189,7 @@ class RunningJob implements Job {
 /** Reasons for which the scope refuses an address. */
 const FILTERS: ReadonlySet<string> = new Set(FILTER_REASONS)
 
-/** What is counted of a crawl. */
+/** Counters of a crawl. */
 class Tally {
   #indexed = 0
   #unchanged = 0
@@ -211,7 +211,7 @@ class Tally {
     }
   }
 
-  /** Begins with what was done before the crawl was interrupted. */
+  /** Starts from the counts before the interruption. */
   goOn({ indexed, unchanged, failed }: LedgerCounts['states']): void {
     this.#indexed = indexed
     this.#unchanged = unchanged
@@ -234,7 +234,7 @@ class Tally {
         }
         return
       case 'progress':
-        // What an earlier run left to be done is in these numbers only.
+        // Only this event counts addresses left over from an earlier run.
         this.#queued = event.queued
         return
       case 'ended':

@@ -1,12 +1,12 @@
 import type { CrawlType } from './job-log.ts'
 
-/** What was said of some of them once: a library that still says so is brought up to date. */
+/** Former default descriptions: a library that still has one is updated. */
 export const FORMER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   intelligent:
     'Is to plan where to begin from what is known of the site. Planning comes later: until then it crawls as basic-with-sitemap.',
 }
 
-/** The ways to crawl that a library has before its owner changes them. */
+/** Default crawl types of a library, which its owner may change. */
 export const CRAWL_TYPE_SEEDS: readonly CrawlType[] = [
   {
     name: 'basic',

@@ -1,90 +1,90 @@
-/** What is to be downloaded. */
+/** A download request. */
 export interface DownloadRequest {
   readonly url: string
-  /** Media types that are wanted. @default any */
+  /** Accepted media types. @default any */
   readonly accept?: string
-  /** Most bytes of the answer. */
+  /** Maximum size of the response in bytes. */
   readonly maxBytes: number
-  /** Fields that go to the origin of the address alone, and nowhere it leads to. */
+  /** Headers sent only to the origin of the address, never to redirect targets. */
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Downloads a file by its address: its bytes in pieces, which have to be read to their end, or given up. Redirects are followed, each
- * checked like the first address. Rejects with a {@link DownloadError} when there is nothing to be had, when it breaks off or is too
- * large, and with the reason of the signal when it is aborted.
+ * Downloads a file as pieces of bytes, which the caller must read to the end or cancel. Redirects are followed, each checked like the first
+ * address. Rejects with a {@link DownloadError} if the file does not exist, the transfer breaks off or the file is too large, and with the
+ * reason of the signal on abort.
  */
 export type Download = (request: DownloadRequest) => Promise<AsyncIterable<Uint8Array>>
 
-/** Ways to download, which must be closed. */
+/** Ways to download; the caller must close them. */
 export interface Downloads {
-  /** From the web. */
+  /** Downloads from the web. */
   readonly web: Download
-  /** From the registries that the owner configured, and from where these lead. */
+  /** Downloads from registries that the owner configured, and from where they redirect. */
   readonly registry: Download
   /**
-   * The addresses that a program which fetches by itself may reach a host by, checked like all that is downloaded from the web, the best
-   * first. Rejects with a {@link DownloadError} where there is none, or where it may not.
+   * Resolves a host for an external program that fetches by itself, with the same checks as downloads from the web, best address first.
+   * Rejects with a {@link DownloadError} if there is none or access is refused.
    */
   readonly resolve: (host: string, port: number) => Promise<readonly string[]>
   /**
-   * Opens a proxy on this machine for such a program, which leads to that one host only, through the owner's proxy where there is one. It
-   * ends with this process, and with it whatever the program fetches. It is to be closed.
+   * Opens a local proxy for an external program that reaches only that host, through the owner's proxy if one is configured. It ends with
+   * this process, which ends the program's transfers. The caller must close it.
    */
   readonly openProxy: (way: ProxyWay) => Promise<OpenProxy>
   close(): Promise<void>
 }
 
-/** Where a proxy leads, and how far. */
+/** Target and limit of a proxy. */
 export interface ProxyWay {
   readonly host: string
   readonly port: number
-  /** Where the host was found. */
+  /** Resolved addresses of the host. */
   readonly addresses: readonly string[]
-  /** Most bytes that it lets in. */
+  /** Maximum number of bytes received. */
   readonly maxBytes: number
 }
 
-/** A proxy of this process. */
+/** A proxy in this process. */
 export interface OpenProxy {
   readonly url: string
-  /** Why it last did not lead anywhere, in words; null where it did. */
+  /** Reason for the last failed connection; null if there was none. */
   readonly failure: string | null
   close(): Promise<void>
 }
 
-/** Why there is nothing. */
+/** Kinds of download failure. */
 export type DownloadProblem =
-  /** Nothing is at the address. */
+  /** The file does not exist. */
   | 'missing'
-  /** It may be had later: the server is busy or broken, or the connection broke. */
+  /** A retry may succeed: the server is busy or broken, or the connection broke. */
   | 'busy'
   | 'failed'
 
-/** An address that is not public, and what the owner has to name in allowPrivate in order to open it. */
+/** An address that is not public, and the `allowPrivate` entry that permits it. */
 export interface RefusedAddress {
   readonly address: string
   readonly rule: string
 }
 
-/** The host of an address, as allowPrivate names it. */
+/** Returns the host of an address in the form that `allowPrivate` uses. */
 export function hostRuleOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '')
 }
 
-/** Names the flag that opens an address, and no other. */
+/** Names the flag that permits this address and no other. */
 export function adviseAllowance(rule: string): string {
   return `if that is yours, add --allow-private=${rule}, or ${rule} to allowPrivate in the configuration`
 }
 
-/** There is nothing to be had. Its message is for people, and holds nothing private. */
+/** A download has failed. The message is for people and contains nothing private. */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError'
   readonly problem: DownloadProblem
-  /** How long the server asks to wait, in milliseconds; null where it does not say. */
+  /** Value of Retry-After in milliseconds; null if absent. */
   readonly retryAfterMs: number | null
-  /** The address that may not be connected to, for the owner alone; null where it is something else. */
+  /** The refused address, for the owner only; null for other failures. */
   readonly refused: RefusedAddress | null
 
   constructor(

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { FailedFiles } from './failed-files.ts'
 
-describe('a file that failed', () => {
-  test('is tried again after growing waits, a few times, and then only when it changes', () => {
+describe('FailedFiles', () => {
+  test('retries a file a few times with growing delays, then only after a change', () => {
     const files = new FailedFiles([10, 100])
     const stamp = 'first'
     expect(files.fail('a.pdf', 0, stamp)).toEqual({ retries: 0, retryAt: 10, stamp })
     expect([files.nextAt(), files.due(9), files.due(10)]).toEqual([10, [], ['a.pdf']])
     expect(files.fail('a.pdf', 10, stamp)).toEqual({ retries: 1, retryAt: 110, stamp })
-    // Read with everything else, before its time.
+    // The file is read with all others before its retry time.
     expect(files.fail('a.pdf', 50, stamp)).toEqual({ retries: 1, retryAt: 110, stamp })
     expect(files.fail('a.pdf', 110, stamp)).toEqual({ retries: 2, retryAt: null, stamp })
     expect([files.nextAt(), files.due(1e9)]).toEqual([null, []])
@@ -16,7 +16,7 @@ describe('a file that failed', () => {
     expect(files.fail('a.pdf', 500, 'second')).toEqual({ retries: 0, retryAt: 510, stamp: 'second' })
   })
 
-  test('is forgotten when it was read, once', () => {
+  test('heal forgets a file once', () => {
     const files = new FailedFiles([10])
     files.fail('a.pdf', 0, null)
     files.fail('b.pdf', 5, null)

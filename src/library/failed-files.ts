@@ -1,17 +1,17 @@
-/** How long after a failure a file is read again, the first time, the second time and so on; then only when it has changed. */
+/** Delays before each retry of a failed file; after the last one, only a change triggers another. */
 const RETRY_WAITS_MS: readonly number[] = [5000, 30_000, 180_000, 900_000]
 
 /** A file that could not be read. */
 export interface FailedFile {
-  /** How often it was read again in vain since it last changed. */
+  /** Failed retries since the file last changed. */
   readonly retries: number
-  /** When it is read again; null when only a change of it can help. */
+  /** Time of the next retry; null if only a change of the file can help. */
   readonly retryAt: number | null
-  /** What a change of it is told by; null where it could not be looked at. */
+  /** Value that changes with the file; null if the file could not be inspected. */
   readonly stamp: string | null
 }
 
-/** Remembers which files could not be read, and when it is time to try again. */
+/** Tracks files that could not be read, and when to retry them. */
 export class FailedFiles {
   readonly #waitsMs: readonly number[]
   readonly #files = new Map<string, FailedFile>()
@@ -20,7 +20,7 @@ export class FailedFiles {
     this.#waitsMs = waitsMs
   }
 
-  /** It failed. One that has changed is tried anew; one that was read before it was time, for whatever reason, goes on waiting. */
+  /** Records a failure. A changed file starts over; a file read before its retry time keeps that time. */
   fail(path: string, now: number, stamp: string | null): FailedFile {
     const before = this.#files.get(path)
     const isSame = before !== undefined && before.stamp === stamp
@@ -32,25 +32,25 @@ export class FailedFiles {
     return failed
   }
 
-  /** It was read, or is gone: what is to be said of it no more; undefined where nothing was. */
+  /** Removes a file that was read or deleted; returns its entry, or undefined if it had not failed. */
   heal(path: string): FailedFile | undefined {
     const failed = this.#files.get(path)
     this.#files.delete(path)
     return failed
   }
 
-  /** All of them. */
+  /** Paths of all failed files. */
   get paths(): readonly string[] {
     return [...this.#files.keys()]
   }
 
-  /** When the next one is to be tried again; null without any. */
+  /** Time of the next retry; null if there is none. */
   nextAt(): number | null {
     const times = [...this.#files.values()].flatMap(({ retryAt }) => retryAt ?? [])
     return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b))
   }
 
-  /** Those that are to be tried again by now. */
+  /** Lists files whose retry time has come. */
   due(now: number): string[] {
     return [...this.#files].filter(([, { retryAt }]) => retryAt !== null && retryAt <= now).map(([path]) => path)
   }

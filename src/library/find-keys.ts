@@ -7,8 +7,8 @@ import { keysOf } from './tree.ts'
 const ROWS_AT_ONCE = 1000
 
 /**
- * What a source may know an address by, the likeliest first. The pages that a registry shows of the files of a package say nothing of
- * their paths: these are looked for among the addresses that are kept.
+ * Lists keys that a source may store an address under, likeliest first. Registry pages of package files do not reveal their paths, so these
+ * are searched among the stored addresses.
  */
 export async function findKeys(library: Library, source: Source, text: string): Promise<string[]> {
   const keys = keysOf(library, source, text)

@@ -4,8 +4,8 @@ import { ChangeGatherer, EVERYTHING, GATHER_LIMITS } from './gather-changes.ts'
 const ALONE = { ...GATHER_LIMITS, togetherMs: 0 }
 const LIMITS = { ...ALONE, mostPaths: 3, mostEvents: 20 }
 
-describe('changes', () => {
-  test('are ready a second after the last one of their path, each for itself', () => {
+describe('ChangeGatherer', () => {
+  test('a path is ready one second after its last change, independently of others', () => {
     const changes = new ChangeGatherer(ALONE)
     expect(changes.nextAt()).toBe(null)
     changes.note('a.md', 0)
@@ -19,7 +19,7 @@ describe('changes', () => {
     expect(changes.nextAt()).toBe(null)
   })
 
-  test('that never come to rest are taken now and then', () => {
+  test('paths with continuous changes are taken at intervals', () => {
     const changes = new ChangeGatherer(ALONE)
     const taken: number[] = []
     for (let now = 0; now <= 70_000; now += 500) {
@@ -30,7 +30,7 @@ describe('changes', () => {
   })
 
   test.each(['.gitignore', 'sub/.pharosignore', 'out/manifest.llm.tsv', EVERYTHING])(
-    'of %j concern everything, with whatever else is waiting',
+    'a change of %j counts as a change of everything',
     (path) => {
       const changes = new ChangeGatherer(ALONE)
       changes.note('a.md', 0)
@@ -42,7 +42,7 @@ describe('changes', () => {
     },
   )
 
-  test('of many paths, or very often, concern everything', () => {
+  test('exceeding the limit of paths or events counts as a change of everything', () => {
     const paths = new ChangeGatherer(LIMITS)
     for (const path of ['a', 'b', 'c', 'd']) paths.note(path, 0)
     expect(paths.take(1000)).toEqual([EVERYTHING])
@@ -53,7 +53,7 @@ describe('changes', () => {
     expect(events.take(3000)).toEqual(['a'])
   })
 
-  test('that are ready shortly after each other are taken together', () => {
+  test('paths that become ready shortly after each other are taken together', () => {
     const changes = new ChangeGatherer()
     changes.note('a.md', 0)
     changes.note('b.md', 200)
@@ -62,7 +62,7 @@ describe('changes', () => {
     expect(changes.take(1550)).toEqual(['c.md'])
   })
 
-  test('before all time are ready at once', () => {
+  test('changes noted at minus infinity are ready at once', () => {
     const changes = new ChangeGatherer()
     changes.note(EVERYTHING, Number.NEGATIVE_INFINITY)
     expect(changes.take(0)).toEqual([EVERYTHING])

@@ -1,23 +1,23 @@
 import { DECIDING_FILES } from '../core/folder/walk-tree.ts'
 import { baseName } from '../core/text/path.ts'
 
-/** Stands for anything anywhere in a folder. */
+/** Represents a change anywhere in the folder. */
 export const EVERYTHING = ''
 
-/** How changes are gathered. */
+/** Limits of a {@link ChangeGatherer}. */
 export interface GatherLimits {
-  /** A path is ready when nothing happened to it for so many milliseconds. */
+  /** A path is ready after this many milliseconds without events. */
   readonly quietMs: number
-  /** When one is ready, those are waited for that are ready so many later: what belongs together is settled together. */
+  /** When a path is ready, paths that become ready within this time are taken with it, because they often belong together. */
   readonly togetherMs: number
-  /** One that something happens to all the time is ready after so many. */
+  /** A path with continuous events is ready after this many milliseconds. */
   readonly mostMs: number
-  /** So many paths, or so many times that something happened, stand for everything: systems stop telling when they have too much to tell. */
+  /** More paths or events than this count as a change of everything, because operating systems drop events under load. */
   readonly mostPaths: number
   readonly mostEvents: number
 }
 
-/** What holds unless somebody says otherwise. */
+/** Default limits. */
 export const GATHER_LIMITS: GatherLimits = {
   quietMs: 1000,
   togetherMs: 250,
@@ -26,7 +26,7 @@ export const GATHER_LIMITS: GatherLimits = {
   mostEvents: 8000,
 }
 
-/** Gathers what happens to the paths of a folder until each has come to rest. */
+/** Debounces changes of the paths in a folder. */
 export class ChangeGatherer {
   readonly #limits: GatherLimits
   readonly #changes = new Map<string, { readonly first: number; last: number }>()
@@ -36,7 +36,7 @@ export class ChangeGatherer {
     this.#limits = limits
   }
 
-  /** Something happened to a path. What decides about other files concerns all of them. */
+  /** Records an event. A change of an ignore file or pack manifest counts as a change of everything, because it affects other files. */
   note(path: string, now: number): void {
     const { mostPaths, mostEvents } = this.#limits
     this.#events++
@@ -46,14 +46,14 @@ export class ChangeGatherer {
     else this.#put(path, now)
   }
 
-  /** When there will be something to take; null without any. */
+  /** Time at which `take` returns paths; null if there are none. */
   nextAt(): number | null {
     let next: number | null = null
     for (const change of this.#changes.values()) next = Math.min(next ?? Infinity, this.#readyAt(change))
     return next === null ? null : next + this.#limits.togetherMs
   }
 
-  /** Takes those that are ready, together. */
+  /** Takes the paths that are ready. */
   take(now: number): string[] {
     if ((this.nextAt() ?? Infinity) > now) return []
     const ready = [...this.#changes].filter(([, change]) => this.#readyAt(change) <= now).map(([path]) => path)
@@ -66,7 +66,7 @@ export class ChangeGatherer {
     return Math.min(last + this.#limits.quietMs, first + this.#limits.mostMs)
   }
 
-  /** One entry for all, which is as old as the oldest of them. */
+  /** Replaces all entries by one for everything, with the oldest start time. */
   #widen(now: number): void {
     const first = Math.min(now, ...[...this.#changes.values()].map((change) => change.first))
     this.#changes.clear()

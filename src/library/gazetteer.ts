@@ -1,60 +1,60 @@
 import type { Place, PlaceKind, PlaceName, PlaceRecord } from '../analysis/place.ts'
 
-/** Where places come from. */
+/** A data set of places. */
 export interface GazetteerSource {
-  /** Short and the same each time: `geonames-cities`. */
+  /** Short, stable name, such as `geonames-cities`. */
   readonly name: string
   readonly version: string
   readonly license: string
-  /** Who is to be named, and how. */
+  /** Attribution text that the license requires. */
   readonly attribution: string
   readonly url: string | null
 }
 
-/** A source as it is kept. */
+/** A stored data set. */
 export interface KeptSource extends GazetteerSource {
   readonly importedAt: number
   readonly places: number
 }
 
-/** How much a gazetteer holds. */
+/** Counts of a gazetteer. */
 export interface GazetteerSummary {
   readonly countries: number
   readonly regions: number
   readonly cities: number
-  /** Of the other kinds. */
+  /** Places of other kinds. */
   readonly others: number
   readonly names: number
   readonly sources: readonly KeptSource[]
-  /** Changes with everything that is imported; empty while there is nothing. */
+  /** Changes with every import; empty without data. */
   readonly revision: string
 }
 
-/** What became of an import. */
+/** Result of an import. */
 export interface ImportResult {
   readonly places: number
   readonly names: number
   readonly added: number
   readonly changed: number
-  /** Records that were left out, and why: the first of them. */
+  /** Number of rejected records, and the reasons for the first of them. */
   readonly refused: number
   readonly problems: readonly string[]
 }
 
-/** A place as it is exported: with the source that told of it first. */
+/** A place for export, with the data set that first contained it. */
 export interface ExportedPlace extends PlaceRecord {
   readonly source: string
 }
 
-/** A place as it is imported: with where it is from. */
+/** A place for import, with its data set. */
 export interface SourcedPlace {
   readonly record: PlaceRecord
   readonly source: GazetteerSource
 }
 
-/** Which places are asked for. */
+/** Filter, order and range of a list of places. */
 export interface PlaceQuery {
-  /** Beginning of a name, or any of its words. */
+  /** Prefix of a name or of any word in it. */
   readonly text?: string
   readonly kind?: PlaceKind
   readonly countryCode?: string
@@ -68,7 +68,7 @@ export interface PlaceQuery {
   readonly limit: number
 }
 
-/** What a place is called. */
+/** Id and name of a place. */
 export interface NamedPlace {
   readonly id: number
   readonly name: string
@@ -76,13 +76,13 @@ export interface NamedPlace {
 
 /** A place in a list. */
 export interface ListedPlace extends Place {
-  /** The name that it was found by, where that is another one. */
+  /** The name that matched, if it is not the main name. */
   readonly matched: string | null
-  /** What it lies in. */
+  /** The region that contains the place. */
   readonly region: NamedPlace | null
 }
 
-/** A place with everything around it. */
+/** A place with its names, ids, parents and children. */
 export interface PlaceDetails {
   readonly place: Place
   readonly names: readonly PlaceName[]
@@ -93,18 +93,18 @@ export interface PlaceDetails {
   readonly childCount: number
 }
 
-/** A page on which a place was found. */
+/** A page that mentions a place. */
 export interface PlaceArticle {
   readonly url: string
   readonly title: string
-  /** The part of it that tells most: its title, its address, or only its text. */
+  /** Most significant part with a mention: title, address or text. */
   readonly source: 'title' | 'text' | 'url'
-  /** How often. */
+  /** Number of mentions. */
   readonly mentions: number
   readonly firstSeenAt: number
 }
 
-/** Something in the gazetteer that is against its own rules, or is worth a look. */
+/** An inconsistency or suspicious entry in the gazetteer. */
 export interface GazetteerIssue {
   readonly kind: string
   readonly severity: 'error' | 'warning'
@@ -114,50 +114,50 @@ export interface GazetteerIssue {
   readonly examples: readonly number[]
 }
 
-/** How often places of all pages were found: what a map is drawn from. */
+/** Number of pages and hubs that mention a place, for a map. */
 export interface PlaceMention {
   readonly place: Place
   readonly pages: number
   readonly hubs: number
 }
 
-/** Places of the world, their names and how they lie in each other. Without any data everything answers with nothing. */
+/** Places of the world, their names and hierarchy. Without data, every method returns an empty result. */
 export interface Gazetteer {
-  /** Takes records in, in one transaction for each so many; what a name needs to be found is made at the end. */
+  /** Imports records in batches, one transaction each; the name index is built at the end. */
   importPlaces(
     source: GazetteerSource,
     records: Iterable<PlaceRecord> | AsyncIterable<PlaceRecord>,
     now: number,
     signal?: AbortSignal,
   ): Promise<ImportResult>
-  /** The same for places of several sources. */
+  /** Imports places from several data sets. */
   importMixed(
     places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
     now: number,
     signal?: AbortSignal,
   ): Promise<ImportResult>
-  /** Makes what a name needs to be found anew, from what is kept: for a form that cannot be read. */
+  /** Rebuilds the name index from stored places, for example if its format cannot be read. */
   indexNames(): Promise<void>
   summary(): Promise<GazetteerSummary>
-  /** Changes with everything that is imported; empty while there is nothing. Quick to ask. */
+  /** Changes with every import; empty without data. Cheap to read. */
   revision(): Promise<string>
-  /** Without an order of its own, what is called just as the text comes first. */
+  /** Lists places; without an explicit sort order, exact matches of the text come first. */
   listPlaces(query: PlaceQuery): Promise<{ readonly total: number; readonly items: readonly ListedPlace[] }>
-  /** What places are called, by their ids. */
+  /** Reads the names of places by id. */
   listNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>
   findPlace(id: number): Promise<PlaceDetails | undefined>
-  /** Places of a name: cities first, then regions, then the others; each by population. */
+  /** Finds places by name: cities first, then regions, then others, each sorted by population. */
   resolve(name: string, limit: number): Promise<readonly Place[]>
-  /** Pages that name a place: in their title first, then in their address; the newest of these first. */
+  /** Lists pages that mention a place: in the title first, then in the address; within these, newest first. */
   listArticles(placeId: number, limit: number): Promise<readonly PlaceArticle[]>
-  /** Places that pages are about, those of most pages first. */
+  /** Lists places that pages are about, most pages first. */
   listMentions(limit: number, host?: string): Promise<readonly PlaceMention[]>
-  /** Every place as a record, in the order of ids. */
+  /** Iterates over all places as records, sorted by id. */
   exportPlaces(): AsyncIterable<ExportedPlace>
-  /** Breaks of its own rules. */
+  /** Lists violations of the gazetteer's rules. */
   validate(): Promise<readonly GazetteerIssue[]>
-  /** What is allowed and looks wrong all the same. */
+  /** Lists entries that are valid but look wrong. */
   inspect(): Promise<readonly GazetteerIssue[]>
-  /** The names in the form that matching reads; undefined while there are none. */
+  /** Reads the name index for matching; undefined without names. */
   readIndex(): Promise<Uint8Array | undefined>
 }

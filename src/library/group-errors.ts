@@ -1,13 +1,13 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import type { AddressEntry, ErrorGroup } from './addresses.ts'
 
-/** What counts of a failed address. */
+/** Fields of a failed address that grouping needs. */
 export type Failure = Pick<AddressEntry, 'status' | 'reason' | 'host' | 'url' | 'at' | 'detail'>
 
 const MOST_GROUPS = 50
 const MOST_EXAMPLES = 3
 
-/** Puts failures together that failed alike. They are given newest first. */
+/** Groups failures by status, reason and host. The input must be sorted newest first. */
 export function groupFailures(failures: readonly Failure[]): ErrorGroup[] {
   const groups = new Map<string, Failure[]>()
   for (const failure of failures) {

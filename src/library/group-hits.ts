@@ -15,39 +15,39 @@ import type { SearchInput, SimilarPage } from './search.ts'
 import { labelOf, type Source } from './source.ts'
 import type { Store } from './store.ts'
 
-/** A hit on a page that is shown, with the pages that this one stands for; more may be found until an answer is made. */
+/** A hit on a shown page with the pages it stands for; `similar` may grow until an answer is composed. */
 export interface GroupedHit extends RankedHit {
   readonly similar: readonly SimilarPage[]
 }
 
-/** Puts pages together that say nearly the same or are translations of each other. */
+/** Groups pages that are nearly identical or translations of each other. */
 export interface HitGroups {
   /**
-   * Takes hits that come after those before, and gives those on pages that are to be shown. Where one of them is to be shown instead of a
-   * page of before, `withdraw` is asked to take that one back, by its source and key.
+   * Adds hits that rank below earlier ones, and returns those on pages to show. If a new page replaces an earlier one, `withdraw` must take
+   * back the earlier one, given its source and key.
    */
   add(hits: readonly RankedHit[], withdraw?: (page: string) => boolean): Promise<readonly GroupedHit[]>
-  /** What a reader must know about what is not shown, of an answer with these pages. Parameters are as the API has them. */
+  /** Notices about pages left out of an answer. Parameters are named as in the API. */
   listNotices(answered: readonly Pick<GroupedHit, 'similar'>[]): readonly string[]
 }
 
-/** What is asked of groups. */
+/** Search options that affect grouping. */
 type Asked = Pick<SearchInput, 'query' | 'duplicates' | 'language'>
 
-/** A page with hits. A class, since fifty of them are made for every question. */
+/** A page with hits. It is a class for speed, because every question creates about fifty. */
 class FoundPage implements KinPage {
   readonly id: string
   readonly sourceId: string
   readonly name: string
   readonly url: string
-  /** Whether anybody has looked how it is related to others. One of which nothing is known is like no other. */
+  /** Whether likeness data exists; a page without it is never grouped. */
   readonly isKnown: boolean
-  /** Its language as it was told. */
+  /** Language tag as declared. */
   readonly tag: string | null
   readonly language: string | null
   readonly family: string | null
   readonly bits: FingerprintBits | null
-  /** Of its best hit. */
+  /** Score of the best hit. */
   readonly score: number
   /** Best first. */
   readonly hits: readonly RankedHit[]
@@ -76,7 +76,7 @@ class FoundPage implements KinPage {
     this.#source = source ?? { url: '', version: null }
   }
 
-  /** Where it stands. Most pages stand beside none of another version or language, and are never asked for it. */
+  /** Position of the page in its site. Computed lazily, because most pages have no other version or language. */
   get at(): PagePlace {
     this.#at ??= placeOfPage(this.url, this.#source, this.tag)
     return this.#at
@@ -87,29 +87,29 @@ class FoundPage implements KinPage {
   }
 }
 
-/** Pages of which one is shown. */
+/** Related pages, of which one is shown. */
 interface Group {
   readonly pages: FoundPage[]
-  /** Undefined until one is chosen, and where none is shown. */
+  /** Undefined until a page is chosen, or if none is shown. */
   shown: FoundPage | undefined
   readonly similar: SimilarPage[]
 }
 
-/** A page is not shown instead of another that answers so much better: what was asked for may be what they differ in. */
+/** A page with less than this share of the best score is not shown in place of the best: the question may concern exactly what differs. */
 const LEAST_SHARE = 0.6
 
-/** Begins to group the hits of a question. `origins` are the sources that they can come from. */
+/** Creates groups for the hits of a question; `origins` are the sources that hits can come from. */
 export function createHitGroups(store: Store, origins: Origins, asked: Asked): HitGroups {
   const kinships = { byText: asked.duplicates !== 'show', byLanguage: (asked.language ?? 'auto') === 'auto' }
   const { languages: told, isSure } = languagesOfQuery(kinships.byLanguage ? asked.query : '')
-  /** All pages that were met, by their ids. */
+  /** All pages seen so far, by id. */
   const pages = new Map<string, FoundPage>()
-  /** How well sources have answered in the language of the question, by their names. */
+  /** Best score per source name among pages in the language of the question. */
   const fluent = new Map<string, number>()
-  /** Pages in other languages of such sources. */
+  /** Pages in other languages from sources that also answer in the language of the question. */
   const foreign = new Set<FoundPage>()
 
-  /** The pages of hits that were not met before, each put to those it is like. */
+  /** Creates pages for new hits and groups each with related ones. */
   const takePages = async (hits: readonly RankedHit[]): Promise<FoundPage[]> => {
     const met = new Map<string, RankedHit[]>()
     for (const hit of hits) {
@@ -128,7 +128,7 @@ export function createHitGroups(store: Store, origins: Origins, asked: Asked): H
     }
     return found
   }
-  /** Whether a page is surely in another language than the question, and its source has answered as well in that one. */
+  /** Whether a page is certainly in another language than the question, and its source answers equally well in the right one. */
   const isForeign = ({ language, name, score }: FoundPage): boolean =>
     isSure && language !== null && !told.includes(language) && score <= (fluent.get(name) ?? -1)
 
@@ -160,7 +160,7 @@ export function createHitGroups(store: Store, origins: Origins, asked: Asked): H
   }
 }
 
-/** Reads how pages are related to others; each is a group of its own at first. */
+/** Reads the likeness of pages; each page starts as a group of its own. */
 async function describePages(
   store: Store,
   found: ReadonlyMap<string, readonly RankedHit[]>,
@@ -175,7 +175,7 @@ async function describePages(
   })
 }
 
-/** Two groups become one, unless something of both has been shown. No translation makes one of two pages in one language. */
+/** Merges two groups, unless both have a shown page. A translation never merges two pages in the same language. */
 function unite(own: Group, other: Group, kinship: Kinship): void {
   const [into, from] = other.shown === undefined ? [own, other] : [other, own]
   if (from.shown !== undefined || (kinship === 'translation' && hasBoth(into.pages, from.pages))) return
@@ -183,12 +183,12 @@ function unite(own: Group, other: Group, kinship: Kinship): void {
   for (const page of from.pages) page.group = into
 }
 
-/** Whether a source has a page in one language here and another one there. */
+/** Whether both lists contain pages of one source in the same language. */
 function hasBoth(some: readonly FoundPage[], others: readonly FoundPage[]): boolean {
   return some.some((a) => others.some((b) => a.sourceId === b.sourceId && a.language === b.language))
 }
 
-/** Says which page of a group is shown, and names the others there. */
+/** Sets the shown page of a group and lists the others as similar. */
 function settle(group: Group, shown: FoundPage, origins: Origins): void {
   group.shown = shown
   if (group.pages.length === 1) return
@@ -196,14 +196,16 @@ function settle(group: Group, shown: FoundPage, origins: Origins): void {
   group.similar.splice(0, group.similar.length, ...others)
 }
 
-/** Why two pages are shown as one. Pages that are alike may still differ in what was asked for: in other places that counts. */
+/**
+ * Returns why two pages are shown as one. Near-identical pages may still differ in the passage that matched, so these passages must agree.
+ */
 function findKinship(a: FoundPage, b: FoundPage, kinships: Kinships): Kinship | undefined {
   const kinship = b.isKnown ? kinshipOf(a, b, kinships) : undefined
   if (kinship === undefined && kinships.byText && isSameShort(a, b)) return 'copy'
   return kinship === 'copy' && !answerSame(a, b) ? undefined : kinship
 }
 
-/** Whether two sources have the same few words. A fingerprint of so few says little; their text says all. */
+/** Whether two sources have the same short text. A fingerprint of few words is unreliable, so the texts are compared. */
 function isSameShort(a: FoundPage, b: FoundPage): boolean {
   if (a.sourceId === b.sourceId || a.language !== b.language || a.bits?.isShort !== true || b.bits?.isShort !== true) {
     return false
@@ -216,7 +218,7 @@ function answerSame({ hits: [own] }: FoundPage, { hits }: FoundPage): boolean {
   return hits.some(({ chunk }) => saysSame(createComparable(chunk.content), said))
 }
 
-/** Of related pages the one to show: by its language, then by its version, then by its score. */
+/** Chooses the page to show from a group: by language, then version, then score. */
 function chooseShown(pages: readonly FoundPage[], told: readonly string[], origins: Origins): FoundPage {
   const [only, ...more] = pages
   if (only === undefined) throw new TypeError('Expected a group to have a page, got none')
@@ -229,8 +231,8 @@ function chooseShown(pages: readonly FoundPage[], told: readonly string[], origi
 }
 
 /**
- * The language to show: that of the question, as it tells itself or as the words that were found tell it; else that of the source, as its
- * start names it, or as the page without a language in its address has it; else English, which most documentation is translated from.
+ * Chooses the language to show: the language of the question, as detected or as the matched words suggest; otherwise the language of the
+ * source, from its start address or from pages without a language in their address; otherwise English, the usual original of documentation.
  */
 function chooseLanguage(pages: readonly FoundPage[], told: readonly string[], origins: Origins): string | null {
   const there = new Set(pages.map(({ language }) => language))
@@ -242,7 +244,7 @@ function chooseLanguage(pages: readonly FoundPage[], told: readonly string[], or
   return wishes.find((language) => language !== null && there.has(language)) ?? best?.language ?? null
 }
 
-/** The language whose pages have more of the words of the question than those of any other. */
+/** Returns the language whose pages contain the most words of the question; null if it is a tie. */
 function languageOfWords(pages: readonly FoundPage[]): string | null {
   const most = new Map<string | null, number>()
   for (const { language, hits } of pages) {

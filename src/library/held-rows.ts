@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import { type Cell, type HeldRow, type HeldTable, placesOf } from './held-tables.ts'
 
-/** Gives rows the numbers that they have in another library; `sign` is -1 for the way back. 0 stands for nothing everywhere. */
+/** Shifts the ids in rows to the numbers of another library; `sign` -1 reverses it. 0 means no reference and stays 0. */
 export function shiftRows(
   { columns }: HeldTable,
   rows: readonly HeldRow[],
@@ -23,12 +23,12 @@ export function shiftRows(
   })
 }
 
-/** What is said in a copy of a job that had not ended. */
+/** Problem text of copied jobs that had not ended. */
 const NOT_ENDED = 'it had not ended when its library was copied'
 
 /**
- * Nobody is at anything in a copy: whoever visits an address or runs a job knows nothing of it, and goes on with it. Addresses are due,
- * crawls that run can go on when somebody asks for them, and jobs are over, or whoever works on the copy would begin with them at once.
+ * Resets rows that are in progress, because the processes working on them belong to the origin. Leased addresses become due, interrupted
+ * crawls can be resumed on request, and open jobs are ended, otherwise workers of the copy would start them at once.
  */
 export function atRest(table: HeldTable, rows: readonly HeldRow[]): readonly HeldRow[] {
   const settle = SETTLED[table.name]
@@ -42,7 +42,7 @@ export function atRest(table: HeldTable, rows: readonly HeldRow[]): readonly Hel
 
 type Settle = (cell: (name: string) => Cell) => Readonly<Record<string, Cell>> | undefined
 
-/** What becomes of rows that somebody is at, by their table: always the same of the same row, because they are compared later. */
+/** How rows in progress are reset, by table. The result must be deterministic, because rows are compared again later. */
 const SETTLED: Readonly<Record<string, Settle>> = {
   ledger: (cell) => (cell('state') === 'leased' ? { state: 'pending' } : undefined),
   crawl_jobs: (cell) => {
@@ -55,7 +55,7 @@ const SETTLED: Readonly<Record<string, Settle>> = {
     cell('status') === 'running' ? { status: 'cancelled', ended_at: cell('heartbeat_at') } : undefined,
 }
 
-/** Rows as a store keeps them that has no texts with a NUL. */
+/** Replaces NUL in texts, for stores that cannot keep it. */
 export function withoutNul(rows: readonly HeldRow[]): readonly HeldRow[] {
   const isBad = (cell: Cell): cell is string => typeof cell === 'string' && cell.includes('\0')
   return rows.map((row) =>
@@ -63,7 +63,7 @@ export function withoutNul(rows: readonly HeldRow[]): readonly HeldRow[] {
   )
 }
 
-/** About how many bytes a row is long. */
+/** Estimates the size of a row in bytes. */
 export function sizeOf(row: HeldRow): number {
   return row.reduce<number>((sum, cell) => {
     const isLong = typeof cell === 'string' || cell instanceof Uint8Array
@@ -71,7 +71,7 @@ export function sizeOf(row: HeldRow): number {
   }, 0)
 }
 
-/** Compares rows of a table in the order in which they are read. */
+/** Returns a comparison function for rows in key order. */
 export function createKeyOrder(table: HeldTable): (a: HeldRow, b: HeldRow) => number {
   const places = placesOf(table, table.key)
   return (a, b) => {
@@ -88,7 +88,7 @@ function compareCells(a: Cell | undefined, b: Cell | undefined): number {
   return compareUtf8(String(a), String(b))
 }
 
-/** Whether two rows of a table say the same. */
+/** Whether two rows of a table are equal. */
 export function isSameRow(a: HeldRow, b: HeldRow): boolean {
   return a.every((cell, place) => isSameCell(cell, b[place]))
 }

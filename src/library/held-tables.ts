@@ -1,54 +1,54 @@
 /*
- * What a library holds, as rows of tables, in one form whatever keeps it: stores name and pack their columns as it suits them, and give and
- * take rows in this form. What can be made of these rows again is no part of it (counts, the index over chunks), nor what belongs to one
- * place alone (leases, the copy of vectors in a service, the identity of the library).
+ * All data of a library as rows of tables, in a format independent of the store: stores name and pack columns as they like, but read and
+ * write rows in this format. Derived data (counts, the chunk index) and local data (leases, the vector copy in a service, the library id)
+ * are not included.
  */
 
-/** What stands in a column: hashes are texts here, however they are kept. */
+/** Type of a column; hashes are texts here, however a store keeps them. */
 export type CellType = 'text' | 'whole' | 'real' | 'boolean' | 'hash' | 'bytes'
 
 /** A value of a row. */
 export type Cell = string | number | boolean | Uint8Array | null
 
-/** A row, its values in the order of the columns of its table. */
+/** A row; its values are in the order of the table's columns. */
 export type HeldRow = readonly Cell[]
 
 /** A column of a table. */
 export interface HeldColumn {
   readonly name: string
   readonly type: CellType
-  /** The table whose numbers stand in it: a library that moves into another may be given others. */
+  /** The table whose ids this column contains; copying into another library may shift them. */
   readonly of?: string
 }
 
 /**
- * Whose rows are in a table. `own`: of the library alone, known by a number that is its own, too. `shared`: known by names that mean
- * the same in every library, so that two may know of the same. `whole`: the table is of use only as a whole.
+ * Ownership of rows. `own`: the rows have ids of this library. `shared`: the rows have names valid in every library, so that two libraries
+ * may hold the same row. `whole`: the table is usable only as a whole.
  */
 export type Belonging = 'own' | 'shared' | 'whole'
 
-/** What is copied or left out together. */
+/** Groups of tables that are copied or skipped together. */
 export type HeldGroup = 'content' | 'hosts' | 'history' | 'understanding' | 'places' | 'placed' | 'vectors'
 
 /** A table of a library. */
 export interface HeldTable {
   readonly name: string
-  /** What its rows are called. */
+  /** Singular label of a row, for messages. */
   readonly label: string
   readonly group: HeldGroup
   readonly belonging: Belonging
   readonly columns: readonly HeldColumn[]
-  /** Columns that tell rows apart, in whose order they are read. */
+  /** Columns that identify a row and define the read order. */
   readonly key: readonly string[]
-  /** The column with the number that a row is given when it is written. */
+  /** Column with the row id that is assigned on write. */
   readonly number?: string
-  /** The column by which a row belongs to a source, and whether that names the source or a row of the ledger. */
+  /** Column that links a row to its source, directly or through the ledger. */
   readonly owner?: { readonly column: string; readonly of: 'sources' | 'ledger' }
-  /** Most rows that are read and written at once: few where they are long. */
+  /** Maximum number of rows per batch; small for tables with large rows. */
   readonly atOnce: number
 }
 
-/** Rows are read and written together up to about so many bytes: a page alone may have many megabytes. */
+/** Approximate maximum size of a batch in bytes, because a single page may have many megabytes. */
 export const BYTES_AT_ONCE = 8_000_000
 
 const TEXT = { type: 'text' } as const
@@ -62,7 +62,7 @@ const CRAWL = { type: 'whole', of: 'crawl_ids' } as const
 const ROW = { type: 'whole', of: 'ledger' } as const
 const CHUNK = { type: 'whole', of: 'chunks' } as const
 
-/** How rows of a table are told apart and belong together, besides what is in them. */
+/** Identity and grouping of a table, apart from its columns. */
 type TableFacts = Pick<HeldTable, 'label' | 'group' | 'belonging' | 'key'> &
   Partial<Pick<HeldTable, 'number' | 'owner' | 'atOnce'>>
 
@@ -94,7 +94,7 @@ const NOTE_COLUMNS = {
   details: TEXT,
 } as const
 
-/** Sources come first and are written apart from all others: nobody sees them before everything else is there. */
+/** Sources are written separately and first, but hidden until all other tables are complete. */
 export const SOURCES: HeldTable = define(
   'sources',
   { ...CONTENT, label: 'source', key: ['id'], number: 'id', owner: { column: 'id', of: 'sources' } },
@@ -111,7 +111,7 @@ export const SOURCES: HeldTable = define(
   },
 )
 
-/** All the other tables, in an order in which they can be written: what a row refers to is there before it. */
+/** All other tables, ordered so that referenced rows are written first. */
 export const HELD_TABLES: readonly HeldTable[] = [
   define(
     'crawl_ids',
@@ -417,7 +417,7 @@ export const HELD_TABLES: readonly HeldTable[] = [
       learned_at: WHOLE,
     },
   ),
-  // The canonical name of a place is one of its names, which come after it.
+  // Places precede their names, although a place's canonical name is one of them.
   define(
     'places',
     { ...PLACES, label: 'place', key: ['id'] },
@@ -497,7 +497,7 @@ export const HELD_TABLES: readonly HeldTable[] = [
       places: WHOLE,
     },
   ),
-  // Says that all of these are there, and so comes after them.
+  // This row marks the gazetteer as complete, so it comes last.
   define(
     'gazetteer_state',
     { ...PLACES, label: 'state of the gazetteer', key: ['id'] },
@@ -568,12 +568,12 @@ export const HELD_TABLES: readonly HeldTable[] = [
   ),
 ]
 
-/** The places of columns in the rows of a table. */
+/** Returns the positions of columns in the rows of a table. */
 export function placesOf({ columns }: HeldTable, names: readonly string[]): number[] {
   return names.map((name) => columns.findIndex((column) => column.name === name))
 }
 
-/** The same table without the numbers that rows are only sorted by. */
+/** Returns the table without an id column that only defines the order of rows. */
 export function withoutNumber(table: HeldTable): HeldTable {
   const { number, ...rest } = table
   if (number === undefined || table.key.includes(number)) return table

@@ -1,123 +1,123 @@
 import type { HeldGroup, HeldRow, HeldTable } from './held-tables.ts'
 
-/** Numbers of a table that rows have: from the one after `after` up to `upTo`. */
+/** A range of row ids: greater than `after`, up to and including `upTo`. */
 export interface NumberRange {
   readonly after: number
   readonly upTo: number
 }
 
-/** A library as it was at one moment. */
+/** A consistent view of a library at one point in time. */
 export interface HeldView {
-  /** Rows in the order of their keys, some at a time; of an `own` table those within a range of the numbers of its first key, where one is given. */
+  /** Reads rows in key order, in batches; for an `own` table optionally only ids within a range. */
   read(table: HeldTable, range?: NumberRange): AsyncIterable<readonly HeldRow[]>
-  /** How many rows a table has. */
+  /** Counts the rows of a table. */
   count(table: HeldTable): Promise<number>
-  /** Whether a table has any row, within a range where one is given. */
+  /** Whether a table has rows, optionally within a range. */
   has(table: HeldTable, range?: NumberRange): Promise<boolean>
-  /** The row with the highest number, in a table whose rows are numbered. */
+  /** Reads the row with the highest id, for tables with ids. */
   readLast(table: HeldTable): Promise<HeldRow | undefined>
 }
 
-/** How a library that moves in is put beside what is there. */
+/** How an arriving library is placed beside existing data. */
 export interface ArrivalPlan {
-  /** Where it comes from, as it is shown to people: all that is left of a library that is gone. */
+  /** Display location of the origin; the only trace once the origin no longer exists. */
   readonly place: string
-  /** What is added to the numbers of each table that gives some. */
+  /** Offset added to the ids of each table that has ids. */
   readonly offsets: Readonly<Record<string, number>>
-  /** So many numbers of each are kept free for it. */
+  /** Number of ids reserved per table. */
   readonly kept: Readonly<Record<string, number>>
-  /** Whether there was nothing when it began. */
+  /** Whether the target was empty at the start. */
   readonly isAlone: boolean
-  /** What is left where it is, and why. */
+  /** Groups that are not copied, with the reasons. */
   readonly skipped: readonly SkippedGroup[]
 }
 
-/** A part that is not copied. */
+/** A group that is not copied. */
 export interface SkippedGroup {
   readonly group: HeldGroup
-  /** Null where the origin has nothing of it. */
+  /** Null if the origin has no such data. */
   readonly problem: string | null
 }
 
-/** A library that moves in, or has moved in. */
+/** A library that is being copied in, or has been. */
 export interface Arrival {
-  /** Tells the library it comes from. */
+  /** Id of the origin library. */
   readonly origin: string
   readonly plan: ArrivalPlan
   readonly beganAt: number
   readonly endedAt: number | null
-  /** Who is at it, or was last, and when there was the last sign of it. */
+  /** The process that works on the arrival, or did last, and its last heartbeat. */
   readonly holder: string
   readonly touchedAt: number
 }
 
-/** What is needed to begin with an arrival, or to go on with one. */
+/** Input for starting or resuming an arrival. */
 export interface ArrivalRequest {
   readonly origin: string
-  /** Where it is. */
+  /** Display location of the origin. */
   readonly place: string
   readonly holder: string
   readonly now: number
-  /** The highest number of each table that gives some. */
+  /** Highest id of each table that has ids. */
   readonly highest: Readonly<Record<string, number>>
-  /** The rows that have them: where a row gets the number after the highest there is, these are written before all others. */
+  /** Rows with the highest ids. Stores that assign the next id after the highest one write these rows first. */
   readonly last: ReadonlyMap<HeldTable, HeldRow>
-  /** All sources. */
+  /** All sources of the origin. */
   readonly sources: readonly HeldRow[]
 }
 
 /** A new arrival. */
 export interface NewArrival extends ArrivalRequest, Pick<ArrivalPlan, 'isAlone' | 'skipped'> {}
 
-/** What is to be done to a table. */
+/** Changes to apply to a table. */
 export interface RowChanges {
   readonly added: readonly HeldRow[]
   readonly changed: readonly HeldRow[]
   readonly removed: readonly HeldRow[]
 }
 
-/** Takes in what another library holds. Its sources are seen by nobody, and crawled by nobody, before {@link Arrivals.end}. */
+/** Receives the data of another library. Its sources stay hidden, and are not crawled, until {@link Arrivals.end}. */
 export interface Arrivals {
-  /** What is known of the library that comes from there. */
+  /** Finds the arrival of an origin. */
   find(origin: string): Promise<Arrival | undefined>
-  /** Those that have begun and not ended, the oldest first. */
+  /** Lists unfinished arrivals, oldest first. */
   listOpen(): Promise<Arrival[]>
   /**
-   * Begins: finds numbers that are free, keeps them so, and writes sources out of sight. What was known of an arrival that has ended is
-   * forgotten; while there is one that has not, it is refused with `COPY_RUNNING`.
+   * Starts an arrival: reserves free ids and writes hidden sources. An ended arrival of the same origin is forgotten; an unfinished one
+   * throws `COPY_RUNNING`.
    */
   begin(arrival: NewArrival): Promise<Arrival>
   /**
-   * Goes on with one that has begun, whoever was at it. What came to the origin since then gets numbers too; undefined where others have
-   * taken those meanwhile. Sources that are no longer in the origin are removed.
+   * Resumes an arrival, whichever process had it. New rows of the origin get ids too; returns undefined if other rows have taken those ids.
+   * Sources removed from the origin are removed here.
    */
   takeUp(request: ArrivalRequest): Promise<Arrival | undefined>
-  /** Gives one up: nothing of its own stays. What two libraries can know of does. */
+  /** Abandons an arrival and removes its own rows; rows that libraries share stay. */
   forget(origin: string): Promise<void>
-  /** Writes rows, with the numbers they have here, as one transaction. False where somebody else has taken the arrival over: nothing is written. */
+  /** Writes rows with target ids in one transaction. Returns false and writes nothing if another process has taken the arrival over. */
   write(claim: ArrivalClaim, table: HeldTable, changes: RowChanges): Promise<boolean>
-  /** Gives a sign of life; false where somebody else has taken it over. */
+  /** Sends a heartbeat; returns false if another process has taken the arrival over. */
   touch(claim: ArrivalClaim): Promise<boolean>
-  /** Shows the sources, all at once. Refuses a name that another source was given meanwhile with `SOURCE_EXISTS`. False as for a write. */
+  /** Makes all sources visible at once. Throws `SOURCE_EXISTS` if a name has been taken meanwhile. Returns false as `write` does. */
   end(claim: ArrivalClaim, sources: readonly HeldRow[]): Promise<boolean>
 }
 
-/** Who writes, and when. */
+/** The process that writes, and the current time. */
 export interface ArrivalClaim {
   readonly origin: string
   readonly holder: string
   readonly now: number
 }
 
-/** All that a library holds, to be read as a whole and to be written by whoever copies it. */
+/** All data of a library, for reading as a whole and for writing a copy. */
 export interface Holdings {
-  /** Tells the library from all others. */
+  /** Reads the unique id of the library. */
   readLibraryId(): Promise<string>
-  /** Whether a text may have a NUL in it; where not, U+FFFD stands for it. */
+  /** Whether texts may contain NUL; if not, U+FFFD replaces it. */
   readonly keepsNul: boolean
   /**
-   * Runs a piece of work on the library as it is now. It may be run again from the beginning. With `isMoving` it may see what is written
-   * meanwhile: a file whose moment is kept grows by all that is.
+   * Runs `work` on a snapshot of the library; `work` may be restarted from the beginning. With `isMoving` it may see concurrent writes,
+   * because holding a snapshot makes the database file grow with every write.
    */
   view<T>(work: (view: HeldView) => Promise<T>, options?: { readonly isMoving?: boolean }): Promise<T>
   readonly arrivals: Arrivals

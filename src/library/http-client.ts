@@ -1,46 +1,46 @@
-/** What is asked of a service that the owner configured. */
+/** A request to a configured service. */
 export interface ServiceRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
-  /** Further fields; `content-type` is given for a body. */
+  /** Additional headers; `content-type` is set for a body. */
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON. */
+  /** JSON text. */
   readonly body?: string
-  /** Time for the whole answer, in milliseconds. */
+  /** Timeout for the whole response, in milliseconds. */
   readonly timeoutMs: number
-  /** Most decoded bytes of an answer. @default 64 MB */
+  /** Maximum decoded size of a response in bytes. @default 64 MB */
   readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a service answered, whatever its status. Redirects are not followed. */
+/** A response of a service with any status. Redirects are not followed. */
 export interface ServiceAnswer {
   readonly status: number
-  /** By their names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
 /**
- * Reaches the services that the owner configured, by their origins, and nothing else. Rejects with a {@link ServiceError} when there
- * is no answer, and with the reason of the signal when it is aborted.
+ * Sends requests to the origins of configured services only. Rejects with a {@link ServiceError} if there is no response, and with the
+ * reason of the signal on abort.
  */
 export interface HttpClient {
   request(request: ServiceRequest): Promise<ServiceAnswer>
 }
 
-/** Why there is no answer. */
+/** Why there is no response. */
 export type ServiceProblem =
-  /** It was not asked: its origin is not configured, or what was to be sent cannot be. */
+  /** The request was not sent: its origin is not configured, or it cannot be encoded. */
   | 'not-allowed'
   | 'timeout'
-  /** No connection, or one that broke. */
+  /** The connection failed or broke. */
   | 'network'
-  /** Not HTTP, or an encoding that nobody knows. */
+  /** Not HTTP, or an unknown encoding. */
   | 'bad-answer'
   | 'too-large'
 
-/** A service that gave no answer. Its message is for people and holds nothing private. */
+/** A service did not respond. The message is for people and contains nothing private. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly problem: ServiceProblem

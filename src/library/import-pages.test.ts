@@ -17,15 +17,15 @@ function given(text: string, fields: Partial<GivenChunk> = {}): GivenChunk {
   }
 }
 
-/** The only page of some chunks. */
+/** Returns the single page of some chunks. */
 function pageOf(...chunks: readonly GivenChunk[]) {
   const [page, ...others] = doAtOnce(groupPages(chunks, sha256)).values()
   if (page === undefined || others.length > 0) throw new Error('this is not one page')
   return createImportedPage(page, sha256)
 }
 
-describe('chunks are grouped by page', () => {
-  test('in their order, however their addresses are written', () => {
+describe('groupPages', () => {
+  test('groups chunks by page in order, however their addresses are written', () => {
     const work = groupPages(
       [
         given('a', { sourceUrl: 'https://DOCS.example:443/lamp/#top' }),
@@ -43,7 +43,7 @@ describe('chunks are grouped by page', () => {
     ])
   })
 
-  test('and each page has a version that changes with anything that was given of it', () => {
+  test('gives each page a version that changes with any of its input', () => {
     const versionOf = (...chunks: GivenChunk[]) => [...doAtOnce(groupPages(chunks, sha256)).values()][0]?.version
     const version = versionOf(given('a'), given('b'))
     expect(versionOf(given('a'), given('b'))).toBe(version)
@@ -58,7 +58,7 @@ describe('chunks are grouped by page', () => {
   })
 })
 
-describe('a page', () => {
+describe('createImportedPage', () => {
   const record = pageOf(
     given('# The Lamp\n\nLight it at dusk.\n'),
     given('## Trim the wick\n\nEvery **four** hours.', { sectionPath: 'trim-the-wick', lastUpdated: '2026-03-01' }),
@@ -66,7 +66,7 @@ describe('a page', () => {
     given('Clean the lens.', { sectionPath: 'lens', sourceUrl: 'https://docs.example/lamp#the-lens' }),
   )
 
-  test('is made of the texts of its chunks, which stand in their lines', () => {
+  test('joins the texts of chunks, and each chunk equals its lines', () => {
     const { page, chunks } = record
     expect(page.markdown).toBe(
       '# The Lamp\n\nLight it at dusk.\n\n## Trim the wick\n\nEvery **four** hours.\n\n```\ntrim(wick)\n```\n\nClean the lens.\n',
@@ -83,7 +83,7 @@ describe('a page', () => {
     ])
   })
 
-  test('is called as its first heading, and was changed when the last of its chunks was', () => {
+  test('takes the title from the first heading and the date from the latest chunk', () => {
     expect(record.page).toMatchObject({
       url: 'https://docs.example/lamp',
       title: 'The Lamp',
@@ -96,7 +96,7 @@ describe('a page', () => {
     expect(pageOf(given('No heading.', { sourceUrl: 'https://docs.example/' })).page.title).toBe('docs.example')
   })
 
-  test('has chunks with ids by their text, and headings as the page writes them, or as slugs', () => {
+  test('gives chunks ids by text, and headings as in the page or as slugs', () => {
     const { chunks } = record
     expect(chunks.map(({ headingPath }) => headingPath)).toEqual([
       [],
@@ -113,7 +113,7 @@ describe('a page', () => {
     })
   })
 
-  test('has the sections that its chunks name, with the fragments that lead to them', () => {
+  test('creates the sections that chunks name, with their fragments', () => {
     expect(record.page.sections).toMatchObject([
       {
         title: 'Trim the wick',
@@ -127,12 +127,12 @@ describe('a page', () => {
     ])
   })
 
-  test('has the headings of its texts for sections where no chunk names one', () => {
+  test('uses the headings in the texts as sections if no chunk names one', () => {
     const { page } = pageOf(given('# Lamp\n\nLight.\n\n```\nleft open'), given('## Horn\n\nSound.'))
     expect(page.sections).toMatchObject([{ title: 'Lamp', children: [{ title: 'Horn', startLine: 8 }] }])
   })
 
-  test('begins a section anew for a chunk that comes back to it, or has a place of its own', () => {
+  test('starts a section again for a chunk that returns to it or has its own fragment', () => {
     const at = (sectionPath: string, fragment = '') =>
       given(`${sectionPath} ${fragment}`, { sectionPath, sourceUrl: `https://docs.example/lamp${fragment}` })
     const { page, chunks } = pageOf(at('a', '#1'), at('a'), at('a/b'), at('a'), at('a', '#2'), at('/a//b/c/d/e/f/g/'))
@@ -145,12 +145,12 @@ describe('a page', () => {
     expect(chunks[5]?.headingPath).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
   })
 
-  test('leaves out what nobody sees, and says how much that was', () => {
+  test('removes invisible characters and counts them', () => {
     const { page, chunks } = pageOf(given('\n\nLi\u200bght\0 it.\r\n\r\nAt dusk.\n\n'))
     expect([chunks[0]?.content, page.hiddenChars]).toEqual(['Light it.\n\nAt dusk.', 2])
   })
 
-  test('tells code from prose by a fence, which it gets where it has none', () => {
+  test('fences code that has no fence', () => {
     const contents = pageOf(
       given('```js\nlight()\n```', { contentType: 'code' }),
       given('a = `b` + ```c```', { contentType: 'code' }),
@@ -158,7 +158,7 @@ describe('a page', () => {
     expect(contents).toEqual(['```js\nlight()\n```', '````\na = `b` + ```c```\n````'])
   })
 
-  test('is in the language that is given, or in the one it is written in', () => {
+  test('uses the given language, or detects it', () => {
     const german =
       'Die Lampe wird bei Einbruch der Dunkelheit angezündet, und der Docht ist alle vier Stunden zu kürzen.'
     expect(pageOf(given(german)).page.language).toBe('de')

@@ -19,28 +19,28 @@ import { importKey } from './tree.ts'
 
 /** A page of an import. */
 export interface ImportedPage {
-  /** What it is known by. */
+  /** Key of the page in the ledger. */
   readonly key: string
-  /** Where a reader opens it. */
+  /** Address that opens the page for a reader. */
   readonly url: string
-  /** In the order in which they were given. */
+  /** Chunks in the order given. */
   readonly chunks: readonly GivenChunk[]
-  /** What tells it from other states of itself. */
+  /** Identifies the state of the page. */
   readonly version: string
 }
 
-/** How pages are made of chunks; those that were made in another way are made anew. */
+/** Version of the page format; pages made with another version are made again. */
 const RECIPE = 2
 
-/** The hash of a page of an import: of its address too, since two pages that say the same are two pages to whoever imports them. */
+/** Hash of an imported page. It includes the address, because equal pages at different addresses are separate pages of an import. */
 export function hashImported(url: string, markdown: string, sha256: Sha256): string {
   return sha256(`${url}\n${markdown}`)
 }
 
-/** So many chunks are handled before others have their turn. */
+/** Number of chunks processed before yielding to other work. */
 const TURN = 200
 
-/** The pages of an import by their keys, in the order of their first chunks. */
+/** Groups chunks into pages by key, in the order of their first chunks. */
 export function* groupPages(chunks: readonly GivenChunk[], sha256: Sha256): Turns<Map<string, ImportedPage>> {
   const groups = new Map<string, GivenChunk[]>()
   for (const [i, chunk] of chunks.entries()) {
@@ -64,8 +64,8 @@ export function* groupPages(chunks: readonly GivenChunk[], sha256: Sha256): Turn
 }
 
 /**
- * Makes a page of its chunks. Its Markdown is their texts, one after the other with a blank line between, so that each chunk is what
- * stands in its lines. Only what nobody sees is left out of them, and code that is not marked as such gets a fence.
+ * Creates a page from its chunks. The Markdown joins their texts with blank lines, so that each chunk equals its lines. Only invisible
+ * characters are removed, and unmarked code gets a fence.
  */
 export function createImportedPage({ key, url, chunks }: ImportedPage, sha256: Sha256): PageRecord {
   const placed = placeChunks(chunks)
@@ -105,18 +105,18 @@ export function createImportedPage({ key, url, chunks }: ImportedPage, sha256: S
   return { page, chunks: identified, links: [], classification: classifyPage(page) }
 }
 
-/** What a text without letters and digits of ASCII becomes: it says nothing. */
+/** Slug of a text without ASCII letters or digits, which identifies nothing. */
 const NO_SLUG = slugify('')
 
-/** A chunk with its lines and where they stand in the page. */
+/** A chunk with its lines and their position in the page. */
 interface PlacedChunk {
   readonly text: readonly string[]
   readonly startLine: number
   readonly endLine: number
   readonly hiddenChars: number
-  /** Slugs of its headings. */
+  /** Slugs of its section path. */
   readonly path: readonly string[]
-  /** Fragment of its own address. */
+  /** Fragment of the chunk's own address. */
   readonly fragment: string
 }
 
@@ -134,7 +134,7 @@ function placeChunks(chunks: readonly GivenChunk[]): PlacedChunk[] {
   })
 }
 
-/** Headings go no deeper; what is deeper stands in the last of them. */
+/** Maximum heading depth; deeper sections belong to the last heading. */
 const DEEPEST = 6
 
 function listParts(sectionPath: string): string[] {
@@ -144,13 +144,13 @@ function listParts(sectionPath: string): string[] {
     .slice(0, DEEPEST)
 }
 
-/** Lines without the blank ones around them: there is one between any two chunks anyway. */
+/** Removes blank lines around a chunk, because one separates chunks anyway. */
 function trimLines(lines: readonly string[]): readonly string[] {
   const first = lines.findIndex((line) => line.trim() !== '')
   return lines.slice(first, lines.findLastIndex((line) => line.trim() !== '') + 1)
 }
 
-/** Code that would be read as prose is put into a fence that none of its lines ends. */
+/** Fences code that would be read as prose, with a fence longer than any run of backticks in it. */
 function fenceCode(text: string): string[] {
   const lines = splitLines(text)
   if (contentTypeOf({ kind: 'markdown', content: text }) === 'code') return lines
@@ -159,14 +159,14 @@ function fenceCode(text: string): string[] {
   return [fence, ...trimLines(lines), fence]
 }
 
-/** The headings that stand in a chunk; a fence that it leaves open does not hide those of others. */
+/** Lists the headings in a chunk. Each chunk is parsed alone, so an unclosed fence does not hide the headings of others. */
 function listHeadings({ text: lines, startLine }: PlacedChunk): PlacedHeading[] {
   return [...parseBlocks(lines)].flatMap(({ type, text, level, open }) =>
     type === 'heading' ? [{ title: text, level, anchor: null, startLine: startLine + open }] : [],
   )
 }
 
-/** The sections that chunks say they are in: each begins with the first chunk of it, and ends where a chunk is in another. */
+/** Derives sections from the section paths of chunks: each starts with its first chunk and ends where the path changes. */
 function placeSections(chunks: readonly PlacedChunk[], titleOf: (slug: string) => string): PlacedHeading[] {
   let before: Pick<PlacedChunk, 'path' | 'fragment'> = { path: [], fragment: '' }
   return chunks.flatMap((chunk) => {
@@ -182,8 +182,8 @@ function placeSections(chunks: readonly PlacedChunk[], titleOf: (slug: string) =
 }
 
 /**
- * How much of the path of a chunk is that of the section it goes on. One that comes back from a section inside of its own, or that has a
- * place of its own, begins it once more.
+ * Returns how many leading parts of a chunk's path continue the previous section. A chunk that returns from a subsection, or has a fragment
+ * of its own, starts its section again.
  */
 function findNews({ path, fragment }: PlacedChunk, before: Pick<PlacedChunk, 'path' | 'fragment'>): number {
   const other = path.findIndex((part, depth) => part !== before.path[depth])
@@ -192,13 +192,13 @@ function findNews({ path, fragment }: PlacedChunk, before: Pick<PlacedChunk, 'pa
   return isSame ? path.length : Math.max(0, path.length - 1)
 }
 
-/** The last segment of the path of an address, or its host. */
+/** Returns the last path segment of an address, or its host. */
 function nameOf(url: string): string {
   const { pathname, host } = new URL(url)
   return decodePath(/([^/]+)\/*$/.exec(pathname)?.[1] ?? '') || host
 }
 
-/** When the last change of some chunks was. */
+/** Returns the latest update time of the chunks. */
 function findLast(chunks: readonly GivenChunk[]): string | null {
   const dates = chunks.map(({ lastUpdated }) => lastUpdated)
   return dates.reduce((last, date) => (Date.parse(date) > Date.parse(last) ? date : last), dates[0] ?? '') || null

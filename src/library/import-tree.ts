@@ -4,11 +4,11 @@ import type { Library } from './library.ts'
 import type { ChunkImport } from './parse-import.ts'
 import type { OpenTree } from './tree.ts'
 
-/** The pages of an import as a tree, which an import of the same source takes the place of. */
+/** The pages of an import as a tree, which replaces an earlier import of the same source. */
 export interface ImportTree extends OpenTree {
-  /** What it is made of. */
+  /** The import it was created from. */
   readonly given: ChunkImport
-  /** By their keys. */
+  /** Pages by key. */
   readonly pages: ReadonlyMap<string, ImportedPage>
 }
 
@@ -31,7 +31,7 @@ export async function createImportTree(
       for (const path of pages.keys()) yield { type: 'file', path }
     },
     async read({ path, part }, known) {
-      // Nothing here waits for anything: others would have to.
+      // Yields, because reading from memory would otherwise block other work.
       await clock.sleep(0)
       const page = pages.get(path)
       if (page === undefined || part !== null) return { type: 'missing' }

@@ -1,9 +1,9 @@
 import type { Clock } from '../crawl/ports.ts'
 
-/** Work that stops now and then, where others may have their turn. */
+/** Work that yields regularly so that other work can run. */
 export type Turns<T> = Generator<void, T, void>
 
-/** Does it at once. */
+/** Runs the work to its end without a pause. */
 export function doAtOnce<T>(work: Turns<T>): T {
   for (;;) {
     const { done, value } = work.next()
@@ -11,7 +11,7 @@ export function doAtOnce<T>(work: Turns<T>): T {
   }
 }
 
-/** Does it with others in between. */
+/** Runs the work with pauses for other work. */
 export async function doInTurns<T>(work: Turns<T>, clock: Pick<Clock, 'sleep'>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     const { done, value } = work.next()

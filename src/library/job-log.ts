@@ -1,128 +1,125 @@
 import type { NoteFrame, ProgressFrame, QueueAction, QueueFrame } from './dispatch/frames.ts'
 import type { ProcessMark } from './dispatch/runner.ts'
 
-/** How a job can stand. `queued`: it waits for others to end. The last four are its true ends. */
+/** Statuses of a job. `queued` waits for others to end; the last four are final. */
 export const JOB_STATUSES = ['queued', 'running', 'done', 'failed', 'stopped', 'cancelled'] as const
 
 /** One of {@link JOB_STATUSES}. */
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
-/** A crawl that a server was asked for, as it is kept. */
+/** Stored record of a crawl job. */
 export interface JobRecord {
   /** UUID. */
   readonly id: string
-  /** Where it starts. */
+  /** Start address. */
   readonly url: string
-  /** What its process was told. */
+  /** Arguments of its process. */
   readonly args: readonly string[]
-  /** The process that runs it, or ran it last; null before there was one. */
+  /** The current or last process; null before the first. */
   readonly process: ProcessMark | null
   readonly status: JobStatus
-  /** When it was asked for. */
+  /** Time of the request. */
   readonly createdAt: number
   readonly startedAt: number | null
   readonly endedAt: number | null
-  /** The crawl of the library it runs and its source, once they are known. */
+  /** Crawl and source in the library, once known. */
   readonly crawlId: string | null
   readonly sourceId: string | null
-  /** How often its process was started again after it had broken off. */
+  /** How often the process was restarted after an interruption. */
   readonly restarts: number
-  /** Where it last stood. */
+  /** Last known progress. */
   readonly progress: ProgressFrame | null
-  /** Why it did not come to a good end, in words. */
+  /** Why the job failed or was interrupted, in words. */
   readonly problem: string | null
 }
 
 /** A job in a list. */
 export interface JobEntry extends JobRecord {
-  /** Queue events that were recorded, those that were trimmed since included. */
+  /** Number of recorded queue events, including trimmed ones. */
   readonly events: number
   readonly lastEventAt: number | null
 }
 
-/** What may change of a job. */
+/** Fields of a job that may change. */
 export type JobChange = Partial<Omit<JobRecord, 'id' | 'url' | 'args' | 'createdAt'>>
 
-/** Something that happened in a job, to be kept. */
+/** An event of a job for the log. */
 export type JobNote = { readonly jobId: string; readonly at: number } & (
   | { readonly type: 'queue'; readonly data: QueueFrame }
   | { readonly type: 'problem' | 'milestone'; readonly data: NoteFrame }
 )
 
-/** A queue event as it is kept. */
+/** A stored queue event. */
 export interface QueueEvent extends QueueFrame {
-  /** Grows with time. */
+  /** Ids grow over time. */
   readonly id: number
   readonly jobId: string
   readonly at: number
 }
 
-/** A problem or milestone as it is kept. */
+/** A stored problem or milestone. */
 export interface KeptNote extends NoteFrame {
-  /** Grows with time. */
+  /** Ids grow over time. */
   readonly id: number
   readonly jobId: string
   readonly at: number
 }
 
-/** A part of a list, newest first: those before an id, or those right after one. */
+/** One page of a list, newest first: before an id, or right after one. */
 export interface LogPage {
   readonly limit: number
-  /** Only those with smaller ids. */
+  /** Only smaller ids. */
   readonly before?: number
-  /** Only those with larger ids, the nearest ones first chosen; still newest first. */
+  /** Only larger ids, nearest ones first; the result is still newest first. */
   readonly after?: number
 }
 
-/** Which problems or milestones are asked for. */
+/** Filter for problems or milestones. */
 export interface NoteFilter extends LogPage {
   readonly jobId?: string
   readonly kind?: string
   readonly scope?: string
 }
 
-/** A named way to crawl. */
+/** A named crawl type. */
 export interface CrawlType {
   readonly name: string
   readonly description: string
-  /** What it sets, as the contract has it. */
+  /** Options that the type sets, in the format of the contract. */
   readonly declaration: Readonly<Record<string, unknown>>
 }
 
-/** What of the log is kept. */
+/** Retention rule of the log. */
 export interface TrimRule {
-  /** Queue events of one job; its newest are kept. */
+  /** Maximum number of queue events per job; the newest are kept. */
   readonly eventsPerJob: number
-  /** Queue events altogether; the oldest go first. */
+  /** Maximum number of queue events in total; the oldest are removed first. */
   readonly events: number
-  /** Problems, and as many milestones; the oldest go first. */
+  /** Maximum number of problems, and of milestones; the oldest are removed first. */
   readonly notes: number
-  /** Jobs that ended before this lose their queue events, in milliseconds since 1970. */
+  /** Jobs that ended before this time lose their queue events; milliseconds since 1970. */
   readonly eventsSince: number
-  /** Jobs altogether; of the oldest that ended, nothing is kept. */
+  /** Maximum number of jobs; the oldest ended jobs are removed entirely. */
   readonly jobs: number
 }
 
-/**
- * The history of the jobs of a server: what was asked for, what became of it, and what happened meanwhile. One contract suite runs on
- * every implementation.
- */
+/** History of the jobs of a server: requests, results and events. One contract suite runs on every implementation. */
 export interface JobLog {
   add(job: JobRecord): Promise<void>
-  /** Changes a job; one that is not there is left alone. */
+  /** Changes a job; does nothing if it does not exist. */
   change(id: string, change: JobChange): Promise<void>
   find(id: string): Promise<JobEntry | undefined>
-  /** Newest first, by when they began; those that wait come before. */
+  /** Lists jobs by start, newest first; queued ones come before all others. */
   list(limit: number): Promise<{ readonly total: number; readonly items: readonly JobEntry[] }>
-  /** Those that are queued or running, the oldest first. */
+  /** Lists queued and running jobs, oldest first. */
   listOpen(): Promise<readonly JobRecord[]>
-  /** Keeps what happened, all of it or nothing. A milestone of one kind and scope is kept once for each job: the first counts. */
+  /** Appends events in one transaction. A milestone is stored once per job, kind and scope; the first one counts. */
   append(notes: readonly JobNote[]): Promise<void>
   listQueueEvents(jobId: string, page: LogPage & { readonly action?: QueueAction }): Promise<readonly QueueEvent[]>
   listProblems(filter: NoteFilter): Promise<readonly KeptNote[]>
   listMilestones(filter: NoteFilter): Promise<readonly KeptNote[]>
-  /** Removes what the rule does not keep, some at a time; how many rows went. */
+  /** Removes what the rule does not keep, in batches; returns the number of removed rows. */
   trim(rule: TrimRule): Promise<number>
-  /** In the order in which they were added. */
+  /** Lists crawl types in the order in which they were added. */
   listTypes(): Promise<readonly CrawlType[]>
 }

@@ -1,15 +1,15 @@
 import type { ChunkImport } from './parse-import.ts'
 
 /**
- * Keeps what is imported from before its first page is written until its last one is: whoever sent it may not have it any more when the
- * process that writes it is ended.
+ * Stores an import from before its first page is written until after the last, because the sender may no longer have it if the writing
+ * process dies.
  */
 export interface KeptImports {
-  /** Keeps an import of a source in the place of the one before, all of it or nothing. */
+  /** Stores an import of a source, replacing an earlier one atomically. */
   keep(sourceId: string, given: ChunkImport): Promise<void>
-  /** What is kept for a source; undefined without any. */
+  /** Reads the stored import of a source; undefined if there is none. */
   read(sourceId: string): Promise<ChunkImport | undefined>
-  /** The ids of the sources that something is kept for. */
+  /** Lists the ids of sources with a stored import. */
   list(): Promise<string[]>
   forget(sourceId: string): Promise<void>
 }

@@ -1,9 +1,9 @@
 import type { Discovery, LedgerState, Reason } from '../crawl/ledger.ts'
 
-/** The words of the ledger, for those who show it and may not know the crawl itself. */
+/** Terms of the ledger, re-exported for modules that may not import the crawl folder. */
 export { LEDGER_STATES, type LedgerRow, type LedgerState, REASONS, type Reason } from '../crawl/ledger.ts'
 
-/** Why an address is where it is, for people. */
+/** Human-readable reason for the state of an address. */
 export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'bad-url': 'it cannot be read as an address',
   scheme: 'it is no address of the web',
@@ -67,7 +67,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   unlinked: 'no page of a complete recrawl leads to it any more',
 }
 
-/** What a state means, for people. */
+/** Human-readable meaning of a state. */
 export const STATE_WORDS: Readonly<Record<LedgerState, string>> = {
   pending: 'to be fetched',
   leased: 'being fetched',
@@ -78,7 +78,7 @@ export const STATE_WORDS: Readonly<Record<LedgerState, string>> = {
   gone: 'proven to be there no more',
 }
 
-/** How an address became known, for people. */
+/** Human-readable origin of an address. */
 export const DISCOVERY_WORDS: Readonly<Record<Discovery, string>> = {
   manual: 'given by hand',
   'llms-txt': 'in llms.txt',

@@ -8,17 +8,17 @@ import type { PlaceHubs } from './place-hubs.ts'
 import type { VectorStore } from './vectors.ts'
 import type { Workers } from './workers.ts'
 
-/** A store with all that is kept for a library: also the history of jobs, and a view of the addresses of all sources. */
+/** A store with the history of jobs and a view of the addresses of all sources. */
 export interface LibraryStore extends VectorStore {
   readonly jobLog: JobLog
   readonly addresses: Addresses
-  /** How far its own clock is ahead of that of this machine, in milliseconds, where several machines use it. */
+  /** How far the store's clock is ahead of this machine's, in milliseconds, for stores shared by several machines. */
   readonly clockOffset?: () => number
-  /** Those who share the work; only where many processes can. */
+  /** Workers that share the jobs; only in stores that several processes can use. */
   readonly workers?: Workers
 }
 
-/** What is understood of the pages of a library: kept beside them, by stores that are on disk. Those can be copied as a whole, too. */
+/** Gazetteer, analyses and plans, kept beside the pages by stores on disk. Such stores can also be copied as a whole. */
 export interface UnderstandingStore {
   readonly gazetteer: Gazetteer
   readonly analyses: Analyses

@@ -18,16 +18,16 @@ import type { VectorCopy } from './vector-copy.ts'
 import type { Embedder, VectorIndex } from './vectors.ts'
 import type { Workers } from './workers.ts'
 
-/** Sources, ledger, pages, chunks and index, kept together, with what is needed to fill them. */
+/** Sources, ledger, pages, chunks and index, with the services that fill them. */
 export interface Library {
   readonly store: Store
   readonly fetcher: Fetcher
-  /** Says why an address may not be connected to, without connecting. Without it, the first request tells. */
+  /** Explains why an address must not be requested, without connecting. If absent, the first request shows it. */
   readonly checkAddress?: (url: string) => Promise<AddressRefusal | undefined>
   readonly readPage: PageReader
-  /** Without it, memory is not looked at. */
+  /** If absent, memory is not checked. */
   readonly memory?: Memory
-  /** Which share of the last moments this process was at work, from 0 to 1. Without it, work beside a crawl never rests. */
+  /** Recent load of this process, from 0 to 1. If absent, background work beside a crawl never pauses. */
   readonly load?: () => number
   readonly clock: Clock
   readonly kindOf: KindOf
@@ -38,64 +38,64 @@ export interface Library {
   readonly newId: () => string
   readonly limits: CrawlLimits
   readonly runner: Runner
-  /** Without it, folders of this machine cannot be read. */
+  /** If absent, file trees cannot be read. */
   readonly trees?: TreeReader
-  /** What is being imported; without it an import that is broken off has to be sent again. */
+  /** Imports in progress; if absent, an interrupted import must be sent again. */
   readonly imports?: KeptImports
-  /** Where the vectors of chunks are kept; without it search goes by words alone. */
+  /** Storage of chunk vectors; if absent, search uses words only. */
   readonly vectors?: VectorIndex
-  /** A copy of them in a service, where one is configured. */
+  /** External copy of the vectors, if a service is configured. */
   readonly vectorCopy?: VectorCopy
-  /** The history of jobs; without it a server keeps none. */
+  /** History of jobs; if absent, a server keeps none. */
   readonly jobLog?: JobLog
-  /** Those who share its work; only where many processes can. */
+  /** Workers that share the jobs; only in stores that several processes can use. */
   readonly workers?: Workers
   /** The addresses of all sources together. */
   readonly addresses?: Addresses
-  /** Places of the world; without them nothing is found about any. */
+  /** Places of the world; if absent, no places are found. */
   readonly gazetteer?: Gazetteer
-  /** What is found out about stored pages. */
+  /** Analyses of stored pages. */
   readonly analyses?: Analyses
   readonly placeHubs?: PlaceHubs
-  /** What plans of crawls remember. */
+  /** Facts that crawl plans remember about sites. */
   readonly planMemory?: PlanMemory
-  /** Finds places by the names of the gazetteer as it is now; opened when it is first needed. */
+  /** Opens a matcher for the current gazetteer on first use. */
   readonly openPlaces?: () => Promise<PlaceMatcher>
-  /** Ordinary English words; other words of a question may be names. Without the list no word counts as a name. */
+  /** Reads the list of ordinary English words; other words of a question may be names. If absent, no word counts as a name. */
   readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
-  /** Opens the embedder that is built in or configured, once, when it is first needed; undefined when there is none. */
+  /** Opens the built-in or configured embedder once, on first use; undefined if there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
-  /** Whether its owner configured a service that makes vectors: while there are none, search says so. */
+  /** Whether the owner configured an embedding service; search then reports missing vectors. */
   readonly wantsVectors?: boolean
-  /** Whether what is read is embedded by itself; false where the owner does not want that. @default no */
+  /** Whether new pages are embedded automatically. @default no */
   readonly embedsNew?: boolean
-  /** Opens the reranker that is configured, once; undefined when there is none. */
+  /** Opens the configured reranker once; undefined if there is none. */
   readonly openReranker?: () => Promise<Reranker | undefined>
-  /** Opens the browser that pages are rendered with, once. Rejects with `BROWSER_MISSING` where there is none. */
+  /** Opens the browser for rendering once. Rejects with `BROWSER_MISSING` if there is none. */
   readonly openRenderer?: () => Promise<Renderer>
-  /** Opens the Crawl4AI service that is configured, once. Rejects with `SERVICE_UNUSABLE` where it does not answer. */
+  /** Opens the configured Crawl4AI service once. Rejects with `SERVICE_UNUSABLE` if it does not respond. */
   readonly openCrawl4AI?: () => Promise<Fetcher>
 }
 
 /** Why an address must not be requested. */
 export interface AddressRefusal {
   readonly reason: Reason
-  /** In words, without anything private. */
+  /** Explanation without private data. */
   readonly detail: string
-  /** Whether it may be requested later. */
+  /** Whether a later request may be allowed. */
   readonly isTransient: boolean
-  /** The value of allowPrivate that opens it; null where that is not the reason. */
+  /** The `allowPrivate` value that permits it; null if that would not help. */
   readonly rule: string | null
 }
 
-/** Who runs crawls: this process, told apart from all others. */
+/** Identity of the process that runs crawls. */
 export interface Runner {
   readonly id: string
-  /** Whether the runner of this id is known to be gone; false where nothing can be known of it. */
+  /** Whether the process with this id has certainly ended; false if unknown. */
   isGone(id: string): boolean
 }
 
-/** The machine that a runner is on, as people call it. */
+/** Returns the machine name of a runner. */
 export function machineOf({ id }: Pick<Runner, 'id'>): string {
   return id.replace(/\/.*$/s, '')
 }

@@ -1,16 +1,16 @@
 import { compareVersions } from '../core/version/version.ts'
 import { type Source, versionOf } from './source.ts'
 
-/** What is known of the sources that hits come from. */
+/** Facts about the sources that hits come from. */
 export interface Origins {
   sourceOf(id: string): Source | undefined
-  /** Whether they are different versions of the same. */
+  /** Whether two sources are versions of the same name. */
   areVersions(a: string, b: string): boolean
-  /** Whether the first one is what should be read instead of the second. */
+  /** Whether the first source is preferred to the second. */
   isNewer(a: string, b: string): boolean
 }
 
-/** `incomplete` are the ids of those that are not preferred for being newer. */
+/** Creates the origins of a search; `incomplete` lists ids of sources that are not preferred for being newer. */
 export function createOrigins(sources: readonly Source[], incomplete: ReadonlySet<string>): Origins {
   const byId = new Map(sources.map((source) => [source.id, source]))
   const areVersions = (a: string, b: string) => a !== b && byId.get(a)?.name === byId.get(b)?.name

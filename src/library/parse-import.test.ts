@@ -13,7 +13,7 @@ function importOf(...chunks: readonly unknown[]): unknown {
   return { source_url: 'https://docs.example/', chunks }
 }
 
-/** What is said of something that cannot be imported. */
+/** Returns the problem of an invalid import. */
 function problemOf(given: unknown): string {
   try {
     parseImport(given)
@@ -24,7 +24,7 @@ function problemOf(given: unknown): string {
   throw new Error('it was taken')
 }
 
-test('an import is taken as it is, with its language and date in the form they are kept in', () => {
+test('parseImport keeps chunks unchanged and normalises language and date', () => {
   const text = JSON.stringify(importOf(CHUNK, { ...CHUNK, text: 'x = 1', content_type: 'code', language: 'PT-br' }))
   expect(parseImportText(new TextEncoder().encode(text))).toEqual({
     sourceUrl: 'https://docs.example/',
@@ -46,13 +46,13 @@ test.each([
   ['2026-02-20', '2026-02-20'],
   ['2026-02-20T10:30:00.123456+00:00', '2026-02-20T10:30:00+00:00'],
   ['2026-02-20 10:30:00Z', '2026-02-20T10:30:00Z'],
-  // It could be anywhere: only the date is known.
+  // Without an offset only the date is certain.
   ['2026-02-20T10:30:00', '2026-02-20'],
-])('the date %s is kept as %s', (last_updated, kept) => {
+])('parseImport stores the date %s as %s', (last_updated, kept) => {
   expect(parseImport(importOf({ ...CHUNK, last_updated })).chunks[0]?.lastUpdated).toBe(kept)
 })
 
-describe('a fault is told with its place, what was received and what to give', () => {
+describe('parseImport faults', () => {
   test.each<[Readonly<Record<string, unknown>>, string]>([
     [{ last_updated: 'yesterday' }, 'chunks[1].last_updated: received "yesterday", give an ISO 8601 date such as'],
     [{ last_updated: '2026-02-30' }, 'chunks[1].last_updated: received "2026-02-30", give'],
@@ -74,7 +74,7 @@ describe('a fault is told with its place, what was received and what to give', (
     [{ language: 'english' }, 'chunks[1].language: received "english", give a BCP 47 tag such as en or pt-BR'],
     [{ language: 'e' }, 'chunks[1].language: received "e", give'],
     [{ author: 'me' }, 'chunks[1].author: unknown field, leave it out'],
-  ])('%j', (fields, problem) => {
+  ])('names the place, the received value and advice for %j', (fields, problem) => {
     expect(problemOf(importOf({ ...CHUNK, text: 'Before.' }, { ...CHUNK, ...fields }))).toContain(problem)
   })
 
@@ -92,11 +92,11 @@ describe('a fault is told with its place, what was received and what to give', (
       'chunks[25000]: more than 25000 chunks of one page, make several pages of it',
     ],
     [importOf(...Array(IMPORT_LIMITS.chunks + 1).fill(0)), '100001 chunks are more than 100000; make several sources'],
-  ])('of the whole: %#', (given, problem) => {
+  ])('reports a fault outside single fields: %#', (given, problem) => {
     expect(problemOf(given)).toContain(problem)
   })
 
-  test('the first twenty of them, and how many there are more', () => {
+  test('describes the first twenty faults and counts the rest', () => {
     const problem = problemOf(importOf(...Array.from({ length: 30 }, () => ({ ...CHUNK, text: '', language: 'e' }))))
     expect(problem.split('; ')).toHaveLength(21)
     expect(problem).toContain('chunks[9].language: received "e"')
@@ -107,7 +107,7 @@ describe('a fault is told with its place, what was received and what to give', (
   test.each([
     ['{"source_url"', /^it is no JSON that can be read: /],
     ['\xff', /^it is no JSON that can be read: /],
-  ])('of what is no JSON: %j', (text, problem) => {
+  ])('reports invalid JSON: %j', (text, problem) => {
     expect(() => parseImportText(Uint8Array.from(text, (char) => char.charCodeAt(0)))).toThrow(
       expect.objectContaining({
         code: 'IMPORT_INVALID',
@@ -117,7 +117,7 @@ describe('a fault is told with its place, what was received and what to give', (
   })
 })
 
-test('others have their turn after every 200 chunks', () => {
+test('checkImport yields after every 200 chunks', () => {
   const chunks = Array.from({ length: 1000 }, (_, i) => ({ ...CHUNK, text: `Text ${i}.` }))
   expect([...checkImport(importOf(...chunks))]).toHaveLength(5)
 })

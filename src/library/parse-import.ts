@@ -9,19 +9,19 @@ import { parseHttp } from '../core/url/key.ts'
 import { doAtOnce, type Turns } from './in-turns.ts'
 import { importKey } from './tree.ts'
 
-/** How large an import may be. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
+/** Limits of an import. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
 export interface ImportLimits {
   readonly bytes: number
   readonly chunks: number
-  /** As many as a crawl takes of a page. */
+  /** The same limit as for a crawled page. */
   readonly pageChunks: number
-  /** As much as models that embed texts read at once. */
+  /** About the input limit of embedding models. */
   readonly chunkChars: number
   readonly urlChars: number
   readonly sectionChars: number
 }
 
-/** What holds for everybody who imports something. */
+/** Limits of every import. */
 export const IMPORT_LIMITS: ImportLimits = {
   bytes: 32 * 2 ** 20,
   chunks: 100_000,
@@ -31,23 +31,23 @@ export const IMPORT_LIMITS: ImportLimits = {
   sectionChars: 1000,
 }
 
-/** Chunks of somebody else, as they were given and found good. */
+/** Validated chunks of another program. */
 export interface ChunkImport {
-  /** What they belong to: an import replaces what was imported for the same address before. */
+  /** Address that the chunks belong to: an import replaces an earlier one for the same address. */
   readonly sourceUrl: string
-  /** At least one. */
+  /** Contains at least one chunk. */
   readonly chunks: readonly GivenChunk[]
 }
 
-/** A chunk as it was given. */
+/** A chunk of an import. */
 export interface GivenChunk {
   readonly text: string
-  /** The page it is of, perhaps with the fragment of its place. */
+  /** Address of its page, optionally with the fragment of its section. */
   readonly sourceUrl: string
   /** Slugs of the headings above it, joined by `/`; empty at the top of a page. */
   readonly sectionPath: string
   readonly contentType: ContentType
-  /** ISO 8601: a date, or a moment with its offset. */
+  /** ISO 8601: a date, or a time with its offset. */
   readonly lastUpdated: string
   /** BCP 47. */
   readonly language: string | null
@@ -57,15 +57,15 @@ const address = z
   .string()
   .max(IMPORT_LIMITS.urlChars)
   .refine((text) => isAddress(text))
-/** With or without a time of day; without an offset it could be anywhere, and its date is what is kept. */
+/** The time of day is optional; without an offset only its date is kept, because the time zone is unknown. */
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-6]\d(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/i
 
-/** One chunk of an import, as programs write it. */
+/** Schema of one chunk. */
 const chunkSchema = z.strictObject({
   text: z
     .string()
     .max(IMPORT_LIMITS.chunkChars)
-    // Half of a character cannot be kept.
+    // Rejects lone surrogates, which cannot be stored.
     .refine((text) => cleanText(text).trim() !== '' && !/\p{Cs}/u.test(text))
     .describe('The chunk, as it is kept: Markdown, or code.'),
   source_url: address.describe(
@@ -88,7 +88,7 @@ const chunkSchema = z.strictObject({
     .describe('BCP 47, such as en. Default: what its page is written in.'),
 })
 
-/** What each field of an import ought to be, in the words in which it is asked for. */
+/** Advice for each invalid field. */
 const EXPECTED: Readonly<Record<string, string>> = {
   source_url: `give an http or https address without user name and password, of at most ${IMPORT_LIMITS.urlChars} characters`,
   chunks: 'give a list of chunks',
@@ -99,13 +99,13 @@ const EXPECTED: Readonly<Record<string, string>> = {
   language: 'give a BCP 47 tag such as en or pt-BR, or leave it out',
 }
 
-/** What is around the chunks; each of them is looked at for itself. */
+/** Schema of the import without its chunks, which are validated one by one. */
 const importSchema = z.strictObject({ source_url: address, chunks: z.array(z.unknown()).min(1) })
 
-/** The fields of a chunk of an import. */
+/** Field names of a chunk. */
 export const CHUNK_FIELDS: readonly string[] = Object.keys(chunkSchema.shape)
 
-/** An import as JSON schema, for those who describe it to others: what is wrong with one is told here alone. */
+/** JSON schema of an import, for documentation; validation happens only here. */
 export const IMPORT_SHAPE: Readonly<Record<string, unknown>> = writeShape(
   z.strictObject({
     source_url: address.describe('What the chunks belong to. They replace what was imported for it before.'),
@@ -118,7 +118,7 @@ function writeShape(schema: z.ZodType): Record<string, unknown> {
   return shape
 }
 
-/** Reads an import that was written as JSON; refused as a whole with `IMPORT_INVALID`. `what` is what to call it then. */
+/** Parses an import from JSON text; throws `IMPORT_INVALID` for the whole of it. `what` names it in the message. */
 export function parseImportText(bytes: Uint8Array, what = 'it'): ChunkImport {
   let value: unknown
   try {
@@ -130,15 +130,15 @@ export function parseImportText(bytes: Uint8Array, what = 'it'): ChunkImport {
   return parseImport(value, what)
 }
 
-/** Checks an import; refused as a whole with `IMPORT_INVALID`, which tells of the first faults by their places. */
+/** Validates an import; throws `IMPORT_INVALID` with the places of the first faults. */
 export function parseImport(value: unknown, what = 'it'): ChunkImport {
   return doAtOnce(checkImport(value, what))
 }
 
-/** So many chunks are checked before others have their turn. */
+/** Number of chunks validated before yielding to other work. */
 const TURN = 200
 
-/** The same for those who have others to answer meanwhile. */
+/** Validates an import in turns, for a server with other requests. */
 export function* checkImport(value: unknown, what = 'it'): Turns<ChunkImport> {
   const faults = new Faults(what)
   const around = importSchema.safeParse(value, { reportInput: true })
@@ -188,13 +188,13 @@ function toChunk(given: z.output<typeof chunkSchema>): GivenChunk {
     sourceUrl: source_url,
     sectionPath: section_path,
     contentType: content_type,
-    // The schema has looked at it.
+    // The schema has already validated the date.
     lastUpdated: parseDate(last_updated) ?? last_updated,
     language: tag,
   }
 }
 
-/** What is wrong, the first of it in words. */
+/** Collects faults; the first ones are described. */
 class Faults {
   readonly #what: string
   readonly #told: string[] = []
@@ -204,7 +204,7 @@ class Faults {
     this.#what = what
   }
 
-  /** Of one field the first fault is enough. */
+  /** Adds the first fault of each field. */
   add(place: string, issues: readonly z.core.$ZodIssue[]): void {
     const seen = new Set<string>()
     for (const issue of issues) {
@@ -231,7 +231,7 @@ class Faults {
   }
 }
 
-/** So many faults are told. */
+/** Maximum number of faults described. */
 const MOST_TOLD = 20
 
 function join(place: string, field: string): string {
@@ -245,7 +245,7 @@ function writeFault({ input, code }: z.core.$ZodIssue, field: string): string {
   return isLong ? `received ${input.length} characters, ${expected}` : `received ${show(input)}, ${expected}`
 }
 
-/** So many characters of what was received are repeated. */
+/** Maximum length of a received value in a message. */
 const MOST_SHOWN = 60
 
 function show(input: unknown): string {
@@ -260,12 +260,12 @@ function shorten(text: string): string {
 
 function isAddress(text: string): boolean {
   const url = parseHttp(text)
-  // As a crawl measures it: letters that are no ASCII take several characters.
+  // Measures the encoded address, as a crawl does, because non-ASCII letters take several characters.
   return url !== undefined && url.username === '' && url.password === '' && url.href.length <= IMPORT_LIMITS.urlChars
 }
 
 function isLanguage(text: string): boolean {
-  // A name such as `english` has the form of a tag too, but no language has that one.
+  // A word such as `english` has the syntax of a tag, but no language has that code.
   if (!/^[a-z]{2,3}(?:-|$)/i.test(text)) return false
   try {
     return Intl.getCanonicalLocales(text).length === 1

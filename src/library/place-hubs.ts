@@ -2,7 +2,7 @@ import type { PlaceHub } from '../analysis/page-analysis.ts'
 import type { PlaceKind } from '../analysis/place.ts'
 import type { HubVerdict, LearnedPattern } from '../plan/plan-memory.ts'
 
-/** A hub as it is kept. */
+/** A stored hub. */
 export interface KeptHub extends Omit<PlaceHub, 'placeId' | 'placeKind' | 'placeSlug'> {
   readonly placeId: number | null
   readonly placeSlug: string | null
@@ -11,7 +11,7 @@ export interface KeptHub extends Omit<PlaceHub, 'placeId' | 'placeKind' | 'place
   readonly lastSeenAt: number
 }
 
-/** Which hubs are asked for. */
+/** Filter and range of a list of hubs. */
 export interface HubQuery {
   readonly host?: string
   readonly placeId?: number
@@ -21,7 +21,7 @@ export interface HubQuery {
   readonly limit: number
 }
 
-/** A hub that is not there. */
+/** A hub that does not exist. */
 export interface MissingHub {
   readonly url: string
   readonly placeId: number | null
@@ -29,31 +29,31 @@ export interface MissingHub {
   readonly checkedAt: number
 }
 
-/** How well the hubs of a host cover the world. */
+/** Coverage of the world by the hubs of a host. */
 export interface HubCoverage {
   readonly host: string
   readonly hubs: number
-  /** Countries of the gazetteer with a hub of their own, and all of them. */
+  /** Number of countries with a hub of their own, and of all countries in the gazetteer. */
   readonly countriesCovered: number
   readonly countries: number
-  /** Hubs that the site names, or its pattern implies, and that are not there: the first 500, and how many there are. */
+  /** The first 500 hubs that the site names or its pattern implies but that do not exist, and their total number. */
   readonly missing: readonly MissingHub[]
   readonly missingCount: number
   readonly patterns: readonly LearnedPattern[]
   readonly topics: readonly { readonly slug: string; readonly label: string; readonly hubs: number }[]
 }
 
-/** Pages that lead to what is about a place. */
+/** Pages that lead to content about a place. */
 export interface PlaceHubs {
-  /** Adds hubs, or fills in what was not known of those that are there. */
+  /** Adds hubs, and completes missing fields of existing ones. */
   write(hubs: readonly PlaceHub[], now: number): Promise<void>
   list(query: HubQuery): Promise<{ readonly total: number; readonly items: readonly KeptHub[] }>
   find(url: string): Promise<KeptHub | undefined>
-  /** Hosts with hubs or with patterns, those with most hubs first. */
+  /** Lists hosts with hubs or patterns, most hubs first. */
   listHosts(limit: number): Promise<readonly { readonly host: string; readonly hubs: number }[]>
   coverage(host: string): Promise<HubCoverage>
-  /** What was found out about an address that was supposed to be a hub. */
+  /** Finds the verdict on an assumed hub. */
   findVerdict(url: string): Promise<HubVerdict | undefined>
-  /** What was found out about supposed hubs of a host. */
+  /** Lists verdicts on assumed hubs of a host. */
   listVerdicts(host: string, state: HubVerdict['state'], limit: number): Promise<readonly HubVerdict[]>
 }

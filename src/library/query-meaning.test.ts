@@ -10,7 +10,7 @@ import type { Embedder, EmbedUse, VectorSpace } from './vectors.ts'
 const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 2 }
 const WAIT_MS = 40
 
-/** A library whose embedder is opened by what is given, as often as is counted. */
+/** Stages a library with the given embedder, and counts how often it is opened. */
 async function stage(
   open: () => Promise<Embedder>,
   { waitMs = WAIT_MS, isEmbedded = true, wantsVectors = false } = {},
@@ -49,13 +49,13 @@ const working: Embedder = {
 
 const late = 'the model cannot be used: it gave no answer within 0.04 s; answered by words alone'
 
-test('a question is embedded as a question', async () => {
+test('findMeaning embeds a question with the use `query`', async () => {
   const { find } = await stage(async () => working)
   expect(await find()).toMatchObject({ meaning: { vector: Float32Array.of(0.6, 0.8) }, notices: [] })
   expect(uses).toEqual(['query'])
 })
 
-test('an embedder that hangs while it is opened is waited for twice, and then left alone for a while', async () => {
+test('findMeaning tries an embedder that hangs on opening twice, then pauses', async () => {
   let isHanging = true
   const { find, clock, asked } = await stage(() =>
     isHanging ? new Promise(() => undefined) : Promise.resolve(working),
@@ -69,7 +69,7 @@ test('an embedder that hangs while it is opened is waited for twice, and then le
   expect(await find()).toMatchObject({ notices: [], meaning: {} })
 })
 
-test('one that fails at once is asked every time', async () => {
+test('findMeaning retries an embedder that fails fast every time', async () => {
   const { find, asked } = await stage(() => Promise.reject(new Error('refused')))
   for (let i = 1; i <= 4; i++) {
     expect((await find())?.notices).toEqual(['the model cannot be used: refused; answered by words alone'])
@@ -77,7 +77,7 @@ test('one that fails at once is asked every time', async () => {
   }
 })
 
-test('whoever gives up gets nothing, and the embedder is asked by others all the same', async () => {
+test('findMeaning rejects on abort, and other questions still ask the embedder', async () => {
   const { find, asked } = await stage(() => new Promise(() => undefined), { waitMs: 60_000 })
   for (let i = 1; i <= 3; i++) {
     const gone = new AbortController()
@@ -88,7 +88,7 @@ test('whoever gives up gets nothing, and the embedder is asked by others all the
   }
 })
 
-test('nobody is asked while nothing is embedded', async () => {
+test('findMeaning opens no embedder while nothing is embedded', async () => {
   const { find, asked } = await stage(async () => working, { isEmbedded: false })
   expect(await find()).toEqual({
     notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
@@ -96,7 +96,7 @@ test('nobody is asked while nothing is embedded', async () => {
   expect(asked.opened).toBe(0)
 })
 
-test('a model that does not fit is built in, or configured: then it may be the old one again, which is asked for', async () => {
+test('findMeaning reports a different model, and asks a service again because it may have its old model back', async () => {
   let texts = 0
   const other: Embedder = {
     ...working,
@@ -117,7 +117,7 @@ test('a model that does not fit is built in, or configured: then it may be the o
   expect(texts).toBe(1)
 })
 
-test('what a service says of itself is said once', async () => {
+test('findMeaning names a failing service once', async () => {
   const details = { service: 'TEI', url: 'http://a.test', problem: 'it answered 503', advice: '' }
   const { find } = await stage(() => Promise.reject(new PharosError('SERVICE_UNUSABLE', details)))
   expect((await find())?.notices).toEqual([

@@ -32,7 +32,7 @@ const REST_MS = 15_000
 /** Circuit breakers by vector index. */
 const breakers = new WeakMap<VectorIndex, CircuitBreaker>()
 
-/** Embeds a question; undefined where there are no vectors to compare it with. */
+/** Embeds a question; undefined if there are no vectors to compare it with. */
 export async function findMeaning(
   library: Library,
   query: string,
@@ -76,7 +76,7 @@ function createBreaker({ clock }: Library): CircuitBreaker {
   return new CircuitBreaker({ threshold: SLOW_FAILURES, resetMs: REST_MS, now: () => clock.now() })
 }
 
-/** The vector of a question, or in words why there can be none that fits. */
+/** Returns the vector of a question, or a message why none fits. */
 async function embedQuery(
   { openEmbedder, wantsVectors: isService = false }: Library,
   space: VectorSpace,
@@ -86,7 +86,7 @@ async function embedQuery(
   const embedder = await openEmbedder?.()
   if (embedder === undefined) return `the library has vectors of ${space.model}, which is not configured here`
   if (embedder.space.fingerprint !== space.fingerprint) {
-    // A service may have its old model again; a request notices that, and opens it again.
+    // The service may have its old model again; a request detects that and reopens it.
     if (isService) await embedder.embed([query], signal, 'query')
     const which = isService ? 'configured' : 'built in'
     return `the library has vectors of another model (${space.model}) than the one that is ${which} (${embedder.space.model})`

@@ -18,22 +18,22 @@ export interface RankedHit
   extends StoredChunk,
     Pick<StoreMatch, 'number' | 'score' | 'terms' | 'linkShare' | 'text'>,
     Partial<Pick<StoreMatch, 'page'>> {
-  /** Tells its page apart from others, by source and key. */
+  /** Identifies the page by source and key. */
   readonly pageKey: string
-  /** Words of the question that it lacks; null for one that was found by its meaning alone. */
+  /** Words of the question that the chunk lacks; null if it was found by meaning only. */
   readonly missing: StoreMatch['missing'] | null
-  /** Cosine of its meaning with the question's; null where it took no part. */
+  /** Cosine similarity with the question; null if meaning took no part. */
   readonly similarity: number | null
   /** How the score came about, with `explain`. */
   readonly explanation?: HitExplanation
 }
 
-/** A part of the hits of a question, best first. */
+/** One part of the hits of a question, best first. */
 export interface RankedHits {
   readonly hits: readonly RankedHit[]
   readonly engines: readonly Engine[]
   readonly notices: readonly string[]
-  /** Whether there may be more after them. */
+  /** Whether more hits may follow. */
   readonly hasMore: boolean
   /** Basis for ranking later parts. */
   readonly basis?: RankBasis
@@ -41,20 +41,20 @@ export interface RankedHits {
 
 /** Shared basis of all parts of the hits of a question, so that their scores are comparable. */
 export interface RankBasis {
-  /** The vector of the question; undefined where words answer alone. */
+  /** The vector of the question; undefined if only words are used. */
   readonly meaning?: FusedMeaning
   /** Chunks nearest in meaning, which the first part ranks with its hits by words; empty for later parts. */
   readonly near: readonly NearChunk[]
-  /** Numbers of those that the first part found so: later parts leave them out. */
+  /** Numbers of chunks that the first part found by meaning; later parts leave them out. */
   readonly found: ReadonlySet<number>
   /** Whether a reranker judged the first part. */
   readonly isReranked: boolean
   readonly notices: readonly string[]
 }
 
-/** The vector of a question, and how it is fused with words. */
+/** The vector of a question, and the fusion with words. */
 interface FusedMeaning extends QueryMeaning {
-  /** Made from the first part. */
+  /** Created from the first part. */
   readonly fuse?: FuseCandidates
 }
 
@@ -71,13 +71,13 @@ export interface RankedQuery {
   readonly filter: ChunkFilter
   readonly fusion: Fusion
   readonly explain: boolean
-  /** The sources that the question names, and what it asks of them: hits in others count less. @default none is named */
+  /** Sources named in the question, with the rest of the question: hits in other sources count less. @default none is named */
   readonly named?: NamedSources | undefined
   /** Engines that may take part besides words. @default all available */
   readonly engines?: readonly Engine[] | undefined
 }
 
-/** So many hits by words, and so many nearest in meaning, are ranked together; later hits by words follow in parts of the same size. */
+/** Number of hits by words, and of nearest chunks, that are ranked together; later hits by words follow in parts of this size. */
 const PART = 100
 
 /** Bonus for a text that defines the name in a question, as a share of the best possible score by words. */
@@ -91,12 +91,12 @@ const NO_NUMBERS: ReadonlySet<number> = new Set()
 /** At most this many best hits are checked for definitions. */
 const MAX_DEFINING = 50
 
-/** How long those nearest in meaning may be waited for: a service may have to find them. */
+/** Timeout for the nearest chunks, because a service may have to find them. */
 const NEAREST_MS = 3000
 
 /**
- * A part of the hits of a question: by words and, where there are vectors of the open model, by meanings; the best of the first part
- * as a reranker sees them, where there is one. Parts after the first are given the basis of the one before.
+ * Ranks one part of the hits of a question: by words, by meaning if there are vectors of the open model, and the best of the first part by
+ * a reranker if configured. Later parts need the basis of the previous part.
  */
 export async function rankHits(
   library: Library,
@@ -139,7 +139,7 @@ export async function rankHits(
   }
 }
 
-/** Whether something may take part in the answers of a question. */
+/** Whether an engine may take part. */
 function isAsked({ fusion, engines }: RankedQuery, engine: Engine): boolean {
   return fusion !== 'words' && (engines === undefined || engines.includes(engine))
 }
@@ -148,7 +148,7 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
   return ['words', ...(meaning === undefined ? [] : ['vectors' as const]), ...(isReranked ? ['reranker' as const] : [])]
 }
 
-/** Hits with their cosines where chunks have vectors, best first. */
+/** Adds cosine similarities to hits whose chunks have vectors; best first. */
 async function addMeanings(
   asked: RankedQuery,
   hits: readonly RankedHit[],
@@ -171,7 +171,7 @@ async function addMeanings(
   }
 }
 
-/** Says how much of the library can be found at all, where that is not everything. */
+/** Reports how much of the library is searchable, unless it is complete. */
 async function describeIndex({ store }: Library): Promise<string[]> {
   const { indexed, chunks } = await store.readIndexState()
   return indexed < chunks
@@ -179,7 +179,7 @@ async function describeIndex({ store }: Library): Promise<string[]> {
     : []
 }
 
-/** Embeds the question and finds the nearest chunks, where the library has vectors. */
+/** Embeds the question and finds the nearest chunks, if the library has vectors. */
 async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
   const found = isAsked(asked, 'vectors') ? await findMeaning(library, asked.query, asked.filter, signal) : undefined
   const basis = { found: NO_NUMBERS, near: [], isReranked: false, notices: [], ...found }
@@ -194,7 +194,7 @@ async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSig
   }
 }
 
-/** A part of the matches, and those nearest in meaning with the first. */
+/** Finds one part of the matches; the first includes the nearest chunks. */
 async function findMatches(
   store: Store,
   { query, filter, explain, named }: RankedQuery,
@@ -203,7 +203,7 @@ async function findMatches(
 ): Promise<{ readonly matches: StoreMatch[]; readonly others: ReadonlySet<number>; readonly hasMore: boolean }> {
   const limit = (part + 1) * PART
   const all = await store.search({ query, limit, filter, explain, also: near })
-  // The sources that a question names are searched by its other words, so that their hits are there however many there are elsewhere.
+  // Named sources are searched separately with the other words, so that hits elsewhere do not crowd them out.
   const own =
     named === undefined
       ? []
@@ -215,7 +215,7 @@ async function findMatches(
         })
   const owned = new Set(own.map(({ number }) => number))
   const some = all.slice(part * PART)
-  // Matches without a common word, or below the limit, were found by meaning.
+  // Matches without a common word, or beyond the limit, were found by meaning.
   const others = some.filter(({ score }, i) => i >= PART || score === 0)
   const ownPart = own.slice(part * PART)
   return {
@@ -225,7 +225,7 @@ async function findMatches(
   }
 }
 
-/** Chunks nearest in meaning that the index has not taken in yet. */
+/** Reads nearest chunks that the index does not contain yet. */
 async function readUnindexed(
   store: Store,
   near: readonly NearChunk[],
@@ -256,14 +256,14 @@ async function readRanked(
     const isDefinition = names.length > 0 && i < MAX_DEFINING && hit.hasSymbols && definesName(hit.chunk, names)
     const definition = isDefinition ? DEFINITION_BONUS : 0
     const score = penalizeLinks(wordScore, linkShare) + definition
-    // A hit that was found by meaning alone has no words to report.
+    // A hit found by meaning only has no words to report.
     const [missing, words] = wordScore === 0 ? [null] : [hit.missing, hit.explain]
     const ranked = { ...hit, pageKey: pageKeyOf(hit), score, missing, similarity: null }
     return explain ? { ...ranked, explanation: explainWords(wordScore, linkShare, words, definition) } : ranked
   })
 }
 
-/** Where a score by words comes from. */
+/** Explains a score by words. */
 function explainWords(
   wordScore: number,
   linkShare: number,
@@ -283,7 +283,7 @@ function explainWords(
   }
 }
 
-/** Hits weighed by what their pages are and by other hits on them, best first. */
+/** Weighs hits by the kind of their page and by other hits on it; best first. */
 function weighPages(hits: readonly RankedHit[], { query, named }: RankedQuery): RankedHit[] {
   const priorOf = createPagePrior(query)
   const priors = new Map<string, number>()
@@ -309,12 +309,12 @@ function pageKeyOf({ sourceId, chunk }: StoredChunk): string {
   return `${sourceId} ${chunk.path}`
 }
 
-/** Sorting is stable: equal scores stay in the order they came in. */
+/** The sort is stable: equal scores keep their order. */
 function sortByScore<T extends { readonly score: number }>(ranked: readonly T[]): T[] {
   return ranked.toSorted((a, b) => b.score - a.score)
 }
 
-/** The chunks that are nearest in meaning, and what may be missing of these. */
+/** Finds the nearest chunks, and reports what may be missing. */
 async function findNearest(
   { vectorCopy }: Library,
   { vectors, vector }: QueryMeaning,
@@ -335,7 +335,7 @@ async function findNearest(
   return { near, missing: problem === null ? [] : [elsewhere] }
 }
 
-/** The name of a hit, whose id is read only where the number does not do. */
+/** Name of a hit whose id is read lazily, only if the number is not enough. */
 function toNumberedName({ sourceId, number, chunk }: RankedHit): NumberedName {
   return {
     sourceId,
@@ -346,7 +346,7 @@ function toNumberedName({ sourceId, number, chunk }: RankedHit): NumberedName {
   }
 }
 
-/** Hits by words and meanings, and how those after them are to be fused. */
+/** Fuses hits by words and meaning, and returns the fusion for later parts. */
 async function fuseHits(
   { query, fusion }: RankedQuery,
   { vectors, vector, fuse: before }: FusedMeaning,

@@ -1,10 +1,10 @@
 import type { LedgerRow, RowFilter } from '../crawl/ledger.ts'
 import type { Store } from './store.ts'
 
-/** Rows that are read at once. */
+/** Number of rows read at once. */
 const ROWS = 1000
 
-/** The ledger of a source in the order of keys, or a part of it, some rows at a time. */
+/** Reads ledger rows of a source in key order, in batches. */
 export async function* readRows(
   store: Pick<Store, 'listRows'>,
   sourceId: string,
@@ -17,7 +17,7 @@ export async function* readRows(
   }
 }
 
-/** What there is of a path: its row first, then those of its pages where it is a file of several, then those in the folder that it is. */
+/** Reads the rows at a path: its own, then those of its pages if it is a container file, then those in the folder. */
 export async function* readRowsAt(
   store: Pick<Store, 'listRows' | 'findRow'>,
   sourceId: string,
@@ -25,7 +25,7 @@ export async function* readRowsAt(
 ): AsyncGenerator<readonly LedgerRow[], void, void> {
   const row = await store.findRow(sourceId, path)
   if (row !== undefined) yield [row]
-  // The characters that follow `#` and `/` in the order of keys.
+  // `$` and `0` are the characters after `#` and `/` in key order.
   yield* readRows(store, sourceId, { after: `${path}#`, before: `${path}$` })
   yield* readRows(store, sourceId, { after: `${path}/`, before: `${path}0` })
 }

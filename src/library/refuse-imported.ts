@@ -6,8 +6,8 @@ import type { ChunkImport } from './parse-import.ts'
 import { labelOf, type Source } from './source.ts'
 
 /**
- * Refuses with `SOURCE_IMPORTED` to read what was imported once more: whoever imported it has it, and nobody else. Only an import that was
- * broken off is still there, and goes on; anything else waits for that with `CRAWL_UNFINISHED`. Undefined for what was not imported.
+ * Returns the stored import of an interrupted import, which can resume; other kinds of crawls throw `CRAWL_UNFINISHED` meanwhile. A
+ * completed import throws `SOURCE_IMPORTED`, because only its sender can send it again. Undefined for sources that are not imported.
  */
 export async function findImport(
   { imports }: Library,
@@ -22,7 +22,7 @@ export async function findImport(
   return kept
 }
 
-/** Refuses the same without reading what is there. */
+/** Throws `SOURCE_IMPORTED` for a completed import, without reading it. */
 export async function refuseImported({ imports }: Library, source: Source): Promise<void> {
   if (treeKindOf(source.url) !== 'import' || (await imports?.list())?.includes(source.id) === true) return
   throw new PharosError('SOURCE_IMPORTED', { source: labelOf(source) })

@@ -6,21 +6,21 @@ import { ServiceFailure } from './service-call.ts'
 import type { Store, StoredChunk } from './store.ts'
 import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 
-/** A hit, as far as reranking goes. */
+/** Fields of a hit that reranking needs. */
 export interface RerankableHit extends StoredChunk {
   readonly score: number
   readonly explanation?: HitExplanation
 }
 
-/** Hits after they were judged, or as they were. */
+/** Hits after reranking, or unchanged. */
 export interface Reranking<H> {
   readonly hits: readonly H[]
   readonly isReranked: boolean
-  /** Why they are as they were, where a reranker should have judged them. */
+  /** Why the hits are unchanged, if a reranker should have judged them. */
   readonly notices: readonly string[]
 }
 
-/** What rerankers gave to texts lately, by store: whoever asks for more of an answer gets the same order, and asks nobody. */
+/** Cache of recent judgements by store, so that further answers to a question keep the same order without another request. */
 const judgedLately = new WeakMap<Store, Map<string, Judged>>()
 
 interface Judged {
@@ -31,12 +31,12 @@ interface Judged {
 const KEPT_MS = 10 * 60_000
 const MOST_KEPT = 100
 
-/** So much of a text is judged, in UTF-16 units: more than most models look at, and within what a request may hold. */
+/** Maximum length of a judged text in UTF-16 units: more than most models read, and within the size of a request. */
 const MOST_TEXT = 4000
 
 /**
- * Has the reranker that is configured judge the first hits by their text, and puts them in its order. They keep the scores of the
- * places they get, so that those of all hits can be compared as before. Without its answer in time the hits stay as they are.
+ * Lets the configured reranker judge the first hits by their text and sorts them accordingly. The scores stay with the ranks, so that all
+ * hits remain comparable. Without a response in time the hits are unchanged.
  */
 export async function rerankHits<H extends RerankableHit>(
   library: Library,
@@ -62,7 +62,7 @@ export async function rerankHits<H extends RerankableHit>(
   }
 }
 
-/** Judges what was not judged lately. What is asked is the whole key: where anything of it changes, it is asked anew. */
+/** Returns cached judgements or makes them. The key covers the whole request, so any change causes a new one. */
 async function judgeOnce(
   { store, clock, sha256 }: Library,
   asked: readonly string[],
@@ -84,11 +84,11 @@ async function judgeOnce(
 function textOf({ title, chunk }: StoredChunk): string {
   const text = embeddedText(title, chunk.headingPath, chunk.content)
   if (text.length <= MOST_TEXT) return text
-  // Half of a character would be refused.
+  // A lone surrogate would be rejected.
   return text.slice(0, MOST_TEXT).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Equal judgements leave hits in the order they had. */
+/** Hits with equal judgements keep their order. */
 function reorder<H extends RerankableHit>(hits: readonly H[], judgements: readonly number[]): H[] {
   const order = hits.map((hit, before) => ({ hit, before, judgement: judgements[before] ?? 0 }))
   order.sort((a, b) => b.judgement - a.judgement || a.before - b.before)

@@ -1,11 +1,11 @@
-/** Judges how well texts answer a question, better than words and vectors can, and more slowly. */
+/** Judges how well texts answer a question, better but more slowly than words and vectors. */
 export interface Reranker {
-  /** For people: the model, or the service where it does not say. */
+  /** Display name: the model, or the service if it names none. */
   readonly name: string
-  /** Most texts that are judged at once. */
+  /** Maximum number of texts judged at once. */
   readonly candidates: number
-  /** How long an answer may be waited for, in milliseconds: after that the ranking before stands. */
+  /** Timeout in milliseconds, after which the previous ranking stands. */
   readonly budgetMs: number
-  /** A number for each text, in their order: greater is better. What it measures is the matter of the model. */
+  /** Returns a number for each text, in order: higher is better. The scale depends on the model. */
   rerank(query: string, texts: readonly string[], signal?: AbortSignal): Promise<number[]>
 }

@@ -3,30 +3,30 @@ import type { Sha256 } from '../core/model.ts'
 import { clipText } from '../core/text/lines.ts'
 import type { Engine, SearchInput } from './search.ts'
 
-/** Answers of one question, the first one included. */
+/** Maximum number of answers to one question. */
 export const MOST_ANSWERS = 500
 
-/** What a cursor looks like: the number of the answer it asks for, what it belongs to, and by what the first one was ranked. */
+/** Format of a cursor: number of the answer, fingerprint of the question, engines of the first answer. */
 const CURSOR = /^(\d{1,3})-([0-9a-f]{16})(?:-(w?v?r?))?$/
 
-/** The letters of engines in a cursor, in their order there. */
+/** Letters of engines in a cursor, in order. */
 const LETTERS: Readonly<Record<Engine, string>> = { words: 'w', vectors: 'v', reranker: 'r' }
 
-/** Which answer a cursor asks for. */
+/** Position that a cursor encodes. */
 export interface CursorPlace {
-  /** Counted from 0. */
+  /** Number of the answer, from 0. */
   readonly answer: number
-  /** Engines of the first answer; undefined for the first answer itself, and where the cursor does not say. */
+  /** Engines of the first answer; undefined for the first answer itself, or if the cursor has none. */
   readonly engines?: readonly Engine[]
 }
 
-/** A cursor that asks for an answer to the same question with the same filters. */
+/** Writes the cursor for an answer to the same question with the same filters. */
 export function writeCursor(input: SearchInput, { answer, engines = [] }: CursorPlace, sha256: Sha256): string {
   const letters = engines.map((engine) => LETTERS[engine]).join('')
   return `${answer}-${fingerprint(input, sha256)}${letters === '' ? '' : `-${letters}`}`
 }
 
-/** Reads the cursor. Refuses one of another question. */
+/** Parses the cursor; throws if it belongs to another question. */
 export function parseCursor(input: SearchInput, sha256: Sha256): CursorPlace {
   const { cursor } = input
   if (cursor === undefined) return { answer: 0 }
@@ -35,7 +35,7 @@ export function parseCursor(input: SearchInput, sha256: Sha256): CursorPlace {
   if (owner === undefined || answer < 1 || answer >= MOST_ANSWERS) throw refuse(cursor, 'no answer has given it')
   if (owner !== fingerprint(input, sha256)) throw refuse(cursor, 'it belongs to another question, or to other filters')
   if (letters === undefined) return { answer }
-  // The keys of the table are the engines.
+  // The keys of LETTERS are exactly the engines.
   const engines = (Object.keys(LETTERS) as Engine[]).filter((engine) => letters.includes(LETTERS[engine]))
   return { answer, engines }
 }
@@ -44,7 +44,7 @@ function refuse(cursor: string, problem: string): PharosError {
   return new PharosError('CURSOR_INVALID', { cursor: JSON.stringify(clipText(cursor, 60)), problem })
 }
 
-/** Everything that decides which answers there are, and in which order. */
+/** Hashes everything that determines the answers and their order. */
 function fingerprint(input: SearchInput, sha256: Sha256): string {
   const { cursor, explain, ...rest } = input
   const given = Object.entries(rest).filter(([, value]) => value !== undefined)

@@ -5,16 +5,16 @@ import type { Shortfall } from './shortfall.ts'
 import type { Source } from './source.ts'
 import type { ChunkFilter } from './store.ts'
 
-/** How scores of words and of meanings become one. */
+/** Methods of combining scores by words and by meaning. */
 export const FUSIONS = ['convex', 'words'] as const
 
 /** One of {@link FUSIONS}: weighted sum, or words alone. */
 export type Fusion = (typeof FUSIONS)[number]
 
-/** Engines of an answer: words always, vectors where there are some, and a reranker where one is configured. */
+/** Engines of an answer: always words, vectors if there are any, and a reranker if configured. */
 export type Engine = 'words' | 'vectors' | 'reranker'
 
-/** Their names after `by`. */
+/** Names of engines, to follow `by`. */
 export const ENGINE_WORDS: Readonly<Record<Engine, string>> = {
   words: 'words',
   vectors: 'meaning',
@@ -27,41 +27,41 @@ export const DUPLICATES = ['group', 'show'] as const
 /** One of {@link DUPLICATES}. */
 export type Duplicates = (typeof DUPLICATES)[number]
 
-/** Languages of a question that are none: that of the question where there is a choice, or whichever. */
+/** Values of `language` that are not tags: the language of the question if there is a choice, or any. */
 export const LANGUAGE_CHOICES = ['auto', 'any'] as const
 
 /** A search in a library. */
 export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'> {
   readonly query: string
-  /** Ids, names, name@version or start URLs; all sources when there are none. A name alone means its newest complete version. */
+  /** Ids, names, name@version or start addresses; by default all sources. A name alone selects its newest complete version. */
   readonly sources?: readonly string[]
   /** Exact version, range, `latest`, or `*` for all versions of the sources. */
   readonly version?: string
-  /** Most pages in the answer, those only mentioned included. @default 10 */
+  /** Maximum number of pages in the answer, including mentions. @default 10 */
   readonly limit?: number
-  /** About how many model tokens the whole answer may take as text, with citations and mentions. @default 2000 */
+  /** Approximate token budget of the whole answer as text, with citations and mentions. @default 2000 */
   readonly tokens?: number
-  /** Hits below this share of the best score are left out, from 0 to 1. @default 0 */
+  /** Minimum share of the best score, from 0 to 1; lower hits are left out. @default 0 */
   readonly minScore?: number
   /**
-   * `auto` shows of translations the one in the language of the question, `any` all of them; a BCP 47 tag leaves out everything else, and
-   * `en` holds for `en-GB` as well. @default 'auto'
+   * `auto` shows the translation in the language of the question, `any` shows all of them. A BCP 47 tag filters by language; `en` also
+   * matches `en-GB`. @default 'auto'
    */
   readonly language?: string
-  /** Whether pages that say nearly the same, such as those of other versions, are shown once or each. @default 'group' */
+  /** Whether near-identical pages, such as other versions, are grouped or shown individually. @default 'group' */
   readonly duplicates?: Duplicates
-  /** Goes on where an answer ended: its `cursor`. */
+  /** Continues after an earlier answer, given its `cursor`. */
   readonly cursor?: string
   /** With `words`, the reranker is skipped too. @default 'convex' */
   readonly fusion?: Fusion
-  /** Adds to each passage where its score comes from. @default false */
+  /** Explains the score of each passage. @default false */
   readonly explain?: boolean
 }
 
-/** A readable part of a page that answers the question. Its text is the lines of the stored page, exactly. */
+/** A readable part of a page that answers the question. Its text equals the lines of the stored page. */
 export interface Passage {
   readonly sourceId: string
-  /** Name of the source, with its version where it has one. */
+  /** Name of the source, with its version if there is one. */
   readonly source: string
   readonly version: string | null
   readonly title: string
@@ -77,67 +77,67 @@ export interface Passage {
   /** About how many model tokens the text takes. */
   readonly tokens: number
   /**
-   * Whether a single block was larger than the budget, so that this is a part of it from where it matched on: a fence with its
-   * opening and closing lines, a table with its header. Only then the text is not the lines exactly.
+   * Whether a single block exceeded the budget, so that the text is the part of it from the match on; a fence keeps its opening and closing
+   * lines, a table its header. Only then the text differs from the lines.
    */
   readonly isCut: boolean
-  /** The chunk that matched best, as `get_chunk` takes it: `<source>/<id>`. */
+  /** Name of the best matching chunk, `<source>/<id>`, as `get_chunk` accepts it. */
   readonly chunk: string
-  /** All chunks the passage holds that matched, best first: their ids. */
+  /** Ids of all matching chunks in the passage, best first. */
   readonly chunkIds: readonly string[]
-  /** Score of the best chunk: for sorting, not for comparing different questions. */
+  /** Score of the best chunk, for sorting; not comparable between questions. */
   readonly score: number
   /** Words of the passage that matched. */
   readonly terms: readonly string[]
   readonly checkedAt: number
   readonly changedAt: number
-  /** The pages that this one stands for, where there are any. */
+  /** Similar pages that this one stands for, if any. */
   readonly similar?: readonly SimilarPage[]
   readonly explain?: HitExplanation
 }
 
-/** A page that matched and is not shown, because one is that says nearly the same or is a translation of it. */
+/** A matching page that is not shown because a near-identical page or a translation is. */
 export interface SimilarPage {
   readonly url: string
-  /** Name of the source, with its version where it has one. */
+  /** Name of the source, with its version if there is one. */
   readonly source: string
   readonly version: string | null
   readonly language: string | null
-  /** Whether that is another language than the one that is shown. @default false */
+  /** Whether its language differs from that of the shown page. @default false */
   readonly isTranslation?: boolean
 }
 
-/** Where a score comes from. */
+/** How a score was computed. */
 export interface HitExplanation {
   readonly words: Explanation | null
-  /** Score of the words before anything else was added. */
+  /** Score by words before any other factor. */
   readonly wordScore: number
-  /** Share of the text that stands in links, from 0 to 1: lists of links count less. */
+  /** Share of the text inside links, from 0 to 1: lists of links count less. */
   readonly linkShare: number
   /** Bonus for a text that defines the name in the question. */
   readonly definition: number
-  /** Factor for the kind of page: changelogs, indexes and the like count less. */
+  /** Factor for the kind of page: changelogs, indexes and similar pages count less. */
   readonly prior: number
-  /** Bonus from the next best hits of the same page, at most three. */
+  /** Bonus from up to three further hits on the same page. */
   readonly support: number
-  /** Cosine of the meanings; null where it took no part. */
+  /** Cosine similarity; null if meaning took no part. */
   readonly similarity: number | null
-  /** In words: how the two became one. */
+  /** Describes how the scores were combined. */
   readonly fusion: string
-  /** Result of the reranker; null where none judged the hit. */
+  /** Result of the reranker; null if it did not judge the hit. */
   readonly reranker: RerankedPlace | null
 }
 
-/** Where a reranker put a hit. It gets the score of the hit that had this place before. */
+/** Rank given by a reranker. The hit gets the score of the hit that had this rank before. */
 export interface RerankedPlace {
   /** Score by the reranker; its scale depends on the model. */
   readonly score: number
-  /** Among all hits, from 1. */
+  /** Rank among all hits, from 1. */
   readonly place: number
   readonly placeBefore: number
 }
 
-/** A page that matched as well, without its text. */
+/** A matching page without its text. */
 export interface PageMention {
   readonly sourceId: string
   readonly source: string
@@ -145,23 +145,23 @@ export interface PageMention {
   readonly title: string
   readonly url: string
   readonly headingPath: readonly string[]
-  /** Some words of it that show why it is here; empty where there was no room for them. */
+  /** A few words that show why it matches; empty if there was no room. */
   readonly line: string
   readonly chunk: string
   readonly score: number
-  /** The pages that this one stands for, where there are any. */
+  /** Similar pages that this one stands for, if any. */
   readonly similar?: readonly SimilarPage[]
 }
 
-/** The answer of a library. */
+/** The answer to a search. */
 export interface SearchAnswer {
   readonly query: string
   readonly engines: readonly Engine[]
   /** How well the answer fits the question. */
   readonly relevance: Relevance
-  /** Informative words of the question that nothing found has. */
+  /** Informative words of the question that no hit contains. */
   readonly uncovered: readonly string[]
-  /** Where the answer is weak: names of sources that were not searched and have those words. */
+  /** For a weak answer: names of unsearched sources that contain those words. */
   readonly elsewhere: readonly string[]
   /** Notices about the answer: missing vectors, a model or service that cannot be used. */
   readonly notices: readonly string[]
@@ -173,13 +173,13 @@ export interface SearchAnswer {
   readonly searchedCount: number
   /** Best first, within the budget. */
   readonly passages: readonly Passage[]
-  /** The pages that come after them, up to the limit. */
+  /** Pages that rank below the passages, up to the limit. */
   readonly more: readonly PageMention[]
-  /** How many of those fit into the budget: a text shows no others. */
+  /** Number of mentions that fit into the token budget; a text answer shows only these. */
   readonly moreShown: number
-  /** About how many model tokens all of it takes as text. */
+  /** Approximate tokens of the answer as text. */
   readonly tokens: number
-  /** Asks for what comes next; null at the end. */
+  /** Cursor for the next answer; null at the end. */
   readonly cursor: string | null
   /** For an empty answer: how many pages match without each filter. Empty when there are passages. */
   readonly widen: readonly Widening[]
@@ -197,9 +197,9 @@ export interface PartialSource {
 export interface AvailableSources {
   /** Their names, requested ones first. */
   readonly names: readonly string[]
-  /** The versions of those names, the newest first. */
+  /** Versions of those names, newest first. */
   readonly versions: readonly AvailableVersions[]
-  /** How many names there are besides. */
+  /** Number of further names. */
   readonly more: number
 }
 
@@ -207,17 +207,17 @@ export interface AvailableSources {
 export interface AvailableVersions {
   readonly name: string
   readonly versions: readonly string[]
-  /** How many versions there are besides. */
+  /** Number of further versions. */
   readonly more: number
 }
 
-/** A condition that kept everything out, and what is there without it. */
+/** A condition that excluded everything, and what would match without it. */
 export interface Widening {
-  /** The filter, as {@link SearchInput} names it; `query` for words that nothing holds. */
+  /** The filter as named in {@link SearchInput}; `query` for words without a match. */
   readonly filter: WideningFilter
   /** Value of the filter. */
   readonly value: string
-  /** Pages that match without it, counted up to a limit. */
+  /** Number of pages that match without it, up to a limit. */
   readonly pages: number
   /** Alternatives: the nearest names of sources, or the versions that exist. */
   readonly instead: readonly string[]

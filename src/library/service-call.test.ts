@@ -10,7 +10,7 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Calls a service that gives these answers one after the other, the last one again and again. */
+/** Calls a service that gives these responses in turn, repeating the last. */
 async function call(answers: readonly (Answer | Error)[], options: Partial<ServiceCall> = {}) {
   const requests: ServiceRequest[] = []
   const pauses: number[] = []
@@ -52,15 +52,15 @@ async function fail(answer: Answer | Error) {
 test.each<[string, Record<string, string>]>([
   ['a bearer token', { authorization: 'Bearer sk-secret' }],
   ['the key of Qdrant', { 'api-key': 'sk-secret' }],
-])('%s that a service repeats is told to nobody, not even in part', async (_, headers) => {
+])('callService hides %s that a service repeats, even a clipped one', async (_, headers) => {
   const body = JSON.stringify({ error: `${'x'.repeat(195)} sk-secret sk-secret` })
   const { outcome } = await call([{ status: 401, body }], { headers })
   expect(outcome).toMatchObject({ error: { message: expect.stringContaining('x …') } })
   expect(JSON.stringify(outcome)).not.toContain('sk-')
 })
 
-describe('a call of a service', () => {
-  test('sends JSON and reads JSON', async () => {
+describe('callService', () => {
+  test('sends JSON and parses JSON', async () => {
     const { outcome, requests } = await call([{ body: '{"a":[1]}' }], {
       json: { b: 2 },
       headers: { x: 'y' },
@@ -80,7 +80,7 @@ describe('a call of a service', () => {
     ])
   })
 
-  test('takes an empty answer for nothing', async () => {
+  test('returns undefined for an empty response', async () => {
     expect((await call([{ status: 204, body: '' }])).outcome).toEqual({ json: undefined })
   })
 
@@ -94,7 +94,7 @@ describe('a call of a service', () => {
     [500, 'server-error', true],
     [503, 'server-error', true],
     [302, 'bad-answer', false],
-  ] as const)('names the failure %i %s', async (status, type, isTransient) => {
+  ] as const)('maps the status %i to the failure %s', async (status, type, isTransient) => {
     expect(await fail({ status, body: '' })).toMatchObject({
       name: 'ServiceFailure',
       type,
@@ -110,12 +110,12 @@ describe('a call of a service', () => {
     ['too-large', false],
     ['not-allowed', false],
     ['bad-answer', false],
-  ] as const)('names the missing answer %s', async (problem, isTransient) => {
+  ] as const)('maps the missing response %s to a failure', async (problem, isTransient) => {
     const error = await fail(new ServiceError(problem, 'no luck'))
     expect(error).toMatchObject({ type: problem, status: null, isTransient, message: 'Thing: no luck' })
   })
 
-  test('refuses what is not JSON', async () => {
+  test('rejects a response that is not JSON', async () => {
     expect(await fail({ body: '<html>' })).toMatchObject({ type: 'bad-answer', status: 200, isTransient: false })
   })
 
@@ -129,17 +129,17 @@ describe('a call of a service', () => {
     ['a JSON text', '"told"', 'told'],
     ['JSON without a message', '{"code":7}', '{"code":7}'],
     ['a long text', 'x'.repeat(300), `${'x'.repeat(200)}…`],
-  ])('repeats what %s says', async (_, body, told) => {
+  ])('repeats the message of %s', async (_, body, told) => {
     expect((await fail({ status: 400, body })).message).toBe(`Thing answered 400: ${told}`)
   })
 
-  test('passes on what is no failure of the service', async () => {
+  test('rethrows errors that are not failures of the service', async () => {
     expect(await fail(new RangeError('a defect'))).toBeInstanceOf(RangeError)
   })
 })
 
-describe('calls that are made again', () => {
-  test('are not made for what the caller takes for its own fault, whatever the status', async () => {
+describe('callService retries', () => {
+  test('does not retry a refusal recognised by the caller, whatever the status', async () => {
     const isRefusal = (status: number, answer: unknown) => status === 500 && JSON.stringify(answer).includes('your')
     const { outcome, requests } = await call([{ status: 500, body: '{"detail":"your\\n fault"}' }], {
       retries: 3,
@@ -151,25 +151,25 @@ describe('calls that are made again', () => {
     expect(other.outcome).toMatchObject({ error: { type: 'server-error', told: 'ours' } })
   })
 
-  test('are as many as it was told, with pauses of which the last repeats', async () => {
+  test('retries the given number of times, repeating the last delay', async () => {
     const { outcome, requests, pauses } = await call([{ status: 500 }], { retries: 4, delaysMs: [10, 20] })
     expect(outcome).toMatchObject({ error: { type: 'server-error' } })
     expect(requests).toHaveLength(5)
     expect(pauses).toEqual([10, 20, 20, 20])
   })
 
-  test('end with the first success', async () => {
+  test('stops after the first success', async () => {
     const { outcome, requests } = await call([{ status: 500 }, { body: '1' }], { retries: 4 })
     expect(outcome).toEqual({ json: 1 })
     expect(requests).toHaveLength(2)
   })
 
-  test('are not made where nobody asked for them, nor for what is not transient', async () => {
+  test('does not retry by default, or after permanent failures', async () => {
     expect((await call([{ status: 500 }])).requests).toHaveLength(1)
     expect((await call([{ status: 422 }], { retries: 3 })).requests).toHaveLength(1)
   })
 
-  test('wait as long as the service asks for', async () => {
+  test('waits as long as Retry-After says', async () => {
     const { pauses } = await call([{ status: 429, headers: { 'retry-after': '7' } }, {}], {
       retries: 1,
       delaysMs: [10],
@@ -177,13 +177,13 @@ describe('calls that are made again', () => {
     expect(pauses).toEqual([7000])
   })
 
-  test('are not made when the service asks for more than a minute', async () => {
+  test('does not retry if Retry-After exceeds a minute', async () => {
     const { outcome, requests } = await call([{ status: 503, headers: { 'retry-after': '61' } }], { retries: 3 })
     expect(requests).toHaveLength(1)
     expect(outcome).toMatchObject({ error: { retryAfterMs: 61_000 } })
   })
 
-  test('are those that the caller finds worth it, who is told of each', async () => {
+  test('retries only failures that the caller accepts, and reports each', async () => {
     const told: unknown[] = []
     const { requests } = await call([{ status: 429 }, { status: 500 }, { status: 429 }], {
       retries: 3,
@@ -196,18 +196,18 @@ describe('calls that are made again', () => {
     expect(told).toEqual([[1, 5]])
   })
 
-  test('end when the signal does', async () => {
+  test('stops when the signal aborts', async () => {
     const { outcome } = await call([{ status: 500 }], { retries: 3, signal: AbortSignal.abort(new Error('enough')) })
     expect(outcome).toMatchObject({ error: { message: 'enough' } })
   })
 
-  test('come no sooner than they were told to, whatever the service asks for', async () => {
+  test('never waits less than the configured delay, whatever Retry-After says', async () => {
     const hasty = { status: 503, headers: { 'retry-after': '0' } }
     const { pauses } = await call([hasty], { retries: 3, delaysMs: [1000, 2000, 4000] })
     expect(pauses).toEqual([1000, 2000, 4000])
   })
 
-  test('wait for more than a minute where the caller does', async () => {
+  test('waits for more than a minute if the configured delay does', async () => {
     const { pauses } = await call([{ status: 503 }, { status: 503, headers: { 'retry-after': '60' } }, {}], {
       retries: 2,
       delaysMs: [90_000],

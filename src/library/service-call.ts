@@ -2,44 +2,44 @@ import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from './http-client.ts'
 
-/** A call of a service, and how patient it is. */
+/** A service call with its retry policy. */
 export interface ServiceCall extends Omit<ServiceRequest, 'body'> {
-  /** How people know the service: `TEI`, `Qdrant`. */
+  /** Display name of the service, such as `TEI` or `Qdrant`. */
   readonly service: string
-  /** What is sent, as JSON. */
+  /** Request body, sent as JSON. */
   readonly json?: unknown
-  /** Times that a failed call is made again. @default 0 */
+  /** Maximum number of retries. @default 0 */
   readonly retries?: number
-  /** Pauses before them, in milliseconds; the last one repeats. One that the service asks for by Retry-After counts where it is longer. */
+  /** Delays before retries in milliseconds; the last one repeats. A longer Retry-After of the service takes precedence. */
   readonly delaysMs?: readonly number[]
-  /** Which failures are worth another call. @default those that {@link ServiceFailure.isTransient} names */
+  /** Decides which failures are retried. @default those that {@link ServiceFailure.isTransient} names */
   readonly isWorthRetrying?: (failure: ServiceFailure) => boolean
-  /** Whether an error says that what was asked for is at fault, though its status blames the service. @default never */
+  /** Whether an error response blames the request although its status blames the service. @default never */
   readonly isRefusal?: (status: number, answer: unknown) => boolean
-  /** Told before each pause. */
+  /** Called before each delay. */
   readonly onRetry?: (failure: ServiceFailure, attempt: number, delayMs: number) => void
 }
 
-/** How a call failed. */
+/** Kinds of failure. */
 export type FailureType =
   | 'not-allowed'
   | 'timeout'
   | 'network'
   | 'server-error'
   | 'rate-limited'
-  /** What was sent is at fault, or whoever sent it. */
+  /** The request or its credentials are invalid. */
   | 'refused'
   | 'too-large'
-  /** An answer that is not what the contract of the service says. */
+  /** The response violates the contract of the service. */
   | 'bad-answer'
 
-/** A call that failed. Its message names the service, and holds nothing private. */
+/** A failed call. The message names the service and contains nothing private. */
 export class ServiceFailure extends Error {
   override readonly name = 'ServiceFailure'
   readonly type: FailureType
   readonly status: number | null
   readonly retryAfterMs: number | null
-  /** What the service itself says, on one line; empty where it says nothing. */
+  /** Message of the service on one line; empty if there is none. */
   readonly told: string
 
   constructor(
@@ -59,16 +59,16 @@ export class ServiceFailure extends Error {
     this.told = details.told ?? ''
   }
 
-  /** Whether the same call may be answered later. */
+  /** Whether the same call may succeed later. */
   get isTransient(): boolean {
     return ['timeout', 'network', 'server-error', 'rate-limited'].includes(this.type)
   }
 }
 
-/** Longest pause that a service may ask for: whoever wants a longer one is not waited for. */
+/** Maximum Retry-After that is honoured; a longer one fails at once. */
 const MOST_PAUSE_MS = 60_000
 
-/** Calls a service and reads its JSON; undefined where it answers with nothing. Rejects with a {@link ServiceFailure}. */
+/** Calls a service and parses its JSON; undefined for an empty response. Rejects with a {@link ServiceFailure}. */
 export async function callService(client: HttpClient, clock: Clock, call: ServiceCall): Promise<unknown> {
   const { retries = 0, delaysMs = [], isWorthRetrying = (failure) => failure.isTransient, onRetry, signal } = call
   for (let attempt = 0; ; attempt++) {
@@ -132,25 +132,25 @@ function describeStatus(
   return new ServiceFailure(status >= 400 ? 'refused' : 'bad-answer', message, { status, told })
 }
 
-/** Fields of a request that hold keys. */
+/** Headers that contain keys. */
 const KEY_FIELDS = ['authorization', 'api-key']
 
-/** A text of a service without the keys that it was sent, for some repeat the one that they do not like. */
+/** Removes sent keys from a text, because some services repeat an invalid key. */
 export function hideKeys(text: string, sent: Readonly<Record<string, string>>): string {
   const keys = KEY_FIELDS.map((name) => (sent[name] ?? '').replace(/^Bearer /, ''))
   return keys.reduce((left, key) => (key === '' ? left : left.replaceAll(key, '…')), text)
 }
 
-/** Most characters of what a service says that are repeated. */
+/** Maximum length of a repeated service message. */
 const MOST_TOLD = 200
 
-/** What a service says, on one line. */
+/** Puts a service message on one line and clips it. */
 function clip(text: string): string {
   const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
   return line.length > MOST_TOLD ? `${line.slice(0, MOST_TOLD)}…` : line
 }
 
-/** What JSON says; undefined for what is none. */
+/** Parses JSON; undefined if it is invalid. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -159,7 +159,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The member of an answer that is meant for people: `error`, `message`, `detail`, the first `msg` of those or `status.error`, as TEI, OpenAI, Crawl4AI and Qdrant write it. */
+/**
+ * Extracts the human-readable message of a response: `error`, `message`, `detail`, the first `msg` in them or `status.error`, as TEI,
+ * OpenAI, Crawl4AI and Qdrant write it.
+ */
 function pickMessage(json: unknown): string | undefined {
   if (typeof json === 'string') return json
   if (typeof json !== 'object' || json === null) return undefined

@@ -27,13 +27,13 @@ describe('findShortfall', () => {
     ['failed', 3, 'PARTIAL: the last crawl failed: 3 addresses not read'],
     ['failed', 0, null],
     ['completed', 3, null],
-  ])('a crawl that ended as %s with %i addresses pending', (end, pending, words) => {
+  ])('judges a crawl that ended as %s with %i pending addresses: %s', (end, pending, words) => {
     const shortfall = find(end, { pending })
     expect(shortfall === null ? null : writeShortfall(shortfall)).toBe(words)
     if (words !== null) expect(shortfall?.gaps[0]?.remedy).toEqual({ verb: 'recrawl', maxPages: null })
   })
 
-  test('a crawl that runs is not judged by the addresses it has to read', () => {
+  test('ignores pending addresses while a crawl is running', () => {
     expect(find('failed', { pending: 3, isRunning: true })).toBeNull()
   })
 })

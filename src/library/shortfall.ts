@@ -8,22 +8,22 @@ import type { Crawl } from './store.ts'
 
 /** Pages that a source lacks because its last crawl was capped, interrupted or partly failed. */
 export interface Shortfall {
-  /** The page limit that was reached; null where none was, or the last crawl was not the one that reached it. */
+  /** The page limit that was reached; null if none was, or if it was an earlier crawl that reached it. */
   readonly cap: number | null
-  /** Known addresses that a page limit kept from being read. */
+  /** Known addresses left unread because of a page limit. */
   readonly unread: number
-  /** Addresses that an interrupted or failed crawl left. */
+  /** Addresses left by an interrupted or failed crawl. */
   readonly pending: number
-  /** Addresses that failed and may succeed when they are requested again. */
+  /** Failed addresses that may succeed on a retry. */
   readonly failed: number
-  /** Why it is not complete, the page limit first. Never empty. */
+  /** Why the source is incomplete, page limit first. Never empty. */
   readonly gaps: readonly Gap[]
 }
 
 /** One cause of a shortfall. */
 export interface Gap {
   readonly words: string
-  /** The run that closes it. */
+  /** The run that closes the gap. */
   readonly remedy: { readonly verb: 'recrawl' | 'refresh' | 'retry'; readonly maxPages: number | null }
 }
 
@@ -39,7 +39,7 @@ export interface ShortfallFacts {
   readonly isInterrupted: boolean
 }
 
-/** Finds the missing pages of a source; null where none are known. A running crawl is judged by its page limit only. */
+/** Finds the missing pages of a source; null if none are known. For a running crawl only its page limit counts. */
 export function findShortfall(facts: ShortfallFacts): Shortfall | null {
   const { reasons, isRunning, crawl } = facts
   const isInterrupted = facts.isInterrupted || isBroken(facts)
@@ -61,7 +61,7 @@ function isBroken({ crawl, pending, isRunning }: ShortfallFacts): boolean {
   return crawl?.state === 'failed' && pending > 0 && !isRunning
 }
 
-/** Failures that another request may mend: those that pass by themselves. */
+/** Temporary failures that a retry may fix. */
 const RETRIED: readonly Reason[] = [
   'http-server-error',
   'rate-limited',
@@ -83,12 +83,12 @@ function describeCap({ pages, crawl }: ShortfallFacts, cap: number | null, unrea
   }
 }
 
-/** The cap under which all known addresses can be read. Pages that are read for the first time lead to others. */
+/** Estimates the cap under which all known addresses can be read; newly read pages lead to further ones. */
 function raiseCap(cap: number, unread: number, spent: CrawlSummary['spent']): number {
   return spent === undefined ? cap + unread : Math.ceil((spent.requests + unread) / REQUESTS_PER_PAGE)
 }
 
-/** `the cap of 10 was reached: 48 known addresses not read` */
+/** Example: `the cap of 10 was reached: 48 known addresses not read` */
 export function writeCap(cap: number | null, unread: number, spent?: CrawlSummary['spent']): string {
   const left = `${countOf(unread, 'known address')} not read`
   if (cap === null || spent === undefined)
@@ -107,12 +107,12 @@ function describeInterruption({ source, pending, crawl }: ShortfallFacts): Gap {
   }
 }
 
-/** `PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
+/** Example: `PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
 export function writeShortfall({ gaps }: Shortfall): string {
   return `PARTIAL: ${gaps.map(({ words }) => words).join('; ')}`
 }
 
-/** How agents complete a source: `recrawl_source with source guide and maxPages 20` */
+/** Tells an agent how to complete a source: `recrawl_source with source guide and maxPages 20` */
 export function writeToolRemedy(source: Pick<Source, 'name' | 'version'>, { gaps }: Shortfall): string {
   const [maxPages = null] = gaps.map(({ remedy }) => remedy.maxPages)
   const tool = gaps.every(({ remedy }) => remedy.verb === 'refresh') ? 'refresh_source' : 'recrawl_source'

@@ -6,17 +6,17 @@ import type { Source } from './source.ts'
 import type { PageText } from './store.ts'
 import { isTree } from './tree.ts'
 
-/** Some Markdown of a page. */
+/** Markdown of a page. */
 interface ShownText {
   readonly url: string
-  /** What the page is known by. */
+  /** Key of the page. */
   readonly key: string
   readonly markdown: string
 }
 
 /**
- * The text of a page as it is shown. Links in files of a tree are stored as they are written there, so that a file that did not change is
- * the same in the next commit; here they get the addresses of those files at the commit or version that was read.
+ * Returns the Markdown of a page for display. Links in trees are stored as written, so that an unchanged file stays equal in the next
+ * commit; here they are resolved to the commit or version that was read.
  */
 export function withShownLinks(source: Pick<Source, 'url'>, { url, key, markdown }: ShownText): string {
   if (!isTree(source)) return markdown
@@ -24,7 +24,7 @@ export function withShownLinks(source: Pick<Source, 'url'>, { url, key, markdown
   return resolveLinks(markdown, (href) => resolveInTree(file, href))
 }
 
-/** Whether the text of a page is Markdown, rather than a file line by line. */
+/** Whether the text of a page is Markdown and not the lines of a file. */
 export function isMarkdownPage({ key, sections }: Pick<PageText, 'key' | 'sections'>): boolean {
   return sections.length > 0 || MARKUP.has(kindOf(key))
 }

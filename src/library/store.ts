@@ -13,17 +13,17 @@ import type { PlannerOptions } from '../plan/planner-options.ts'
 import type { CrawlType, Source, SourceChange } from './source.ts'
 import type { NumberedName } from './vectors.ts'
 
-/** One run over a source, as it is kept. */
+/** Stored record of one run over a source. */
 export interface Crawl {
   /** UUID; the `jobId` of the HTTP contract. */
   readonly id: string
   readonly sourceId: string
   readonly kind: CrawlKind
-  /** Running, or how it ended. A running one whose heartbeat is old was interrupted. */
+  /** Running, or the end of the crawl. A running crawl with an old heartbeat was interrupted. */
   readonly state: 'running' | CrawlSummary['end']
-  /** What was asked for, as JSON can hold it: overrides of the scope, `full`, `acceptLoss`. */
+  /** Options of the run as JSON: scope overrides, `full`, `acceptLoss` and others. */
   readonly options: CrawlRunOptions
-  /** Id of the runner that has it, or had it last. */
+  /** Id of the current or last runner. */
   readonly runner: string | null
   readonly startedAt: number
   readonly heartbeatAt: number
@@ -31,50 +31,50 @@ export interface Crawl {
   readonly summary: CrawlSummary | null
 }
 
-/** What was asked of one run; kept, so that an interrupted one goes on as it began. */
+/** Options of one run, stored so that an interrupted run resumes with them. */
 export interface CrawlRunOptions {
-  /** Reads every page again, whatever its validators and hash say. */
+  /** Reads every page again, regardless of validators and hashes. */
   readonly full: boolean
-  /** Removes proven pages however many they are. */
+  /** Removes pages proven gone, however many. */
   readonly acceptLoss: boolean
-  /** In a refresh: also fetches addresses that are new. */
+  /** In a refresh, also fetches new addresses. */
   readonly discover: boolean
-  /** Pages checked within so many milliseconds are taken as they are. */
+  /** Pages checked within this many milliseconds are not fetched again. */
   readonly maxAgeMs: number
-  /** The same for kinds of pages of which something else holds. */
+  /** Maximum age by kind of page, overriding `maxAgeMs`. */
   readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
-  /** Overrides of the scope, for this run only. */
+  /** Scope overrides for this run only. */
   readonly scope: Partial<Source['scope']>
-  /** Where addresses are looked for, for this run only. @default what the source has */
+  /** Crawl type for this run only. @default that of the source */
   readonly crawlType?: CrawlType
-  /** What its planner may do, where it has one. @default what holds for all */
+  /** Planner options, if the type has a planner. @default the general ones */
   readonly planner?: PlannerOptions
-  /** Begins although not everything is known of the site that ought to be. @default false */
+  /** Starts even if too little is known about the site. @default false */
   readonly force?: boolean
-  /** Looks only at what changed in a folder that is watched. Such runs are many: of a source, the last twenty are kept. @default false */
+  /** Checks only changes in a watched folder. Such runs are frequent, so only the last twenty of a source are kept. @default false */
   readonly isFocused?: boolean
 }
 
-/** So many runs over a part of a source are kept. */
+/** Number of focused runs kept per source. */
 export const FOCUSED_KEPT = 20
 
-/** A running crawl that further processes may take part in. */
+/** A running crawl that other processes may join. */
 export interface SharableCrawl {
   readonly crawlId: string
   readonly sourceId: string
-  /** Hosts with addresses to visit that no process has; of very many, some. */
+  /** Number of idle hosts with addresses to visit; counted up to a limit. */
   readonly freeHosts: number
-  /** Addresses of these hosts that may be visited at any time. */
+  /** Number of addresses on these hosts that are due. */
   readonly ready: number
 }
 
-/** A crawl that this process takes part in. */
+/** A crawl that this process has joined. */
 export interface JoinedCrawl {
   readonly crawl: Crawl
   readonly shared: SharedCrawl
-  /** Says that this process is alive. What is known by now; undefined when the crawl is over. */
+  /** Sends a heartbeat; returns the current shared facts, or undefined if the crawl is over. */
   touch(now: number): Promise<SharedCrawl | undefined>
-  /** Leaves it, and gives back the hosts it was for. */
+  /** Leaves the crawl and releases its hosts. */
   leave(now: number): Promise<void>
 }
 
@@ -87,7 +87,7 @@ export interface StoredPage {
   readonly changedAt: number
 }
 
-/** A stored chunk and where it belongs. */
+/** A stored chunk with its source and page. */
 export interface StoredChunk {
   readonly sourceId: string
   readonly url: string
@@ -95,45 +95,45 @@ export interface StoredChunk {
   readonly chunk: Chunk
 }
 
-/** What a chunk must be to be found. Every filter that is given has to hold, whichever way the chunk is looked for. */
+/** Conditions for chunks. All given filters must match in every kind of search. */
 export interface ChunkFilter extends ChunkConditions {
   readonly sourceIds?: readonly string[]
 }
 
-/** What to look for. */
+/** A search in the index. */
 export interface StoreQuery {
   readonly query: string
   readonly limit: number
   readonly filter?: ChunkFilter
-  /** Chunks that follow the best, whatever they score, where they are not among them. The filter is not asked about them. */
+  /** Further chunks to return after the best ones, regardless of score and filter. */
   readonly also?: readonly NumberedName[]
-  /** Adds to each hit where its score comes from. @default false */
+  /** Explains the score of each hit. @default false */
   readonly explain?: boolean
 }
 
-/** A chunk that matched, as the index knows it. Equal texts get equal scores in every store. */
+/** A matching chunk as the index knows it. Equal texts have equal scores in every store. */
 export interface StoreMatch {
-  /** By which {@link Store.readMatches} finds the chunk; never given to another one. */
+  /** Number that {@link Store.readMatches} takes; never reused. */
   readonly number: number
-  /** The same for all chunks of a page. */
+  /** Equal for all chunks of a page. */
   readonly page: number
   readonly score: number
-  /** The terms of the chunk that matched, in the order of the query: what a reader should be shown. */
+  /** Matched terms of the chunk in query order, for highlighting. */
   readonly terms: readonly string[]
-  /** Which share of it is text of links, from 0 to 1. */
+  /** Share of its text inside links, from 0 to 1. */
   readonly linkShare: number
-  /** Whether it defines anything. */
+  /** Whether the chunk contains definitions. */
   readonly hasSymbols: boolean
-  /** The same for chunks with the same text, and hardly ever for others; 0 where that is not known. */
+  /** Equal for chunks with the same text, with rare collisions; 0 if unknown. */
   readonly text: number
-  /** The beginning of its id as a number; 0 where the id is no hash. */
+  /** Prefix of its id as a number; 0 if the id is not a hash. */
   readonly order: number
-  /** The words of the query that it lacks. */
+  /** Words of the query that the chunk lacks. */
   readonly missing: readonly MissingWord[]
   readonly explain?: Explanation
 }
 
-/** The text of a page and how it was cut: what is needed to show parts of it. */
+/** Text and chunk positions of a page, for showing parts of it. */
 export interface PageText {
   readonly sourceId: string
   readonly key: string
@@ -152,33 +152,33 @@ export interface PageText {
 export interface PagePlace {
   readonly sourceId: string
   readonly key: string
-  /** As a match of this store names it, where one does: by this it is found sooner. */
+  /** Page number from a match of this store, if known; makes the lookup faster. */
   readonly page?: number | undefined
 }
 
-/** A page with what tells how it is related to others. */
+/** A page with its likeness data. */
 export interface RelatedPage extends PagePlace, Likeness {
   readonly url: string
   readonly title: string
 }
 
-/** A part of a page around one of its chunks. */
+/** Part of a page around one of its chunks. */
 export interface PageExcerpt {
   readonly checkedAt: number
   readonly changedAt: number
-  /** The lines from the first one of its first chunk to the last one of its last. */
+  /** Lines from the start of its first chunk to the end of its last. */
   readonly markdown: string
-  /** Lines of the page before it. */
+  /** Number of lines of the page before it. */
   readonly linesBefore: number
-  /** Place in the page of its first chunk. */
+  /** Index of its first chunk in the page. */
   readonly first: number
-  /** Its chunks, with their lines in the page. */
+  /** Its chunks with their lines in the page. */
   readonly spans: readonly LayoutSpan[]
-  /** Places of the chunks that can be shown from it, both ends included: as far around as a passage reaches. */
+  /** Indexes of chunks, both inclusive, for which the excerpt holds enough context for a passage. */
   readonly enough: { readonly first: number; readonly last: number }
 }
 
-/** Where a chunk stands in its page. */
+/** Position of a chunk in its page. */
 export interface ChunkSpan {
   readonly id: string
   /** First line, from 1. */
@@ -186,18 +186,18 @@ export interface ChunkSpan {
   /** Last line, inclusive. */
   readonly endLine: number
   readonly headingPath: readonly string[]
-  /** Name of the definition it holds, where its language has such. */
+  /** Name of the definition it contains, if its language has definitions. */
   readonly symbol: string | null
 }
 
-/** How far the index over chunks has come. What it has not taken in yet is not found by its words. */
+/** Progress of the chunk index. Chunks not yet indexed cannot be found by words. */
 export interface IndexProgress {
   readonly chunks: number
-  /** How many of them can be found. None while the index is one that only a newer program can read. */
+  /** Number of searchable chunks; 0 if only a newer program can read the index. */
   readonly indexed: number
 }
 
-/** How large a library is. */
+/** Size of a library. */
 export interface StoreStats {
   readonly sources: number
   readonly pages: number
@@ -207,85 +207,85 @@ export interface StoreStats {
   readonly changedAt: number | null
 }
 
-/** Where a library keeps everything. One contract suite runs on every implementation. */
+/** Storage of a library. One contract suite runs on every implementation. */
 export interface Store extends Ledger {
-  /** Shown to people. */
+  /** Display location. */
   readonly location: string
 
-  /** Refuses a name and version that are there with `SOURCE_EXISTS`. */
+  /** Adds a source; throws `SOURCE_EXISTS` if name and version are taken. */
   addSource(source: Source): Promise<void>
   listSources(): Promise<Source[]>
-  /** On behalf of a crawl that is another process's by now, nothing is changed. */
+  /** Changes a source; does nothing if `crawlId` is given and another process has taken that crawl over. */
   updateSource(id: string, change: SourceChange, crawlId?: string): Promise<void>
-  /** Removes a source with everything it has. */
+  /** Removes a source with all its data. */
   removeSource(id: string): Promise<{ readonly pages: number; readonly chunks: number }>
 
   /**
-   * Begins a crawl. Refuses with `CRAWL_RUNNING` while another one of the source has a heartbeat younger than
-   * `staleMs`, unless its runner is `gone`. A stale one is closed as cancelled, unless it is the one given by `resume`, which
-   * then goes on with the runner of `crawl`. A new one finds out for itself what an interrupted one was about to prove.
+   * Begins a crawl. Throws `CRAWL_RUNNING` if another crawl of the source has a heartbeat younger than `staleMs`, unless its runner is
+   * `gone`. A stale crawl is closed as cancelled, unless `resume` names it; then it continues with the runner of `crawl`. A new crawl
+   * ignores losses that an interrupted one had not finished proving.
    */
   beginCrawl(crawl: Crawl, staleMs: number, resume?: string, gone?: string): Promise<Crawl>
-  /** Says that a crawl is alive; false when it was taken over, by another runner than the given one. */
+  /** Sends a heartbeat; returns false if another runner has taken the crawl over. */
   touchCrawl(id: string, now: number, runner?: string): Promise<boolean>
-  /** Ends a crawl; without a summary it was broken off. One that another runner has taken over goes on. */
+  /** Ends a crawl; without a summary it counts as interrupted. A crawl taken over by another runner continues. */
   endCrawl(id: string, summary: CrawlSummary | null, now: number, runner?: string): Promise<void>
-  /** Newest first. */
+  /** Lists crawls, newest first. */
   listCrawls(sourceId: string, limit: number): Promise<Crawl[]>
-  /** Those of all sources that run as far as anybody has said, with a sign of life or without. */
+  /** Lists crawls of all sources recorded as running, with or without a heartbeat. */
   listRunning(): Promise<Crawl[]>
   /*
-   * Where several machines use a library, further processes may take part in a crawl: they make visits for it and do nothing else. Whoever
-   * began it goes on, and ends it when nothing is left to be visited by anybody.
+   * In a library that several machines use, other processes may join a crawl and make visits for it. The process that began the crawl
+   * continues, and ends it when no process has visits left.
    */
-  /** Says that others may take part in a crawl from now on. */
+  /** Allows other processes to join a crawl. */
   shareCrawl?(id: string, shared: SharedCrawl, runner?: string): Promise<void>
-  /** Crawls that others may take part in, with something to be done on hosts that nobody has; those with most of it first. */
+  /** Lists crawls that can be joined and have work on idle hosts, most work first. */
   listSharable?(now: number): Promise<SharableCrawl[]>
-  /** Takes part in a crawl; undefined where that may not be, or not any more. */
+  /** Joins a crawl; undefined if that is not possible, or no longer. */
   joinCrawl?(id: string): Promise<JoinedCrawl | undefined>
-  /** All that others have done for a crawl since it was last begun. */
+  /** Reads the total work of other processes for a crawl since it last began. */
   readHelp?(id: string): Promise<Help>
 
-  /** Aliases that name this address on either side. */
+  /** Lists aliases with this address on either side. */
   listAliases(sourceId: string, url: string): Promise<Alias[]>
 
   readPage(sourceId: string, key: string): Promise<StoredPage | undefined>
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
-  /** The part of a page around the chunk at a place, without reading the rest. */
+  /** Reads the part of a page around the chunk at an index, without reading the rest. */
   readExcerpt(sourceId: string, key: string, place: number): Promise<PageExcerpt | undefined>
-  /** How pages are related to others, in their order; undefined where nobody has looked, as before there was such a thing. */
+  /** Reads the likeness of pages, in order; undefined for pages stored before it was computed. */
   readLikenesses(places: readonly PagePlace[]): Promise<(Likeness | undefined)[]>
   /**
-   * Looks how pages are related of which nobody has looked, as those are that an older program stored: some at a time, so that others can
-   * read and write meanwhile. `describe` says it of a page. Gives how many there were; ends early when it is aborted, and where nothing
-   * can be written for a while.
+   * Computes the likeness of pages that lack it, such as those stored by an older program, in batches so that other processes can read and
+   * write meanwhile. `describe` adds it to a page. Returns the number of pages; ends early on abort, or if the library cannot be written
+   * for a while.
    */
   fillLikenesses(describe: (page: Page) => Page, signal?: AbortSignal): Promise<number>
-  /** The pages of a source of which that is known, in the order of keys. */
+  /** Iterates over pages with likeness data, in key order. */
   listRelated(sourceId: string): AsyncIterable<RelatedPage>
-  /** Keys of the pages whose text holds this, whatever the case of its letters from A to Z; in their order. */
+  /** Finds the keys of pages whose text contains `text`, ASCII case-insensitively, in key order. */
   findPages(sourceId: string, text: string): Promise<string[]>
-  /** In the order of keys. */
+  /** Iterates over pages in key order. */
   listPages(sourceId: string): AsyncIterable<StoredPage>
   readChunk(sourceId: string, chunkId: string): Promise<StoredChunk | undefined>
   countContent(sourceId: string): Promise<{ readonly pages: number; readonly chunks: number }>
-  /** How many chunks of each source are of which type, as far as the index has taken them in; by the id of the source. */
+  /** Counts indexed chunks by source id and content type. */
   countContentTypes(): Promise<ReadonlyMap<string, ContentTypeCounts>>
   /**
-   * The chunks that match best by their words, best first; equal scores in the order of their ids. What the index has not taken in
-   * is taken in before, as far as that is done in a moment and nobody else is writing; {@link readIndexState} tells what is missing.
+   * Finds the best matching chunks by words, best first; equal scores in the order of ids. Missing chunks are indexed before, if that is
+   * quick and no other process is writing; {@link readIndexState} tells what is missing.
    */
   search(query: StoreQuery): Promise<StoreMatch[]>
   /**
-   * The chunks of matches, in their order; undefined for one that was removed meanwhile. Their content may be read when it is asked
-   * for, which has to be before the store is closed.
+   * Reads the chunks of matches, in order; undefined for chunks removed meanwhile. Content may be read lazily, so it must be read before
+   * the store is closed.
    */
   readMatches(matches: readonly StoreMatch[]): Promise<(StoredChunk | undefined)[]>
   readIndexState(): Promise<IndexProgress>
   /**
-   * Takes into the index all that it lacks, some at a time, so that others can read and write meanwhile. Ends early when it is
-   * aborted, and where nothing can be written for a while.
+   * Indexes all missing chunks, in batches so that other processes can read and write meanwhile. Ends early on abort, or if the library
+   * cannot be written for a while.
    */
   tendIndex(signal?: AbortSignal): Promise<void>
   stats(): Promise<StoreStats>

@@ -3,18 +3,18 @@ import type { Scope } from '../core/url/scope.ts'
 import type { Refusal } from '../crawl/ledger.ts'
 import type { TreeEntry, TreeFile } from './tree.ts'
 
-/** What was seen of a path: a file to read, a reason not to, a folder that may not be read, or nothing. */
+/** State of a path: a file to read, a refusal, an unreadable folder, or nothing. */
 export type Sight = 'file' | 'unreadable' | 'nothing' | Refusal
 
-/** What a folder holds, by a look at all of it. */
+/** Result of walking a folder. */
 export class TreeSurvey {
   readonly #scope: Scope
   readonly #allow: readonly PathGlob[]
   readonly #block: readonly PathGlob[]
   readonly #sights = new Map<string, Exclude<Sight, 'nothing'>>()
-  /** How many files there are to read. */
+  /** Number of files to read. */
   files = 0
-  /** Whether every folder could be looked into. */
+  /** Whether every folder could be read. */
   isComplete = true
 
   constructor(scope: Scope) {
@@ -24,7 +24,7 @@ export class TreeSurvey {
   }
 
   add(entry: TreeEntry): void {
-    // Of two names that look alike as text, the one that can be opened counts.
+    // If two names have the same text, the readable one counts.
     if (entry.type === 'refused' && this.#sights.has(entry.path)) return
     if (entry.type === 'file') this.files++
     if (entry.type === 'unreadable') this.isComplete = false
@@ -35,7 +35,7 @@ export class TreeSurvey {
     return this.#sights.keys()
   }
 
-  /** What is at a path. Of what stands in a folder that was passed over, that folder is what is known. */
+  /** Returns the state of a path; inside a skipped folder, that of the folder. */
   see(path: string): Sight {
     const own = this.#sights.get(path)
     if (own !== undefined) return own
@@ -46,7 +46,7 @@ export class TreeSurvey {
     return this.findFile(path) === undefined ? 'nothing' : 'file'
   }
 
-  /** Which file a key stands for, or which page of one: a name that holds a `#` is a file as long as there is one of that name. */
+  /** Finds the file of a key, or the page within it. A name with `#` is a file if a file of that name exists. */
   findFile(key: string): TreeFile | undefined {
     if (this.#sights.get(key) === 'file') return { path: key, part: null }
     for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) {
@@ -56,7 +56,7 @@ export class TreeSurvey {
     return undefined
   }
 
-  /** Why a file is outside of the scope; null for one that is inside. */
+  /** Returns why a file is outside the scope; null if it is inside. */
   judge(path: string): Refusal | null {
     const { maxDepth } = this.#scope
     const refuse = (reason: Refusal['reason'], pattern: string): Refusal => ({ reason, pattern, target: null })
@@ -68,7 +68,7 @@ export class TreeSurvey {
   }
 }
 
-/** How many folders a path is below the one it starts at. */
+/** Number of folders above a path, relative to the start. */
 export function depthOf(path: string): number {
   return path.split('/').length - 1
 }

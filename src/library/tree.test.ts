@@ -17,7 +17,7 @@ test.each([
   ['what?#1 100%.md', 'file:///home/me/docs/what%3F%231%20100%25.md'],
   ['@scope/x+y=z;(1),[2].md', 'file:///home/me/docs/@scope/x+y=z;(1),%5B2%5D.md'],
   ['back\\slash\n.md', 'file:///home/me/docs/back%5Cslash%0A.md'],
-])('%j has an address that leads back to it', (path, url) => {
+])('%j has an address that resolves back to it', (path, url) => {
   const source = sourceAt('file:///home/me/docs/')
   expect(writeFileUrl(source.url, path)).toBe(url)
   expect(new URL(url).href).toBe(url)
@@ -33,11 +33,11 @@ test.each([
   ['file:///home/me/docs/', []],
   ['file:///etc/passwd', []],
   ['https://example.com/a.md', []],
-])('in a folder, %s is known as %j', (text, keys) => {
+])('keysOf resolves %s in a folder to %j', (text, keys) => {
   expect(keysOf(NO_FOLDERS, sourceAt('file:///home/me/docs/'), text)).toEqual(keys)
 })
 
-test('a path that begins where its reader is comes after one that begins at the folder', () => {
+test('keysOf lists a path relative to the source folder before one relative to the current directory', () => {
   const trees = {
     addressOf: (text: string) => `file:///home/me/${text}`,
     open: () => Promise.reject(new Error('nothing is opened')),
@@ -56,15 +56,15 @@ test.each([
   ['https://example.com/m.zip?v=1', 'https://example.com/m.zip!/manual-1.0/a.md', ['manual-1.0/a.md', 'a.md']],
   ['https://example.com/m.zip', 'https://example.com/m.zip!/manual/a.md', ['manual/a.md']],
   ['https://example.com/m.zip', 'manual-1.0/a.md', ['manual-1.0/a.md']],
-])('in the archive %s, %s may be known as %j', (url, text, keys) => {
+])('keysOf resolves, in the archive %s, %s to %j', (url, text, keys) => {
   expect(keysOf(NO_FOLDERS, sourceAt(url), text)).toEqual(keys)
 })
 
-test('what an archive is asked for with is not shown with its files', () => {
+test('writeFileUrl drops the query of an archive', () => {
   expect(writeFileUrl('https://example.com/m.zip?v=1', 'a.md')).toBe('https://example.com/m.zip!/a.md')
 })
 
-test('a single file has no other address than its own', () => {
+test('a single file has only its own address', () => {
   const source = sourceAt('file:///home/me/a%20b.md')
   expect(writeFileUrl(source.url, 'a b.md')).toBe(source.url)
   for (const text of [source.url, '/home/me/a b.md', 'a b.md'])
@@ -73,7 +73,7 @@ test('a single file has no other address than its own', () => {
     expect(keysOf(NO_FOLDERS, source, text)).toEqual([])
 })
 
-test('a page of a single file is asked for by its name, or with its address', () => {
+test('keysOf finds a page of a single file by name or by address', () => {
   const source = sourceAt('file:///home/me/book.xlsx')
   for (const text of [`${source.url}#Prices`, 'book.xlsx#Prices', '/home/me/book.xlsx#Prices'])
     expect(keysOf(NO_FOLDERS, source, text)[0]).toBe('book.xlsx#Prices')
@@ -86,6 +86,6 @@ test.each([
   ['file:///a/b', 'file:///a/b/c', false],
   ['https://a.example/', 'https://a.example/', false],
   ['file:///100%/', 'file:///100%', true],
-])('%s and %s are one place: %s', (a, b, isSame) => {
+])('isSamePlace(%s, %s) is %s', (a, b, isSame) => {
   expect(isSamePlace(a, b)).toBe(isSame)
 })

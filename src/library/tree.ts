@@ -19,139 +19,133 @@ import type { Discovery, LedgerRow, PageRecord, Reason, Refusal } from '../crawl
 import type { Library } from './library.ts'
 import type { Source } from './source.ts'
 
-/**
- * Reads trees of files: folders of this machine, archives, repositories of git, packages. Of this machine nothing is ever opened but what
- * the owner of a library named by hand.
- */
+/** Reads trees of files: local folders, archives, Git repositories, packages. Locally it opens only what the owner of the library named. */
 export interface TreeReader {
-  /**
-   * The address of a path, archive, repository or package in any form that people write it in, whether there is something or not;
-   * undefined for web sites.
-   */
+  /** Returns the address of a path, archive, repository or package in any notation, whether it exists or not; undefined for web sites. */
   addressOf(text: string): string | undefined
   /**
-   * Opens a tree by its address, or a single file. Refuses what is not there (`SOURCE_NOT_FOUND`), what may not be read
-   * (`SOURCE_UNREADABLE`) and a pack (`SOURCE_IS_PACK`). It is to be closed.
+   * Opens a tree or single file by its address. Throws `SOURCE_NOT_FOUND`, `SOURCE_UNREADABLE`, or `SOURCE_IS_PACK` for a pack. The caller
+   * must close it.
    */
   open(address: string, options?: TreeOptions): Promise<OpenTree>
-  /** Says what a tree is, with as little of it read as that takes. Refuses as `open` does. */
+  /** Describes a tree, reading as little as possible. Throws as `open` does. */
   describe(address: string, options?: TreeOptions): Promise<TreeFacts>
-  /** Watches a folder of this machine by its address. Refuses as `open` does, and what is no folder. It is to be closed. */
+  /** Watches a local folder by its address. Throws as `open` does, and for anything but a folder. The caller must close it. */
   watch?(address: string, listener: WatchListener): Promise<TreeWatch>
-  /** Whether the page of a file has its lines as they are; those of documents are Markdown. */
+  /** Whether the page of a file has the lines of the file; documents are converted to Markdown. */
   keepsLines(key: string): boolean
-  /** Cuts the text of a file by the rules of its kind. */
+  /** Chunks the text of a file by the rules of its kind. */
   cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
 }
 
-/** How a tree is opened. */
+/** Options for opening a tree. */
 export interface TreeOptions {
-  /** How its files are cut. @default library */
+  /** Chunk profile of its files. @default library */
   readonly profile?: ChunkProfile
-  /** Branch, tag or commit of a repository. @default what it gives by itself */
+  /** Branch, tag or commit of a repository. @default the default branch */
   readonly ref?: string | null
-  /** The folder of it that is read; paths are relative to it. @default all of it */
+  /** Folder to read; paths are relative to it. @default all */
   readonly path?: string | null
-  /** Fields that an archive of the web is asked for with, at its own origin. @default none */
+  /** Headers for downloading an archive, sent only to its own origin. @default none */
   readonly headers?: Readonly<Record<string, string>>
-  /** Gives what the ledger has of it, where it was read to its end: what is the same need not be downloaded again. @default nothing */
+  /** Reads the ledger rows of a complete earlier run, so that unchanged content is not downloaded again. @default none */
   readonly lastRead?: () => Promise<readonly LedgerRow[]>
   readonly signal?: AbortSignal
 }
 
-/** What a tree is. */
+/** Description of a tree. */
 export interface TreeFacts {
-  /** Its address; that of a folder ends in a slash. */
+  /** Its address; a folder ends with a slash. */
   readonly url: string
   /** Its own name. */
   readonly name: string
-  /** Which version of something it holds, where it says so itself. */
+  /** Version of its content, if it declares one. */
   readonly version?: string
 }
 
-/** A tree that was there when it was opened. */
+/** An open tree. */
 export interface OpenTree extends TreeFacts {
-  /** What a folder that takes its place, such as one that a disk is mounted on, does not share with it. */
+  /** Identity of the folder, which differs for another folder in the same place, such as after mounting a disk. */
   readonly place: string
-  /** How its files became known. @default folder */
+  /** How its files were found. @default folder */
   readonly discovery?: Discovery
-  /** Where a reader opens a file of it. */
+  /** Returns the address that opens a file for a reader. */
   addressOf(path: string): string
   /**
-   * Everything in it, by paths relative to it; of what is passed over with all it holds, only the folder itself. With a focus only what is
-   * in that, where the tree can be looked at in part.
+   * Walks all entries by relative path; a skipped folder is reported without its content. With a focus, only entries in it, if the tree
+   * supports that.
    */
   walk(signal: AbortSignal, focus?: Focus): AsyncIterable<TreeEntry>
-  /** Reads a file, or one page of it, unless it is as it was known. Rejects when the tree itself is not there any more. */
+  /** Reads a file, or one page of it, unless it is unchanged. Rejects if the tree itself no longer exists. */
   read(file: TreeFile, known: KnownFile): Promise<FileReading>
   close(): Promise<void>
 }
 
-/** Whoever is told of changes in a folder. */
+/** Receiver of changes in a folder. */
 export interface WatchListener {
-  /** Something may have changed at a path relative to the folder; an empty one stands for anything anywhere. */
+  /** Called with the relative path of a possible change; an empty path means anywhere. */
   readonly onChange: (path: string) => void
-  /** Looks at the folder so often, in milliseconds, instead of being told by the system. @default only where the system cannot tell */
+  /** Poll interval in milliseconds, instead of notifications of the system. @default polls only if the system has none */
   readonly pollMs?: number | undefined
 }
 
-/** A folder that is watched. */
+/** A watched folder. */
 export interface TreeWatch {
-  /** Which folder it is, as {@link OpenTree.place}. */
+  /** Identity of the folder, as in {@link OpenTree.place}. */
   readonly place: string
-  /** Folders in it that are watched. */
+  /** Number of watched folders. */
   readonly folders: number
-  /** Why it is looked at in intervals, in words; null while the system tells what changes. */
+  /** Why the folder is polled; null while the system sends notifications. */
   readonly polling: { readonly problem: string; readonly everyMs: number } | null
   /**
-   * Looks at all of it, or at a part, and from then on watches every folder that was gone through. Rejects with `SOURCE_NOT_FOUND` when
-   * the folder is not there any more, or another is in its place.
+   * Walks the folder or a part of it, and watches every folder on the way. Rejects with `SOURCE_NOT_FOUND` if the folder no longer exists
+   * or another one is in its place.
    */
   look(focus: Focus | undefined, signal: AbortSignal): AsyncIterable<TreeEntry>
-  /** What is another after every change of a file; null for one that is not there, or cannot be looked at. */
+  /** Reads a stamp that changes with every change of a file; null if the file is missing or cannot be inspected. */
   readStamp(path: string): Promise<string | null>
   close(): void
 }
 
-/** A file of a tree, or one of the pages that it holds. */
+/** A file of a tree, or one of its pages. */
 export interface TreeFile {
   readonly path: string
   readonly part: string | null
 }
 
-/** Something in a folder. Paths have `/` between their parts; that of a folder ends in one. */
+/** An entry of a folder. Paths use `/`; that of a folder ends with it. */
 export type TreeEntry =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'refused'; readonly path: string; readonly refusal: Refusal }
   | { readonly type: 'unreadable'; readonly path: string }
 
-/** What was kept of a file when it was last read; null for what is not to be relied on. */
+/** Stored facts of a file from the last read; null where they cannot be trusted. */
 export interface KnownFile {
-  /** What its bytes were. */
+  /** Identifies its bytes. */
   readonly version: string | null
-  /** By what it can be told unchanged without being read. */
+  /** Shows without a read whether the file is unchanged. */
   readonly stamp: string | null
 }
 
-/** What a file held. */
+/** Result of reading a file. */
 export type FileReading =
   | ((
       | { readonly type: 'unchanged' }
       | {
           readonly type: 'page'
           readonly record: PageRecord
-          /** Whether it is to be taken in even where its text is as it was: it is cut, or described, in another way. @default false */
+          /** Stores the page even if its text is unchanged, because its chunks or metadata differ. @default false */
           readonly isRecut?: boolean
         }
-      /** It holds several pages, each of which is read for itself. */
+      /** The file has several pages, each read separately. */
       | { readonly type: 'container'; readonly parts: readonly string[] }
-      /** There is nothing to index in it. */
+      /** The file has nothing to index. */
       | { readonly type: 'no-page'; readonly reason: Reason; readonly pattern: string | null }
     ) &
       KnownFile & {
-        /** Bytes that were read. */
+        /** Number of bytes read. */
         readonly bytes: number
-        /** What there is to say about it, in words. */
+        /** Additional explanation. */
         readonly detail: string | null
       })
   | { readonly type: 'missing' }
@@ -162,33 +156,33 @@ export function isTree({ url }: Pick<Source, 'url'>): boolean {
   return treeKindOf(url) !== undefined
 }
 
-/** The address of a file of a tree that has none of its own for it. A source that is a single file has no other. */
+/** Returns the address of a file in a tree without addresses of its own. A source that is a single file has only that. */
 export function writeFileUrl(source: string, path: string): string {
   const kind = treeKindOf(source)
-  // What was imported is known by its addresses.
+  // Imported pages have their addresses as keys.
   if (kind === 'import') return path
   if (kind !== 'folder') return writeInnerUrl(source, path)
   return source.endsWith('/') ? source + encodePath(path) : source
 }
 
-/** What a page of several that a file holds is known by. */
+/** Key of one page in a file with several pages. */
 export function partKey(path: string, part: string): string {
   return `${path}#${part}`
 }
 
-/** What a source may know an address by, in itself or relative to where the source starts, the likeliest first. */
+/** Lists possible keys of an absolute or relative address in a source, likeliest first. */
 function keysIn(source: Source, text: string): string[] {
   const kind = treeKindOf(source.url)
   const key = keyOf(source, text)
-  // All of an archive may be in a folder that is not part of what its files are known by.
+  // An archive may have a top folder that is not part of its keys.
   const [, top = '', rest = ''] = /^([^/]+)\/(.+)$/s.exec(readInnerPath(source.url, text) ?? '') ?? []
   const below = kind === 'archive' && namesVersion(top) ? keyOf(source, writeInnerUrl(source.url, rest)) : undefined
-  // People need not know whether the address of a page ends in a slash.
+  // A user need not know whether the address ends with a slash.
   const other = kind === undefined && key !== undefined ? toggleSlash(key) : undefined
   return [key, below, other].flatMap((one) => one ?? [])
 }
 
-/** What a source knows an address by, in itself or relative to where the source starts. */
+/** Returns the key of an absolute or relative address in a source. */
 function keyOf(source: Source, text: string): string | undefined {
   const { url: start, siteUrl, scope } = source
   const kind = treeKindOf(start)
@@ -199,7 +193,7 @@ function keyOf(source: Source, text: string): string | undefined {
   return url === null ? undefined : urlKey(url, { keepsQuery: scope.allowQueryUrls, keepsSession: !scope.trapGuards })
 }
 
-/** The key of an imported page: its whole address without a slash at the end. */
+/** Returns the key of an imported page: its whole address without a trailing slash. */
 export function importKey(url: URL | string): string | undefined {
   const key = urlKey(url, { keepsQuery: true, keepsSession: true })
   return key && dropSlash(key)
@@ -210,7 +204,10 @@ function keyInImport(start: string, text: string): string | undefined {
   return url === null ? undefined : importKey(url)
 }
 
-/** A file is known by its path below the folder that is read. What is no address is taken for such a path, or for one from the top. */
+/**
+ * The key of a file is its path below the folder that is read. A text that is not an address is taken as such a path, or as one from the
+ * top of the tree.
+ */
 function keyInTree({ url, settings }: Source, text: string): string | undefined {
   const inner = treeKindOf(url) === 'repository' ? readRepositoryPath(url, text) : readInnerPath(url, text)
   if (inner === undefined && URL.canParse(text)) return undefined
@@ -221,8 +218,8 @@ function keyInTree({ url, settings }: Source, text: string): string | undefined 
 }
 
 /**
- * A file is known by its path in the folder, so that it is the same wherever the folder lies. Of the folder that a single file is in,
- * nothing else is known.
+ * The key of a file is its path in the folder, so that it does not depend on where the folder is. A source of a single file has only that
+ * key.
  */
 function keyInFolder(start: string, text: string): string | undefined {
   if (parseHttp(text) !== undefined) return undefined
@@ -236,8 +233,8 @@ function keyInFolder(start: string, text: string): string | undefined {
 }
 
 /**
- * What a source may know an address by, the likeliest first. A path may begin at a folder that is a source, or where its reader is; and
- * a fragment may name one page of several that a file holds.
+ * Lists possible keys of an address in a source, likeliest first. A path may start at a source folder or at the current directory; a
+ * fragment may name one page of a file.
  */
 export function keysOf({ trees }: Pick<Library, 'trees'>, source: Source, text: string): string[] {
   const address = treeKindOf(source.url) === 'folder' ? trees?.addressOf(text) : undefined
@@ -247,20 +244,20 @@ export function keysOf({ trees }: Pick<Library, 'trees'>, source: Source, text: 
   return [...new Set([...parts, ...keys])]
 }
 
-/** The fragment of an address; that of a text without a scheme stands in its path. */
+/** Returns the fragment of an address; a text without a scheme has it in its path. */
 function readFragment(text: string): string {
   const hash = URL.parse(text)?.hash ?? ''
   return hash === '' ? '' : decodePath(hash.slice(1))
 }
 
-/** The path of a `file:` address, or of one that begins at the root; undefined for any other text. */
+/** Returns the path of a `file:` address or of an absolute path; undefined for any other text. */
 function readPath(text: string): string | undefined {
   if (text.startsWith('/')) return text
   const url = isFileUrl(text) ? URL.parse(text) : null
   return url === null ? undefined : decodePath(url.pathname)
 }
 
-/** Whether two addresses are of one folder or file. */
+/** Whether two addresses are the same folder or file. */
 export function isSamePlace(a: string, b: string): boolean {
   const [one, other] = [readPath(a), readPath(b)].map((path) => path?.replace(/(?<=.)\/$/, ''))
   return one !== undefined && one === other

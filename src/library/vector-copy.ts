@@ -3,12 +3,12 @@ import { countLinks } from '../core/url/count-links.ts'
 import type { Store, StoredChunk } from './store.ts'
 import type { ChunkName, VectorIndex, VectorSpace } from './vectors.ts'
 
-/** What is known of the page of a chunk, as far as a copy tells it. */
+/** Facts about the page of a chunk that a copy stores. */
 export interface CopiedPage {
   readonly description: string | null
   readonly language: string | null
   readonly modifiedAt: string | null
-  /** When its content came. */
+  /** When its content last changed. */
   readonly changedAt: number
   readonly internalLinks: number
   readonly externalLinks: number
@@ -21,59 +21,59 @@ export interface CopiedChunk {
   readonly vector: Float32Array
 }
 
-/** What a copy keeps of a vector. */
+/** Entry of a copy for one vector. */
 export interface CopyEntry {
   readonly id: string
-  /** Another one when anything of it changes. */
+  /** Changes whenever any part of the entry changes. */
   readonly mark: string
   readonly vector: Float32Array
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** What is there of a copy. */
+/** An existing entry of a copy. */
 export interface CopyPlace extends ChunkName {
   readonly id: string
   readonly mark: string
 }
 
-/** A copy of the vectors of a library in a service that finds the nearest. The store stays the truth. */
+/** A copy of a library's vectors in a service for nearest-neighbour search. The store remains authoritative. */
 export interface VectorCopy {
-  /** For people. */
+  /** Display location. */
   readonly location: string
-  /** Why the store is asked instead, or what could not be written, in words; null as soon as it has answered since. */
+  /** Why the store answers instead, or what could not be written; null once the copy has responded again. */
   readonly problem: string | null
   /**
-   * Makes it ready for vectors of a space. One of other dimensions is refused; where `rebuild` says so it is dropped instead, provided
-   * that it holds nothing of anybody else.
+   * Prepares the copy for a vector space. Throws for other dimensions; with `rebuild`, the copy is dropped instead, provided that it holds
+   * no foreign data.
    */
   prepare(space: VectorSpace, rebuild: boolean, signal?: AbortSignal): Promise<void>
-  /** All that is there of this library, whatever space it is of. */
+  /** Lists all entries of this library, in any space. */
   list(space: VectorSpace, signal?: AbortSignal): AsyncIterable<CopyPlace>
-  /** How much that is; asked once. */
+  /** Counts the entries of this library with one request. */
   count(space: VectorSpace, signal?: AbortSignal): Promise<number>
   describe(space: VectorSpace, chunk: CopiedChunk): CopyEntry
   write(space: VectorSpace, entries: readonly CopyEntry[], signal?: AbortSignal): Promise<void>
   remove(space: VectorSpace, ids: readonly string[], signal?: AbortSignal): Promise<void>
-  /** Notes why it is out of step, or that it is not any more. */
+  /** Records why the copy is out of sync, or null if it is in sync again. */
   note(problem: string | null): void
 }
 
-/** How a copy compares with the store. */
+/** Comparison of a copy with the store. */
 export interface CopyState {
-  /** Vectors of the store. */
+  /** Number of vectors in the store. */
   readonly vectors: number
-  /** What is there of this library. */
+  /** Number of entries of this library in the copy. */
   readonly points: number
-  /** Vectors that it is not known to have. */
+  /** Number of vectors not confirmed as copied. */
   readonly uncopied: number
 }
 
-/** Whether nothing is missing and nothing is there that is gone. Points of what is gone could stand for others that are missing. */
+/** Whether the copy is in sync. Both conditions are needed, because stale entries could make up the number of missing ones. */
 export function isInStep({ vectors, points, uncopied }: CopyState): boolean {
   return uncopied === 0 && points === vectors
 }
 
-/** `703 of 785 vectors`, and what is there of others that are gone. */
+/** Example: `703 of 785 vectors`, followed by the number of stale entries. */
 export function writeCopyState(state: CopyState): string {
   const { vectors, points, uncopied } = state
   const there = Math.min(points, vectors - uncopied)
@@ -82,7 +82,7 @@ export function writeCopyState(state: CopyState): string {
   return `${writeNumber(there)} of ${countOf(vectors, 'vector')}${others}`
 }
 
-/** Compares a copy with the store; undefined where there are no vectors. */
+/** Compares a copy with the store; undefined without vectors. */
 export async function readCopyState(
   vectors: VectorIndex,
   copy: VectorCopy,
@@ -95,7 +95,7 @@ export async function readCopyState(
   return { vectors: embedded, points, uncopied: await vectors.countUncopied(copy.location) }
 }
 
-/** Reads chunks with their pages, for a copy. Those that are gone meanwhile are left out. */
+/** Reads chunks with their pages for a copy, skipping those removed meanwhile. */
 export async function readCopied(
   store: Pick<Store, 'readChunk' | 'readPage'>,
   vectors: readonly (ChunkName & { readonly vector: Float32Array })[],

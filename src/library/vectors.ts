@@ -7,16 +7,16 @@ export type { VectorSpace }
 export type EmbedUse = 'text' | 'query'
 
 /**
- * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` where a service is at fault, whatever it is given. Any other
- * failure may be the fault of a text, `EMBED_REFUSED` is unless a time limit is its cause: fewer at a time will tell it from the others.
+ * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` if the service is at fault regardless of the input. Any other
+ * failure may be caused by a text; `EMBED_REFUSED` is, unless its cause is a timeout. Smaller batches isolate the text at fault.
  */
 export interface Embedder {
   readonly space: VectorSpace
-  /** Fingerprints of spaces whose vectors it makes anew without being told to: nothing makes such vectors any more. */
+  /** Fingerprints of outdated spaces whose vectors are replaced automatically, because nothing produces them any more. */
   readonly earlierSpaces?: readonly string[]
-  /** The only language that it is good for. @default none: it takes texts of all languages */
+  /** The only language it supports. @default none: it takes texts of all languages */
   readonly language?: string
-  /** Texts that it likes to be given at once. */
+  /** Preferred batch size. */
   readonly batchSize?: number
   /** @param use `text` where it is not given */
   embed(texts: readonly string[], signal?: AbortSignal, use?: EmbedUse): Promise<Float32Array[]>
@@ -29,92 +29,92 @@ export interface ChunkName {
   readonly chunkId: string
 }
 
-/** A chunk as the store it is in finds it soonest. */
+/** A chunk with its number, which makes lookups faster. */
 export interface NumberedName extends ChunkName {
-  /** As matches of the same store have it, where it is known. */
+  /** Number from a match of the same store, if known. */
   readonly number?: number | undefined
 }
 
-/** A chunk that is near to a query. */
+/** A chunk near to a query. */
 export interface NearChunk extends NumberedName {
   readonly similarity: number
 }
 
-/** A chunk that has no vector yet, with the text that is to get one. */
+/** A chunk without a vector, with the text to embed. */
 export interface UnembeddedChunk extends ChunkName {
   readonly text: string
-  /** The language of its page, where that is known. */
+  /** Language of its page, if known. */
   readonly language: string | null
 }
 
-/** A chunk that the model of a library makes no vector of, and why. */
+/** A chunk that the model refused, with the reason. */
 export interface RefusedChunk extends ChunkName {
-  /** In words. */
+  /** Reason in words. */
   readonly problem: string
 }
 
-/** Where the vectors of chunks are kept. They go when their chunk goes. */
+/** Storage of chunk vectors. A vector is removed with its chunk. */
 export interface VectorIndex {
-  /** The space of the vectors that are there; undefined when there are none. */
+  /** Reads the space of the stored vectors; undefined if there are none. */
   readSpace(): Promise<VectorSpace | undefined>
   /**
-   * Removes all vectors and takes up those of another space. Nothing is crawled again. Changes nothing where the space is this one
-   * already: another process may have replaced the vectors meanwhile, and begun to write.
+   * Removes all vectors and switches to another space, without a new crawl. Does nothing if the space is already current, because another
+   * process may have switched and started writing.
    */
   replaceSpace(space: VectorSpace): Promise<void>
   /**
-   * Chunks without a vector in an order of the store's own, from the first on, or from the one after `after`: whoever goes through
-   * them all has no vector looked for twice. Those that were refused are not among them.
+   * Lists chunks without a vector in a stable order of the store, from the start or after `after`, so that one pass visits each chunk once.
+   * Refused chunks are excluded.
    */
   listMissing(limit: number, sourceIds?: readonly string[], after?: ChunkName): Promise<UnembeddedChunk[]>
   /**
-   * Takes the right to embed, or keeps it for longer: until so many milliseconds after `now`. False while somebody else has it. It
-   * keeps two from the same work, and nobody from writing.
+   * Acquires or renews the embedding lease until `ms` milliseconds after `now`. Returns false while another process has it. The lease
+   * avoids duplicate work but does not protect writes.
    */
   lease(holder: string, now: number, ms: number): Promise<boolean>
   /**
-   * Refuses vectors of another space, and any that is not finite, not of length 1, constant, or of other dimensions. The signal ends
-   * the writing of a copy elsewhere; what is kept here is kept in any case.
+   * Writes vectors. Throws for another space, and for vectors that are not finite, not of length 1, constant, or of other dimensions. The
+   * signal only aborts writing an external copy.
    */
   write(
     space: VectorSpace,
     vectors: readonly (ChunkName & { readonly vector: Float32Array })[],
     signal?: AbortSignal,
   ): Promise<void>
-  /** Keeps chunks of a space out of what is missing: each is at fault itself. What they were refused for goes with them, or the space. */
+  /** Excludes chunks from the missing ones of a space, because each is itself at fault. A refusal is removed with its chunk or space. */
   refuse(space: VectorSpace, chunks: readonly RefusedChunk[]): Promise<void>
-  /** Refused chunks, at most `limit`, in an order of the store's own. */
+  /** Lists refused chunks, at most `limit`, in a stable order of the store. */
   listRefused(limit: number, sourceIds?: readonly string[]): Promise<RefusedChunk[]>
   /** Forgets refusals, so that the next run tries these chunks again. */
   forgetRefused(sourceIds?: readonly string[]): Promise<void>
-  /** Chunks with their vectors, as they are kept, in the same order as {@link listMissing}: for whoever keeps a copy elsewhere. */
+  /** Lists chunks with their stored vectors in the order of {@link listMissing}, for writing a copy. */
   list(
     limit: number,
     after?: ChunkName,
     sourceIds?: readonly string[],
   ): Promise<(ChunkName & { readonly vector: Float32Array })[]>
-  /** The cosines of a query with the given chunks; null for those without a vector. */
+  /** Computes cosine similarities of a query with chunks; null for chunks without a vector. */
   compare(query: Float32Array, chunks: readonly NumberedName[]): Promise<(number | null)[]>
-  /** The chunks nearest to a query, nearest first. What a filter asks besides sources may be asked of the nearest 2,000 only. */
+  /** Finds the chunks nearest to a query, nearest first. Filters other than sources may apply to the nearest 2,000 only. */
   nearest(query: Float32Array, limit: number, filter?: ChunkFilter, signal?: AbortSignal): Promise<NearChunk[]>
-  /** Makes what finds the nearest faster, where there is such a thing and it is not made yet: after chunks were embedded. */
+  /** Builds an index that speeds up `nearest`, if the store has one and it is missing; called after embedding. */
   tendNearest?(): Promise<void>
-  /** `refused` of the chunks are kept out. */
+  /** Counts chunks, vectors and refused chunks. */
   count(
     sourceIds?: readonly string[],
   ): Promise<{ readonly embedded: number; readonly chunks: number; readonly refused: number }>
-  /** Tells this library from all others, wherever it is kept: 32 hexadecimal digits, drawn when it was made. */
+  /** Reads the unique id of this library: 32 hexadecimal digits, generated when it was created. */
   readLibraryId(): Promise<string>
   /**
-   * Remembers that a copy has the vectors of these chunks, until they are written anew or go. What is remembered of another place is
-   * forgotten, and nothing is remembered of another space.
+   * Records that a copy has the vectors of these chunks, until they are rewritten or removed. Records of another location are dropped, and
+   * another space is ignored.
    */
   markCopied(place: string, space: VectorSpace, chunks: readonly ChunkName[]): Promise<void>
-  /** How many vectors a copy is not known to have. */
+  /** Counts vectors not confirmed as copied. */
   countUncopied(place: string): Promise<number>
 }
 
-/** A store that keeps vectors too. */
+/** A store with vectors. */
 export interface VectorStore extends Store {
   readonly vectors: VectorIndex
 }

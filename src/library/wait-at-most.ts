@@ -1,4 +1,4 @@
-/** Somebody was waited for, for as long as that was worth it. */
+/** A timeout has expired. */
 export class WaitedEnough extends Error {
   override readonly name = 'WaitedEnough'
 
@@ -7,7 +7,7 @@ export class WaitedEnough extends Error {
   }
 }
 
-/** Gives up after a time with a {@link WaitedEnough}, whether or not what was begun takes notice. */
+/** Rejects with {@link WaitedEnough} after a timeout, even if the operation ignores its signal. */
 export async function waitAtMost<T>(
   ms: number,
   signal: AbortSignal | undefined,

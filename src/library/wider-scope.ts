@@ -5,26 +5,26 @@ import { labelOf, type Source } from './source.ts'
 
 export type { WiderScope } from '../crawl/wider-scope.ts'
 
-/** The scope that takes in what the own scope of a source refused. */
+/** Returns a scope that admits what the source's own scope refused. */
 export function widenScope({ scope }: Pick<Source, 'scope'>, { folder }: WiderScope): Pick<Scope, 'reach' | 'allow'> {
   return { reach: 'hostname', allow: folder === null ? scope.allow : [`${folder}**`] }
 }
 
-/** `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap)` */
+/** Example: `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap)` */
 export function writeWiderScope({ pages, refused, listed }: WiderScope): string {
   const left = pages === 1 ? 'the start' : countOf(pages, 'page')
   const lists = listed === 0 ? '' : ` (${writeNumber(listed)} of them listed by llms.txt or a sitemap)`
   return `the scope left only ${left}: it refused ${countOf(refused, 'address')} of the site${lists}`
 }
 
-/** The same, with how people take them in without a command line. */
+/** Describes the wider scope with instructions for users without a command line. */
 export function adviseWidening(source: Source, wider: WiderScope): string {
   const { allow } = widenScope(source, wider)
   const paths = allow.length === 0 ? '' : ` and only paths like ${allow.join(', ')}`
   return `${writeWiderScope(wider)}; to take them in, remove the source and add it again with the scope “the whole host”${paths}`
 }
 
-/** How agents take them in. A source keeps its scope, so that it is added anew. */
+/** Tells an agent how to widen the scope. The scope of a source cannot change, so it is removed and added again. */
 export function writeWidening(source: Source, wider: WiderScope): string {
   const { reach, allow } = widenScope(source, wider)
   const facts = [

@@ -2,17 +2,17 @@ import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeList } from '../core/text/list.ts'
 import type { PageMention, Passage, SearchAnswer, SimilarPage } from './search.ts'
 
-/** `2026-02-20T10:30:00Z` */
+/** Writes a time such as `2026-02-20T10:30:00Z` */
 export function writeTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`
 }
 
-/** The same for what may not have happened. */
+/** Writes a time, or null. */
 export function timeOrNull(ms: number | null): string | null {
   return ms === null ? null : writeTime(ms)
 }
 
-/** `Pages: 0 crawled, 10 skipped (unchanged), 0 errors, 48 not read` */
+/** Writes counts such as `Pages: 0 crawled, 10 skipped (unchanged), 0 errors, 48 not read` */
 export function writePageCounts(
   counts: Readonly<Record<'indexed' | 'unchanged' | 'failed' | 'unread', number>>,
 ): string {
@@ -21,46 +21,46 @@ export function writePageCounts(
   return `Pages: ${read}, ${countOf(failed, 'error')}${unread === 0 ? '' : `, ${writeNumber(unread)} not read`}`
 }
 
-/** Text of others on one line of ours: whatever it holds, it cannot begin another. */
+/** Puts untrusted text on one line, so that it cannot start another. */
 export function oneLine(text: string): string {
   return (ODD_SPACE.test(text) ? text.replace(SPACE, ' ') : text).trim()
 }
 
-/** The same in quotes, so that text of a page cannot pass for words of the program. */
+/** Puts untrusted text on one line in quotes, so that it cannot be mistaken for output of the program. */
 export function quote(text: string): string {
   return JSON.stringify(oneLine(text))
 }
 
 const SPACE = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
-/** All of them but single spaces, which nearly every text has and which stay as they are. */
+/** Matches everything in SPACE except single spaces, which nearly every text has. */
 const ODD_SPACE = /[^\S ]| {2}|[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
 
-/** Where a text comes from, with everything that is needed to cite it and to ask for it again. */
+/** Origin of a text, with everything needed to cite and request it again. */
 export interface Citation {
   readonly title: string
   readonly url: string
   readonly headingPath: readonly string[]
   readonly startLine: number
   readonly endLine: number
-  /** Name of the source, with its version where it has one. */
+  /** Name of the source, with its version if there is one. */
   readonly source: string
-  /** As `get_chunk` takes it; null where the text is no chunk. */
+  /** Name for `get_chunk`; null if the text is not a chunk. */
   readonly chunk: string | null
   readonly version?: string | null
-  /** The pages that its page stands for. */
+  /** Similar pages that its page stands for. */
   readonly similar?: readonly SimilarPage[]
 }
 
 /**
- * `"Guide" > "Install" — https://… (chunk guide@2.0/12ab34cd56ef, lines 3-9)`: stands in a block of its own before the text, which is
- * left as it is.
+ * Writes a citation such as `"Guide" > "Install" — https://… (chunk guide@2.0/12ab34cd56ef, lines 3-9)`, to be placed in a block of its own
+ * before the unchanged text.
  */
 export function writeCitation({ startLine, endLine, ...place }: Citation): string {
   const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`
   return `${writeAddress(place)} (${writeName(place)}, ${lines})${writeAlso(place)}`
 }
 
-/** The line for a page that is only mentioned, with its matching words where they are given. */
+/** Writes the line for a mentioned page, with matching words if given. */
 export function writeMention(page: Omit<PageMention, 'sourceId' | 'score'>): string {
   const words = page.line === '' ? '' : ` — ${quote(page.line)}`
   return `${writeAddress(page)} (${writeName(page)})${writeAlso(page)}${words}`
@@ -78,7 +78,7 @@ function writeName({ source, chunk }: Pick<Citation, 'source' | 'chunk'>): strin
   return chunk === null ? oneLine(source) : `chunk ${oneLine(shortenChunk(chunk))}`
 }
 
-/** The headings above a text, below the title of its page unless the first of them says the same, as it mostly does. */
+/** Lists the page title and the headings above a text; the title is left out if the first heading repeats it. */
 export function listHeadings({ title, headingPath }: Pick<Citation, 'title' | 'headingPath'>): readonly string[] {
   const [first = ''] = headingPath
   const isTitled = headingPath.length > 0 && (title === '' || (first !== '' && title.startsWith(first)))
@@ -92,7 +92,7 @@ export function shortenChunk(chunk: string): string {
 
 const SHORT_ID_CHARS = 12
 
-/** What a page stands for, in a line, each by what it differs in: `also: v1.0, de, fr, mirror` */
+/** Lists similar pages by what distinguishes them: `also: v1.0, de, fr, mirror` */
 export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passage, 'source' | 'version'>): string {
   const names = similar.map(({ url, source, version, language, isTranslation }) => {
     const isVersion = version !== null && shown.version !== null && version !== shown.version
@@ -106,7 +106,7 @@ export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passag
 
 const MOST_SIMILAR = 10
 
-/** Says of an answer that it may not be one: `Weak match: nothing found mentions "pgbouncer".`; undefined where it is strong. */
+/** Writes a caveat for an uncertain answer, such as `Weak match: nothing found mentions "pgbouncer".`; undefined for a strong one. */
 export function describeDoubt({
   relevance,
   uncovered,

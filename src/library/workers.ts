@@ -1,68 +1,68 @@
 import type { JobLog, JobRecord } from './job-log.ts'
 
-/** What a worker tells of itself. */
+/** Report of a worker about itself. */
 export interface WorkerReport {
   readonly id: string
-  /** Where it is, for people: `host/123`. */
+  /** Display location: `host/123`. */
   readonly name: string
   readonly version: string
-  /** Whether it is a server that works itself. */
+  /** Whether the worker runs inside a server. */
   readonly isServer: boolean
-  /** So many crawls it runs at once. */
+  /** Maximum number of concurrent crawls. */
   readonly slots: number
-  /** `draining`: it takes nothing new, and will be gone soon. */
+  /** `draining`: the worker takes no new jobs and will exit soon. */
   readonly state: 'working' | 'draining'
-  /** Ids of the jobs it runs. */
+  /** Ids of its running jobs. */
   readonly jobs: readonly string[]
-  /** Ids of those that others run, and in which it takes part while it has nothing else to do. */
+  /** Ids of jobs of other workers that it helps with while idle. */
   readonly helps: readonly string[]
-  /** Its crawl processes, as those that hold hosts. */
+  /** Its crawl processes, as named in host leases. */
   readonly holders: readonly string[]
-  /** Visits and bytes since it began. */
+  /** Visits and bytes since its start. */
   readonly visits: number
   readonly bytes: number
-  /** Visits a second, over the last seconds. */
+  /** Visits per second over the last seconds. */
   readonly visitsPerSec: number
   readonly startedAt: number
 }
 
-/** A worker as others see it. */
+/** A worker as other processes see it. */
 export interface WorkerRecord extends WorkerReport {
-  /** How long it has said nothing; measured by the clock of the library. */
+  /** Time since its last report, by the clock of the library. */
   readonly silentMs: number
-  /** Hosts that its processes hold. */
+  /** Number of hosts leased by its processes. */
   readonly leases: number
 }
 
-/** A worker that has said nothing for so long is gone: what it ran goes on with others. */
+/** A worker without a report for this long is lost: other workers take over its jobs. */
 export const WORKER_LOST_MS = 10_000
 
-/** Whether a worker is gone. */
+/** Whether a worker is lost. */
 export function isLost({ silentMs }: Pick<WorkerRecord, 'silentMs'>): boolean {
   return silentMs >= WORKER_LOST_MS
 }
 
-/** A worker as it is shown. `lost`: it gives no sign of life, and what it ran goes on with others. */
+/** A worker for display. `lost`: it sends no heartbeats and other workers take over its jobs. */
 export interface ShownWorker extends Omit<WorkerRecord, 'state'> {
   readonly state: WorkerRecord['state'] | 'lost'
 }
 
-/** A worker as it is shown: of one that is lost, what it did when it was last seen is no news. */
+/** Converts a worker for display; the activity of a lost worker is cleared, because it is outdated. */
 export function showWorker(worker: WorkerRecord): ShownWorker {
   return isLost(worker) ? { ...worker, state: 'lost', jobs: [], helps: [], leases: 0, visitsPerSec: 0 } : worker
 }
 
-/** What is asked of a job that runs. */
+/** A command for a running job. */
 export interface JobAsk {
   readonly jobId: string
   readonly end: 'stopped' | 'cancelled' | null
   readonly isPaused: boolean
 }
 
-/** A job that waits, runs or ended a moment ago. */
+/** A queued, running or recently ended job. */
 export interface SharedJob {
   readonly record: JobRecord
-  /** The worker that has it, or had it last. */
+  /** The worker that has the job, or had it last. */
   readonly worker: string | null
   readonly isPaused: boolean
 }
@@ -70,89 +70,83 @@ export interface SharedJob {
 /** A job that a worker has taken. */
 export interface TakenJob extends SharedJob {
   readonly end: JobAsk['end']
-  /** The process that had it before, as one that runs crawls. It has lost the job, whether it knows that or not. */
+  /** The crawl process that had the job before; it has lost the job even if it does not know yet. */
   readonly lastHolder: string | null
 }
 
-/** What happened in jobs, as a worker passes it on. */
+/** A batch of events that a worker relays. */
 export interface PassedOn {
-  /** Grows with time. */
+  /** Numbers grow over time. */
   readonly number: number
   readonly worker: string
-  /** JSON of whoever passed it on. */
+  /** JSON of the batch. */
   readonly body: string
 }
 
-/**
- * What there is news of: jobs that were added, taken or ended; something that was asked of one; something that was
- * passed on; a crawl that can be shared.
- */
+/** Kinds of notifications: jobs added, taken or ended; commands for jobs; relayed events; a crawl that can be joined. */
 export type News = 'jobs' | 'asks' | 'passed' | 'shared'
 
-/** Runs a statement of the queue inside the transaction in which a job is added. */
+/** Runs a statement of the queue inside the transaction that adds a job. */
 export type RunStatement = (text: string, values?: unknown[]) => Promise<{ readonly rows: object[] }>
 
-/** What there is to know when one more job is asked for. */
+/** Load of all workers, for deciding whether to admit a job. */
 export interface Occupation {
-  /** Those that wait or run, the oldest first. */
+  /** Queued and running jobs, oldest first. */
   readonly open: readonly SharedJob[]
-  /** Ids of those that were promised to begin at once. */
+  /** Ids of jobs promised to begin at once. */
   readonly begun: ReadonlySet<string>
-  /** How many crawls all workers together run at once. */
+  /** Total number of slots of all workers. */
   readonly slots: number
 }
 
 /**
- * The workers of a library that many processes share, what runs where, and what is said about it. Moments are those of the clock of the
- * library, so that clocks of machines need not agree.
+ * Workers of a library that several processes share, with their jobs and events. All times are from the clock of the library, so that
+ * clocks of machines need not agree.
  */
 export interface Workers {
-  /** Says that a worker is there, and how it stands; what is asked of the jobs it has. */
+  /** Sends a heartbeat with the state of a worker; returns commands for its jobs. */
   report(report: WorkerReport): Promise<readonly JobAsk[]>
-  /** Takes a worker off the list. */
+  /** Removes a worker from the list. */
   leave(id: string): Promise<void>
-  /** Those that are there, and those that were a minute ago; by their names. */
+  /** Lists present workers and those seen within the last minute, sorted by name. */
   list(): Promise<readonly WorkerRecord[]>
-  /** How many hosts are held, by whatever process. */
+  /** Counts host leases of all processes. */
   countLeases(): Promise<number>
-  /**
-   * Adds a job: `check` refuses it by what there is, `send` gives it to the queue, and nobody else adds one meanwhile. It is added in one
-   * transaction, or not at all.
-   */
+  /** Adds a job in one transaction that excludes other additions: `check` throws to refuse it, `send` passes it to the queue. */
   admit(
     job: JobRecord,
     isBegun: boolean,
     check: (occupation: Occupation) => void,
     send: (run: RunStatement) => Promise<void>,
   ): Promise<void>
-  /** Does something in one transaction, while nobody else adds a job or does such a thing. */
+  /** Runs work in one transaction that excludes the addition of jobs and other such work. */
   inTurn(work: (run: RunStatement) => Promise<void>): Promise<void>
-  /** Takes a job for a worker, whoever had it before; undefined for one that is over. */
+  /** Takes a job for a worker, even from another one; undefined if it has ended. */
   take(jobId: string, worker: string): Promise<TakenJob | undefined>
-  /** Whether a worker still has a job, and is to go on with it. */
+  /** Whether a worker still has a job and must continue it. */
   has(jobId: string, worker: string): Promise<boolean>
-  /** Notes the process that a worker has for a job. */
+  /** Records the process that a worker uses for a job. */
   hold(jobId: string, worker: string, holder: string): Promise<void>
-  /** Lets a job wait again that a worker cannot end. */
+  /** Returns a job that a worker cannot finish to the queue. */
   giveBack(jobId: string, worker: string): Promise<void>
-  /** Asks something of a job that runs; false where none of this id does. */
+  /** Sends a pause or resume command to a running job; returns false if there is none with this id. */
   askPause(jobId: string, isPaused: boolean): Promise<boolean>
   /**
-   * Ends a job: one that waits, or whose worker is gone, is over at once; of one that runs it is asked. What it was then; undefined for
-   * one that nobody knows.
+   * Ends a job: a queued job, or one of a lost worker, ends at once; a running one gets a command. Returns which of these applied;
+   * undefined for an unknown job.
    */
   askEnd(jobId: string, end: 'stopped' | 'cancelled'): Promise<'over' | 'ended' | 'asked' | undefined>
-  /** Those that wait or run, the oldest first, and those that ended within so many milliseconds. */
+  /** Lists queued and running jobs, oldest first, and jobs that ended within a number of milliseconds. */
   listJobs(endedWithinMs: number): Promise<readonly SharedJob[]>
-  /** The history of jobs as a worker writes it: what it has lost, it does not change any more. */
+  /** Returns the job log for a worker; it ignores changes to jobs that the worker has lost. */
   logOf(worker: string): JobLog
-  /** Passes on what happened. It is kept for a minute or so. */
+  /** Relays events, which are kept for about a minute. */
   passOn(worker: string, body: string): Promise<void>
-  /** What was passed on after a number, oldest first, some of it; without one, the last of what is kept. */
+  /** Reads a batch of relayed events after a number, oldest first; without a number, the latest. */
   listPassedOn(after: number | undefined): Promise<readonly PassedOn[]>
   /**
-   * Calls back when there is news, or may have been. Not every way to a database has that: whoever listens looks for itself now and
-   * then. Gives what ends it.
+   * Calls `wake` on notifications. Some connections to a database drop them, so listeners must also poll. Returns a function that
+   * unsubscribes.
    */
   listen(wake: (about: News) => void): () => Promise<void>
 }

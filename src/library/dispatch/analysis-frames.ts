@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type AnalysisRun, RUN_STAGES, RUN_STATUSES, type RunProgress } from '../analyses.ts'
 
-/** Where a run stands, as its process tells it and the feed passes it on. */
+/** State of an analysis run, as its process prints it and the feed forwards it. */
 export interface AnalysisFrame {
   readonly runId: string
   readonly status: AnalysisRun['status']
@@ -12,17 +12,17 @@ export interface AnalysisFrame {
 
 const WORD = 'ANALYSIS '
 
-/** What is told of a run. */
+/** Creates the frame of a run. */
 export function frameOf({ id: runId, status, stage, progress: lastProgress, error }: AnalysisRun): AnalysisFrame {
   return { runId, status, stage, lastProgress, error }
 }
 
-/** Writes a frame as the one line it is, without its end. */
+/** Writes a frame as one line, without the line break. */
 export function writeAnalysisFrame(frame: AnalysisFrame): string {
   return WORD + JSON.stringify(frame)
 }
 
-/** Reads a line that a run printed; undefined for one that is no such frame. */
+/** Parses a line that a run printed; undefined if it is not a frame. */
 export function parseAnalysisFrame(line: string): AnalysisFrame | undefined {
   if (!line.startsWith(WORD)) return undefined
   try {

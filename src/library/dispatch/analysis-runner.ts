@@ -1,26 +1,25 @@
 import type { AnalysisRun, RunOptions } from '../analyses.ts'
 
-/** Runs analyses for a server, as processes of their own, and tells the feed how far they are. */
+/** Runs analyses for a server in separate processes and reports their progress to the feed. */
 export interface AnalysisRunner {
   /**
-   * Begins a run, or takes up the last one where that was broken off and the same is asked for, or nothing. It is recorded when this
-   * resolves. Refused with `ANALYSIS_RUNNING` while another one goes on, and with `ANALYSIS_START_FAILED` where its process cannot be
-   * started.
+   * Begins a run, or resumes the last one if it was interrupted and the options are the same or none. Resolves once the run is recorded.
+   * Throws `ANALYSIS_RUNNING` while another run is active, and `ANALYSIS_START_FAILED` if the process cannot be started.
    */
   start(options: Partial<RunOptions>): Promise<AnalysisRun>
-  /** Takes up a run whose process went with an earlier server, or goes while this one looks on. */
+  /** Resumes a run whose process died with an earlier server, or dies while this server is up. */
   recover(): Promise<void>
-  /** Ends what runs in such a way that it goes on with the next server. */
+  /** Stops the current process so that the next server resumes its run. */
   close(): Promise<void>
 }
 
-/** The same for a worker, which goes through runs that a server has recorded. */
+/** Analysis runner of a worker, which executes runs that a server has recorded. */
 export interface AnalysisWorker extends AnalysisRunner {
   /**
-   * Goes through a recorded run, or goes on with it; false where it did not come to its end here and is for another. Aborted, it is left
-   * as it is.
+   * Executes or resumes a recorded run; returns false if it did not finish here and another worker must take it. An abort leaves the run
+   * open.
    */
   take(runId: string, signal: AbortSignal): Promise<boolean>
-  /** The id of a run that is open, and that no process goes through. */
+  /** Returns the id of an open run that no process executes. */
   findLeft(): Promise<string | undefined>
 }

@@ -7,7 +7,7 @@ import { parseFarTree, parseStart } from '../operations/add-source.ts'
 import { CRAWL_TYPES, type CrawlType, hasPlan, RENDERINGS, type Rendering } from '../source.ts'
 import type { CrawlOrder } from './dispatcher.ts'
 
-/** How long something is fresh, as the contract writes it: a whole number with s, m, h or d, or of seconds. */
+/** Duration in the format of the contract: a whole number with s, m, h or d; without a unit, seconds. */
 export const FRESHNESS: RegExp = /^\d{1,9}[smhd]?$/
 
 const freshness = z
@@ -30,7 +30,7 @@ const count = (least: number, most: number) =>
     .optional()
 const flag = z.boolean().optional()
 
-/** The schema of what may be asked of a planner. What is not given is not there, which is what its type wants too. */
+/** Schema of planner options. Absent options stay absent, as the type requires. */
 export const plannerSchema: z.ZodType<PlannerOptions> = z
   .object({
     hubMaxPages: z.int().min(1).max(1_000_000),
@@ -41,26 +41,26 @@ export const plannerSchema: z.ZodType<PlannerOptions> = z
   })
   .partial() as z.ZodType<PlannerOptions>
 
-/** The schema of how pages are read. */
+/** Schema of the rendering mode. */
 export const renderSchema: z.ZodType<Rendering> = z
   .enum(RENDERINGS)
   .describe(
     'How its pages are read: http as they come, auto in a browser where they need one, chromium always in one, crawl4ai by that service. The source keeps it.',
   )
 
-/** What is asked for with `POST /api/crawl`, in the words of the contract. */
+/** Body of `POST /api/crawl`, with the field names of the contract. */
 export interface CrawlBody {
   readonly startUrl?: string | undefined
   readonly crawlType?: CrawlType | undefined
-  /** Not of the contract: how its pages are read. */
+  /** Extension of the contract: how pages are rendered. */
   readonly render?: Rendering | undefined
-  /** Not of the contract: how far from its start a crawl may go. */
+  /** Extension of the contract: scope of the crawl. */
   readonly scope?: Reach | undefined
-  /** Not of the contract: whether it waits for its turn where it would be refused. */
+  /** Extension of the contract: waits in the queue where the crawl would be refused. */
   readonly queue?: boolean | undefined
   readonly depth?: number | undefined
   readonly maxPages?: number | undefined
-  /** Both give way to `crawlType`. */
+  /** `crawlType` overrides both. */
   readonly useSitemap?: boolean | undefined
   readonly sitemapOnly?: boolean | undefined
   readonly concurrency?: number | undefined
@@ -73,22 +73,22 @@ export interface CrawlBody {
   readonly pacerJitterMinMs?: number | undefined
   readonly pacerJitterMaxMs?: number | undefined
   readonly dbPath?: string | undefined
-  /** Two names of one window; the first counts. */
+  /** Aliases for the same refetch window; the first takes precedence. */
   readonly refetchIfOlderThan?: string | undefined
   readonly maxAge?: string | undefined
   readonly refetchArticleIfOlderThan?: string | undefined
   readonly refetchHubIfOlderThan?: string | undefined
-  /** What follows is for the planner. */
+  /** Planner options. */
   readonly hubMaxPages?: number | undefined
   readonly hubMaxDays?: number | undefined
   readonly intMaxSeeds?: number | undefined
   readonly intTargetHosts?: readonly string[] | undefined
   readonly plannerVerbosity?: number | undefined
-  /** Not of the contract: begins although not enough is known of the site. */
+  /** Extension of the contract: starts even if too little is known about the site. */
   readonly force?: boolean | undefined
 }
 
-/** The schema that such bodies are read by. Fields that are not here are ignored, and so is `mode`. */
+/** Schema of {@link CrawlBody}. Unknown fields are ignored, and so is `mode`. */
 export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
   startUrl: z
     .string()
@@ -170,15 +170,15 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
   force: flag.describe('Begins a crawl of type history although not enough is known of the site.'),
 })
 
-/** What a body leaves open. */
+/** Defaults for fields that a body omits. */
 export interface OrderDefaults {
-  /** Where a crawl starts about which nothing was said; empty or undefined refuses it. */
+  /** Start address if the body has none; if empty or undefined, such a body is refused. */
   readonly defaultStartUrl?: string | undefined
-  /** The library that the server works with, as it may be shown. */
+  /** Library of the server, safe to display. */
   readonly libraryPath: string
 }
 
-/** Reads the body of `POST /api/crawl` and writes what the process of the crawl is told. */
+/** Parses the body of `POST /api/crawl` and writes the command-line arguments of the crawl process. */
 export function readCrawlOrder(body: unknown, { defaultStartUrl = '', libraryPath }: OrderDefaults): CrawlOrder {
   const { success, data, error } = crawlBodySchema.safeParse(body ?? {})
   if (!success) throw new PharosError('USAGE', { problem: describeIssues(error) })
@@ -197,7 +197,7 @@ function describeIssues(error: z.ZodError): string {
   return `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'it makes no sense'}`
 }
 
-/** The flags of a body, each with its value joined to it, so that no value is ever taken for a flag. */
+/** Converts a body to flags written as `--flag=value`, so that no value can be mistaken for a flag. */
 function writeFlags(body: CrawlBody, libraryPath: string): string[] {
   const { crawlType, maxPages, intTargetHosts } = body
   const values: readonly (readonly [flag: string, value: string | number | undefined])[] = [
@@ -233,7 +233,7 @@ function writeFlags(body: CrawlBody, libraryPath: string): string[] {
       : []),
   ]
   const switches: readonly (readonly [flag: string, isOn: boolean])[] = [
-    // The type, where one is given, has the last word.
+    // `crawlType` overrides these flags.
     ['sitemap-only', crawlType === undefined && body.sitemapOnly === true],
     ['no-sitemap', crawlType === undefined && body.sitemapOnly !== true && body.useSitemap === false],
     ['fast-start', body.fastStart === true],
@@ -249,14 +249,14 @@ function writeFlags(body: CrawlBody, libraryPath: string): string[] {
   ]
 }
 
-/** Files that a request may name as a library. */
+/** File names that a request may use as a library. */
 const LIBRARY_NAME = /^[\w][\w.-]*\.(?:db|sqlite3?)$/
 
-/** A library that a request may name: the server's own, or one beside it. Whoever asks over HTTP does not choose among all files. */
+/** Allows only the server's own library or one in the same folder, because an HTTP client must not choose arbitrary files. */
 function checkPath(path: string | undefined, libraryPath: string): string | undefined {
   if (path === undefined) return undefined
   if (isPostgres(libraryPath)) {
-    // The process has its address already.
+    // The process already has this connection address.
     if (path === libraryPath) return undefined
     throw new PharosError('USAGE', { problem: 'dbPath: this server works with its own library in PostgreSQL alone' })
   }

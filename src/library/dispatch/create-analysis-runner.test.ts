@@ -46,7 +46,7 @@ function open(runner: CrawlRunner = spawning): AnalysisRunner {
   return made
 }
 
-/** Runs that are left to their fate as soon as they are started: each is killed when it says its first word. */
+/** Returns a runner that kills each process on its first output. */
 function killing(): CrawlRunner {
   return {
     ...spawning,
@@ -60,7 +60,7 @@ function killing(): CrawlRunner {
   }
 }
 
-/** Runs whose processes take a moment to end after the last thing they do. */
+/** Returns a runner whose processes exit shortly after their last action. */
 function lingering(): CrawlRunner {
   return {
     ...spawning,
@@ -92,14 +92,14 @@ async function untilIs(id: string, ...statuses: RunStatus[]): Promise<AnalysisRu
   }
 }
 
-test('a run is recorded at once, goes on in a process of its own, and is told of', async () => {
+test('a run is recorded at once, executes in its own process, and is reported to the feed', async () => {
   const runner = open()
   const begun = await runner.start({ skipDomains: true })
   expect(await library.analyses.findRun(begun.id)).toMatchObject({ status: 'running', options: { skipDomains: true } })
   await expect(runner.start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
-  // What makes no sense is told as such, whatever else goes on.
+  // Invalid options are reported even while a run is active.
   await expect(runner.start({ pageLimit: 0 })).rejects.toMatchObject({ code: 'USAGE' })
-  // Nor does anybody else begin one.
+  // Another runner cannot start a run either.
   await expect(open().start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
   const ended = await untilIs(begun.id, 'completed')
   expect(ended.progress).toMatchObject({ pages: PAGES, articles: 30, domains: 0, milestones: 1 })
@@ -116,7 +116,7 @@ test('a run is recorded at once, goes on in a process of its own, and is told of
   expect(told('milestone')).toMatchObject([{ jobId: 'analysis-run', kind: 'depth2-coverage' }])
 })
 
-test('one whose process is killed is cancelled, and taken up by whoever asks for the same', async () => {
+test('a run whose process is killed is cancelled, and the same request resumes it', async () => {
   const { id } = await open(killing()).start({})
   const broken = await untilIs(id, 'cancelled')
   expect(broken.error).toBe('its process was ended by SIGKILL')
@@ -126,17 +126,17 @@ test('one whose process is killed is cancelled, and taken up by whoever asks for
   expect((await untilIs(id, 'completed')).progress.pages).toBe(PAGES)
 })
 
-test('one that the end of a server broke off goes on with the next', async () => {
+test('a run interrupted by the end of a server resumes with the next server', async () => {
   const first = open(killing())
   const { id } = await first.start({})
   await first.close()
-  // It was killed, or asked to end, while nobody was there to note it.
+  // The process was killed while no server could record it.
   expect(await library.analyses.findRun(id)).toMatchObject({ status: 'running' })
   await open().recover()
   expect((await untilIs(id, 'completed')).progress.pages).toBe(PAGES)
 })
 
-test("one that is over is in nobody's way while its process ends", async () => {
+test('a completed run does not block the next one while its process exits', async () => {
   const runner = open(lingering())
   const { id } = await runner.start({ skipDomains: true })
   await untilIs(id, 'completed')
@@ -146,11 +146,11 @@ test("one that is over is in nobody's way while its process ends", async () => {
   await untilIs(next.id, 'completed')
 })
 
-test('one that was taken away before it began is left to others', async () => {
+test('a run taken away before it began is left to other workers', async () => {
   const taker = createAnalysisRunner(optionsOf(spawning))
   opened.push(taker)
   const { run } = await beginRun(library, {}, null)
-  // Whoever has recorded it may be about to send it.
+  // The server that recorded the run may be about to send it.
   expect(await taker.findLeft()).toBeUndefined()
   const gone = new AbortController()
   gone.abort()
@@ -159,24 +159,24 @@ test('one that was taken away before it began is left to others', async () => {
   await expect.poll(() => taker.findLeft()).toBe(run.id)
 })
 
-test('what ended well is left alone', async () => {
+test('recover starts nothing without an open run', async () => {
   await open().recover()
   expect((await library.analyses.listRuns({ limit: 1, offset: 0 })).total).toBe(0)
 })
 
-test('a process that cannot be started is a failure of the server, which the run tells', async () => {
+test('a process that cannot be started fails the run with the reason', async () => {
   const nothing = createSpawnRunner({ command: join(folder, 'nothing'), args: [] })
   await expect(open(nothing).start({})).rejects.toMatchObject({ code: 'ANALYSIS_START_FAILED' })
   const [run] = (await library.analyses.listRuns({ limit: 1, offset: 0 })).items
   expect(run).toMatchObject({ status: 'failed' })
   expect(run?.error).toContain('could not be started')
-  // Whoever mends that can begin anew.
+  // Once that is fixed, a new run can start.
   const begun = await open().start({})
   expect(begun.id).not.toBe(run?.id)
   await untilIs(begun.id, 'completed')
 })
 
-test('a process that ends without a word of the run has failed', async () => {
+test('a process that exits without taking the run up fails the run', async () => {
   const other = createSpawnRunner({
     command: process.execPath,
     args: ['-e', 'console.error("no such thing"); process.exit(3)', '--'],

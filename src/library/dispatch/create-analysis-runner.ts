@@ -15,34 +15,34 @@ import { END_MS, hidePlace, KILLED_MS } from './process-end.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
 import { within } from './within.ts'
 
-/** What such a runner is made with. */
+/** Options of {@link createAnalysisRunner}. */
 export interface AnalysisRunnerOptions {
-  /** Starts the program that analyses. */
+  /** Starts the analysis process. */
   readonly runner: CrawlRunner
-  /** Tried again until it can be opened. */
+  /** Opens the library, retrying until it succeeds. */
   readonly library: () => Promise<Library>
   readonly feed: Pick<Feed, 'tell'>
   readonly clock: Clock
-  /** The library that the processes write to, as it may be shown. */
+  /** Library that the processes write to, safe to display. */
   readonly libraryPath: string
   readonly log?: DispatcherLog
 }
 
-/** How often is looked whether a run of another process was left. */
+/** Poll interval for abandoned runs of other processes. */
 const LOOK_MS = 2_000
 
-/** The process of a run. */
+/** A running analysis process. */
 interface Working {
   readonly runId: string
   readonly child: CrawlProcess
-  /** Resolves when what its end came to is written. */
+  /** Resolves once the result of the process is stored. */
   readonly settled: Promise<void>
-  /** Whether it goes on elsewhere. */
+  /** Whether the run continues elsewhere. */
   isLeft: boolean
   lastWords: string | null
 }
 
-/** Creates what runs analyses for a server, one at a time. */
+/** Creates the analysis runner of a server; it executes one run at a time. */
 export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWorker {
   const { runner, feed, clock, log, libraryPath } = options
   const closing = new AbortController()
@@ -68,7 +68,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     if (stream === 'stderr' && line.trim() !== '' && working !== undefined) working.lastWords = line
     feed.tell('log', null, { stream, line: maskFields(line) })
   }
-  /** Starts the process of a run that is recorded; why that could not be done. */
+  /** Starts the process of a recorded run; returns the problem if that fails. */
   const launch = async (run: AnalysisRun): Promise<string | null> => {
     const child = runner.start([`--run-id=${run.id}`, '--frames', ...libraryFlags(libraryPath)], hear)
     if (child.mark === null) return (await child.ended).problem
@@ -82,7 +82,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   const settle = async (ended: Working, end: ProcessEnd) => {
     const { runId, lastWords } = ended
     if (working === ended) working = undefined
-    // It goes on with the next server, or elsewhere.
+    // The next server or another worker resumes the run.
     if (closing.signal.aborted || ended.isLeft) return
     const library = await options.library()
     const run = await requireAnalyses(library).findRun(runId)
@@ -90,7 +90,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     if (run !== undefined && isBroken) await breakOff(library, run, end, lastWords)
     else say(`the analysis ${runId} is ${run?.status ?? 'gone'}`)
   }
-  /** Ends a run whose process is gone without having done so; whoever asks for the same goes on with it. */
+  /** Closes a run whose process died before closing it; the same request resumes it later. */
   const breakOff = async (library: Library, run: AnalysisRun, end: ProcessEnd, lastWords: string | null) => {
     const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`
     const [said = ''] = maskFields(lastWords ?? '').split(' – ')
@@ -103,7 +103,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     await requireAnalyses(library).changeRun({ id: run.id, runner: run.runner }, ended)
     feed.tell('analysis', null, { ...frameOf({ ...run, ...ended }) })
   }
-  /** A process lives on for a moment after its run is over, which is in nobody's way. */
+  /** A process exits shortly after its run has ended, so a new run waits for that exit. */
   const waitForEnd = async ({ runId, child }: Working) => {
     const run = await requireAnalyses(await options.library()).findRun(runId)
     if (run?.status === 'running') throw new PharosError('ANALYSIS_RUNNING', { run: runId })
@@ -120,7 +120,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     throw new PharosError('ANALYSIS_START_FAILED', { problem: 'its process cannot be started' })
   }
 
-  /** Ends the process of a run, which is left as it is. */
+  /** Ends the process of a run but leaves the run open. */
   const endProcess = async (left: Working) => {
     const { child, runId: id } = left
     left.isLeft = true
@@ -128,17 +128,17 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     await within(clock, child.ended, END_MS)
     child.kill('SIGKILL')
     await within(clock, child.ended, KILLED_MS)
-    // Its process may not have come to take it up: nobody need wait for that any more.
+    // If the process never took the run up, a heartbeat of 0 lets another worker take it at once.
     const { analyses } = await options.library()
     await analyses?.changeRun({ id, runner: null }, { heartbeatAt: 0 })
   }
-  /** The run that is open, and whether it was left. */
+  /** Returns the open run, and whether it is abandoned. */
   const findOpen = async (): Promise<{ readonly run: AnalysisRun; readonly isLeft: boolean } | undefined> => {
     const library = await options.library()
     const [run] = (await requireAnalyses(library).listRuns({ limit: 1, offset: 0 })).items
     return run?.status === 'running' ? { run, isLeft: isRunLeft(library, run) } : undefined
   }
-  /** Takes up a run that was left; true as long as there is one that may yet be. */
+  /** Resumes an abandoned run; returns true while an open run may still become abandoned. */
   const look = async (): Promise<boolean> => {
     if (working !== undefined) return false
     const open = await findOpen()
@@ -161,7 +161,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
         })
       }
     } catch {
-      // It is closed.
+      // The runner is closed.
     } finally {
       isWatching = false
     }
@@ -191,7 +191,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
       const taken = working
       const leave = () => void (taken && endProcess(taken))
       signal.addEventListener('abort', leave, { once: true })
-      // It may have been taken away before there was a process to end.
+      // The signal may have aborted before the process existed.
       if (signal.aborted) leave()
       await taken?.settled
       signal.removeEventListener('abort', leave)

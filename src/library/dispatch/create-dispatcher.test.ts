@@ -32,7 +32,7 @@ afterEach(async () => {
 interface Opened {
   readonly dispatcher: Dispatcher
   readonly log: JobLog
-  /** All events of one name so far, as they are told. */
+  /** Returns all events of one name so far. */
   told(name: FeedEvent['name']): Record<string, unknown>[]
 }
 
@@ -62,12 +62,12 @@ function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog
 
 let orders = 0
 
-/** What is to be crawled by a process that behaves so; each starts elsewhere. */
+/** Creates an order for a process with the given behaviour; each has its own start. */
 function order(behaviour: string, ...args: string[]): CrawlOrder {
   return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
 }
 
-/** What an earlier server may have left. */
+/** A job that an earlier server left. */
 const LEFT = jobOf('left', { url: 'https://site.example/', args: ['finish'] })
 
 async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
@@ -80,7 +80,7 @@ async function until<T>(look: () => T | undefined | false | Promise<T | undefine
   }
 }
 
-/** Resolves when the process of a job has said where it stands. */
+/** Resolves when the process of a job has reported its progress. */
 function untilRunning({ dispatcher }: Opened, id: string) {
   return until(() => dispatcher.find(id)?.stage === 'running' && dispatcher.find(id))
 }
@@ -89,7 +89,7 @@ function linesOf({ told }: Opened): unknown[] {
   return told('log').map(({ line }) => line)
 }
 
-test('what a process says is told to all and kept, up to its good end', async () => {
+test('the output of a process is published and stored until its end', async () => {
   const server = open()
   const { dispatcher, log, told } = server
   const begun = await dispatcher.begin(order('finish'))
@@ -150,7 +150,7 @@ test('what a process says is told to all and kept, up to its good end', async ()
   expect(await log.listMilestones({ jobId: id, limit: 9 })).toHaveLength(1)
 })
 
-test('one at a time: others are refused or wait their turn, and one that waits can be given up', async () => {
+test('further jobs are refused or queued if there is one slot, and a queued one can be cancelled', async () => {
   const { dispatcher, log, told } = open()
   expect(dispatcher.allowsSeveral).toBe(false)
   const begun = await Promise.allSettled([dispatcher.begin(order('run')), dispatcher.begin(order('run'))])
@@ -180,7 +180,7 @@ test('one at a time: others are refused or wait their turn, and one that waits c
   )
 })
 
-test('there is an end to how many wait, and to how many are named', async () => {
+test('the queue has a limit, and the jobs event lists at most 50', async () => {
   const { dispatcher, told } = open({ maxWaiting: 60 })
   const { id } = await dispatcher.begin(order('run'))
   for (let i = 0; i < 60; i++) await dispatcher.enqueue(order('finish'))
@@ -191,7 +191,7 @@ test('there is an end to how many wait, and to how many are named', async () => 
   expect(last['items']).toMatchObject({ 0: { id, status: 'running' }, 1: { status: 'queued' } })
 })
 
-test('several at once share the requests, and are told whenever that changes', async () => {
+test('running jobs share the requests, and each process learns of every change', async () => {
   const server = open({ maxJobs: 2, maxRequests: 7 })
   const { dispatcher, told } = server
   expect(dispatcher.allowsSeveral).toBe(true)
@@ -208,7 +208,7 @@ test('several at once share the requests, and are told whenever that changes', a
   await until(() => sharesOf(one.id).at(-1) === '7')
 })
 
-test('one can be paused and goes on', async () => {
+test('a job can be paused and resumed', async () => {
   const server = open()
   const { dispatcher, told } = server
   const { id } = await dispatcher.begin(order('run'))
@@ -225,7 +225,7 @@ test('one can be paused and goes on', async () => {
   expect(() => dispatcher.pause('nobody')).toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
 })
 
-test('one that is asked to stop does, and one that does not is ended', async () => {
+test('stop ends a cooperative process, and kills one that ignores it', async () => {
   const server = open({ maxJobs: 2 })
   const { dispatcher } = server
   const [good, stubborn] = [await dispatcher.begin(order('run')), await dispatcher.begin(order('stubborn'))]
@@ -240,7 +240,7 @@ test('one that is asked to stop does, and one that does not is ended', async () 
   await expect(dispatcher.wait('nobody')).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
 })
 
-test('one whose process is killed goes on as the same job, as often as something was done, and its figures with it', async () => {
+test('a job whose process is killed restarts as long as it makes progress, and keeps its counts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
   const { dispatcher, log, told } = open()
   const begun = await dispatcher.begin(order('stumble', join(folder, 'mark')))
@@ -253,7 +253,7 @@ test('one whose process is killed goes on as the same job, as often as something
   expect(await log.find(begun.id)).toMatchObject({ restarts: 5, startedAt: begun.startedAt })
 })
 
-test('one whose process dies each time has failed in the end', async () => {
+test('a job whose process dies every time fails in the end', async () => {
   const { dispatcher, told } = open()
   const { id } = await dispatcher.begin(order('die'))
   const problem = 'its process was ended by SIGKILL for the 4. time'
@@ -261,7 +261,7 @@ test('one whose process dies each time has failed in the end', async () => {
   expect(told('done')).toHaveLength(1)
 })
 
-test('one that waits for its next process can be stopped, and keeps its place until then', async () => {
+test('a job waiting for its restart can be stopped, and keeps its slot until then', async () => {
   const { dispatcher } = open({ restartPausesMs: [60_000] })
   const { id } = await dispatcher.begin(order('die'))
   await until(() => dispatcher.find(id)?.restarts === 1)
@@ -270,7 +270,7 @@ test('one that waits for its next process can be stopped, and keeps its place un
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'stopped', signal: 'SIGKILL' })
 })
 
-test('a failure is told in the words of the process, or of the system when there was none', async () => {
+test('a failure is reported in the words of the process, or of the system if it could not start', async () => {
   const { dispatcher } = open()
   const failed = await dispatcher.begin(order('fail'))
   expect(await dispatcher.wait(failed.id)).toMatchObject({
@@ -292,7 +292,7 @@ test('a failure is told in the words of the process, or of the system when there
   expect(broken.told('done')).toMatchObject([{ jobId: id, code: null, signal: null, status: 'failed' }])
 })
 
-test('a flood is kept whole, told in moderation, and holds nobody up', async () => {
+test('a flood of events is stored completely, published at a limited rate, and delays nothing', async () => {
   const { dispatcher, log, told } = open()
   const { id } = await dispatcher.begin(order('flood'))
   await dispatcher.wait(id)
@@ -305,8 +305,8 @@ test('a flood is kept whole, told in moderation, and holds nobody up', async () 
   await until(() => told('log').some(({ line }) => /^\d+ lines were left out/.test(String(line))))
 })
 
-test('a process that says nothing is wondered about', async () => {
-  // Twenty times as fast.
+test('a silent process is reported after 3 s and 10 s', async () => {
+  // Runs twenty times as fast.
   const clock: Clock = { now: systemClock.now, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) }
   const server = open({ clock })
   await server.dispatcher.begin(order('silent'))
@@ -315,7 +315,7 @@ test('a process that says nothing is wondered about', async () => {
   expect(hints()).toEqual([expect.stringContaining('for 3 s'), expect.stringContaining('for 10 s')])
 })
 
-test('one that ended is remembered for a while', async () => {
+test('an ended job stays listed for a while', async () => {
   let ahead = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead }
   const { dispatcher } = open({ clock })
@@ -328,7 +328,7 @@ test('one that ended is remembered for a while', async () => {
   expect(dispatcher.find(id)).toBeUndefined()
 })
 
-test('closing ends the processes, and the next server goes on with all of them in their order', async () => {
+test('close ends the processes, and the next server resumes all jobs in order', async () => {
   const log = createMemoryJobLog()
   const first = open({}, log)
   const run = await first.dispatcher.begin(order('run'))
@@ -358,7 +358,7 @@ test('closing ends the processes, and the next server goes on with all of them i
   expect(await second.dispatcher.wait(next.id)).toMatchObject({ status: 'done' })
 })
 
-test('what was asked for is kept when that is answered', async () => {
+test('an accepted job is stored before the request is answered', async () => {
   const { dispatcher, log } = open()
   const begun = await dispatcher.begin(order('run'))
   expect(await log.find(begun.id)).toMatchObject({ status: 'running', process: { pid: begun.pid } })
@@ -367,10 +367,10 @@ test('what was asked for is kept when that is answered', async () => {
 })
 
 test.each(['closed', 'killed'])(
-  'one that was paused stays so after its server was %s, until it is resumed',
+  'a paused job stays paused after its server was %s, until it is resumed',
   async (end) => {
     const log = createMemoryJobLog()
-    // A server that is killed writes nothing any more.
+    // A killed server writes nothing more.
     let isGone = false
     const first = open({ jobLog: async () => (isGone ? Promise.reject(new Error('gone')) : log) }, log)
     const { id } = await first.dispatcher.begin(order('run'))
@@ -390,21 +390,21 @@ test.each(['closed', 'killed'])(
   },
 )
 
-test('one start is crawled once at a time: a second is refused, or waits', async () => {
+test('a second crawl of the same start is refused or queued', async () => {
   const { dispatcher } = open({ maxJobs: 3 })
   const same = { ...order('run'), sourceId: 'source-1' }
   const { id } = await dispatcher.begin(same)
   await expect(dispatcher.begin(same)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
   const second = await dispatcher.enqueue({ ...same, args: ['finish'] })
   expect(second).toMatchObject({ status: 'queued' })
-  // Others need not wait for it, nor another source with the same start, nor another library.
+  // Other starts, other sources with the same start, and other libraries do not wait.
   const others = [order('finish'), { ...same, args: ['finish'], sourceId: 'source-2' }]
   for (const other of others) expect(await dispatcher.enqueue(other)).toMatchObject({ status: 'running' })
   await dispatcher.stop(id)
   expect(await dispatcher.wait(second.id)).toMatchObject({ status: 'done' })
 })
 
-test('who finds no room is told what runs, and an order that no system takes is refused', async () => {
+test('the error for a full dispatcher names the running crawls, and an overlong order is refused', async () => {
   const { dispatcher } = open()
   const { url } = await dispatcher.begin(order('run'))
   const message = `1 crawl is under way (${url}), as many as the setting maxCrawls allows`
@@ -412,7 +412,7 @@ test('who finds no room is told what runs, and an order that no system takes is 
   await expect(dispatcher.enqueue(order('run', 'x'.repeat(100_000)))).rejects.toMatchObject({ code: 'USAGE' })
 })
 
-test('secrets of a start, the place of the library and advice for a terminal are told to nobody', async () => {
+test('secrets in a start, the library path and terminal advice are never published', async () => {
   const server = open()
   const { dispatcher, log } = server
   const url = 'https://site.example/?access_token=hidden-1&page=2'
@@ -425,7 +425,7 @@ test('secrets of a start, the place of the library and advice for a terminal are
   expect((await log.find(view.id))?.args).toEqual(['complain', words])
 })
 
-test('a crawl whose process had to be killed is ended in the library, and one that ended itself is not', async () => {
+test('a crawl whose process was killed is ended in the library, one that ended itself is not', async () => {
   const ended: unknown[][] = []
   const server = open({ maxJobs: 2, endCrawl: async (...what) => void ended.push(what) })
   const { dispatcher } = server
@@ -436,7 +436,7 @@ test('a crawl whose process had to be killed is ended in the library, and one th
   expect(ended).toEqual([['source-1', 'crawl-1', expect.objectContaining({ pid: killed.pid })]])
 })
 
-test('a milestone is told once in a job, however many servers run it', async () => {
+test('a milestone is reported once per job, even across servers', async () => {
   const log = createMemoryJobLog()
   const data = {
     kind: 'patterns-learned',
@@ -454,10 +454,10 @@ test('a milestone is told once in a job, however many servers run it', async () 
   expect(told('problem')).toHaveLength(2)
 })
 
-test('a process that an earlier server left is ended before its job goes on', async () => {
+test('recover ends a process left by an earlier server before its job resumes', async () => {
   const log = createMemoryJobLog()
   const lines: string[] = []
-  // The server is gone, its crawl is not: it does not even listen.
+  // The server has ended but its crawl still runs and ignores signals.
   const left = runner.start(['stubborn'], (_, line) => lines.push(line))
   await until(() => lines.length > 0)
   const record: JobRecord = {
@@ -470,7 +470,7 @@ test('a process that an earlier server left is ended before its job goes on', as
     restarts: 2,
   }
   await log.add(record)
-  // Ten times as fast.
+  // Runs ten times as fast.
   const clock: Clock = { now: () => Date.now() * 10, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
   const { dispatcher } = open({ clock }, log)
   await dispatcher.recover()
@@ -478,7 +478,7 @@ test('a process that an earlier server left is ended before its job goes on', as
   expect(await dispatcher.wait(record.id)).toMatchObject({ status: 'done', restarts: 2, startedAt: 2, createdAt: 1 })
 })
 
-test('of a history that is too long, the oldest queue events go', async () => {
+test('trimming removes the oldest queue events', async () => {
   const log = createMemoryJobLog()
   const day = 86_400_000
   const data = { action: 'enqueued', url: 'u', depth: 0, host: null, reason: null, queueSize: 0, alias: null } as const
@@ -494,7 +494,7 @@ test('of a history that is too long, the oldest queue events go', async () => {
   expect(await log.find('40')).toMatchObject({ status: 'done' })
 })
 
-test('without a history crawls run all the same, and it is written when it is there again', async () => {
+test('crawls run without a job log, which is written once it is available', async () => {
   const log = createMemoryJobLog()
   let isThere = false
   const jobLog = () => (isThere ? Promise.resolve(log) : Promise.reject(new Error('the library is gone')))
@@ -509,6 +509,6 @@ test('without a history crawls run all the same, and it is written when it is th
   expect(await log.find(id)).toBeUndefined()
   isThere = true
   await until(async () => (await log.find(id))?.status === 'done' && (await log.find(id))?.events === 2)
-  // And what an earlier server left is taken up now.
+  // The job of an earlier server is resumed now.
   await until(async () => (await log.find('left'))?.status === 'done')
 })

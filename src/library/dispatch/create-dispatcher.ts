@@ -21,29 +21,29 @@ import { createTrackedJob, isSameStart, milestoneKey, recordOf, type TrackedJob,
 import { keepTrimmed } from './trim-rule.ts'
 import { within } from './within.ts'
 
-/** What a dispatcher is made with. */
+/** Options of {@link createDispatcher}. */
 export interface DispatcherOptions extends Omit<JobRunsOptions, 'writer' | 'onChange' | 'onEnd'> {
   readonly feed: Feed
-  /** The history of jobs; tried again until it can be opened. */
+  /** Opens the history of jobs, retrying until it succeeds. */
   readonly jobLog: () => Promise<JobLog>
   /** A new UUID. */
   readonly newId: () => string
-  /** So many jobs run at once. */
+  /** Maximum number of running jobs. */
   readonly maxJobs: number
-  /** So many jobs may wait. @default 1000 */
+  /** Maximum number of queued jobs. @default 1000 */
   readonly maxWaiting?: number
 }
 
-/** How long whoever asks for a crawl waits until it is kept: after that it runs all the same, and is kept when that can be done. */
+/** How long a request waits for its job to be stored; after that the job runs anyway and is stored once the log can be written. */
 const KEPT_MS = 50
-/** When the log could not be read at the start, it is tried again after this. */
+/** Retry interval if the log cannot be read at startup. */
 const RECOVER_AGAIN_MS = 5_000
 
 /** Runs crawls as processes. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { runner, feed, clock, log, maxJobs } = options
   const { maxWaiting = MAX_WAITING } = options
-  /** All that are known, in the order in which they were asked for. */
+  /** All known jobs, in the order of their requests. */
   const jobs = new Map<string, TrackedJob>()
   const waiting: TrackedJob[] = []
   const closing = new AbortController()
@@ -78,14 +78,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const isUnderWay = (order: CrawlOrder) => [...running].some((job) => isSameStart(order, job))
   const launchNext = () => {
     while (!closing.signal.aborted && running.size < maxJobs) {
-      // A process for what another one crawls would have nothing to do but wait.
+      // A process for a source that is already being crawled would only wait.
       const place = waiting.findIndex(({ order }) => !isUnderWay(order))
       const [job] = place < 0 ? [] : waiting.splice(place, 1)
       if (job === undefined) return
       runs.start(job)
     }
   }
-  /** Takes on a new job, which is kept when what it is given has happened. */
+  /** Registers a new job, stores it, and starts or queues it with `place`. */
   const track = async (order: CrawlOrder, place: (job: TrackedJob) => void): Promise<JobView> => {
     forgetOld()
     const job = createTrackedJob(options.newId(), order, clock.now())
@@ -93,13 +93,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const kept = writer.add(recordOf(job))
     place(job)
     const view = viewOf(job, clock.now())
-    // What was promised is there after a crash, too.
+    // An accepted job must survive a crash.
     await within(clock, kept, KEPT_MS)
     return view
   }
   const command = (id: string, paused: boolean): boolean => {
     const job = need(id)
-    // One between two processes is told with the next; one that waits may go on, but has nothing to pause.
+    // A job between two processes gets the command with its next process; a queued job can resume but has nothing to pause.
     const isOpen = job.endedAt === null && (running.has(job) || (!paused && job.paused))
     return isOpen && runs.command(job, paused)
   }
@@ -141,7 +141,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
   const close = async () => {
     closing.abort()
-    // They are still running as far as the log knows: so the next server goes on with them.
+    // The log still lists these jobs as running, so the next server resumes them.
     await runs.close()
     await within(clock, writer.close(), END_MS)
     for (const job of [...running, ...waiting]) for (const tell of job.waiters.splice(0)) tell()
@@ -156,7 +156,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     allowsSeveral: maxJobs > 1,
     async begin(order) {
       refuse(order)
-      // Nothing is waited for between this and the start: two at the same instant cannot both find room for one.
+      // No await between the check and the start: two simultaneous requests cannot both take the last slot.
       const starts = [...running].map((job) => job.order.url)
       refuseFull(starts, maxJobs, 'the setting maxCrawls allows')
       if (isUnderWay(order)) throw new PharosError('CRAWL_RUNNING', { source: maskFields(order.url) })

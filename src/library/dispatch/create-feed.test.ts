@@ -15,7 +15,7 @@ function linesOf(feed: Feed, filter = ALL): unknown[] {
   return feed.read(0, filter, 10_000).events.map(({ json }) => JSON.parse(json).line)
 }
 
-test('events are numbered, carry their job and their moment, and are read from where somebody was', () => {
+test('events are numbered, carry job and time, and are read from a given number', () => {
   const { feed } = open()
   feed.tell('problem', 'a', { kind: 'x', severity: 'info' })
   feed.tell('done', 'b', { code: 0 })
@@ -30,7 +30,7 @@ test('events are numbered, carry their job and their moment, and are read from w
   expect(feed.read(0, ALL, 1)).toMatchObject({ events: [{ number: 1 }], upTo: 1 })
 })
 
-test('those who want one job, or no lines, get that, and move on past the rest', () => {
+test('filters by job or without logs skip other events and advance past them', () => {
   const { feed } = open()
   feed.tell('log', 'a', { stream: 'stdout', line: '1' })
   feed.tell('queue', 'b', { url: 'u' })
@@ -42,7 +42,7 @@ test('those who want one job, or no lines, get that, and move on past the rest',
   expect(JSON.parse(feed.read(2, ALL, 1).events[0]?.json ?? '')).not.toHaveProperty('jobId')
 })
 
-test('no more is kept than fits, in number and in size, and what is gone is counted', () => {
+test('the buffer is bounded in number and size, and counts dropped events', () => {
   const { feed } = open({ maxEvents: 10 })
   for (let i = 1; i <= 25; i++) feed.tell('queue', 'a', { i })
   const { events, missed } = feed.read(3, ALL, 100)
@@ -53,18 +53,18 @@ test('no more is kept than fits, in number and in size, and what is gone is coun
   const { feed: small } = open({ maxBytes: 1000 })
   for (let i = 1; i <= 10; i++) small.tell('queue', 'a', { text: 'x'.repeat(300) })
   expect(small.read(0, ALL, 100)).toMatchObject({ events: [{ number: 9 }, { number: 10 }], missed: 8 })
-  // One that is too large by itself is still told.
+  // An event larger than the buffer is still delivered.
   small.tell('queue', 'a', { text: 'x'.repeat(5000) })
   expect(small.read(10, ALL, 100).events).toHaveLength(1)
 })
 
-test('a number that was never given brings nothing, and the way back', () => {
+test('reading from an unknown number returns no events and the last number', () => {
   const { feed } = open()
   feed.tell('queue', 'a', {})
   expect(feed.read(999, ALL, 10)).toMatchObject({ events: [], upTo: 1, missed: 0 })
 })
 
-test('lines are told in moderation: how many were not is told at the end of the second, what the server says always', async () => {
+test('log lines are rate-limited, the number of dropped ones is reported after the second, and server lines always pass', async () => {
   const { feed, clock } = open({ logsPerSec: 3, lineChars: 5 })
   for (let i = 1; i <= 8; i++) feed.tell('log', 'a', { stream: 'stdout', line: `line${i}` })
   feed.tell('log', 'a', { stream: 'server', line: 'mine' })
@@ -79,7 +79,7 @@ test('lines are told in moderation: how many were not is told at the end of the 
   expect(feed.last).toBe(6)
 })
 
-test('the same progress of a job is told once within a moment', async () => {
+test('equal progress of a job is published once within a moment', async () => {
   const { feed, clock } = open()
   const tell = (jobId: string, visited: number) => feed.tell('progress', jobId, { visited })
   tell('a', 1)
@@ -96,7 +96,7 @@ test('the same progress of a job is told once within a moment', async () => {
   expect(feed.last).toBe(6)
 })
 
-test('the list of jobs is told five times a second at most, and its last state always', async () => {
+test('the list of jobs is published at most five times a second, and always its last state', async () => {
   const { feed, clock } = open()
   for (let i = 1; i <= 20; i++) {
     feed.tell('jobs', null, { count: i })
@@ -111,7 +111,7 @@ test('the list of jobs is told five times a second at most, and its last state a
   expect(feed.read(0, ALL, 100).events.at(-1)?.json).toContain('21')
 })
 
-test('listeners are called once for many events, and one that fails does not keep others from it', async () => {
+test('listeners are called once for many events, and one that throws does not block the others', async () => {
   const { feed, clock } = open()
   let calls = 0
   feed.listen(() => {
@@ -133,7 +133,7 @@ test('listeners are called once for many events, and one that fails does not kee
   expect(calls).toBe(2)
 })
 
-test('a thousand who stand at the same place share one answer', async () => {
+test('a thousand listeners at the same position share one result', async () => {
   const feed = createFeed({ epoch: 'e1', clock: systemClock })
   const answers = new Set<unknown>()
   const positions = new Array<number>(1000).fill(0)

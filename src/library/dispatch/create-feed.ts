@@ -1,18 +1,20 @@
 import type { Clock } from '../../crawl/ports.ts'
 import type { Feed, FeedEvent, FeedEventName, FeedFilter } from './feed.ts'
 
-/** How a feed is kept. */
+/** Options of a feed. */
 export interface FeedOptions {
-  /** Something that no earlier server had, such as the moment of its start. */
+  /** A value unique to this server, such as its start time. */
   readonly epoch: string
   readonly clock: Clock
-  /** So many events are kept. @default 5000 */
+  /** Maximum number of events kept. @default 5000 */
   readonly maxEvents?: number
-  /** And so much of their text, in characters. @default 4 MB */
+  /** Maximum size of the text of all events, in characters. @default 4 MB */
   readonly maxBytes?: number
-  /** So many lines of crawl processes are told in a second; how many were not is told at its end. @default 200 */
+  /**
+   * Maximum number of log lines of crawl processes per second; the feed reports the number of dropped lines after each second. @default 200
+   */
   readonly logsPerSec?: number
-  /** So much is told of one line. @default 8192 */
+  /** Maximum length of one log line, in characters. @default 8192 */
   readonly lineChars?: number
 }
 
@@ -21,15 +23,15 @@ const MAX_BYTES = 4 * 1024 * 1024
 const LOGS_PER_SEC = 200
 const LINE_CHARS = 8192
 
-/** A progress that says the same again within this time is not told. */
+/** A progress event equal to the previous one within this time is dropped. */
 const SAME_PROGRESS_MS = 200
-/** The list of jobs is told five times a second at most. */
+/** Minimum interval between two lists of jobs. */
 const JOBS_MS = 200
-/** Listeners are called twenty times a second at most: an eye does not see more, and a thousand of them cost a core otherwise. */
+/** Minimum interval between two rounds of listener calls: more would be invisible, and a thousand listeners would occupy a core. */
 const WAKE_MS = 50
-/** So many are called in one go; whoever else waits for the processor gets it in between. */
+/** Maximum number of listeners called before yielding to other work. */
 const WAKES_AT_ONCE = 100
-/** So many answers are remembered until the next event: listeners that keep up stand at a few positions. */
+/** Maximum number of cached reads; listeners that keep up read from only a few positions. */
 const MAX_SLICES = 8
 
 type Payload = Readonly<Record<string, unknown>>
@@ -61,7 +63,7 @@ export function createFeed(options: FeedOptions): Feed {
         jobs.take(payload)
         return
       }
-      // What the server itself has to say is little, and the reason why somebody reads logs at all.
+      // Lines of the server itself are few and important, so the rate limit does not apply to them.
       if (name === 'log' && payload['stream'] !== 'server' && !logs.admits()) return
       const body = JSON.stringify(name === 'log' ? cutLine(payload, lineChars) : payload)
       if (name === 'progress' && repeats.isRepeat(jobId, body)) return
@@ -79,16 +81,16 @@ function cutLine(payload: Payload, lineChars: number): Payload {
   return { ...payload, line: `${line.slice(0, lineChars)}… (${line.length - lineChars} more characters)` }
 }
 
-/** The answer to a question that many ask. */
+/** A cached read that many listeners share. */
 interface Slice extends ReturnType<Feed['read']> {
   readonly after: number
   readonly filter: FeedFilter
   readonly most: number
 }
 
-/** Events by their numbers; the oldest give way to new ones. */
+/** Ring buffer of events by number; the oldest are overwritten. */
 function createRing(maxEvents: number, maxBytes: number) {
-  // An event lies at its number modulo the size.
+  // An event is at its number modulo the size.
   const events: (FeedEvent | undefined)[] = new Array(maxEvents)
   let first = 1
   let last = 0
@@ -101,7 +103,7 @@ function createRing(maxEvents: number, maxBytes: number) {
   }
   const collect = (after: number, filter: FeedFilter, most: number): Slice => {
     const found: FeedEvent[] = []
-    // A number that was never given is one of an earlier server.
+    // A number above `last` comes from an earlier server.
     let upTo = Math.min(Math.max(after, first - 1), last)
     while (upTo < last && found.length < most) {
       upTo++
@@ -136,20 +138,20 @@ function isAnswer(slice: Slice, after: number, { logs, jobId }: FeedFilter, most
   return slice.after === after && slice.most === most && slice.filter.logs === logs && slice.filter.jobId === jobId
 }
 
-/** What is about no job is for everybody. */
+/** Events without a job go to every listener. */
 function passes({ name, jobId }: FeedEvent, filter: FeedFilter): boolean {
   if (name === 'log' && !filter.logs) return false
   return filter.jobId === null || jobId === null || jobId === filter.jobId
 }
 
-/** Calls listeners, together and not too often. */
+/** Calls all listeners in rounds, at a limited rate. */
 function createWakes(clock: Clock) {
   const listeners = new Set<{ readonly wake: () => void }>()
   let isCalling = false
   let isDue = false
   const callAll = async () => {
     isCalling = true
-    // Whatever else is told in this turn goes with it.
+    // Waits one turn so that other events of this turn are included.
     await clock.sleep(0)
     while (isDue && listeners.size > 0) {
       isDue = false
@@ -167,7 +169,7 @@ function createWakes(clock: Clock) {
       try {
         listener.wake()
       } catch {
-        // One that cannot be called must not keep the others from being called.
+        // A listener that throws must not prevent calls to the others.
         listeners.delete(listener)
       }
     }
@@ -185,7 +187,7 @@ function createWakes(clock: Clock) {
   }
 }
 
-/** Counts lines by the second. */
+/** Limits the number of log lines per second. */
 function createLogLimit(clock: Clock, perSec: number, tellDropped: (dropped: number) => void) {
   let since = Number.NEGATIVE_INFINITY
   let told = 0
@@ -199,7 +201,7 @@ function createLogLimit(clock: Clock, perSec: number, tellDropped: (dropped: num
   return {
     admits(): boolean {
       const now = clock.now()
-      // While the end of a second is not told, it is not over.
+      // A second with dropped lines ends only after they have been reported.
       if (dropped === 0 && (now - since >= 1000 || now < since)) {
         since = now
         told = 0
@@ -215,7 +217,7 @@ function createLogLimit(clock: Clock, perSec: number, tellDropped: (dropped: num
   }
 }
 
-/** Knows what each job said last. */
+/** Remembers the last progress of each job. */
 function createRepeats(clock: Clock) {
   const said = new Map<string | null, { readonly body: string; readonly at: number }>()
   return {
@@ -232,7 +234,7 @@ function createRepeats(clock: Clock) {
   }
 }
 
-/** Tells the first of several at once, and the last of them when its time has come. */
+/** Emits the first of several payloads immediately, and the latest once the interval is over. */
 function createLastOf(clock: Clock, tell: (payload: Payload) => void) {
   let waiting: Payload | undefined
   let isWaiting = false

@@ -16,7 +16,7 @@ const spawn = createSpawnRunner({
   env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
 })
 
-/** Processes that go on until they are asked to stop, whatever else they are told. */
+/** A runner whose processes continue until asked to stop, whatever their arguments. */
 const runner: CrawlRunner = { ...spawn, start: (args, tell) => spawn.start(['run', ...args], tell) }
 
 const writer: LogWriter = {
@@ -54,12 +54,12 @@ function open(further: Partial<HelpingOptions> = {}) {
 
 const patience = { timeout: 60_000, interval: 20 }
 
-test('takes part once in a crawl that can be shared for long, does as its job is asked, and goes when that is over', async () => {
+test('joins a crawl that stays sharable once, follows the commands of its job, and leaves when it is over', async () => {
   const { helping, lines, told, jobs } = open()
   await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
   await vi.waitFor(() => expect(lines).toContain('told CONCURRENCY 3'), patience)
   await vi.waitFor(() => expect(helping.jobs[0]?.progress?.visited).toBe(2), patience)
-  // How far the crawl is, whoever has begun it tells.
+  // The process that owns the crawl reports its progress.
   expect(told).not.toContain('progress')
   jobs.splice(0, 1, { record: RECORD, worker: 'w1', isPaused: true })
   await vi.waitFor(() => expect(lines).toContain('told PAUSE'), patience)
@@ -69,12 +69,12 @@ test('takes part once in a crawl that can be shared for long, does as its job is
   expect(helping.done).toEqual({ visits: 2, bytes: 0 })
 })
 
-test('leaves alone what it runs itself, what is paused, and what can be shared for a moment only', async () => {
+test('does not join its own crawls, paused ones, or those sharable only for a moment', async () => {
   let looks = 0
   const listSharable = async () => {
     looks++
     const mine = { crawlId: 'mine', sourceId: 's2', freeHosts: 1, ready: 9 }
-    // The other one comes and goes.
+    // The second crawl appears in every other poll.
     return looks % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }]
   }
   const { helping, running } = open({ listSharable })
@@ -84,7 +84,7 @@ test('leaves alone what it runs itself, what is paused, and what can be shared f
   expect(helping.jobs).toEqual([])
 })
 
-test('asks as its job asks, and leaves alone what is to be one process', async () => {
+test('passes on the pacing flags of the job, and skips jobs with an explicit concurrency', async () => {
   const told: (readonly string[])[] = []
   const hearing: CrawlRunner = {
     ...runner,
@@ -109,7 +109,7 @@ test('asks as its job asks, and leaves alone what is to be one process', async (
   expect(told).toEqual([['--join=c1', '--job-id=j1', ...manners, '--library=/library.db']])
 })
 
-test('makes room for jobs of its own', async () => {
+test('ends helpers to free slots for its own jobs', async () => {
   const { helping, running } = open()
   await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
   const job = (id: string) => createTrackedJob(id, { url: `https://site.example/${id}`, args: [] }, 0)
@@ -121,7 +121,7 @@ test('makes room for jobs of its own', async () => {
   await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
 })
 
-test('comes at the first look where there is much to do, and soon again after it has done something', async () => {
+test('joins at the first poll if there is much to do, and soon again after a useful helper', async () => {
   let looks = 0
   const listSharable = async () => {
     looks++
@@ -136,7 +136,7 @@ test('comes at the first look where there is much to do, and soon again after it
   await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), { ...patience, timeout: 10_000 })
 })
 
-test('comes at once when it hears of a crawl, not when it would have looked anyway', async () => {
+test('joins at once when notified, without waiting for the next poll', async () => {
   const sleep: typeof systemClock.sleep = (ms, signal) => systemClock.sleep(ms > 1000 ? 600_000 : ms, signal)
   const { helping } = open({ clock: { ...systemClock, sleep } })
   helping.wake()

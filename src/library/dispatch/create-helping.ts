@@ -13,7 +13,7 @@ import type { CrawlProcess, CrawlRunner } from './runner.ts'
 import { createTrackedJob, type TrackedJob } from './tracked-job.ts'
 import { within } from './within.ts'
 
-/** What a worker helps with. */
+/** Options of {@link createHelping}. */
 export interface HelpingOptions {
   readonly runner: CrawlRunner
   readonly feed: Pick<Feed, 'tell'>
@@ -22,51 +22,51 @@ export interface HelpingOptions {
   /** Number from 0 up to 1. */
   readonly random: () => number
   readonly libraryPath: string
-  /** Crawls that have hosts which nobody asks, those first that have most. */
+  /** Lists crawls with idle hosts, most addresses first. */
   readonly listSharable: () => Promise<readonly SharableCrawl[]>
-  /** Jobs that wait or run, wherever. */
+  /** Lists queued and running jobs of all workers. */
   readonly listJobs: () => Promise<readonly SharedJob[]>
-  /** Jobs that this worker runs itself. */
+  /** Jobs that this worker itself runs. */
   readonly running: () => ReadonlySet<TrackedJob>
-  /** So many processes it has at once, helping or not. */
+  /** Maximum number of processes of this worker, helpers included. */
   readonly slots: number
-  /** Requests in flight of one that helps. */
+  /** Requests in flight of one helper process. */
   readonly share: number
   readonly log?: DispatcherLog
 }
 
-/** Processes of a worker that take part in crawls of others, while it has nothing else to do. */
+/** Helper processes of an idle worker that take part in crawls of other workers. */
 export interface Helping {
-  /** Jobs that are helped with, as they are heard here: what a process counts is its own part alone. */
+  /** Jobs that this worker helps with; their counts cover only the helper's own share. */
   readonly jobs: readonly TrackedJob[]
-  /** Visits and bytes of those that help no more. */
+  /** Visits and bytes of helpers that have ended. */
   readonly done: { readonly visits: number; readonly bytes: number }
   start(): void
-  /** Says that a crawl can be shared which could not before. */
+  /** Signals that a crawl has become sharable. */
   wake(): void
-  /** Ends as many as there is no room for, those first that came last. */
+  /** Ends helpers that exceed the slots of the worker, newest first. */
   makeRoom(): void
   close(): Promise<void>
 }
 
-/** How often is looked for crawls that can be shared, give or take a half: not all who have nothing to do come at once. */
+/** Poll interval for crawls to join, with ±50 % jitter so that idle workers do not all poll at once. */
 const LOOK_MS = 3000
-/** How soon is looked whether a crawl can still be shared, which was not looked at before. */
+/** Shorter poll interval after a crawl was first seen as sharable. */
 const AGAIN_MS = 750
-/** The same for who has just heard that something can be shared. */
+/** Poll delay after a notification that a crawl has become sharable. */
 const WOKEN_MS = 500
-/** While it helps, how often is looked what is asked of those crawls. */
+/** Poll interval for commands to the crawls that this worker helps with. */
 const ASK_MS = 1000
-/** After a process that found nothing to do no other comes before this, and after one that did something before that. */
+/** Cool-down before the next helper joins the same crawl: long after an idle helper, short after a useful one. */
 const VAIN_REST_MS = 15_000
 const REST_MS = 2000
-/** A crawl with so many addresses on hosts that nobody has is worth a process, also if it is seen for the first time. */
+/** A crawl with at least this many addresses on idle hosts gets a helper on first sight. */
 const MANY = 20
 
-/** What is asked of every process of a crawl: how it treats hosts, and how long it waits for an answer. */
+/** Flags that every process of a crawl must share: pacing of hosts and timeouts. */
 const MANNERS = /^--(?:slow$|(?:rate-limit|request-timeout|pacer-jitter-(?:min|max))-ms=)/
 
-/** Whether more than one process may run a job. One that is to make so many requests at once makes them in one process. */
+/** Whether a job may have helpers. A job with an explicit concurrency keeps all its requests in one process. */
 function isHelped({ status, args }: SharedJob['record']): boolean {
   return status === 'running' && !args.some((arg) => arg.startsWith('--concurrency='))
 }
@@ -77,19 +77,19 @@ interface Helper {
   readonly child: CrawlProcess
 }
 
-/** Creates what helps. */
+/** Creates the helpers of a worker. */
 export function createHelping(options: HelpingOptions): Helping {
   const { runner, feed, writer, clock, log } = options
   const helpers: Helper[] = []
   const closing = new AbortController()
   let woken = new AbortController()
   const done = { visits: 0, bytes: 0 }
-  /** Crawls that could be shared when it was last looked, and those that were helped with, by when another may come. */
+  /** Crawls that were sharable at the last poll, and the cool-down of each crawl that had a helper. */
   let seen: ReadonlySet<string> = new Set()
   let hasNew = false
   const restsUntil = new Map<string, number>()
   const hearing: Hearing = {
-    // How far the crawl is, whoever has begun it tells.
+    // The process that owns the crawl reports its progress.
     feed: { tell: (name, jobId, payload) => (name === 'progress' ? undefined : feed.tell(name, jobId, payload)) },
     writer: { ...writer, change: () => undefined },
     clock,
@@ -137,7 +137,7 @@ export function createHelping(options: HelpingOptions): Helping {
   }
   const look = async () => {
     const sharable = hasRoom() ? (await options.listSharable()).filter(({ crawlId }) => !isOurs(crawlId)) : []
-    // What could be shared only for a moment, and is little, is not worth a process.
+    // A crawl that is sharable only briefly, with few addresses, is not worth a process.
     const isWorth = ({ crawlId, ready }: SharableCrawl) => seen.has(crawlId) || ready >= MANY
     const wanted = sharable.filter((one) => isWorth(one) && isRested(one.crawlId))
     hasNew = sharable.some(({ crawlId }) => !seen.has(crawlId))
@@ -164,7 +164,7 @@ export function createHelping(options: HelpingOptions): Helping {
         woken = new AbortController()
         await clock.sleep(spread(WOKEN_MS), closing.signal).catch(() => undefined)
       }
-      // A library that cannot be reached is told by whoever reports to it.
+      // The worker's own reporting shows that the library is unreachable.
       if (!closing.signal.aborted) await look().catch(() => undefined)
     }
   }

@@ -5,14 +5,14 @@ import type { AnalysisRunner } from './analysis-runner.ts'
 import type { Feed } from './feed.ts'
 import type { JobQueue } from './queue.ts'
 
-/** What such a runner is made with. */
+/** Options of {@link createSharedAnalysis}. */
 export interface SharedAnalysisOptions {
   readonly library: () => Promise<Library>
   readonly queue: () => Promise<JobQueue>
   readonly feed: Pick<Feed, 'tell'>
 }
 
-/** Has runs of analysis gone through by workers, one at a time. One that was broken off is taken by another by itself. */
+/** Has workers execute analysis runs, one at a time. Another worker automatically resumes an interrupted run. */
 export function createSharedAnalysis({ library, queue, feed }: SharedAnalysisOptions): AnalysisRunner {
   return {
     async start(options) {
@@ -20,7 +20,7 @@ export function createSharedAnalysis({ library, queue, feed }: SharedAnalysisOpt
       const opened = await library()
       const { run } = await beginRun(opened, { options }, null)
       const waiting = await queue()
-      // The queue may still know it from before it was broken off. Should this fail, a worker finds it.
+      // The queue may still hold the run from before its interruption. If sending fails, a worker finds the run anyway.
       await opened.workers?.inTurn((statement) =>
         waiting.sendAgain('analysis', { id: run.id, key: 'library' }, statement),
       )

@@ -11,26 +11,25 @@ import type { JobQueue } from './queue.ts'
 import { createTrackedJob, isSameStart, recordOf } from './tracked-job.ts'
 import { keepTrimmed } from './trim-rule.ts'
 
-/** What such a dispatcher is made with. */
+/** Options of {@link createSharedDispatcher}. */
 export interface SharedDispatcherOptions extends MirrorOptions {
-  /** Tried again until it can be opened. */
+  /** Opens the queue, retrying until it succeeds. */
   readonly queue: () => Promise<JobQueue>
   /** A new UUID. */
   readonly newId: () => string
-  /** The history of jobs, which is kept trimmed. */
+  /** Opens the history of jobs, which this dispatcher trims. */
   readonly jobLog: () => Promise<JobLog>
-  /** So many jobs may wait. @default 1000 */
+  /** Maximum number of queued jobs. @default 1000 */
   readonly maxWaiting?: number
 }
 
-/** How often is looked whether a worker has begun what is to begin at once. */
+/** Poll interval while waiting for a worker to start a job. */
 const LOOK_MS = 50
-/** How long whoever wants a crawl at once waits until a worker has begun it. */
+/** How long `start` waits for a worker to start the job. */
 const BEGUN_MS = 3_000
 
 /**
- * Has crawls run by workers, wherever these are. What it knows of jobs it reads from the library, so that any number of servers may look
- * after the same ones.
+ * Dispatches crawls to workers on any machine. It reads the state of jobs from the library, so several servers may manage the same jobs.
  */
 export function createSharedDispatcher(options: SharedDispatcherOptions): Dispatcher {
   const { feed, clock, log, maxWaiting = MAX_WAITING } = options
@@ -49,7 +48,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
       after = occupation.open.findLast((open) => isFor(order, open))?.record.id
     }
     const work = { id: record.id, key: looseKey(order.url), isFirst: isBegun }
-    // What crawls the same waits for its turn, also where it was asked for by another address.
+    // A crawl of the same source waits its turn, even if requested by another address.
     await workers.admit(record, isBegun, look, (run) => queue.send('crawl', { ...work, after }, run))
     mirror.add({ record, worker: null, isPaused: false })
     return record.id
@@ -66,7 +65,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     if (isAsked) mirror.setPaused(id, isPaused)
     return isAsked
   }
-  /** Takes what has ended before anybody began it out of the queue; should that fail, whoever takes it finds that it is over. */
+  /** Removes a job that ended before it started from the queue; if that fails, the worker that takes it sees that it is over. */
   const forget = async (id: string) => {
     const queue = await options.queue()
     await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
@@ -120,7 +119,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
   }
 }
 
-/** Refuses a crawl that is to begin at once where no worker has room, or one for the same start is under way. */
+/** Refuses an immediate crawl if no worker has a free slot, or if the same start is already being crawled. */
 function refuseBegin(order: CrawlOrder, occupation: Occupation): void {
   const { open, begun, slots } = occupation
   if (slots === 0) throw new PharosError('WORKERS_MISSING')
@@ -130,7 +129,7 @@ function refuseBegin(order: CrawlOrder, occupation: Occupation): void {
   if (isUnderWay(order, occupation)) throw new PharosError('CRAWL_RUNNING', { source: maskFields(order.url) })
 }
 
-/** Whether a crawl for the same start runs, or waits to be run before. */
+/** Whether a crawl of the same start is running or queued. */
 function isUnderWay(order: CrawlOrder, { open }: Occupation): boolean {
   return open.some((one) => isFor(order, one))
 }

@@ -20,49 +20,49 @@ import { keepTrimmed } from './trim-rule.ts'
 import { within } from './within.ts'
 import { createReporting } from './worker-reporting.ts'
 
-/** What a worker is made with. */
+/** Options of {@link createWorker}. */
 export interface WorkerOptions extends Omit<JobRunsOptions, 'writer' | 'feed' | 'isOurs' | 'onChange' | 'onEnd'> {
   readonly workers: Workers
   readonly queue: JobQueue
-  /** What it tells of itself. */
+  /** Identity of the worker in its reports. */
   readonly about: Pick<WorkerReport, 'id' | 'name' | 'version' | 'isServer' | 'slots'>
   /** A new UUID. */
   readonly newId: () => string
-  /** The process of a number, as one that runs crawls. */
+  /** Names a crawl process by its pid, in the form that the library stores as runner. */
   readonly runnerOf: (pid: number) => string
-  /** Creates what goes through runs of analysis; what they say goes to the feed. @default it takes none */
+  /** Creates the runner for analyses; its events go to the feed. @default the worker takes no analyses */
   readonly openAnalysis?: (feed: Pick<Feed, 'tell'>) => AnalysisWorker
-  /** Crawls that have hosts which nobody asks: it takes part in one while it has nothing else to do. @default it takes part in none */
+  /** Lists crawls with idle hosts; an idle worker takes part in one. @default the worker takes part in none */
   readonly listSharable?: () => Promise<readonly SharableCrawl[]>
-  /** What a crawl came to; undefined for one that is to go on. @default all are */
+  /** Returns the result of a crawl; undefined if it must continue. @default every crawl must continue */
   readonly findEnd?: (sourceId: string, crawlId: string) => Promise<EndedCrawl | undefined>
   /** Number from 0 up to 1. */
   readonly random: () => number
-  /** Gives vectors to chunks that have none. @default it takes none of that work */
+  /** Embeds chunks without vectors. @default the worker does no embedding */
   readonly embed?: (signal: AbortSignal) => Promise<void>
 }
 
-/** A crawl that came to its end. */
+/** A crawl that has ended. */
 export interface EndedCrawl {
   readonly summary: Pick<CrawlSummary, 'visited' | 'indexed' | 'unchanged' | 'skipped' | 'failed' | 'bytes'>
-  /** Why its job has failed; null where it is done. */
+  /** Why its job failed; null if the job is done. */
   readonly problem: string | null
 }
 
-/** One that takes jobs from the queue of a library, as many as have room, and runs them. */
+/** Takes jobs from the queue of a library, up to its number of slots, and runs them. */
 export interface Worker {
-  /** Begins to take jobs. */
+  /** Starts taking jobs. */
   start(): Promise<void>
   /**
-   * Takes nothing new, lets what runs come to its end for so long, then leaves the rest to others, and goes. Whatever it takes, it is
-   * gone within some seconds more.
+   * Stops taking jobs, waits up to `patienceMs` for running jobs, then gives the rest back and exits. The exit itself takes only a few
+   * seconds more.
    */
   drain(patienceMs: number): Promise<void>
 }
 
-/** A job that came to nothing this often, whoever had it, is given up. */
+/** A job that made no progress after this many attempts, by any worker, has failed. */
 const MOST_VAIN = 8
-/** How long the last words of a worker may take. */
+/** Timeout for each step of a shutdown, and for asking the library who has a job. */
 const LAST_MS = 3_000
 
 /** Creates a worker. */
@@ -86,13 +86,13 @@ export function createWorker(options: WorkerOptions): Worker {
   const jobLog: JobLog = {
     ...kept,
     async change(id, change) {
-      // Whoever learns that a job has ended has learnt before what happened in it.
+      // Listeners must receive the events of a job before its end.
       if (change.endedAt !== undefined) await relay.flush()
       await kept.change(id, change)
     },
   }
   const writer = createLogWriter({ jobLog: async () => jobLog, clock, warn })
-  /** A library that does not answer refuses what is late when it does. */
+  /** If the library does not answer in time, the job counts as ours; the library later rejects a stale write. */
   const isOurs = async ({ id }: TrackedJob): Promise<boolean> => {
     let answer = true
     const asked = workers.has(id, me).then((has) => {
@@ -126,7 +126,7 @@ export function createWorker(options: WorkerOptions): Worker {
     for (const note of reached) job.milestones.add(milestoneKey(note))
     return job
   }
-  /** Runs a job until it ends, or is no longer this worker's. */
+  /** Runs a job until it ends or another worker takes it over. */
   const run = async (job: TrackedJob, lastHolder: string | null, signal: AbortSignal): Promise<void> => {
     const over = new Promise<void>((resolve) => job.waiters.push(resolve))
     const leave = () => void runs.leave(job)
@@ -139,7 +139,7 @@ export function createWorker(options: WorkerOptions): Worker {
     signal.removeEventListener('abort', leave)
     reporting.noteLeft(job)
   }
-  /** Ends a job whose crawl is over, and whose worker could not say so; false for one that is to go on. */
+  /** Ends a job whose crawl is over but whose worker could not report it; returns false if the crawl must continue. */
   const endLate = async (job: TrackedJob): Promise<boolean> => {
     const { sourceId, crawlId } = job
     const ended = sourceId === null || crawlId === null ? undefined : await options.findEnd?.(sourceId, crawlId)
@@ -150,7 +150,7 @@ export function createWorker(options: WorkerOptions): Worker {
     return true
   }
   const taking = new Map<string, Promise<boolean>>()
-  /** One that lost a job for a while, and is given it again, has its old process to end first. */
+  /** A worker that lost a job and gets it again must first end its old process. */
   const leaveOld = async (id: string, taken: Promise<boolean> | undefined) => {
     for (const job of [...runs.running].filter((one) => one.id === id)) await runs.leave(job)
     await taken?.catch(() => undefined)
@@ -162,10 +162,10 @@ export function createWorker(options: WorkerOptions): Worker {
   }
   const runTaken = async ({ id, attempt, signal }: QueuedWork): Promise<boolean> => {
     const taken = await workers.take(id, me)
-    // It was cancelled before anybody came to it.
+    // The job was cancelled before a worker took it.
     if (taken === undefined) return true
     const job = await takeUp(taken)
-    // One that is to pause does nothing, which is not its fault.
+    // A paused job makes no progress, which does not count as a failed attempt.
     const isVain = attempt >= MOST_VAIN && (job.progress?.visited ?? 0) === 0 && !job.paused
     if (taken.end !== null) runs.finish(job, taken.end, NOT_STARTED)
     else if (!(await endLate(job))) {
@@ -174,7 +174,7 @@ export function createWorker(options: WorkerOptions): Worker {
         runs.finish(job, 'failed', { ...NOT_STARTED, problem })
       } else await run(job, taken.lastHolder, signal)
     }
-    // Its end has to be known before the queue forgets it.
+    // The end of the job must be stored before the queue forgets it.
     await writer.flush()
     if (job.endedAt === null) {
       if (!signal.aborted) await workers.giveBack(id, me)
@@ -183,7 +183,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await sendEmbedding(job)
     return true
   }
-  /** What a crawl brought may want vectors. */
+  /** New pages may need vectors. */
   const sendEmbedding = async ({ id, progress }: TrackedJob) => {
     if ((progress?.saved ?? 0) === 0) return
     await queue
@@ -194,7 +194,7 @@ export function createWorker(options: WorkerOptions): Worker {
     for (const job of runs.running) runs.say(job, `the crawl of ${job.order.url} is left to another worker`)
     await Promise.all([...runs.running].map((job) => runs.leave(job)))
   }
-  /** Work besides crawls that is under way. */
+  /** Number of running tasks other than crawls. */
   let others = 0
   const count = async (work: Promise<boolean>): Promise<boolean> => {
     others++
@@ -204,7 +204,7 @@ export function createWorker(options: WorkerOptions): Worker {
     const until = clock.now() + patienceMs
     while (runs.running.size + others > 0 && clock.now() < until) await clock.sleep(Math.min(100, patienceMs))
   }
-  /** Whatever fails on the way out, or takes too long, must not keep the rest. */
+  /** A step that fails or times out must not block the remaining steps of the shutdown. */
   const attempt = (work: Promise<unknown>, ms: number) =>
     within(
       clock,
@@ -239,13 +239,13 @@ export function createWorker(options: WorkerOptions): Worker {
     async drain(patienceMs) {
       reporting.drain()
       await attempt(queue.stopTaking(), LAST_MS)
-      // Others go on with what it only helps with.
+      // Crawls that this worker only helps with continue without it.
       await attempt(helping.close(), END_MS + KILLED_MS)
       await untilIdle(patienceMs)
       closing.abort()
       await attempt(Promise.all([leaveAll(), analysis?.close()]), END_MS + KILLED_MS)
       await attempt(Promise.all([reporting.close(), relay.close()]), LAST_MS)
-      // What was taken is settled before the queue is closed: so others need not wait for a sign of life.
+      // Settles taken work before closing the queue, so that other workers need not wait for the heartbeat timeout.
       await attempt(queue.close(), LAST_MS)
       await attempt(writer.close(), END_MS)
       await attempt(Promise.all([stopListening(), workers.leave(me)]), LAST_MS)
@@ -253,7 +253,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 }
 
-/** Where a job stands by what its crawl came to: the last words of its process may not have been heard. */
+/** Merges the crawl summary into the progress, because the last reports of the process may be lost. */
 function addSummary(progress: TrackedJob['progress'], summary: EndedCrawl['summary']): ProgressFrame {
   const known = progress ?? NO_PROGRESS
   return {

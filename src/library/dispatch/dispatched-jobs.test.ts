@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** A server with a library of its own, whose crawls are real ones. */
+/** Opens a server with its own library and real crawls. */
 async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; log: JobLog; path: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
   const path = join(folder, 'library.db')
@@ -52,7 +52,7 @@ async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; l
   return { dispatcher, library, log, path }
 }
 
-/** A site whose pages take a while. */
+/** Opens a site with slow pages. */
 function openSlow(count: number, delayMs: number) {
   const paths = Array.from({ length: count }, (_, i) => `/p${i}`)
   return stageSite({
@@ -71,7 +71,7 @@ async function until<T>(look: () => T | undefined | false | Promise<T | undefine
   }
 }
 
-test('a crawl of a source is started as a process, survives its death, and is told as if it ran here', async () => {
+test('a crawl of a source runs as a process, survives its death, and is reported like a local one', async () => {
   const { dispatcher, library } = await open()
   const site = await openSlow(12, 150)
   const source = await addSource(library, { url: `${site.origin}/` })
@@ -93,7 +93,7 @@ test('a crawl of a source is started as a process, survives its death, and is to
   expect(job).toMatchObject({ crawlId, sourceId: source.id, endedAt: null, summary: null, error: null })
   await expect(jobs.start(source, { kind: 'recrawl' })).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
 
-  // One that has to wait is known by the id of its job.
+  // A queued crawl is named by its job id.
   const waiting = await jobs.start(other, { kind: 'add' })
   expect(dispatcher.find(waiting)).toMatchObject({ stage: 'queued', sourceId: other.id })
   expect(jobs.find(waiting)).toMatchObject({ crawlId: waiting, sourceId: other.id })
@@ -119,7 +119,7 @@ test('a crawl of a source is started as a process, survives its death, and is to
   })
 })
 
-test('what is asked for over HTTP is crawled, can be cancelled by its crawl, and is refused where nothing can be read', async () => {
+test('a crawl requested over HTTP can be cancelled by its crawl id, and is refused if nothing can be read', async () => {
   const { dispatcher, library, log, path } = await open()
   const site = await openSlow(40, 200)
   const jobs = createDispatchedJobs(dispatcher, library)

@@ -9,22 +9,22 @@ import type { Dispatcher, JobView } from './dispatcher.ts'
 import { writeSourceOrder } from './source-order.ts'
 import { within } from './within.ts'
 
-/** How long one that ended is remembered. */
+/** How long an ended job stays in memory. */
 const KEEP_MS = 3_600_000
-/** How long whoever cancels one waits for its end. */
+/** How long `cancel` waits for the job to end. */
 const CANCEL_MS = 500
-/** How long a process may take to say which crawl it runs; after that the job is named by its own id. */
+/** How long a process may take to report its crawl id; after that the job is named by its own id. */
 const NAMED_MS = 10_000
-/** So many of the last crawls of a source are looked through for one that has just ended. */
+/** Number of recent crawls of a source to search for one that has just ended. */
 const LOOKED_BACK = 10
 
 /**
- * The crawls of a server, as those see them who start crawls of sources. One that has to wait is named by the id of its job, and by
- * that of its crawl as well once it runs. What others started is among them. They belong to the server: closing does not stop them.
+ * Exposes the jobs of a server as crawls of sources, including jobs that other clients started. A queued job is named by its job id, and
+ * also by its crawl id once it runs. Closing does not stop the jobs, because the server owns them.
  */
 export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): Jobs {
   const { clock } = library
-  // By the ids of their jobs, in the order in which they were first seen.
+  // Jobs by id, in the order in which this process first saw them.
   const jobs = new Map<string, DispatchedJob>()
   let isClosed = false
 
@@ -36,7 +36,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
     return job
   }
   const refresh = () => {
-    // Whichever was asked for first is the oldest.
+    // Oldest request first.
     for (const view of [...dispatcher.list()].reverse()) if (view.sourceId !== null) track(view, view.sourceId)
     for (const [id, { endedAt }] of jobs) {
       if (endedAt !== null && clock.now() - endedAt >= KEEP_MS) jobs.delete(id)
@@ -49,13 +49,13 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   const find = (id: string) => listAll().find(({ jobId, crawlId }) => crawlId === id || jobId === id)
   const isCrawled = (sourceId: string) =>
     dispatcher.list().some((view) => view.sourceId === sourceId && view.endedAt === null)
-  /** Refused as the crawl itself would be, before a process is started for it. */
+  /** Applies the checks of the crawl itself before a process is started. */
   const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<SourceReport> => {
     if (Object.keys(headers).length > 0) {
       const problem = 'headers cannot be given to a crawl that a server runs: what its process is told is kept'
       throw new PharosError('USAGE', { problem })
     }
-    // Loaded when it is needed: it knows every public suffix, which takes long to read.
+    // Imported lazily: the module loads the public suffix list, which is slow.
     const { resolveScope } = await import('../operations/add-source.ts')
     resolveScope(source.scope, scope)
     const report = await reportSource(library, source)
@@ -91,7 +91,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   }
 }
 
-/** Waits until it is known which crawl a job runs; no longer than that makes sense. */
+/** Waits until a job has a crawl id, is queued or has ended, with a timeout. */
 async function untilNamed(dispatcher: Dispatcher, library: Library, jobId: string): Promise<void> {
   let tell = () => {}
   const stop = dispatcher.feed.listen(() => tell())
@@ -109,18 +109,18 @@ async function untilNamed(dispatcher: Dispatcher, library: Library, jobId: strin
   stop()
 }
 
-/** A job of the server, as those see it who want a crawl. */
+/** A job of the server, seen as a crawl of a source. */
 class DispatchedJob implements Job {
   readonly jobId: string
   readonly sourceId: string
   readonly startedAt: number
-  /** Resolves when it has ended, and what it came to was read. */
+  /** Resolves when the job has ended and its summary has been read. */
   readonly ended: Promise<void>
   endedAt: number | null = null
   summary: CrawlSummary | null = null
   readonly #dispatcher: Dispatcher
   readonly #library: Library
-  /** How the source stood before. */
+  /** State of the source before the job. */
   readonly #before: SourceReport | undefined
   #view: JobView
 
@@ -151,7 +151,7 @@ class DispatchedJob implements Job {
   get progress(): JobProgress {
     const { progress, trouble, crawlId } = this.#now
     const { balance, crawl } = this.#before ?? {}
-    // One that goes on counts what it had done before it was interrupted.
+    // A resumed crawl includes the counts from before its interruption.
     const done = crawl?.id === crawlId && balance !== undefined ? balance : { indexed: 0, unchanged: 0, failed: 0 }
     const pagesCrawled = done.indexed + (progress?.saved ?? 0)
     const pagesSkipped = done.unchanged + (progress?.unchanged ?? 0)
@@ -166,14 +166,14 @@ class DispatchedJob implements Job {
     }
   }
 
-  /** How it stands; the dispatcher forgets those that ended. */
+  /** Current view of the job; the dispatcher forgets ended jobs, so the last view is kept. */
   get #now(): JobView {
     this.#view = this.#dispatcher.find(this.jobId) ?? this.#view
     return this.#view
   }
 
   async #await(): Promise<void> {
-    // One that was forgotten meanwhile had ended as it was last seen.
+    // If the dispatcher has forgotten the job, the last view stands.
     this.#view = await this.#dispatcher.wait(this.jobId).catch(() => this.#view)
     this.summary = await this.#readSummary().catch(() => null)
     this.endedAt = this.#view.endedAt

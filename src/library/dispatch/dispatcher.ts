@@ -2,23 +2,23 @@ import type { JobStatus } from '../job-log.ts'
 import type { Feed } from './feed.ts'
 import type { ProgressFrame } from './frames.ts'
 
-/** A crawl that is asked for. */
+/** A request for a crawl. */
 export interface CrawlOrder {
-  /** Where it starts, for those who look at a list. */
+  /** Start address, for display in lists. */
   readonly url: string
-  /** What its process is told, besides its job id and the library. */
+  /** Arguments of the process, apart from job id and library. */
   readonly args: readonly string[]
   readonly sourceId?: string
 }
 
-/** A job as it stands. */
+/** Current state of a job. */
 export interface JobView {
   readonly id: string
   readonly url: string
   readonly args: readonly string[]
   readonly pid: number | null
   readonly status: JobStatus
-  /** `preparing` until the first report of its process. */
+  /** `preparing` until the first report of the process. */
   readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
   readonly stageChangedAt: number
   readonly createdAt: number
@@ -31,62 +31,65 @@ export interface JobView {
   readonly problem: string | null
   readonly code: number | null
   readonly signal: string | null
-  /** How often its process was started again after it had broken off. */
+  /** How often the process was restarted after an interruption. */
   readonly restarts: number
   readonly progress: ProgressFrame | null
   readonly rates: JobRates
   readonly trouble: JobTrouble
 }
 
-/** Addresses that a job had trouble with; the first of each kind. */
+/** Addresses with errors or refused by the scope; only the first of each kind are listed. */
 export interface JobTrouble {
   readonly errorUrls: readonly { readonly url: string; readonly reason: string }[]
-  /** How many were refused by the scope. */
+  /** Number of addresses refused by the scope. */
   readonly filtered: number
   readonly filteredUrls: readonly { readonly url: string; readonly reason: string }[]
 }
 
-/** How fast a job goes, over the last seconds. */
+/** Rates of a job over the last seconds. */
 export interface JobRates {
   readonly requestsPerSec: number
   readonly downloadsPerSec: number
   readonly errorRatePerMin: number
   readonly bytesPerSec: number
-  /** Share of visits that were answered by what is stored. */
+  /** Share of visits answered from stored pages. */
   readonly cacheHitRatio: number
 }
 
 /**
- * Runs crawls as processes, one or several at a time, tells what they say to whoever listens, keeps their history, and starts again
- * what was broken off. Ids that nobody knows are refused with `JOB_UNKNOWN`.
+ * Runs crawls as processes, publishes their output to the feed, stores their history and restarts interrupted ones. Unknown ids throw
+ * `JOB_UNKNOWN`.
  */
 export interface Dispatcher {
-  /** Begins one at once; refused with `JOBS_FULL` while as many run as may, and with `CRAWL_RUNNING` while one for the same start does. */
+  /**
+   * Starts a crawl immediately. Throws `JOBS_FULL` if the maximum number of jobs is running, and `CRAWL_RUNNING` if the same start is being
+   * crawled.
+   */
   begin(order: CrawlOrder): Promise<JobView>
-  /** Begins one as soon as there is room, and none for the same start runs; refused with `JOBS_FULL` when too many wait already. */
+  /** Queues a crawl until a slot is free and no crawl of the same start is running. Throws `JOBS_FULL` if the queue is full. */
   enqueue(order: CrawlOrder): Promise<JobView>
-  /** Those that wait, run, or ended a moment ago; newest first. */
+  /** Lists queued, running and recently ended jobs, newest first. */
   list(): readonly JobView[]
-  /** One of them. */
+  /** Finds a queued, running or recently ended job. */
   find(id: string): JobView | undefined
-  /** Asks one to stop, and ends it if it does not within `escalatesInMs`; one that waits is cancelled. */
+  /** Asks a job to stop and kills its process after `escalatesInMs`; a queued job is cancelled. */
   stop(
     id: string,
     end?: 'stopped' | 'cancelled',
   ): Promise<{ readonly stopped: boolean; readonly escalatesInMs: number }>
-  /** Makes one begin nothing new, or go on; false when it cannot be told. */
+  /** Pauses or resumes a job; returns false if its process cannot receive the command. */
   pause(id: string): boolean | Promise<boolean>
   resume(id: string): boolean | Promise<boolean>
-  /** Resolves when one has ended, or stands where it stood when all were closed. */
+  /** Resolves when the job has ended, or with its last state when the dispatcher is closed. */
   wait(id: string): Promise<JobView>
   readonly feed: Feed
   /** Whether several may run at once. */
   readonly allowsSeveral: boolean
   /**
-   * Takes up what an earlier server left: what still runs is ended, because nobody reads what it says, and all that was not ended goes
-   * on in its order. While the log cannot be read that is tried again in the background. From then on the log is kept trimmed.
+   * Resumes the jobs of an earlier server in their order. Processes that still run are ended first, because their output is lost. If the
+   * log cannot be read, recovery retries in the background; afterwards the log is trimmed regularly.
    */
   recover(): Promise<void>
-  /** Ends all processes in such a way that they go on with the next server. */
+  /** Ends all processes so that the next server resumes their jobs. */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What is told to those who listen. */
+/** Names of feed events. */
 export const FEED_EVENTS = [
   'log',
   'progress',
@@ -14,43 +14,48 @@ export const FEED_EVENTS = [
 /** One of {@link FEED_EVENTS}. */
 export type FeedEventName = (typeof FEED_EVENTS)[number]
 
-/** One thing that was told. */
+/** An event of the feed. */
 export interface FeedEvent {
-  /** Grows by one with each. */
+  /** Sequence number; grows by one per event. */
   readonly number: number
   readonly name: FeedEventName
-  /** The job it is about; null for those that are about none. */
+  /** Job of the event; null if it concerns no job. */
   readonly jobId: string | null
-  /** As it is written to all: JSON of the payload, with the moment as `ts` and, unless it is a list of jobs, the job id as `jobId`. */
+  /** JSON of the payload as sent to all listeners, with the time as `ts` and, except for a list of jobs, the job id as `jobId`. */
   readonly json: string
 }
 
-/** Which events somebody wants. */
+/** Which events a listener receives. */
 export interface FeedFilter {
   readonly logs: boolean
   readonly jobId: string | null
 }
 
 /**
- * The last events of all jobs, in their order, as many as fit. Whoever listens keeps the number of the last one it has seen and asks
- * for those after it: nobody who is slow can hold up others, or cost more than these.
+ * Bounded buffer of the latest events of all jobs, in order. A listener keeps the number of the last event it has read and asks for later
+ * ones, so a slow listener neither delays others nor uses more memory.
  */
 export interface Feed {
-  /** The number of the last event. */
+  /** Number of the last event. */
   readonly last: number
-  /** Changes with every start of the server, so that a number of an earlier one is not mistaken. */
+  /** Changes with every server start, so that event numbers of an earlier server are recognised. */
   readonly epoch: string
-  /** Lines of crawl processes are told in moderation, `jobs` five times a second at most, with the last one always among them. */
+  /**
+   * Adds an event. Log lines of crawl processes are rate-limited; `jobs` is sent at most five times a second, always including the latest.
+   */
   tell(name: FeedEventName, jobId: string | null, payload: Readonly<Record<string, unknown>>): void
   /**
-   * The events after a number that pass, oldest first; the number to go on after, which counts those that did not pass; and how many
-   * after the number are not kept any more, whatever they were. The answer is shared: many who ask the same get the same.
+   * Reads matching events after a number, oldest first. `upTo` is the number to continue after, which includes events that did not match;
+   * `missed` counts events no longer in the buffer, matching or not. Equal reads share one result object.
    */
   read(
     after: number,
     filter: FeedFilter,
     most: number,
   ): { readonly events: readonly FeedEvent[]; readonly upTo: number; readonly missed: number }
-  /** Calls back when there is something new, once for many events; returns what ends that. One that throws is not called again. */
+  /**
+   * Calls `wake` when there are new events, once for several events; returns a function that unsubscribes. A listener that throws is
+   * removed.
+   */
   listen(wake: () => void): () => void
 }

@@ -44,15 +44,15 @@ const FRAMES: readonly Frame[] = [
   { type: 'MILESTONE', data: { ...NOTE, details: null } },
 ]
 
-describe('a frame', () => {
-  test.each(FRAMES)('$type is one line, and comes back as it was', (frame) => {
+describe('frame', () => {
+  test.each(FRAMES)('$type is written as one line and parsed back unchanged', (frame) => {
     const line = writeFrame(frame)
     expect(line).toMatch(new RegExp(`^${frame.type} \\{.*\\}$`, 's'))
     expect(line).not.toContain('\n')
     expect(parseFrame(line)).toEqual(frame)
   })
 
-  test('has nothing in it that nobody knows', () => {
+  test('parseFrame drops unknown fields', () => {
     expect(parseFrame('CACHE {"url":"u","source":"s","ageSeconds":null,"more":1}')).toEqual({
       type: 'CACHE',
       data: { url: 'u', source: 's', ageSeconds: null },
@@ -73,12 +73,12 @@ describe('a frame', () => {
     ' CACHE {"url":"u","source":"s","ageSeconds":null}',
     'CACHE {"url":"u","source":"s","ageSeconds":null} …',
     'Final stats: 3 pages visited',
-  ])('is not %j', (line) => {
+  ])('parseFrame rejects %j', (line) => {
     expect(parseFrame(line)).toBeUndefined()
   })
 })
 
-test('the last line tells how many visits there were', () => {
+test('the final line contains the number of visits', () => {
   expect(writeFinalStats(PROGRESS)).toBe('Final stats: 3 pages visited, 2 downloaded, 2 saved, 0 errors')
   expect(parseFinalStats(writeFinalStats(PROGRESS))).toBe(3)
   for (const line of ['', 'Final stats: many pages visited', 'stats: 3 pages visited', 'Final stats: 3']) {

@@ -1,26 +1,26 @@
 import { z } from 'zod'
 import { DURATION_ENDS, type DurationCounts } from '../../core/durations.ts'
 
-/** What a crawl has done with an address of its queue. */
+/** Actions of a crawl on its queue. */
 export const QUEUE_ACTIONS = ['enqueued', 'dequeued', 'retry', 'drop'] as const
 
 /** One of {@link QUEUE_ACTIONS}. */
 export type QueueAction = (typeof QUEUE_ACTIONS)[number]
 
-/** One change of the queue of a crawl. */
+/** A change in the queue of a crawl. */
 export interface QueueFrame {
   readonly action: QueueAction
   readonly url: string
   readonly depth: number | null
   readonly host: string | null
-  /** Why it was dropped or is tried again, in the words of the contract. */
+  /** Why the address was dropped or is retried, as named in the contract. */
   readonly reason: string | null
   readonly queueSize: number
-  /** The address that stands for one that was dropped for its query. */
+  /** The address that replaces one dropped for its query. */
   readonly alias: string | null
 }
 
-/** Something that a crawl found out about a site: a problem, or a milestone. */
+/** A problem or milestone that a crawl found on a site. */
 export interface NoteFrame {
   readonly kind: string
   readonly scope: string | null
@@ -29,14 +29,14 @@ export interface NoteFrame {
   readonly details: Readonly<Record<string, unknown>> | null
 }
 
-/** A page that was taken as it is stored, without being asked for. */
+/** A page served from the library without a request. */
 export interface CacheFrame {
   readonly url: string
   readonly source: string
   readonly ageSeconds: number | null
 }
 
-/** A page that could not be had. */
+/** A page that could not be fetched or stored. */
 export interface ErrorFrame {
   readonly url: string
   readonly kind: 'http' | 'network' | 'timeout' | 'save'
@@ -44,16 +44,16 @@ export interface ErrorFrame {
   readonly message: string | null
 }
 
-/** How one host is treated. */
+/** Pacing of one host. */
 export interface HostFrame {
   readonly rpm: number
   readonly limitRpm: number | null
-  /** ISO 8601, while it is left alone. */
+  /** End of the back-off, in ISO 8601; null without one. */
   readonly backoffUntil: string | null
   readonly intervalMs: number
 }
 
-/** The same in the other words of the contract. */
+/** Pacing of one host under the alternative field names of the contract. */
 export interface HostLimitFrame {
   readonly rateLimited: boolean
   readonly limit: number | null
@@ -61,25 +61,25 @@ export interface HostLimitFrame {
   readonly backoffMs: number
 }
 
-/** Where a crawl stands. */
+/** Progress of a crawl. */
 export interface ProgressFrame {
-  /** Visits that came to an end. */
+  /** Completed visits. */
   readonly visited: number
-  /** Answers with a body. */
+  /** Responses with a body. */
   readonly downloaded: number
-  /** Addresses that were found and admitted. */
+  /** Addresses found and admitted. */
   readonly found: number
-  /** Pages that are new or were stored again. */
+  /** Pages that are new or changed. */
   readonly saved: number
-  /** Pages that were found unchanged. */
+  /** Pages found unchanged. */
   readonly unchanged: number
   readonly skipped: number
   readonly errors: number
   readonly bytes: number
-  /** What the process that tells it has done of it. @default all of it */
+  /** Share of the reporting process in these counts. @default all of it */
   readonly own?: { readonly visited: number; readonly bytes: number } | undefined
   readonly queueSize: number
-  /** Known addresses that a cap kept from being read, once the crawl has ended. @default 0 */
+  /** Known addresses left unread because of a cap, once the crawl has ended. @default 0 */
   readonly unread?: number | undefined
   readonly currentDownloadsCount: number
   /** At most five. */
@@ -96,14 +96,14 @@ export interface ProgressFrame {
   readonly domainIntervalMs: number
   readonly perHost: Readonly<Record<string, HostFrame>>
   readonly perHostLimits: Readonly<Record<string, HostLimitFrame>>
-  /** How long hosts took to begin their answers. */
+  /** Time to first byte of the hosts. */
   readonly latencies?: DurationCounts | undefined
-  /** The crawl of the library that is running, and its source. */
+  /** Id of the running crawl, and its source. */
   readonly crawlId: string | null
   readonly sourceId: string | null
 }
 
-/** Where a crawl stands that has not begun. */
+/** Progress of a crawl that has not started. */
 export const NO_PROGRESS: ProgressFrame = {
   visited: 0,
   downloaded: 0,
@@ -132,7 +132,7 @@ export const NO_PROGRESS: ProgressFrame = {
   sourceId: null,
 }
 
-/** One structured line that a crawl prints. */
+/** A structured line that a crawl prints. */
 export type Frame =
   | { readonly type: 'PROGRESS'; readonly data: ProgressFrame }
   | { readonly type: 'QUEUE'; readonly data: QueueFrame }
@@ -141,18 +141,18 @@ export type Frame =
   | { readonly type: 'PROBLEM'; readonly data: NoteFrame }
   | { readonly type: 'MILESTONE'; readonly data: NoteFrame }
 
-/** What a crawl is told on its standard input, each on a line of its own. `CONCURRENCY 4`: so many requests at once from now on. */
+/** Commands on the standard input of a crawl, one per line. `CONCURRENCY 4` sets the maximum number of concurrent requests. */
 export type Command = 'PAUSE' | 'RESUME' | `CONCURRENCY ${number}`
 
-/** The words that stand before the JSON of a frame. */
+/** The word before the JSON of a frame. */
 export type FrameType = Frame['type']
 
-/** Writes a frame as the one line it is, without its end. */
+/** Writes a frame as one line, without the line break. */
 export function writeFrame({ type, data }: Frame): string {
   return `${type} ${JSON.stringify(data)}`
 }
 
-/** Reads a line that a crawl printed; undefined for one that is no frame, which is for people then. */
+/** Parses a line that a crawl printed; undefined if it is plain text for people. */
 export function parseFrame(line: string): Frame | undefined {
   const space = line.indexOf(' ')
   const type = line.slice(0, Math.max(space, 0))
@@ -164,16 +164,16 @@ export function parseFrame(line: string): Frame | undefined {
     return undefined
   }
   const { success, data } = SHAPES[type].safeParse(value)
-  // The shape that was looked up by the word is that of its data.
+  // `SHAPES[type]` validates exactly the data of `type`, which the compiler cannot infer.
   return success ? ({ type, data } as Frame) : undefined
 }
 
-/** Writes the line for people that a crawl ends with. */
+/** Writes the human-readable line that ends the output of a crawl. */
 export function writeFinalStats({ visited, downloaded, saved, errors }: ProgressFrame): string {
   return `${FINAL}${visited} pages visited, ${downloaded} downloaded, ${saved} saved, ${errors} errors`
 }
 
-/** How many visits such a line tells of; undefined for every other line. */
+/** Reads the number of visits from the line of {@link writeFinalStats}; undefined for any other line. */
 export function parseFinalStats(line: string): number | undefined {
   const count = line.startsWith(FINAL) ? /^\d{1,15}(?= pages visited)/.exec(line.slice(FINAL.length)) : null
   return count === null ? undefined : Number(count[0])
@@ -241,7 +241,7 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   sourceId: text,
 })
 
-/** What stands behind each word. Fields that nobody knows are left out. */
+/** Schema of the data of each frame. Unknown fields are dropped. */
 const SHAPES: { readonly [T in FrameType]: z.ZodType<Extract<Frame, { type: T }>['data']> } = {
   PROGRESS: progressFrame,
   QUEUE: z.object({

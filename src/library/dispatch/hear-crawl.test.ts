@@ -12,7 +12,7 @@ const NOWHERE: LogWriter = {
   ...{ flush: async () => {}, close: async () => {} },
 }
 
-test('whoever reads the log alone learns every ten seconds how far it is, if it is any further', async () => {
+test('a progress line is logged every ten seconds while there is progress', async () => {
   const clock = createHandClock()
   const feed = createFeed({ epoch: 'e1', clock })
   const job = createTrackedJob('j1', { url: 'https://site.example/', args: [] }, clock.now())

@@ -14,30 +14,30 @@ import {
   type TrackedJob,
 } from './tracked-job.ts'
 
-/** Who is told what a crawl process says. */
+/** Receivers of the output of a crawl process. */
 export interface Hearing {
   readonly feed: Pick<Feed, 'tell'>
   readonly writer: LogWriter
   readonly clock: Clock
-  /** Called when a job has said where it stands for the first time. */
+  /** Called on the first progress report of a job. */
   readonly onFirstReport: () => void
 }
 
-/** Progress is kept in the log this often. */
+/** Minimum interval between two writes of progress to the log. */
 const KEEP_PROGRESS_MS = 2_000
-/** Whoever reads the log alone learns this often that something is done. */
+/** Minimum interval between two progress lines in the log output. */
 const SAY_PROGRESS_MS = 10_000
 
-/** Takes a line that the process of a job has printed: a frame, or something for people. */
+/** Handles one line of a crawl process: a frame, or text for people. */
 export function hearCrawl(hearing: Hearing, job: TrackedJob, stream: 'stdout' | 'stderr', line: string): void {
-  // Each abortion costs as much as four frames, also of what is aborted already.
+  // `abort` is as expensive as parsing four frames, even on an aborted signal.
   if (!job.heard.signal.aborted) job.heard.abort()
   job.lastActivityAt = hearing.clock.now()
   const frame = stream === 'stdout' ? parseFrame(line) : undefined
   if (frame !== undefined) takeFrame(hearing, job, frame, job.lastActivityAt)
   if (frame !== undefined && frame.type !== 'ERROR') return
   if (stream === 'stderr' && line.trim() !== '') job.lastWords = line
-  // An error has no event of its own: that name is taken by the connection itself where events are listened to.
+  // Errors are sent as `log`, because `error` is the connection's own event in EventSource.
   hearing.feed.tell('log', job.id, { stream, line: maskFields(line) })
 }
 
@@ -78,11 +78,11 @@ function takeProgress(
   frame: Extract<Frame, { type: 'PROGRESS' }>,
   at: number,
 ): void {
-  // Who has done what is for those who look at workers.
+  // The share of each process matters only in the view of workers.
   const { own = frame.data, ...data } = frame.data
   noteOwn(job, data, own, at)
   const progress = addCarried(job, data)
-  // Something was done since the last start: whatever ends it next is another trouble, or a page less to stumble over.
+  // The process made progress since its last start, so the next failure has a new cause and restarts count from zero.
   if (data.visited > 0) job.vainStarts = 0
   const crawlId = data.crawlId ?? job.crawlId
   const sourceId = data.sourceId ?? job.sourceId
@@ -112,7 +112,7 @@ function noteOwn(job: TrackedJob, progress: ProgressFrame, own: NonNullable<Prog
   job.ownMeter.note({ ...progress, visited: job.own.visits, bytes: job.own.bytes }, at)
 }
 
-/** `120 pages visited, 112 saved, 3 errors; 41 addresses wait` */
+/** Example: `120 pages visited, 112 saved, 3 errors; 41 addresses wait` */
 function writeProgressLine({ visited, saved, errors, queueSize }: ProgressFrame): string {
   return `${visited} pages visited, ${saved} saved, ${errors} errors; ${queueSize} addresses wait`
 }

@@ -1,6 +1,6 @@
 import type { JobView } from './dispatcher.ts'
 
-/** A job in the list that the contract gives. */
+/** A job in the job list of the contract. */
 export interface JobItem {
   readonly id: string
   readonly pid: number | null
@@ -17,7 +17,7 @@ export interface JobItem {
   readonly stageChangedAt: string
 }
 
-/** Writes one. */
+/** Converts a job to its list item. */
 export function writeJobItem(job: JobView): JobItem {
   const { id, pid, url, paused, status, stage } = job
   return {
@@ -37,7 +37,7 @@ export function writeJobItem(job: JobView): JobItem {
   }
 }
 
-/** What `done` says of a job that ended. */
+/** Payload of the `done` event of a job. */
 export function writeDone(
   job: JobView,
 ): Readonly<Record<'code' | 'signal' | 'endedAt' | 'status', string | number | null>> {

@@ -10,56 +10,58 @@ import { readPassage } from './passed-on.ts'
 import { createTrackedJob, setStage, viewOf } from './tracked-job.ts'
 import { within } from './within.ts'
 
-/** What a mirror is made with. */
+/** Options of {@link createJobMirror}. */
 export interface MirrorOptions {
-  /** Tried again until the library can be opened. */
+  /** Opens the library, retrying until it succeeds. */
   readonly workers: () => Promise<Workers>
   readonly feed: Feed
   readonly clock: Clock
   readonly log?: DispatcherLog | undefined
 }
 
-/** The jobs of a library as a server knows them: read from the library, and from what workers pass on, which it tells to its feed. */
+/**
+ * A server's copy of the jobs in a library. It reads the library and the events that workers relay, and forwards those events to its feed.
+ */
 export interface JobMirror {
-  /** Crawls that all workers together run at once. */
+  /** Total number of job slots of all workers. */
   readonly slots: number
-  /** Those that wait, run, or ended a moment ago; newest first. */
+  /** Lists queued, running and recently ended jobs, newest first. */
   list(): readonly JobView[]
   find(id: string): JobView | undefined
-  /** The same; refuses one that nobody knows with `JOB_UNKNOWN`. */
+  /** Finds a job, or throws `JOB_UNKNOWN`. */
   need(id: string): JobView
-  /** Takes in a job that was just added, or a change that was just made. */
+  /** Adds a job just created, or a change just made. */
   add(job: SharedJob): void
   setPaused(id: string, isPaused: boolean): void
-  /** Looks at all jobs now. */
+  /** Reads all jobs now. */
   refresh(): Promise<void>
-  /** Resolves when a job has ended, or stands where it stood when the mirror was closed. */
+  /** Resolves when the job has ended, or with its last state when the mirror is closed. */
   wait(id: string): Promise<JobView>
-  /** Looks again and again. */
+  /** Starts polling. */
   start(): void
   close(): Promise<void>
 }
 
-/** A job as it is known here. */
+/** A job in the mirror. */
 interface Mirrored {
   view: JobView
-  /** The worker that has it, or had it last. */
+  /** The worker that has the job, or had it last. */
   worker: string | null
-  /** When its end was first seen here. */
+  /** When this server first saw the end of the job. */
   endSeenAt: number | null
   readonly waiters: (() => void)[]
 }
 
-/** How often is looked what became of jobs when nobody wakes it, and at least. */
+/** Poll interval without notifications, and the maximum interval between two reads of all jobs. */
 const LOOK_MS = 1000
 const LOOK_AGAIN_MS = 5_000
-/** Woken again and again, it is looked no more often than this. */
+/** Minimum interval between two polls under frequent notifications. */
 const REST_MS = 50
-/** Where so much was passed on at once, there may be more. */
+/** A batch of this size means that more may be waiting. */
 const MANY = 100
-/** Jobs that ended so long ago are looked for, should a look fail now and then. */
+/** Window for reading ended jobs, so that a failed poll misses none. */
 const ENDED_WITHIN_MS = 60_000
-/** How long the last look may take. */
+/** Timeout for the last poll. */
 const LAST_MS = 3_000
 
 /** Creates a mirror. */
@@ -68,7 +70,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
   const jobs = new Map<string, Mirrored>()
   const closing = new AbortController()
   let wake = new AbortController()
-  /** Whether jobs may have changed in other ways than their workers pass on. */
+  /** Set when jobs may have changed in ways that workers do not relay. */
   let isDue = true
   let readUpTo: number | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -94,14 +96,14 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     toldJobs = told
     feed.tell('jobs', null, { ...list })
   }
-  /** Takes in a job as the library has it. */
+  /** Applies the stored state of a job. */
   const take = (shared: SharedJob) => {
     const { record, worker } = shared
     const known = jobs.get(record.id)
     const view = viewOfShared(shared, known?.worker === worker ? known?.view : undefined, clock.now())
     const entry = known ?? { view, worker, endSeenAt: null, waiters: [] }
     const isEnd = view.endedAt !== null && entry.endSeenAt === null
-    // One that had ended before this server began is no news.
+    // A job that ended before this server started needs no event.
     if (known === undefined && isEnd && clock.now() - (view.endedAt ?? 0) >= KEEP_ENDED_MS) return
     jobs.set(record.id, entry)
     entry.view = view
@@ -111,7 +113,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     if (known !== undefined) feed.tell('done', record.id, writeDone(view))
     for (const tell of entry.waiters.splice(0)) tell()
   }
-  /** Takes in what workers have passed on; how much that was. */
+  /** Applies one batch of relayed events; returns its size. */
   const takeSome = async (workers: Workers): Promise<number> => {
     const passages = await workers.listPassedOn(readUpTo)
     const isFirst = readUpTo === undefined
@@ -119,16 +121,16 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     for (const { number, worker, body } of passages) {
       readUpTo = number
       const { views, events } = readPassage(body)
-      // A worker may be quicker than what is known of who has which job.
+      // Events of a worker may arrive before the mirror knows that the worker has the job.
       if (!isRead && views.some(({ id }) => jobs.get(id)?.worker !== worker)) {
         isRead = true
         await readJobs(workers)
       }
       for (const view of views) takeView(view, worker)
-      // What was told before this server began is no news.
+      // Events from before the start of this server are not forwarded.
       if (isFirst) continue
       for (const [name, jobId, payload] of events) {
-        // How far a job is, whoever has it tells.
+        // Only the worker that has the job reports its progress.
         const isLate = name === 'progress' && jobId !== null && jobs.get(jobId)?.worker !== worker
         if (!isLate) feed.tell(name, jobId, payload)
       }
@@ -141,10 +143,10 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
   }
   const takeView = (told: JobView, worker: string) => {
     const known = jobs.get(told.id)
-    // One that has lost its job may not know it yet.
+    // A worker that lost its job may not know it yet.
     if (known === undefined || known.worker !== worker || known.view.endedAt !== null) return
     const { status, stage, stageChangedAt, paused } = known.view
-    // That it has ended is believed when the library says so; whether it is to pause is known here earlier than there.
+    // A job has ended only once the library says so; a pause requested here is known here first.
     const believed = told.endedAt === null ? { paused } : { paused, status, stage, stageChangedAt, endedAt: null }
     if (told.endedAt !== null) isDue = true
     known.view = { ...told, ...believed }
@@ -154,7 +156,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     const found = await workers.listJobs(ENDED_WITHIN_MS)
     const there = new Set(found.map(({ record }) => record.id))
     for (const shared of found) take(shared)
-    // What the library does not know any more is forgotten here, too; what was added meanwhile is not meant.
+    // Drops jobs that no longer exist in the library, except those added during this read.
     for (const [id, { view, waiters }] of jobs) {
       if (view.endedAt !== null || there.has(id) || !before.has(id)) continue
       jobs.delete(id)
@@ -163,7 +165,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     const taking = (await workers.list()).filter((one) => one.state === 'working' && !isLost(one))
     slots = taking.reduce((sum, one) => sum + one.slots, 0)
   }
-  /** One after the other: what was read first is not to be taken for the latest. */
+  /** Reads run one after the other, so that an older result never overwrites a newer one. */
   const readJobs = (workers: Workers): Promise<void> => {
     reading = reading.catch(() => undefined).then(() => readOnce(workers))
     return reading
@@ -196,7 +198,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
       await clock.sleep(LOOK_MS, AbortSignal.any([wake.signal, closing.signal])).then(lookAtAll, () => undefined)
     }
   }
-  /** Nobody has told anything: it may be that nobody can. */
+  /** Without notifications for a while, notifications may be broken, so the next poll reads all jobs. */
   const lookAtAll = () => {
     isDue = true
   }
@@ -225,7 +227,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     find: (id) => find(id)?.view,
     need: (id) => need(id).view,
     add(job) {
-      // Somebody may have begun it already, and that may be known here.
+      // A worker may already have started the job, so a known state is not overwritten.
       if (!jobs.has(job.record.id)) take(job)
       tellJobs()
       hear('jobs')
@@ -257,7 +259,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
   }
 }
 
-/** A job as others see it: what its worker told of it last, where that is not older than what the library has. */
+/** Builds the view of a job from the last report of its worker, unless the stored state is newer. */
 function viewOfShared({ record, isPaused }: SharedJob, told: JobView | undefined, now: number): JobView {
   const { status, endedAt, startedAt, problem, restarts, crawlId, sourceId } = record
   if (told !== undefined && (told.status === status || endedAt !== null)) {
@@ -276,6 +278,6 @@ function viewOfShared({ record, isPaused }: SharedJob, told: JobView | undefined
   job.endedAt = endedAt
   job.problem = problem
   if (status !== 'queued') setStage(job, endedAt === null ? 'preparing' : 'ended', now)
-  // A process elsewhere is known by its number there.
+  // The pid belongs to another machine, so it comes from the record.
   return { ...viewOf(job, now), pid: record.process?.pid ?? null }
 }

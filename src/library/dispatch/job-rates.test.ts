@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { progressFrame } from '../../../test/dispatch/frames.ts'
 import { createRateMeter } from './job-rates.ts'
 
-test('speeds are those of the last seconds, errors those of the last minute', () => {
+test('rates cover the last seconds, errors the last minute', () => {
   const meter = createRateMeter()
   expect(meter.read(0).requestsPerSec).toBe(0)
   for (let s = 0; s <= 100; s++) {
-    // Twice as fast after a minute and a half.
+    // The rate doubles after 90 seconds.
     const visited = s <= 90 ? s : 90 + 2 * (s - 90)
     meter.note(progressFrame({ visited, downloaded: visited / 2, bytes: visited * 1000, errors: s }), s * 1000)
   }
@@ -17,12 +17,12 @@ test('speeds are those of the last seconds, errors those of the last minute', ()
     errorRatePerMin: 60,
     cacheHitRatio: 0,
   })
-  // Nothing is said any more.
+  // Without reports the rates fall.
   expect(meter.read(105_000).requestsPerSec).toBe(1)
   expect(meter.read(200_000).requestsPerSec).toBe(0)
 })
 
-test('a process that began anew is measured anew', () => {
+test('a restarted process is measured from zero', () => {
   const meter = createRateMeter()
   meter.note(progressFrame({ visited: 100 }), 0)
   meter.noteCached()
@@ -33,7 +33,7 @@ test('a process that began anew is measured anew', () => {
   expect(meter.read(3000).cacheHitRatio).toBe(0.4)
 })
 
-test('reports that come too fast are not all remembered, and still measured', () => {
+test('frequent reports are sampled and still measured', () => {
   const meter = createRateMeter()
   for (let i = 0; i <= 20_000; i++) meter.note(progressFrame({ visited: i }), i)
   expect(meter.read(20_000).requestsPerSec).toBeCloseTo(1000, -2)

@@ -1,26 +1,26 @@
 import type { JobRates } from './dispatcher.ts'
 import type { ProgressFrame } from './frames.ts'
 
-/** Speeds are told over this time: long enough to be calm, short enough to follow. */
+/** Window for rates: long enough to be smooth, short enough to follow changes. */
 const SPEED_MS = 10_000
-/** Errors are rare, and counted by the minute. */
+/** Window for errors, which are rare and shown per minute. */
 const ERRORS_MS = 60_000
-/** Reports that come faster are not all remembered. */
+/** Minimum interval between two samples. */
 const SPACING_MS = 250
 
-/** Where a crawl stood at a moment. */
+/** Counters at a point in time. */
 type Sample = Pick<ProgressFrame, 'visited' | 'downloaded' | 'errors' | 'bytes'> & { readonly at: number }
 
-/** Measures how fast a job goes by what its process reports. */
+/** Measures the rates of a job from the reports of its process. */
 export interface RateMeter {
-  /** Takes a report. One that counts less than the one before comes from a process that began anew. */
+  /** Adds a report. Lower counts than before mean that the process has restarted. */
   note(progress: ProgressFrame, at: number): void
-  /** Counts a page that was taken as it is stored. */
+  /** Counts a page served from the library. */
   noteCached(): void
   read(now: number): JobRates
 }
 
-/** Creates one that has seen nothing. */
+/** Creates a meter without samples. */
 export function createRateMeter(): RateMeter {
   let samples: Sample[] = []
   let cached = 0
@@ -34,7 +34,7 @@ export function createRateMeter(): RateMeter {
       const [before, newest] = samples.slice(-2)
       if (before !== undefined && newest !== undefined && newest.at - before.at < SPACING_MS) samples.pop()
       samples.push({ visited, downloaded, errors, bytes, at })
-      // The newest of those that are too old is where the time that is looked at begins.
+      // Keeps one sample older than the window, as the start of the window.
       while (at - (samples[1]?.at ?? at) >= ERRORS_MS) samples.shift()
     },
     noteCached() {
@@ -66,7 +66,7 @@ const STILL: JobRates = {
   cacheHitRatio: 0,
 }
 
-/** Where it stood at a moment, or where it was first seen if that was later. */
+/** Returns the sample at a time, or the earliest one. */
 function standAt(samples: readonly Sample[], at: number, last: Sample): Sample {
   return samples.findLast((sample) => sample.at <= at) ?? samples[0] ?? last
 }

@@ -12,72 +12,72 @@ import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessMark } from './runne
 import { keptProgress, setStage, type TrackedJob, viewOf } from './tracked-job.ts'
 import { within } from './within.ts'
 
-/** What jobs are run with. */
+/** Options of {@link createJobRuns}. */
 export interface JobRunsOptions {
   readonly runner: CrawlRunner
   readonly feed: Pick<Feed, 'tell'>
   readonly writer: LogWriter
   readonly clock: Clock
-  /** The library that crawl processes write to, as it may be shown. */
+  /** Library that crawl processes write to, safe to display. */
   readonly libraryPath: string
-  /** Requests in flight of all jobs together. */
+  /** Maximum number of requests in flight over all jobs. */
   readonly maxRequests: number
   /**
-   * How long a job that broke off waits for its next process, the first time, the second and so on in which nothing was done; after
-   * the last of them it has failed. @default 1 s, 5 s, 20 s
+   * Pause before each consecutive restart of an interrupted job that made no progress; after the last pause the job has failed. @default 1
+   * s, 5 s, 20 s
    */
   readonly restartPausesMs?: readonly number[]
-  /** Ends a crawl of the library whose process, which is this one, was killed, and could not do so itself. */
+  /** Ends a crawl in the library whose process was killed before it could do so itself. */
   readonly endCrawl?: (sourceId: string, crawlId: string, mark: ProcessMark | null) => Promise<void>
-  /** Whether a job is still this one's: others may have taken it without a word. @default it is */
+  /** Returns false if another worker has taken the job over without notice. @default the job is ours */
   readonly isOurs?: (job: TrackedJob) => Promise<boolean>
-  /** Where it says what it does. */
+  /** Receives log messages. */
   readonly log?: DispatcherLog
-  /** Called when a job has changed in a way that a list of jobs shows. */
+  /** Called when a change affects the list of jobs. */
   readonly onChange: () => void
-  /** Called when a job has ended, and has given its room back. */
+  /** Called when a job has ended and freed its slot. */
   readonly onEnd: (job: TrackedJob) => void
 }
 
-/** Where a dispatcher says what it does. */
+/** Log of a dispatcher. */
 export interface DispatcherLog {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** Jobs that run here, each as a process that is started again when it breaks off. */
+/** Jobs that run here, each in a process that is restarted after an interruption. */
 export interface JobRuns {
-  /** Those that have room: with a process, or between two. */
+  /** Jobs that occupy a slot, with a process or between two. */
   readonly running: ReadonlySet<TrackedJob>
-  /** Says something about a job to those who listen, and in the log. */
+  /** Logs a message about a job, and sends it to the feed. */
   say(job: TrackedJob, text: string): void
-  /** Starts one, with what its process is told besides its order. */
+  /** Starts a job, with further arguments for its process. */
   start(job: TrackedJob, further?: readonly string[]): void
-  /** Asks one that runs to stop, and ends it if it does not within so many milliseconds. */
+  /** Asks a running job to stop, and kills its process after the returned number of milliseconds. */
   stop(job: TrackedJob, end: 'stopped' | 'cancelled'): number
-  /** Makes one begin nothing new, or go on; false when it cannot be told. */
+  /** Pauses or resumes a job; returns false if its process cannot receive the command. */
   command(job: TrackedJob, paused: boolean): boolean
-  /** Ends one job as it never ended by itself: how, and with which end of its process. */
+  /** Ends a job with the given status and process end. */
   finish(job: TrackedJob, status: JobStatus, end: ProcessEnd): void
-  /** Ends the process of one in such a way that the job goes on elsewhere. One that comes to its end meanwhile has ended. */
+  /** Ends the process of a job so that the job continues elsewhere. A job that completes meanwhile has ended normally. */
   leave(job: TrackedJob): Promise<void>
-  /** Leaves all of them. They are still running as far as the log knows. */
+  /** Leaves all jobs; the log still lists them as running. */
   close(): Promise<void>
 }
 
-/** A process that was asked to stop is ended after this. */
+/** Time before a process that was asked to stop is killed. */
 export const ESCALATES_MS = 800
-/** Silence at the start of a process that is worth a hint. */
+/** Silences after the start of a process that are reported. */
 const SILENCES_MS = [3_000, 10_000]
 const RESTART_PAUSES_MS = [1_000, 5_000, 20_000]
 
-/** Creates what runs jobs. */
+/** Creates the runner of jobs. */
 export function createJobRuns(options: JobRunsOptions): JobRuns {
   const { runner, feed, writer, clock, log, maxRequests, onChange } = options
   const { restartPausesMs = RESTART_PAUSES_MS } = options
   const running = new Set<TrackedJob>()
   const closing = new AbortController()
-  /** Ends that are being written. */
+  /** Job ends being written. */
   const concluding = new WeakMap<TrackedJob, Promise<void>>()
   const hearing: Hearing = { feed, writer, clock, onFirstReport: onChange }
 
@@ -86,7 +86,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     feed.tell('log', job.id, { stream: 'server', line })
     log?.info(line, { jobId: job.id })
   }
-  /** Shares the requests that may be in flight among those that run. */
+  /** Splits the maximum number of requests evenly among the running jobs. */
   const shareRequests = () => {
     const share = Math.max(1, Math.floor(maxRequests / Math.max(1, running.size)))
     for (const job of running) {
@@ -113,7 +113,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
   const watchSilence = async (job: TrackedJob, heard: AbortSignal) => {
     let passed = 0
     for (const silence of SILENCES_MS) {
-      // Ends with the first word of the process.
+      // The sleep is aborted by the first output of the process.
       const isHeard = await clock.sleep(silence - passed, heard).then(
         () => false,
         () => true,
@@ -130,13 +130,13 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     job.child = null
     job.heard.abort()
     const isBrokenOff = end.problem === null && isInterruption(end) && job.askedEnd === null
-    // It goes on with the next server.
+    // The next server resumes the job.
     if (isBrokenOff && closing.signal.aborted) return
-    // It goes on elsewhere, and what its process did not like here says nothing about it.
+    // The job continues elsewhere, so a failure of its process here does not count.
     if (job.isLeft && end.code !== 0 && job.askedEnd === null) return
     concluding.set(job, conclude(job, end, isBrokenOff))
   }
-  /** Ends a job, or has it go on. One that others have taken meanwhile is theirs to tell of. */
+  /** Ends a job or restarts it. If another worker has taken it over, that worker reports its end. */
   const conclude = async (job: TrackedJob, end: ProcessEnd, isBrokenOff: boolean) => {
     const pauseMs = restartPausesMs[job.vainStarts]
     if (options.isOurs !== undefined && job.askedEnd === null && !(await options.isOurs(job))) letGo(job)
@@ -232,7 +232,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     command(job, paused) {
       if (job.child?.send(paused ? 'PAUSE' : 'RESUME') === false) return false
       job.paused = paused
-      // The next server has to know, too.
+      // The next server must know the pause, too.
       writer.change(job.id, { progress: keptProgress(job) }, true)
       onChange()
       return true

@@ -1,8 +1,8 @@
 import { isPostgres } from '../../core/url/postgres-address.ts'
 
 /**
- * How a process is told which library to use. The address of a database may hold a password, and whoever may list processes sees what
- * each was told: it is handed over with the environment.
+ * Arguments that select the library of a process. A database address may contain a password and arguments are visible in process lists, so
+ * it is passed in the environment.
  */
 export function libraryFlags(libraryPath: string): string[] {
   return isPostgres(libraryPath) ? [] : [`--library=${libraryPath}`]

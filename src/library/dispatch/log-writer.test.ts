@@ -28,7 +28,7 @@ function open({ maxNotes = 20_000 } = {}) {
   const log = createMemoryJobLog()
   const warnings: string[] = []
   const batches: number[] = []
-  /** What goes wrong with the log now, if anything. */
+  /** The current failure of the log, if any. */
   const trouble: { error: Error | null } = { error: null }
   const guarded: JobLog = {
     ...log,
@@ -44,7 +44,7 @@ function open({ maxNotes = 20_000 } = {}) {
   return { clock, log, warnings, batches, trouble, writer }
 }
 
-test('a job is written at once, notes together and in their order', async () => {
+test('a job is written at once, notes in batches and in order', async () => {
   const { clock, log, batches, writer } = open()
   void writer.add(JOB)
   writer.change('j1', { status: 'running', startedAt: 2 })
@@ -56,13 +56,13 @@ test('a job is written at once, notes together and in their order', async () => 
   expect(batches).toEqual([])
   await clock.advance(1)
   expect(batches).toEqual([3])
-  // As many as one transaction takes do not wait.
+  // A full batch does not wait.
   for (let i = 1; i <= 1200; i++) writer.note(queueNote(i))
   await clock.advance(0)
   expect(batches).toEqual([3, 500, 500, 200])
 })
 
-test('progress waits for others, an end does not', async () => {
+test('progress waits for other changes, an end does not', async () => {
   const { clock, log, writer } = open()
   await log.add(JOB)
   writer.change('j1', { crawlId: 'c1' })
@@ -73,7 +73,7 @@ test('progress waits for others, an end does not', async () => {
   expect(await log.find('j1')).toMatchObject({ crawlId: 'c1', status: 'done', endedAt: 9 })
 })
 
-test('while the library cannot be written, all is kept for later, and the oldest queue events go first', async () => {
+test('while the library cannot be written, everything is kept for later, and the oldest queue events are dropped first', async () => {
   const { clock, log, warnings, trouble, writer } = open({ maxNotes: 100 })
   trouble.error = new PharosError('LIBRARY_LOCKED', { library: 'x' })
   void writer.add(JOB)
@@ -97,7 +97,7 @@ test('while the library cannot be written, all is kept for later, and the oldest
   ])
 })
 
-test('what can never be written does not keep all else from it', async () => {
+test('an entry that can never be written does not block others', async () => {
   const { clock, log, warnings, trouble, writer } = open()
   trouble.error = new Error('a defect')
   await log.add(JOB)
@@ -110,7 +110,7 @@ test('what can never be written does not keep all else from it', async () => {
   expect((await log.listProblems({ limit: 10 })).map(({ kind }) => kind)).toEqual(['good'])
 })
 
-test('at the end it is tried once more', async () => {
+test('close makes one last attempt to write', async () => {
   const { clock, log, writer } = open()
   void writer.add(JOB)
   writer.note(queueNote(1))

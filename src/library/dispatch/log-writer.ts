@@ -2,49 +2,49 @@ import { messageOf, PharosError } from '../../core/errors.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobChange, JobLog, JobNote, JobRecord } from '../job-log.ts'
 
-/** What a writer is made with. */
+/** Options of {@link createLogWriter}. */
 export interface LogWriterOptions {
   readonly jobLog: () => Promise<JobLog>
   readonly clock: Clock
-  /** Says what could not be kept. */
+  /** Receives warnings about entries that could not be written. */
   readonly warn: (message: string) => void
-  /** So many notes wait at most while the log cannot be written. @default 20000 */
+  /** Maximum number of notes in memory while the log cannot be written. @default 20000 */
   readonly maxNotes?: number
 }
 
 /**
- * Writes the history of jobs behind the backs of those who make it: nobody has to wait for the disk. What cannot be written is tried again,
- * and bounded in memory meanwhile: the oldest queue events go first, which is counted and said.
+ * Writes the history of jobs in the background, so that no caller waits for the disk. Failed writes are retried and memory is bounded
+ * meanwhile: the oldest queue events are dropped first, counted and reported.
  */
 export interface LogWriter {
-  /** Resolves when the job is kept, which may be never; a caller bounds how long it waits. */
+  /** Resolves when the job is stored, which may never happen; callers need a timeout. */
   add(job: JobRecord): Promise<void>
-  /** Soon, unless it is only about progress, which can wait for others. */
+  /** Writes a change soon; a change of progress alone may wait. */
   change(id: string, change: JobChange, isUrgent?: boolean): void
   note(note: JobNote): void
-  /** Resolves when all that was given before is written, or cannot be kept; while the log cannot be written, that may be never. */
+  /** Resolves when everything passed so far is written or dropped; may never resolve while the log cannot be written. */
   flush(): Promise<void>
-  /** Tries once more to write what waits, and ends; resolves when that is done or failed. */
+  /** Makes one last attempt to write, then closes; resolves whether it succeeds or not. */
   close(): Promise<void>
 }
 
-/** Notes are written this often, or when there are as many as one transaction takes. */
+/** Interval between writes, and the number of notes per transaction. */
 const WRITE_MS = 250
 const BATCH = 500
-/** While nothing can be written, it is tried again in steps up to this. */
+/** Maximum back-off while writing fails. */
 const MAX_PAUSE_MS = 5_000
 const MAX_NOTES = 20_000
-/** What fails this often for a reason that lies not in the library would fail for ever, and keep all else from being written. */
+/** An entry that fails this often, for a reason other than the library, is dropped so that it does not block the rest. */
 const MAX_TRIES = 5
 
-/** What is to be written of a job: all of it, or what changed. */
+/** Pending write of a job: the whole record, or only changes. */
 type Entry = { readonly record: JobRecord } | { readonly change: JobChange }
 
-/** Creates a writer to a log, which is opened when there is something to write. */
+/** Creates a writer whose log is opened on the first write. */
 export function createLogWriter(options: LogWriterOptions): LogWriter {
   const { clock, warn } = options
   const entries = new Map<string, Entry>()
-  /** Those who wait until a job is kept. */
+  /** Callers waiting until a job is stored. */
   const kept = new Map<string, () => void>()
   const notes = createNoteQueue(options.maxNotes ?? MAX_NOTES)
   let wake = new AbortController()
@@ -80,7 +80,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       else warn(`${batch.length} notes of jobs cannot be kept: ${messageOf(error)}`)
       throw error
     }
-    // Whoever else waits for the processor gets it in between.
+    // Yields to other work between two transactions.
     await clock.sleep(0)
   }
   const writeAll = async () => {
@@ -108,7 +108,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     while (!isClosed && (entries.size > 0 || notes.length > 0)) {
       await clock.sleep(Math.min(MAX_PAUSE_MS, WRITE_MS * 2 ** tries), wake.signal).catch(() => undefined)
       wake = new AbortController()
-      // What is told in the same moment is written with it.
+      // Waits one turn so that entries of the same turn are included.
       await clock.sleep(0)
       if (!isClosed) await attempt()
     }
@@ -151,25 +151,25 @@ function writeEntry(log: JobLog, id: string, entry: Entry): Promise<void> {
   return 'record' in entry ? log.add(entry.record) : log.change(id, entry.change)
 }
 
-/** Both, as if they had come as one. */
+/** Combines two entries of the same job. */
 function merge(entry: Entry, later: Entry | undefined): Entry {
   if (later === undefined || 'record' in later) return later ?? entry
   if ('record' in entry) return { record: { ...entry.record, ...later.change } }
   return { change: { ...entry.change, ...later.change } }
 }
 
-/** Trouble of the library passes; of anything else it is not known. */
+/** Library errors are temporary; other errors are retried up to the limit. */
 function isWorthTrying(error: unknown, tries: number): boolean {
   return (error instanceof PharosError && error.code.startsWith('LIBRARY_')) || tries < MAX_TRIES
 }
 
-/** Notes in their order. When there are too many, queue events go first, the oldest of them before others. */
+/** Queue of notes in order. When it is full, queue events are dropped first, oldest first. */
 function createNoteQueue(most: number) {
   let notes: JobNote[] = []
   let dropped = 0
   const keepWithin = () => {
     if (notes.length <= most) return
-    // Several at once, so that a queue that stays full does not go through all of them for each that comes.
+    // Drops a tenth at once, so that a full queue is not scanned for every new note.
     let surplus = notes.length - most + Math.ceil(most / 10)
     const before = notes.length
     notes = notes.filter(({ type }) => type !== 'queue' || --surplus < 0)
@@ -191,7 +191,7 @@ function createNoteQueue(most: number) {
       notes.unshift(...batch)
       keepWithin()
     },
-    /** How many were dropped since it was last asked. */
+    /** Returns the number of notes dropped since the last call. */
     forgetDropped(): number {
       const count = dropped
       dropped = 0

@@ -5,32 +5,32 @@ import type { CrawlOrder, JobView } from './dispatcher.ts'
 import { type JobItem, writeJobItem } from './job-item.ts'
 
 /**
- * How long one that ended is still listed. A page that lost its connection comes back after 3 s in Chromium and 5 s in Firefox, and
- * is to learn the end of what it was watching, also when its first try fails.
+ * How long an ended job stays listed. A page that lost its connection reconnects after 3 s in Chromium and 5 s in Firefox, and must still
+ * see the end of its job, even if the first attempt fails.
  */
 export const KEEP_ENDED_MS = 10_000
-/** So many jobs may wait. */
+/** Maximum number of queued jobs. */
 export const MAX_WAITING = 1_000
-/** Milestones that are looked for of a job that goes on. */
+/** Maximum number of milestones read for a resumed job. */
 export const MAX_MILESTONES = 100
-/** So many jobs are named in the list that is told, those that run first; a thousand that wait would drown all else. */
+/** Maximum number of jobs in a `jobs` event, running ones first, so that a long queue does not flood the feed. */
 const MAX_TOLD = 50
-/** So many of those that run are named to whoever finds no room. */
+/** Maximum number of running crawls named in the error message. */
 const MAX_NAMED = 3
-/** Bytes of what a process is told; systems take 128 kB for one word of it. */
+/** Maximum size of the arguments of a process in bytes; operating systems allow 128 kB for one argument. */
 const MAX_ORDER_BYTES = 100_000
 
-/** What the feed is told of jobs that wait or run: those that run first. */
+/** Payload of the `jobs` event: queued and running jobs, running ones first. */
 export function writeJobList(open: readonly JobView[]): { readonly count: number; readonly items: readonly JobItem[] } {
   return { count: open.length, items: open.slice(0, MAX_TOLD).map(writeJobItem) }
 }
 
-/** What a job that is kept was asked for. */
+/** Restores the order of a stored job. */
 export function orderOf({ url, args, sourceId }: JobRecord): CrawlOrder {
   return { url, args, ...(sourceId === null ? {} : { sourceId }) }
 }
 
-/** Refuses an order that no process can be told. */
+/** Throws if the arguments are too long for a process. */
 export function refuseLong({ args }: CrawlOrder): void {
   const bytes = new TextEncoder().encode(args.join(' ')).length
   if (bytes <= MAX_ORDER_BYTES) return
@@ -38,7 +38,7 @@ export function refuseLong({ args }: CrawlOrder): void {
   throw new PharosError('USAGE', { problem })
 }
 
-/** Refuses one more where as many run as have room. */
+/** Throws if all slots are taken. */
 export function refuseFull(starts: readonly string[], room: number, rule: string): void {
   const count = starts.length
   if (count < room) return
@@ -47,7 +47,7 @@ export function refuseFull(starts: readonly string[], room: number, rule: string
   throw new PharosError('JOBS_FULL', { count, what, rule })
 }
 
-/** Refuses one more where as many wait as may. */
+/** Throws if the queue is full. */
 export function refuseWaiting(count: number, most: number): void {
   if (count < most) return
   throw new PharosError('JOBS_FULL', { count, what: `${count} crawls wait here`, rule: 'there may be at once' })

@@ -2,48 +2,48 @@ import type { Clock } from '../../crawl/ports.ts'
 import type { JobView } from './dispatcher.ts'
 import type { Feed, FeedEventName } from './feed.ts'
 
-/** What a worker passes on at once. */
+/** One batch that a worker relays. */
 export interface Passage {
-  /** Jobs as they stand; of each the last one that was passed on counts. */
+  /** Current state of jobs; the latest view of each job replaces earlier ones. */
   readonly views: readonly JobView[]
-  /** What was told, in its order. */
+  /** Events in order. */
   readonly events: readonly (readonly [name: FeedEventName, jobId: string | null, payload: Payload])[]
 }
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** What a worker needs to pass something on. */
+/** Options of {@link createRelay}. */
 export interface RelayOptions {
   readonly clock: Clock
-  /** Its jobs as they stand. */
+  /** Lists the jobs of this worker. */
   readonly listViews: () => readonly JobView[]
-  /** Passes a passage on. What fails is not told again: it is for those who watch. */
+  /** Sends a batch. A failed batch is not sent again, because it serves only live viewers. */
   readonly passOn: (body: string) => Promise<void>
 }
 
-/** A feed that others read, far away. */
+/** A feed that is read by servers elsewhere. */
 export interface Relay extends Pick<Feed, 'tell'> {
-  /** Passes on what was told, and goes on doing so until it is closed. */
+  /** Starts sending batches until the relay is closed. */
   start(): void
-  /** Passes on now what was told. */
+  /** Sends the pending events now. */
   flush(): Promise<void>
-  /** The same for the last time. */
+  /** Sends the last batch and stops. */
   close(): Promise<void>
 }
 
-/** How often something is passed on. */
+/** Interval between batches. */
 const PASS_MS = 250
-/** A job that only goes on is passed on this often; one that stands still now and then, for those who begin to watch. */
+/** Interval for sending a job that makes progress, and for an unchanged one, which new viewers need. */
 const VIEW_MS = 1000
 const STILL_MS = 10_000
-/** So many events are passed on at once; of more, single addresses are left out first. */
+/** Maximum number of events in a batch; beyond it, events about single addresses are dropped first. */
 const MOST_EVENTS = 500
 
-/** Whoever reads the log of jobs says itself which there are, and which have ended. */
+/** Every server derives these events itself from the log of jobs. */
 const OWN: ReadonlySet<FeedEventName> = new Set(['jobs', 'done'])
 const DISPENSABLE: ReadonlySet<FeedEventName> = new Set(['queue', 'cache'])
 
-/** Creates one. */
+/** Creates a relay. */
 export function createRelay({ clock, listViews, passOn }: RelayOptions): Relay {
   let events: Passage['events'][number][] = []
   const passed = new Map<string, { readonly json: string; readonly key: string; readonly at: number }>()
@@ -73,10 +73,10 @@ export function createRelay({ clock, listViews, passOn }: RelayOptions): Relay {
     const told = thinOut(events)
     events = []
     if (views.length === 0 && told.length === 0) return
-    // A library that cannot be reached is told by whoever reports to it.
+    // The worker's own reporting shows that the library is unreachable.
     await passOn(JSON.stringify({ views, events: told } satisfies Passage)).catch(() => undefined)
   }
-  /** One after the other, so that everything comes in its order. */
+  /** Batches are sent one after the other, so that events stay in order. */
   const flush = () => {
     tail = tail.then(passOnce)
     return tail
@@ -105,7 +105,7 @@ export function createRelay({ clock, listViews, passOn }: RelayOptions): Relay {
   }
 }
 
-/** What is worth being told at once. */
+/** Fields whose change is sent at once. */
 function keyOf({ status, stage, paused, pid, crawlId }: JobView): string {
   return JSON.stringify([status, stage, paused, pid, crawlId])
 }
@@ -117,8 +117,8 @@ function thinOut(events: readonly Passage['events'][number][]): Passage['events'
   return kept.slice(-MOST_EVENTS)
 }
 
-/** Reads a passage that a worker has written. */
+/** Parses a batch that a worker has sent. */
 export function readPassage(body: string): Passage {
-  // It was written by createRelay of a worker of the same library.
+  // A batch is always written by createRelay of a worker on the same library.
   return JSON.parse(body) as Passage
 }

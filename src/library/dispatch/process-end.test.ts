@@ -9,14 +9,14 @@ function told(lastWords: string): string {
   return problemOf(Object.assign(job, { lastWords }), { ...NOT_STARTED, code: 1 }, PLACE)
 }
 
-test('why a job failed is told without the place of the library, and without saying so twice', () => {
+test('problemOf hides the path of the library without repeating itself', () => {
   expect(told(`pharos: the library ${PLACE} does not answer: gone – start it`)).toBe(
     'the library does not answer: gone',
   )
   expect(told(`pharos: no source x in ${PLACE}`)).toBe('no source x in the library')
 })
 
-test('of a host that is not public is told whose setting decides', () => {
+test('problemOf names the setting that decides about hosts that are not public', () => {
   expect(
     told('pharos: nothing could be indexed: failed (address-refused, 10.0.0.1 is not a public address)'),
   ).toContain('allowPrivate of the server or worker that runs a crawl')

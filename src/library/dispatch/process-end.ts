@@ -5,37 +5,37 @@ import type { JobStatus } from '../job-log.ts'
 import type { CrawlRunner, ProcessEnd, ProcessMark } from './runner.ts'
 import type { TrackedJob } from './tracked-job.ts'
 
-/** How long processes are waited for that were asked to end, how long after they were killed, and how often is looked. */
+/** How long to wait for processes after SIGTERM and after SIGKILL, and the poll interval. */
 export const END_MS = 3_000
 export const KILLED_MS = 2_000
 const LOOK_MS = 25
 
-/** The end of what had no process. */
+/** Process end of a job without a process. */
 export const NOT_STARTED: ProcessEnd = { code: null, signal: null, problem: null }
 
-/** Whether a process ended by something outside of it. */
+/** Whether a process was ended from outside. */
 export function isInterruption({ code, signal }: ProcessEnd): boolean {
   return signal !== null || code === ERRORS.INTERRUPTED.exitCode
 }
 
-/** How a job ended: one that came to its end is done, also if somebody wanted to stop it. */
+/** Status of an ended job: a process that exits with 0 means done, even if a stop was requested. */
 export function statusOf({ askedEnd }: TrackedJob, { code, problem }: ProcessEnd): JobStatus {
   if (problem === null && code === 0) return 'done'
   return askedEnd ?? 'failed'
 }
 
-/** Why a job failed, in words that anybody may read: without secrets, the place of the library, and commands for a terminal. */
+/** Explains why a job failed, without secrets, the path of the library or terminal commands. */
 export function problemOf(job: TrackedJob, end: ProcessEnd, libraryPath: string): string {
   const [message = ''] = maskFields(wordsOf(job, end)).split(' – ')
   const told = hidePlace(message, libraryPath).replace(/^pharos: /, '')
   return /address-refused|not (?:a )?public/.test(told) ? `${told}; ${WHOSE_RULES}` : told
 }
 
-/** The same start may pass elsewhere. */
+/** Another server or worker may allow the same start. */
 const WHOSE_RULES =
   'allowPrivate of the server or worker that runs a crawl decides which hosts that are not public it may ask'
 
-/** A text without the place of the library. */
+/** Replaces the path of the library in a text. */
 export function hidePlace(text: string, libraryPath: string): string {
   return text.replaceAll(`the library ${libraryPath}`, 'the library').replaceAll(libraryPath, 'the library')
 }
@@ -48,7 +48,7 @@ function wordsOf({ lastWords, restarts }: TrackedJob, end: ProcessEnd): string {
   return lastWords ?? `its process ended with code ${end.code} and said nothing`
 }
 
-/** Ends a process that an earlier server left, because nobody reads what it says. */
+/** Ends a process that an earlier server left running, because its output is lost. */
 export async function endLeft(runner: CrawlRunner, clock: Clock, mark: ProcessMark | null): Promise<void> {
   if (mark === null || !runner.isAlive(mark)) return
   const isGone = async (withinMs: number) => {

@@ -1,12 +1,12 @@
 import type { RunStatement } from '../workers.ts'
 
-/** What work is shared: crawls of all kinds, runs of analysis, and giving vectors to chunks that have none. */
+/** Kinds of shared work: crawls, analysis runs, and embedding of chunks without vectors. */
 export const QUEUES = ['crawl', 'analysis', 'embedding'] as const
 
 /** One of {@link QUEUES}. */
 export type QueueName = (typeof QUEUES)[number]
 
-/** Something that is given to a queue. */
+/** Work sent to a queue. */
 export interface SentWork {
   readonly id: string
   readonly key: string
@@ -14,39 +14,38 @@ export interface SentWork {
   readonly after?: string | undefined
 }
 
-/** Something that was taken from a queue. */
+/** Work taken from a queue. */
 export interface QueuedWork {
-  /** What it was sent with. */
+  /** Id that the work was sent with. */
   readonly id: string
-  /** How often it was taken before. */
+  /** How often the work was taken before. */
   readonly attempt: number
-  /** Aborted when it is no longer this worker's: another may have it already. */
+  /** Aborted when the work is no longer assigned to this worker, because another may have it already. */
   readonly signal: AbortSignal
 }
 
 /**
- * Decides who does what, among all workers of a library. Each piece of work is given to one at a time; that of a worker that gives no
- * sign of life is given to another.
+ * Distributes work among all workers of a library. Each item is assigned to one worker at a time; without heartbeats from that worker it is
+ * assigned to another.
  */
 export interface JobQueue {
   /**
-   * Adds work. Of those with the same key one is done at a time, in the order in which they were sent. `isFirst` goes before what is of
-   * other keys. What is sent `after` other work has the key of that, where it is known. With `run` it is part of the transaction of the
-   * caller.
+   * Adds work. Items with the same key run one at a time, in the order in which they were sent. `isFirst` precedes items with other keys.
+   * An item sent `after` another takes its key, if known. With `run`, the insert is part of the caller's transaction.
    */
   send(queue: QueueName, work: SentWork, run?: RunStatement): Promise<void>
-  /** Adds work of which the queue knows nothing, or that it is over. What waits or is being done is left as it is. */
+  /** Adds work that the queue does not know or has finished; queued and running work is left unchanged. */
   sendAgain(queue: QueueName, work: SentWork, run: RunStatement): Promise<void>
   /**
-   * Takes work of a queue, so many at once, until taking is stopped. What `work` resolves with true is done; with false, or where it
-   * fails, it is for another.
+   * Takes up to `slots` items of a queue at a time until taking is stopped. An item is done if `work` resolves with true; on false or an
+   * error, another worker gets it.
    */
   take(queue: QueueName, slots: number, work: (taken: QueuedWork) => Promise<boolean>): Promise<void>
-  /** Takes nothing more. What was taken goes on. */
+  /** Takes no more items; running ones continue. */
   stopTaking(): Promise<void>
-  /** Whether work waits or is being done; false for what is over, was given up, or was never sent. */
+  /** Whether an item is queued or running; false if it has ended, failed, or was never sent. */
   isOpen(queue: QueueName, id: string): Promise<boolean>
-  /** Removes work, whatever became of it. */
+  /** Removes an item in any state. */
   remove(queue: QueueName, id: string): Promise<void>
   close(): Promise<void>
 }

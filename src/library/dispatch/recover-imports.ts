@@ -3,13 +3,13 @@ import { reportSource } from '../operations/source-status.ts'
 import type { CrawlOrder, JobView } from './dispatcher.ts'
 import { writeSourceOrder } from './source-order.ts'
 
-/** What is asked of whoever runs crawls. */
+/** The part of a dispatcher that recovery needs. */
 interface ImportQueue {
   list(): readonly Pick<JobView, 'sourceId' | 'endedAt'>[]
   enqueue(order: CrawlOrder): Promise<unknown>
 }
 
-/** Goes on with the imports that were broken off, unless somebody is at it. */
+/** Resumes interrupted imports, unless a job or process is already running for the source. */
 export async function recoverImports(library: Library, dispatcher: ImportQueue): Promise<void> {
   const left = (await library.imports?.list()) ?? []
   if (left.length === 0) return

@@ -1,30 +1,30 @@
 import type { Command } from './frames.ts'
 
-/** Starts crawls as processes of their own. */
+/** Starts crawls in separate processes. */
 export interface CrawlRunner {
   /**
-   * Starts one. Never throws: a process that cannot be started ends at once, with the reason in `ended`. Lines are told as they come,
-   * without their ends, and never after `ended`.
+   * Starts a process and never throws: if it cannot be started, it ends at once with the reason in `ended`. Lines are passed without line
+   * breaks, never after `ended`.
    */
   start(args: readonly string[], tell: (stream: 'stdout' | 'stderr', line: string) => void): CrawlProcess
-  /** Whether a process that an earlier server started is still there: the same one, and not another with its number. */
+  /** Whether a process of an earlier server is still alive, and not another process with the same pid. */
   isAlive(mark: ProcessMark): boolean
-  /** Ends such a process; does nothing where it is gone. */
+  /** Kills a process of an earlier server; does nothing if it has already ended. */
   kill(mark: ProcessMark, signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
-/** Tells a process from all others that ever had its number. */
+/** Identifies a process uniquely, even after its pid is reused. */
 export interface ProcessMark {
   readonly pid: number
-  /** When it began, as far as the system tells. */
+  /** Start time, if the system provides it. */
   readonly began: string | null
 }
 
-/** A crawl that runs as a process. */
+/** A crawl in a separate process. */
 export interface CrawlProcess {
-  /** Null when it could not be started. */
+  /** Null if the process could not be started. */
   readonly mark: ProcessMark | null
-  /** Writes a line to its standard input; false when that is closed. */
+  /** Writes a line to the standard input; returns false if the input is closed. */
   send(command: Command): boolean
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
   readonly ended: Promise<ProcessEnd>
@@ -34,6 +34,6 @@ export interface CrawlProcess {
 export interface ProcessEnd {
   readonly code: number | null
   readonly signal: string | null
-  /** Why it could not be started; null when it was. */
+  /** Why the process could not be started; null if it was. */
   readonly problem: string | null
 }

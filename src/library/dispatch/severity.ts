@@ -1,4 +1,4 @@
-/** How grave a problem is. It is not kept: whoever shows one asks here. */
+/** Severity of a problem. It is derived from the kind and not stored. */
 export function severityOf(kind: string): 'warn' | 'info' {
   return kind === 'missing-hub' ? 'warn' : 'info'
 }

@@ -5,9 +5,8 @@ import type { Source } from '../source.ts'
 import type { CrawlOrder } from './dispatcher.ts'
 
 /**
- * What the process of a crawl of a known source is told; refused for what was imported, unless that was
- * broken off. Fields for its site are left out: what it is told
- * is kept.
+ * Writes the order for a crawl of an existing source. Throws for an imported source, unless its import was interrupted. Request headers are
+ * left out, because arguments are stored.
  */
 export async function writeSourceOrder(
   library: Library,

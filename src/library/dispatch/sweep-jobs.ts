@@ -4,22 +4,22 @@ import type { Clock } from '../../crawl/ports.ts'
 import { isLost, type Workers } from '../workers.ts'
 import type { JobQueue } from './queue.ts'
 
-/** How often is looked for work that no queue knows, and how old it has to be: it may be on its way. */
+/** Interval for finding work missing from the queue, and its minimum age, because a younger item may be about to be sent. */
 const SWEEP_MS = 60_000
 
-/** What is looked through. */
+/** Options of {@link keepSweeping}. */
 export interface SweepOptions {
   readonly workers: Workers
   readonly queue: JobQueue
   readonly clock: Clock
-  /** A run of analysis that nobody goes through; undefined where there is none. */
+  /** Returns an analysis run that no process executes; undefined if there is none. */
   readonly findLeftRun?: (() => Promise<string | undefined>) | undefined
   readonly warn: (message: string) => void
 }
 
 /**
- * Sends work that is open, and that no queue knows, now and every minute, until it is told to end: what was copied from another library,
- * whose queue was lost, or whose sender has died before it was sent.
+ * Sends open work that is missing from the queue, now and every minute until aborted. Work is missing after a library copy, after the loss
+ * of a queue, or if its sender died before sending it.
  */
 export async function keepSweeping(options: SweepOptions, signal: AbortSignal): Promise<void> {
   const { clock, warn } = options
@@ -37,7 +37,7 @@ async function sweepJobs({ workers, queue, clock }: SweepOptions, complain: (err
   const there = new Map((await workers.list()).filter((one) => !isLost(one)).map(({ id, jobs }) => [id, jobs]))
   for (const { record, worker } of await workers.listJobs(0)) {
     const { id, url, createdAt } = record
-    // A worker that is there, and does not say that it runs a job, has lost it.
+    // A live worker that does not report a job as running has lost it.
     const isRunning = worker !== null && there.get(worker)?.includes(id) === true
     if (isRunning || clock.now() - createdAt < SWEEP_MS || (await queue.isOpen('crawl', id))) continue
     await workers.inTurn((run) => queue.sendAgain('crawl', { id, key: looseKey(url) }, run)).catch(complain)

@@ -7,7 +7,7 @@ import { type ErrorFrame, NO_PROGRESS, type NoteFrame, type ProgressFrame, type 
 import { createRateMeter, type RateMeter } from './job-rates.ts'
 import type { CrawlProcess, ProcessMark } from './runner.ts'
 
-/** A job as a dispatcher keeps it while it waits, runs, or ended a moment ago. */
+/** A queued, running or recently ended job of a dispatcher. */
 export interface TrackedJob {
   readonly id: string
   readonly order: CrawlOrder
@@ -17,7 +17,7 @@ export interface TrackedJob {
   stageChangedAt: number
   startedAt: number | null
   endedAt: number | null
-  /** Whether it was asked to pause; what its process says about it comes later. */
+  /** Whether a pause was requested; the process confirms it later. */
   paused: boolean
   lastActivityAt: number | null
   crawlId: string | null
@@ -26,45 +26,45 @@ export interface TrackedJob {
   code: number | null
   signal: string | null
   restarts: number
-  /** How often in a row its process was started again and came to nothing. */
+  /** Consecutive restarts without progress. */
   vainStarts: number
   progress: ProgressFrame | null
-  /** Where it stood when its last process but one ended. */
+  /** Progress at the end of the previous process. */
   carried: ProgressFrame | null
-  /** When its progress was last given to the log. */
+  /** When progress was last written to the log. */
   progressKeptAt: number
-  /** When it was last said in words how far it is, and how far that was. */
+  /** When progress was last logged as text, and the number of visits then. */
   saidAt: number
   saidVisited: number
-  /** What it has reached: each milestone is told once, however often its process is started. */
+  /** Milestones already reported, so that a restarted process does not report them again. */
   readonly milestones: Set<string>
-  /** The process that runs it, or ran it last. */
+  /** The current or last process. */
   mark: ProcessMark | null
-  /** Its process; null while none runs. */
+  /** Null while no process runs. */
   child: CrawlProcess | null
-  /** How many requests its process was told to have in flight at most; 0 before that. */
+  /** Maximum number of requests in flight sent to the process; 0 before that. */
   share: number
-  /** Whether it goes on elsewhere: what becomes of its process here is not its end. */
+  /** Whether the job continues elsewhere, so that the end of this process is not its end. */
   isLeft: boolean
-  /** How it was asked to end. */
+  /** Requested status of the end. */
   askedEnd: 'stopped' | 'cancelled' | null
-  /** The last line of its process that is about trouble. */
+  /** Last line on stderr. */
   lastWords: string | null
-  /** Aborted when its process says something, or is gone. */
+  /** Aborted on output or the end of the process. */
   heard: AbortController
-  /** Aborted when it has ended, or is asked to while it waits for its next process. */
+  /** Aborted when the job has ended, or must end while waiting for a restart. */
   readonly over: AbortController
   readonly meter: RateMeter
-  /** What its processes here have done, and how fast they go; others may take part. */
+  /** Work and rates of the processes on this worker; other workers may take part in the job. */
   own: Done
-  /** The same without what its last process has done. */
+  /** Work of earlier processes, without the current one. */
   ownBefore: Done
   readonly ownMeter: RateMeter
   readonly trouble: Trouble
   readonly waiters: (() => void)[]
 }
 
-/** What was done by processes of a worker. */
+/** Work done by processes of a worker. */
 export interface Done {
   readonly visits: number
   readonly bytes: number
@@ -76,15 +76,15 @@ interface Trouble {
   readonly filteredUrls: JobView['trouble']['filteredUrls'][number][]
 }
 
-/** So many addresses are remembered of each kind. */
+/** Maximum number of addresses listed per kind. */
 const MAX_LISTED = 20
 
-/** Reasons for which the scope refuses an address; the contract has its own word for one of them. */
+/** Reasons for which the scope refuses an address; `off-domain` is the contract's own name for one of them. */
 const FILTERS: ReadonlySet<string> = new Set([...FILTER_REASONS, 'off-domain'])
 
 const NOTHING_DONE: Done = { visits: 0, bytes: 0 }
 
-/** A job that waits: a new one, or one that an earlier server left. */
+/** Creates a queued job, new or from the record of an earlier server. */
 export function createTrackedJob(id: string, order: CrawlOrder, now: number, left?: JobRecord): TrackedJob {
   return {
     id,
@@ -127,7 +127,7 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
   }
 }
 
-/** Whether an order is for what a job crawls, into the same library. */
+/** Whether an order targets the same source and library as a job. */
 export function isSameStart(
   order: CrawlOrder,
   { order: other, sourceId }: Pick<TrackedJob, 'order' | 'sourceId'>,
@@ -142,24 +142,24 @@ function libraryOf({ args }: CrawlOrder): string | undefined {
   return args.find((arg) => arg.startsWith('--db='))
 }
 
-/** What tells a milestone from others of a job. */
+/** Identity of a milestone within a job. */
 export function milestoneKey({ kind, scope, target }: NoteFrame): string {
   return JSON.stringify([kind, scope, target])
 }
 
-/** Notes that a job has come to a stage. */
+/** Sets the stage of a job and the time of the change. */
 export function setStage(job: TrackedJob, stage: JobView['stage'], now: number): void {
   job.stage = stage
   job.stageChangedAt = now
 }
 
-/** Where a job stands, as the log keeps it: with what was asked of it, which its process may not have heard of yet. */
+/** Progress as stored in the log, including a requested pause that the process may not have confirmed. */
 export function keptProgress({ progress, paused }: TrackedJob): ProgressFrame | null {
   if (progress === null) return paused ? { ...NO_PROGRESS, paused } : null
   return { ...progress, paused }
 }
 
-/** Where a job stands by what its process reports. One that goes on with a crawl counts from nothing; the job does not. */
+/** Adds the progress of earlier processes, because a process that resumes a crawl counts from zero. */
 export function addCarried({ carried }: TrackedJob, progress: ProgressFrame): ProgressFrame {
   if (carried === null || carried.crawlId === null || carried.crawlId !== progress.crawlId) return progress
   return {
@@ -175,21 +175,21 @@ export function addCarried({ carried }: TrackedJob, progress: ProgressFrame): Pr
   }
 }
 
-/** Notes a page that could not be had. */
+/** Records a page that could not be fetched or stored. */
 export function noteError({ trouble }: TrackedJob, { url, kind, code, message }: ErrorFrame): void {
   if (trouble.errorUrls.length >= MAX_LISTED) return
   const reason = message ?? (code === null ? kind : `${kind}, answered ${code}`)
   trouble.errorUrls.push({ url, reason })
 }
 
-/** Notes an address that the scope refused, if that is what a change of the queue is. */
+/** Records an address that the scope refused; ignores other queue changes. */
 export function noteFiltered({ trouble }: TrackedJob, { action, url, reason }: QueueFrame): void {
   if (action !== 'drop' || reason === null || !FILTERS.has(reason)) return
   trouble.filtered++
   if (trouble.filteredUrls.length < MAX_LISTED) trouble.filteredUrls.push({ url, reason })
 }
 
-/** A job as others see it. */
+/** Creates the public view of a job, with secrets masked. */
 export function viewOf(job: TrackedJob, now: number): JobView {
   const { id, order, child, meter, trouble } = job
   const { errorUrls, filtered, filteredUrls } = trouble
@@ -218,7 +218,7 @@ export function viewOf(job: TrackedJob, now: number): JobView {
   }
 }
 
-/** A job as the log keeps it. */
+/** Creates the record of a job for the log. */
 export function recordOf(job: TrackedJob): JobRecord {
   const { id, order, mark, status, createdAt, startedAt, endedAt, crawlId, sourceId, restarts, problem } = job
   return {

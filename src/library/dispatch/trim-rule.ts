@@ -4,13 +4,13 @@ import type { JobLog, TrimRule } from '../job-log.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** Whoever else waits for the processor gets it between two parts of the work. */
+/** Pause between two parts of the work, so that other work can run. */
 const REST_MS = 25
 
 /**
- * What of the history of jobs is kept. A queue event takes about 250 bytes with its indexes, so the log stays near 125 MB however
- * long a server runs: the newest 50,000 events of a job show what it did last, 500,000 are ten such jobs, and after 30 days nobody
- * asks why one address was dropped. Problems, milestones and jobs are few and small, so they are kept for years.
+ * Retention of the job history. A queue event takes about 250 bytes with its indexes, so the log stays near 125 MB. The newest 50,000
+ * events of a job show its recent activity, and 500,000 cover ten such jobs. After 30 days dropped addresses no longer matter. Problems,
+ * milestones and jobs are few and small, so they are kept for years.
  */
 export const TRIM_DEFAULTS: Omit<TrimRule, 'eventsSince'> & { readonly eventsForMs: number } = {
   eventsPerJob: 50_000,
@@ -20,13 +20,13 @@ export const TRIM_DEFAULTS: Omit<TrimRule, 'eventsSince'> & { readonly eventsFor
   eventsForMs: 30 * DAY_MS,
 }
 
-/** The rule as it is at a moment. */
+/** The retention rule at a point in time. */
 function createTrimRule(now: number): TrimRule {
   const { eventsForMs, ...rule } = TRIM_DEFAULTS
   return { ...rule, eventsSince: now - eventsForMs }
 }
 
-/** Trims a history of jobs now and every hour, until it is told to end. */
+/** Trims a history of jobs now and every hour, until aborted. */
 export async function keepTrimmed(
   jobLog: () => Promise<JobLog>,
   clock: Clock,

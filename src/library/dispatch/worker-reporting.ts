@@ -4,40 +4,40 @@ import type { JobAsk, WorkerReport, Workers } from '../workers.ts'
 import type { DispatcherLog, JobRuns } from './job-runs.ts'
 import type { Done, TrackedJob } from './tracked-job.ts'
 
-/** What a worker tells of itself, and what it is made of. */
+/** Options of {@link createReporting}. */
 export interface ReportingOptions {
   readonly workers: Workers
   readonly about: Pick<WorkerReport, 'id' | 'name' | 'version' | 'isServer' | 'slots'>
   readonly clock: Clock
-  /** The process of a number, as one that runs crawls. */
+  /** Names a crawl process by its pid, in the form that the library stores as runner. */
   readonly runnerOf: (pid: number) => string
   readonly runs: JobRuns
-  /** What it helps others with. */
+  /** Jobs of other workers that this worker helps with. */
   readonly helping: { readonly jobs: readonly TrackedJob[]; readonly done: Done }
   readonly log?: DispatcherLog | undefined
 }
 
-/** Says that a worker is there, and does what is asked of its jobs. */
+/** Sends the heartbeats of a worker and carries out commands for its jobs. */
 export interface Reporting {
-  /** Counts what a job did here that is not run here any more. */
+  /** Adds the work of a job that no longer runs here to the totals. */
   noteLeft(job: TrackedJob): void
-  /** Reports for the first time, then again and again. */
+  /** Sends the first report, then keeps reporting. */
   start(): Promise<void>
-  /** Reports at once. */
+  /** Reports now. */
   wake(): void
-  /** Says that it takes nothing new. */
+  /** Reports that the worker takes no new jobs. */
   drain(): void
   close(): Promise<void>
 }
 
-/** How often a worker says that it is there, and looks what is asked of its jobs when nobody wakes it. */
+/** Heartbeat interval, and poll interval for commands when no notification arrives. */
 const REPORT_MS = 1000
 
-/** Creates what reports. */
+/** Creates the reporting of a worker. */
 export function createReporting({ workers, about, clock, runnerOf, runs, helping, log }: ReportingOptions): Reporting {
   const startedAt = clock.now()
   const closing = new AbortController()
-  /** The processes that others know of, by their jobs. */
+  /** Processes already reported to the library, by job. */
   const held = new Map<string, string>()
   const done = { visits: 0, bytes: 0 }
   let wake = new AbortController()
@@ -68,7 +68,7 @@ export function createReporting({ workers, about, clock, runnerOf, runs, helping
     if (end !== null && job.askedEnd === null) runs.stop(job, end)
     if (isPaused !== job.paused) runs.command(job, isPaused)
   }
-  /** Whoever takes the job after this worker has to know which process has lost it. */
+  /** The worker that takes the job next must know which process had it. */
   const noteHolders = async () => {
     for (const job of runs.running) {
       const holder = holderOf(job)
@@ -117,7 +117,7 @@ export function createReporting({ workers, about, clock, runnerOf, runs, helping
   }
 }
 
-/** More is not known of a speed. */
+/** Measured rates are no more precise than two decimals. */
 function round(speed: number): number {
   return Math.round(speed * 100) / 100
 }

@@ -11,16 +11,16 @@ test.each([
   ['name', 'a\u200bb', 'contains an invisible character'],
   ['name', 'a\u{e0041}b', 'contains an invisible character'],
   ['name', '\ud800', 'contains an invisible character'],
-] as const)('the %s %j is refused', (what, label, problem) => {
+] as const)('checkLabel rejects the %s %j', (what, label, problem) => {
   expect(() => checkLabel(what, label)).toThrow(problem)
 })
 
-test('other labels are taken as they are, without space around them', () => {
+test('checkLabel accepts other labels and trims them', () => {
   for (const label of ['5.2.0', 'next, maybe', 'Größe', '手册', 'a b'])
     expect(checkLabel('name', ` ${label} `)).toBe(label)
 })
 
-test('what cannot be a label by its address is called by what is left of that', async () => {
+test('a default name drops characters that a label cannot contain', async () => {
   const library = await stageLibrary()
   const { name } = await addSource(library, { url: 'file:///srv/a%0Ab@c/', isOwnFolder: true })
   expect(name).toBe('a-b-c')

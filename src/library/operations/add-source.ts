@@ -12,16 +12,16 @@ import { withScheme } from '../../core/url/with-scheme.ts'
 import { type Library, machineOf } from '../library.ts'
 import { DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
 
-/** What a source is made from. */
+/** Input for a new source. */
 export interface SourceInput {
-  /** Where a site starts; or a tree of files: an archive of the web, a repository of git, a package, in any form of their addresses. */
+  /** Start address of a site, or a tree of files: a web archive, a Git repository or a package, in any form of their addresses. */
   readonly url: string
   /**
-   * Whether it may be a folder, file or repository of this machine. Only whoever owns the machine may say so, never a page or a request.
+   * Allows a folder, file or repository on this machine. Only the owner of the machine may set this, never a page or a request.
    * @default false
    */
   readonly isOwnFolder?: boolean
-  /** Whether it is made of what is imported for its address, which is one of the web then. @default false */
+  /** Whether the source consists of imported chunks for a web address. @default false */
   readonly isImported?: boolean
   /** @default the host, with the path where there is one; of a tree, the end of its address */
   readonly name?: string | undefined
@@ -30,7 +30,7 @@ export interface SourceInput {
   readonly settings?: Partial<SourceSettings>
 }
 
-/** Records a source. Nothing is fetched. */
+/** Stores a new source without fetching anything. */
 export async function addSource(library: Library, input: SourceInput): Promise<Source> {
   const start = findAddress(library, input)
   const scope = resolveScope(DEFAULT_SCOPE, input.scope ?? {})
@@ -51,18 +51,18 @@ export async function addSource(library: Library, input: SourceInput): Promise<S
   return source
 }
 
-/** Which machine something is on that is added, where that may be another than the one that reads it. */
+/** Records the machine of a local tree if workers on other machines share the library. */
 function machineFor({ workers, runner }: Library, start: string): Pick<SourceSettings, 'machine'> {
   return workers === undefined || !isOwnPlace(start) ? {} : { machine: machineOf(runner) }
 }
 
-/** Where what is meant starts. */
+/** Returns the start address of the source. */
 function findAddress(library: Library, input: SourceInput): string {
   if (input.isImported === true) return writeImportUrl(parseStart(input.url).href)
   return findTree(library, input) ?? parseStart(input.url).href
 }
 
-/** The address of the tree of files that is meant; undefined for a web site. What is on this machine is for its owner alone. */
+/** Returns the address of a tree of files; undefined for a web site. Local trees require `isOwnFolder`. */
 export function findTree(
   { trees }: Pick<Library, 'trees'>,
   { url, isOwnFolder = false }: Pick<SourceInput, 'url' | 'isOwnFolder'>,
@@ -73,8 +73,8 @@ export function findTree(
 }
 
 /**
- * Reads the address of an archive of the web, a repository elsewhere or a package; undefined for anything else. Refused with a password
- * in it, which would be stored and shown.
+ * Parses the address of a web archive, remote repository or package; undefined for anything else. Throws if it contains a password or
+ * token, which would be stored and shown.
  */
 export function parseFarTree(text: string): string | undefined {
   const address = parseTreeUrl(withScheme(text))
@@ -92,11 +92,11 @@ export function parseFarTree(text: string): string | undefined {
   throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem })
 }
 
-/** Parameters of addresses that were signed for somebody, and of those that tell who asks. */
+/** Query parameters of signed addresses and access tokens. */
 const SECRET_PARAMETER =
   /^(?:x-(?:amz|goog|oss)-.*|sig|signature|token|.*[_-]token|.*api[_-]?key|auth|authorization|key-pair-id|policy)$/i
 
-/** Refuses what is said of a tree where it says nothing. */
+/** Throws if tree settings do not apply to the kind of tree. */
 function checkTree(url: string, { ref, path }: SourceSettings['tree']): void {
   const kind = treeKindOf(url)
   if (ref !== null && kind !== 'repository') {
@@ -115,7 +115,7 @@ function checkTree(url: string, { ref, path }: SourceSettings['tree']): void {
   }
 }
 
-/** A scope with what was given on top; its patterns are checked. */
+/** Merges scope options and validates their patterns. */
 export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
   const scope = { ...base, ...given }
   for (const pattern of [...scope.allow, ...scope.block]) {
@@ -128,7 +128,7 @@ export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
 
 const OWNER_ADDS = 'what is on a machine is added there by its owner, with `pharos add <path>`'
 
-/** Reads an address that a person gave to begin with; refused when it is none, or carries credentials. */
+/** Parses a start address from user input; throws if it is not an address or contains credentials. */
 export function parseStart(text: string): URL {
   const url = URL.parse(withScheme(text)) ?? undefined
   const shown = hideCredentials(text)
@@ -157,7 +157,7 @@ export function parseStart(text: string): URL {
   return url
 }
 
-/** `https://docs.example/v2/guide/` → `docs.example/v2/guide`, `file:///home/me/docs/` → `docs` */
+/** Examples: `https://docs.example/v2/guide/` → `docs.example/v2/guide`, `file:///home/me/docs/` → `docs` */
 function nameOf(start: string): string {
   const { host, pathname } = new URL(readImportUrl(start))
   const kind = treeKindOf(start)
@@ -167,15 +167,15 @@ function nameOf(start: string): string {
   return toName(decodePath(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '')) || '/'
 }
 
-/** A text as the name of a source. */
+/** Converts a text to a valid source name. */
 export function toName(text: string): string {
   return text.replace(/^@/, '').replaceAll('@', '-').replaceAll(INVISIBLE, '-')
 }
 
-/** Control characters, line ends, directions of writing, and whatever else cannot be seen or typed. */
+/** Control characters, line breaks, bidirectional marks and other invisible characters. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** Reads the name or version of a source. `@` stands between the two, and both are shown in lines of text. */
+/** Validates the name or version of a source. `@` separates the two, and both appear in single lines of text. */
 export function checkLabel(what: 'name' | 'version', label: string): string {
   const shown = `the ${what} ${JSON.stringify(label)}`
   if (label.trim() === '') throw new PharosError('USAGE', { problem: `${shown} is empty` })

@@ -25,23 +25,23 @@ import { beginRun, NO_PROGRESS, requireAnalyses } from './begin-run.ts'
 import { listSourcesAt } from './milestones-met.ts'
 import { ANALYSIS_JOB, listReached } from './reached-milestones.ts'
 
-/** What is asked for. */
+/** Input of an analysis run. */
 export interface AnalyseInput {
-  /** What is left out is as {@link RunOptions} says. A run that was broken off is taken up where the same is asked for, or nothing. */
+  /** Missing options have the defaults of {@link RunOptions}. An interrupted run is resumed if the options are the same or none. */
   readonly options?: Partial<RunOptions>
-  /** A run that was recorded for this process. */
+  /** Id of a run recorded for this process. */
   readonly runId?: string
-  /** Whether a run that is aborted is over, until somebody asks for it again, or waits for the next process. @default false */
+  /** Leaves an aborted run open for the next process instead of cancelling it. @default false */
   readonly isLeft?: boolean
-  /** Pages that are written at once. @default 100 */
+  /** Number of pages per batch. @default 100 */
   readonly batch?: number
   /** @default that of this program */
   readonly analyse?: AnalysePage
 }
 
-/** What happens in a run. */
+/** Events of a run. */
 export type AnalysisEvent =
-  /** It began, or goes on where it was broken off. */
+  /** The run has started or resumed. */
   | { readonly type: 'started'; readonly run: AnalysisRun; readonly isResumed: boolean }
   | ({ readonly type: 'stage' } & Pick<RunEvent, 'stage' | 'message' | 'details'>)
   | { readonly type: 'progress'; readonly stage: RunStage; readonly progress: RunProgress }
@@ -49,15 +49,14 @@ export type AnalysisEvent =
   | { readonly type: 'ended'; readonly run: AnalysisRun }
 
 const BATCH = 100
-/** After so long others have written to the library. */
+/** After this time, other processes may have added pages. */
 const FRESH_MS = 3_600_000
-/** Pages that could not be analysed and are named in one run. */
+/** Maximum number of failed pages listed per run. */
 const MOST_NAMED = 100
 
 /**
- * Analyses what is stored: pages that have not been by this version and gazetteer, hosts, and what they have come to. Everything is
- * kept in batches together with how far the run is, so that one that was killed goes on from there and ends as if nothing had
- * happened. Refused with `ANALYSIS_RUNNING` while another one goes on.
+ * Analyses stored pages not yet analysed with this version and gazetteer, then hosts, then milestones. Every batch saves the progress in
+ * its own transaction, so a killed run resumes there with the same result. Throws `ANALYSIS_RUNNING` while another run is active.
  */
 export async function* analyseLibrary(
   library: Library,
@@ -92,11 +91,11 @@ class ActiveRun {
   readonly #analyse: AnalysePage
   #run: AnalysisRun
   #places: PlaceMatcher = NO_PLACES
-  /** Countries of hosts, as they were at the beginning of the run. */
+  /** Countries of hosts, as determined at the start of the run. */
   readonly #countries = new Map<string, string | null>()
   #named = 0
   #isOver = false
-  /** Somebody else has taken it over. */
+  /** Set when another process has taken the run over. */
   isLost = false
 
   constructor(
@@ -119,14 +118,14 @@ class ActiveRun {
     return this.#run.progress
   }
 
-  /** What it came to, as it is kept. */
+  /** Summary to store. */
   get summary(): Readonly<Record<string, unknown>> {
     const { lastPage, totalPages, gazetteerRevision, ...counts } = this.#progress
     const { analysisVersion, dryRun } = this.#options
     return { analysisVersion, gazetteerRevision, dryRun, ...counts }
   }
 
-  /** Goes through all stages, from the one on in which it was broken off. */
+  /** Executes all stages, starting with the interrupted one. */
   async *goThrough(): AsyncGenerator<AnalysisEvent, void> {
     this.#places = await openPlaces(this.#library)
     await this.#lookAgain()
@@ -148,8 +147,8 @@ class ActiveRun {
   }
 
   /**
-   * Has a run that was broken off begin with the first page again where others may be pending by now: by another gazetteer, or after
-   * a while. What it has done is not, and what is done again counts again. Of a dry run nothing was kept, so that it begins anew.
+   * Restarts an interrupted run at the first page if other pages may be pending: after a change of the gazetteer, or after an hour.
+   * Finished pages are not pending; pages analysed again count again. A dry run stored nothing, so its counts start over.
    */
   async #lookAgain(): Promise<void> {
     const { stage, startedAt } = this.#run
@@ -180,7 +179,7 @@ class ActiveRun {
     return Math.min(count, this.#options.pageLimit ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Counts the pages anew once as many are analysed as there were: a crawl may have added others meanwhile. */
+  /** Recounts pages once the expected number is done, because a crawl may have added more. */
   async #withTotal(progress: RunProgress): Promise<RunProgress> {
     const { pages, totalPages, lastPage } = progress
     if (pages < totalPages) return progress
@@ -193,7 +192,7 @@ class ActiveRun {
     return { version, revision: this.#places.revision, classifierVersion: CLASSIFIER_VERSION }
   }
 
-  /** Decides where hosts are at home before their pages are looked at, so that all of them are by the same. */
+  /** Determines the countries of hosts before their pages are analysed, so that all pages use the same country. */
   async #settleLocales(): Promise<void> {
     if (this.#options.skipPages || this.#options.dryRun) return
     for (const [i, host] of (await this.#analyses.listHosts(null)).entries()) {
@@ -201,7 +200,7 @@ class ActiveRun {
       const kept = await this.#analyses.readLocale(host)
       const isKept = kept?.countryCode === locale.countryCode && kept.confidence === locale.confidence
       if (!isKept) await this.#analyses.writeLocale(host, locale)
-      // There may be many: a sign of life now and then, and others have their turn.
+      // Sends a heartbeat every so often and yields, because there may be many hosts.
       if (i % BATCH === BATCH - 1) await this.#change({})
       await this.#library.clock.sleep(0, this.#signal)
     }
@@ -212,7 +211,7 @@ class ActiveRun {
     return named.countryCode === null ? judgeLocale(host, await this.#analyses.listTitleCountries(host)) : named
   }
 
-  /** The country of a host, as it was decided; one that has come meanwhile has it decided now. */
+  /** Returns the country of a host, and determines it now for a host added meanwhile. */
   async #countryOf(host: string): Promise<string | null> {
     const known = this.#countries.get(host)
     if (known !== undefined) return known
@@ -231,10 +230,10 @@ class ActiveRun {
     yield await this.#tell('pages: beginning', { after: this.#progress.lastPage })
     for (let pages = await this.#nextPages(); pages.length > 0; pages = await this.#nextPages()) {
       yield* this.#analyseBatch(pages)
-      // Whoever else waits for this process gets it between two batches.
+      // Yields between batches so that other work can run.
       await this.#library.clock.sleep(0, this.#signal)
     }
-    // Pages that were removed meanwhile are not missing.
+    // Pages removed meanwhile do not count as missing.
     await this.#change({ progress: { ...this.#progress, totalPages: this.#progress.pages } })
     const { pages, articles, navs, others, places, hubs, failed } = this.#progress
     yield await this.#tell(`pages: ${pages} done`, { pages, articles, navs, others, places, hubs, failed })
@@ -257,7 +256,7 @@ class ActiveRun {
         const context = hostCountry === null ? {} : { hostCountry }
         done.push({ page, analysed: this.#analyse(page.page, this.#places, context) })
       } catch (error) {
-        // One page that nobody foresaw must not keep all others from being analysed; the next run tries it again.
+        // An unexpected failure of one page must not stop the run; the next run retries the page.
         failures.push({ page, problem: messageOf(error) })
       }
     }
@@ -273,7 +272,7 @@ class ActiveRun {
     yield { type: 'progress', stage: 'pages', progress }
   }
 
-  /** Hubs by their first pages; one whose first page is not stored counts with the page that makes it known. */
+  /** Counts hubs by their first pages; a hub whose first page is not stored counts with the page that revealed it. */
   async #countHubs(
     done: readonly { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[],
   ): Promise<number> {
@@ -296,7 +295,7 @@ class ActiveRun {
       return
     }
     yield await this.#tell('hosts: beginning')
-    // One that was broken off in the middle looks at all of them again, which is quick and gives the same.
+    // A resumed run repeats this stage from the start, because it is fast and deterministic.
     let progress = { ...this.#progress, domains: 0, news: 0 }
     for (const host of await this.#analyses.listHosts(domainLimit)) {
       this.#signal.throwIfAborted()
@@ -321,7 +320,7 @@ class ActiveRun {
     let milestones = 0
     for (const note of listReached(await this.#analyses.listAchievements(), this.#holder.id)) {
       const kept = await this.#findNoted(note)
-      // Counted where this very run has noted it before it was broken off.
+      // Also counts milestones that this run recorded before its interruption.
       if (kept !== undefined && kept.details?.['runId'] !== this.#holder.id) continue
       milestones++
       if (kept !== undefined) continue
@@ -333,7 +332,7 @@ class ActiveRun {
     yield await this.#tell(`milestones: ${milestones} ${dryRun ? 'would be noted' : 'noted'}`)
   }
 
-  /** A milestone as somebody has noted it; what was noted before its site was removed and added again is of another time. */
+  /** Finds a recorded milestone, ignoring one from before the site was removed and added again. */
   async #findNoted({ kind, scope }: NoteFrame): Promise<KeptNote | undefined> {
     const { jobLog, store } = this.#library
     const host = scope ?? ''
@@ -343,7 +342,7 @@ class ActiveRun {
     return isOfNow ? newest : undefined
   }
 
-  /** Keeps pages and how far the run is, together. */
+  /** Stores pages and progress in one transaction. */
   async #keep(progress: RunProgress, pages: Parameters<Analyses['write']>[1]): Promise<void> {
     const of = { revision: this.#places.revision, now: this.#library.clock.now() }
     if (!(await this.#analyses.write(this.#holder, pages, progress, of))) this.#lose()
@@ -362,7 +361,7 @@ class ActiveRun {
     throw new PharosError('ANALYSIS_RUNNING', { run: this.#holder.id })
   }
 
-  /** Keeps something that happened, and tells it. */
+  /** Stores an event and returns it. */
   async #tell(message: string, details: RunEvent['details'] = null): Promise<AnalysisEvent> {
     const { id: runId } = this.#holder
     const { stage } = this.#run
@@ -374,13 +373,13 @@ class ActiveRun {
     const now = this.#library.clock.now()
     const ended = { ...change, endedAt: now, heartbeatAt: now }
     this.#isOver = true
-    // One that cannot be written ends by itself: its sign of life grows old.
+    // If this write fails, the run still ends, because its heartbeat becomes stale.
     await this.#analyses.changeRun(this.#holder, ended).catch(() => false)
     this.#run = { ...this.#run, ...ended }
     return this.#run
   }
 
-  /** Leaves what is not over to the next process. */
+  /** Leaves an unfinished run to the next process. */
   async leave(): Promise<void> {
     if (this.#isOver || this.isLost) return
     this.#isOver = true
@@ -388,7 +387,7 @@ class ActiveRun {
   }
 }
 
-/** What came of some pages. */
+/** Result of one batch of pages. */
 interface BatchResult {
   readonly pages: readonly PageToAnalyse[]
   readonly done: readonly { readonly analysed: AnalysedPage }[]
@@ -411,7 +410,7 @@ function addUp(before: RunProgress, { pages, done, hubs, failed }: BatchResult):
   }
 }
 
-/** The places that pages are looked through for. By names that cannot be read, all that were found would be lost. */
+/** Opens the place matcher. Throws if the name index is unreadable, because a run without it would delete all places found before. */
 async function openPlaces({ openPlaces: open, gazetteer }: Library): Promise<PlaceMatcher> {
   const places = (await open?.()) ?? NO_PLACES
   if (places.revision === '' && ((await gazetteer?.revision()) ?? '') !== '')

@@ -3,12 +3,12 @@ import { PharosError } from '../../core/errors.ts'
 import type { Analyses, AnalysisRun, RunOptions, RunProgress } from '../analyses.ts'
 import type { Library } from '../library.ts'
 
-/** A run gives a sign of life with every batch: one that has given none for so long has been left. */
+/** A run sends a heartbeat with every batch; without one for this long it counts as abandoned. */
 const STALE_MS = 60_000
-/** So long a run that was recorded for a process waits for it before anybody else may take it up. */
+/** How long a run recorded for a process waits for it before another process may take it. */
 const RESERVED_MS = 10_000
 
-/** How far a run is before it begins. */
+/** Progress of a run that has not started. */
 export const NO_PROGRESS: RunProgress = {
   pages: 0,
   totalPages: 0,
@@ -25,13 +25,13 @@ export const NO_PROGRESS: RunProgress = {
   gazetteerRevision: '',
 }
 
-/** Where what is found out about pages is kept. */
+/** Returns the analyses of a library, or throws if it has none. */
 export function requireAnalyses({ analyses }: Library): Analyses {
   if (analyses === undefined) throw new TypeError('Expected a library that keeps analyses, got one without')
   return analyses
 }
 
-/** Whether a run that is not over has been left by whoever worked on it. */
+/** Whether the process of an unfinished run has ended. */
 export function isRunLeft({ runner: { isGone }, clock }: Library, { runner, heartbeatAt }: AnalysisRun): boolean {
   const silentMs = Math.abs(clock.now() - heartbeatAt)
   if (runner === null) return silentMs >= RESERVED_MS
@@ -39,8 +39,8 @@ export function isRunLeft({ runner: { isGone }, clock }: Library, { runner, hear
 }
 
 /**
- * Begins a run for a runner, or takes up the last one: by its id where one is given, otherwise where it was broken off and the same is
- * asked for, or nothing. Without a runner it waits a moment for the process that it is recorded for.
+ * Starts a run for a runner, or resumes the last one: by id if given, otherwise if it was interrupted and the options are the same or none.
+ * Without a runner, the run is reserved briefly for the process it is recorded for.
  */
 export async function beginRun(
   library: Library,
@@ -70,7 +70,7 @@ async function requireOpen(analyses: Analyses, id: string): Promise<void> {
   if (!isOpen) throw new PharosError('RUN_UNKNOWN', { run: id })
 }
 
-/** What is asked of a run, checked, with what was left open. */
+/** Validates the options of a run and adds defaults. */
 export function fillOptions(given: Partial<RunOptions>): RunOptions {
   const { analysisVersion = ANALYSIS_VERSION, pageLimit = null, domainLimit = null } = given
   const { skipPages = false, skipDomains = false, dryRun = false, verbose = false } = given
@@ -89,13 +89,13 @@ function checkCount(name: string, value: number | null): void {
   throw new PharosError('USAGE', { problem: `${name}: expected a whole number from 1 up, got ${value}` })
 }
 
-/** How much is told changes nothing of what is done. Whoever asks for nothing in particular does not mean a dry run. */
+/** Whether the given options match a run. `verbose` does not affect the work; a request without options never resumes a dry run. */
 function isSame({ options }: AnalysisRun, given: Partial<RunOptions>, wanted: RunOptions): boolean {
   const { verbose, ...asked } = given
   if (Object.values(asked).every((value) => value === undefined)) {
     return !options.dryRun && options.analysisVersion === wanted.analysisVersion
   }
-  // The names of options are those of the type.
+  // The keys of `wanted` are exactly the option names.
   const names = Object.keys(wanted) as (keyof RunOptions)[]
   return names.every((name) => name === 'verbose' || options[name] === wanted[name])
 }

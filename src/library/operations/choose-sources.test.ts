@@ -22,7 +22,7 @@ beforeEach(async () => {
   library = await stageLibrary()
 })
 
-/** Adds sources by their labels. What has an exclamation mark is crawled to its end, the rest has only been begun. */
+/** Adds sources by label. Labels with an exclamation mark are crawled completely, the others only started. */
 async function add(...labels: string[]): Promise<Source[]> {
   const sources: Source[] = []
   for (const label of labels) {
@@ -46,8 +46,8 @@ async function find(query: VersionQuery): Promise<readonly [best: string | undef
   return [best?.version, message]
 }
 
-describe('finding a version', () => {
-  test('takes the newest that is complete, and says what it passed over', async () => {
+describe('findVersion', () => {
+  test('selects the newest complete version and names newer incomplete ones', async () => {
     await add('guide@5.2.0!', 'guide@5.10.0!', 'guide@6.0.0', 'guide', 'other@9.0.0!')
     const found = await findVersion(library, { name: 'guide' })
     expect(found.best?.version).toBe('5.10.0')
@@ -62,7 +62,7 @@ describe('finding a version', () => {
     )
   })
 
-  test('switches to a new version when it is complete', async () => {
+  test('switches to a new version once it is complete', async () => {
     const [, fresh] = await add('guide@5.0!', 'guide@6.0')
     expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('5.0')
     if (fresh === undefined) throw new Error('it was not added')
@@ -72,7 +72,7 @@ describe('finding a version', () => {
     expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('6.0')
   })
 
-  test('counts no crawl that was cut short or asked for a part', async () => {
+  test('ignores crawls that hit a page limit or had a narrower scope', async () => {
     const [, capped, narrowed] = await add('guide@5.0!', 'guide@6.0', 'guide@7.0')
     if (capped === undefined || narrowed === undefined) throw new Error('they were not added')
     const { summary } = await runCrawl(library, capped, { kind: 'recrawl', scope: { maxPages: 1 } }, site.origin)
@@ -83,7 +83,7 @@ describe('finding a version', () => {
     expect((await find({ name: 'guide' }))[0]).toBe('6.0')
   })
 
-  test('takes the newest where none is complete, and says so', async () => {
+  test('selects the newest version if none is complete, and says so', async () => {
     await add('guide@5.0', 'guide@5.1')
     expect(await find({ name: 'guide', target: '5.x' })).toEqual([
       '5.1',
@@ -104,7 +104,7 @@ describe('finding a version', () => {
     ])
   })
 
-  test('says that only a prerelease would do, and that there are no versions at all', async () => {
+  test('says if only a prerelease matches, or if there are no versions', async () => {
     await add('guide@6.0.0-rc.1!', 'plain!')
     expect(await find({ name: 'guide', target: '6.x' })).toEqual([
       '6.0.0-rc.1',
@@ -117,7 +117,7 @@ describe('finding a version', () => {
     ])
   })
 
-  test('names what an unknown name may have been meant for', async () => {
+  test('suggests similar names for an unknown one', async () => {
     await add('guide@5.0!', 'manual!')
     await expect(find({ name: 'guid' })).rejects.toMatchObject({
       code: 'SOURCE_UNKNOWN',
@@ -129,8 +129,8 @@ describe('finding a version', () => {
   })
 })
 
-describe('choosing sources', () => {
-  test('means all of them where nothing is said, or all versions', async () => {
+describe('chooseSources', () => {
+  test('selects all sources by default, or all versions with *', async () => {
     await add('guide@5.0!', 'guide@6.0', 'manual!')
     const partial = expect.arrayContaining(['guide@6.0 is PARTIAL: interrupted: 1 address not read'])
     expect(await choose({ version: '*' })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
@@ -143,13 +143,13 @@ describe('choosing sources', () => {
     expect((await choose({ sources: [] }))[0]).toEqual(['guide@5.0', 'manual', 'manual@2'])
   })
 
-  test('leaves out what is not complete where something of its name is, and says so', async () => {
+  test('leaves out an incomplete source if a complete one has the same name, and says so', async () => {
     await add('guide@5.0!', 'guide@6.0', 'manual', 'faq@1', 'faq@2')
     expect(await choose({})).toEqual([
       ['guide@5.0', 'manual', 'faq@1', 'faq@2'],
       ['left out, since not complete yet: guide@6.0; name it to search it'],
     ])
-    // No hit: the pages that were not read may have the answer.
+    // Without hits, unread pages may contain the answer.
     expect((await searchLibrary(library, { query: 'xyzzy' })).notices).toEqual(
       expect.arrayContaining(
         ['manual', 'faq@1', 'faq@2'].map((label) => `${label} is PARTIAL: interrupted: 1 address not read`),
@@ -163,7 +163,7 @@ describe('choosing sources', () => {
     expect((await chooseSources(library, {})).isAll).toBe(false)
   })
 
-  test('by a version in a name and another beside it takes what both allow, or refuses', async () => {
+  test('combines a version in the name with the version option, or throws', async () => {
     await add('guide@5.1.0!', 'guide@5.2.0!', 'guide@6.0.0!', 'guide@5.3.0')
     const chosen = async (text: string, version: string) => (await choose({ sources: [text], version }))[0]
     expect(await chosen('guide@5.x', '5.1.0')).toEqual(['guide@5.1.0'])
@@ -182,7 +182,7 @@ describe('choosing sources', () => {
     await expect(choose({ sources: ['guide@7'], version: '5.x' })).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
   })
 
-  test('by a name alone means its newest complete version', async () => {
+  test('resolves a name alone to its newest complete version', async () => {
     await add('guide@5.0!', 'guide@5.1!', 'guide@6.0', 'manual!')
     expect(await choose({ sources: ['guide', 'manual'] })).toEqual([
       ['guide@5.1', 'manual'],
@@ -190,7 +190,7 @@ describe('choosing sources', () => {
     ])
   })
 
-  test('by id, label, range or start names each once', async () => {
+  test('resolves ids, labels, ranges and start addresses, each source once', async () => {
     const [guide] = await add('guide@5.0!', 'guide@5.1!', 'manual@1!')
     await addSource(library, { url: `${site.origin}/elsewhere/`, name: 'faq' })
     expect((await choose({ sources: [guide?.id ?? ''] }))[0]).toEqual(['guide@5.0'])
@@ -204,7 +204,7 @@ describe('choosing sources', () => {
     await expect(choose({ sources: [`${site.origin}/`] })).rejects.toMatchObject({ code: 'USAGE' })
   })
 
-  test('A search says that a source it cites is PARTIAL, until the pages beyond the cap are read', async () => {
+  test('a search reports a cited source as PARTIAL until the pages beyond the cap are read', async () => {
     const source = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 1 } })
     await runCrawl(library, source, { kind: 'add' }, site.origin)
     const query = 'words enough'
@@ -213,13 +213,13 @@ describe('choosing sources', () => {
     expect(named.notices).toEqual([partial])
     expect(named.partial.map(({ source: { name }, shortfall: { cap } }) => [name, cap])).toEqual([['guide', 1]])
     expect(await searchLibrary(library, { query })).toMatchObject({ notices: [partial], partial: [] })
-    // An answer without a hit may miss the pages that were not read.
+    // Unread pages may contain the answer.
     expect(await searchLibrary(library, { query: 'xyzzy' })).toMatchObject({ notices: [partial] })
     await runCrawl(library, source, { kind: 'recrawl', scope: { maxPages: 5 } }, site.origin)
     expect(await searchLibrary(library, { query, sources: ['guide'] })).toMatchObject({ notices: [], partial: [] })
   })
 
-  test('A search says nothing of a PARTIAL source that it does not cite', async () => {
+  test('a search does not mention a PARTIAL source that it does not cite', async () => {
     const guide = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 1 } })
     await runCrawl(library, guide, { kind: 'add' }, site.origin)
     const other = await addSource(library, { url: `${site.origin}/two`, name: 'other' })
@@ -229,7 +229,7 @@ describe('choosing sources', () => {
     expect(notices).toEqual([])
   })
 
-  test('by a version holds for the sources that are named', async () => {
+  test('applies a version to the named sources', async () => {
     await add('guide@5.0!', 'guide@6.0!', 'manual!')
     expect((await choose({ sources: ['guide'], version: '5.x' }))[0]).toEqual(['guide@5.0'])
     expect((await choose({ sources: ['guide@6.0'], version: '>=5' }))[0]).toEqual(['guide@6.0'])
@@ -244,7 +244,7 @@ describe('choosing sources', () => {
     })
   })
 
-  test('by a version alone holds for every name that has it', async () => {
+  test('applies a version without names to every name that has it', async () => {
     await add('guide@5.0!', 'guide@6.0!', 'manual@5.3!', 'plain!')
     expect(await choose({ version: '5.x' })).toEqual([
       ['guide@5.0', 'manual@5.3'],
@@ -257,7 +257,7 @@ describe('choosing sources', () => {
     })
   })
 
-  test('by a name that is there without a version as well says so', async () => {
+  test('says if a name also exists without a version', async () => {
     await add('guide!', 'guide@5.0!')
     expect(await choose({ sources: ['guide'] })).toEqual([
       ['guide@5.0'],
@@ -265,14 +265,14 @@ describe('choosing sources', () => {
     ])
   })
 
-  test('refuses what is unknown', async () => {
+  test('throws for unknown sources', async () => {
     await add('guide@5.0!')
     for (const text of ['giude', 'other@5.0', '@5.0', '', 'https://nowhere.invalid/']) {
       await expect(choose({ sources: ['guide', text] })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
     }
   })
 
-  test('answers any text with sources of the library, or with what is wrong', async () => {
+  test('resolves any text to sources of the library or throws a PharosError', async () => {
     await addSource(library, { url: `${site.origin}/`, name: 'guide', version: '5.0' })
     await addSource(library, { url: `${site.origin}/`, name: 'guide', version: '^5||x' })
     const text = fc
@@ -293,7 +293,7 @@ describe('choosing sources', () => {
     )
   })
 
-  test('leaves it to other verbs to ask which version is meant', async () => {
+  test('findSource asks which version is meant', async () => {
     await add('guide@5.0!', 'guide@6.0!')
     await expect(findSource(library, 'guide')).rejects.toMatchObject({
       code: 'USAGE',

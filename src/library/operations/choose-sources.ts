@@ -14,31 +14,31 @@ import {
 } from './find-version.ts'
 import { readShortfall } from './source-status.ts'
 
-/** Which sources are to be searched. */
+/** Selects the sources to search. */
 export interface SourceChoiceInput {
-  /** Ids, names, name@version, name@range or start URLs. @default all sources */
+  /** Ids, names, name@version, name@range or start addresses. @default all sources */
   readonly sources?: readonly string[] | undefined
-  /** A version, a range, a name such as `stable`, `latest`, or `*` for all versions. */
+  /** A version, a range, a label such as `stable`, `latest`, or `*` for all versions. */
   readonly version?: string | undefined
 }
 
-/** The sources that are meant. */
+/** The selected sources. */
 export interface ChosenSources {
   readonly sources: readonly Source[]
-  /** What a reader has to know about the choice, one sentence each. */
+  /** Notices about the selection, one sentence each. */
   readonly notices: readonly string[]
-  /** Whether these are all there are. */
+  /** Whether every source is selected. */
   readonly isAll: boolean
-  /** Ids of those that are not complete, as far as there are several of their name: such a one is no better for being newer. */
+  /** Ids of incomplete sources among those that share a name; an incomplete newer version is not preferred. */
   readonly incomplete: ReadonlySet<string>
 }
 
-/** The sources that are meant, and what has to be said about them. */
+/** Selected sources and notices about them. */
 type Choice = Pick<ChosenSources, 'sources' | 'notices'>
 
 /**
- * Chooses the sources that are meant. A name alone means its newest complete version; without names and version everything is
- * meant that is complete, or the only one of its name. A version without names holds for every name that has it.
+ * Selects sources. A name alone selects its newest complete version. Without names and version, every complete source is selected, and any
+ * source that is the only one of its name. A version without names applies to every name that has it.
  */
 export async function chooseSources(
   library: Library,
@@ -56,16 +56,16 @@ export async function chooseSources(
   return { sources, notices: [...notices, ...half], isAll: sources.length === all.length, incomplete }
 }
 
-/** Sources that lack pages, each in a sentence; many that were not asked for by name in one. */
+/** Describes sources that lack pages, one sentence each; many sources not requested by name share one sentence. */
 export function writePartial(partial: readonly PartialSource[], isNamed: boolean): string[] {
   if (isNamed || partial.length <= MAX_PARTIAL) return partial.map((one) => writeIncomplete(one.source, one.shortfall))
   return [`PARTIAL: ${partial.map(({ source }) => labelOf(source)).join(', ')}`]
 }
 
-/** At most this many sources that were not named are told to be partial in a sentence each. */
+/** Maximum number of partial sources described individually when none was requested by name. */
 const MAX_PARTIAL = 3
 
-/** Says which sources are imported only in part, as those are that are being imported: what is found may be of two states. */
+/** Reports sources whose import is incomplete: results may mix old and new pages. */
 async function listHalf({ store }: Library, sources: readonly Source[]): Promise<string[]> {
   const notices: string[] = []
   for (const source of sources) {
@@ -79,7 +79,7 @@ async function listHalf({ store }: Library, sources: readonly Source[]): Promise
   return notices
 }
 
-/** Lists the sources that lack pages, of the first of those given. */
+/** Lists the sources that lack pages, among the first ones given. */
 export async function listPartial(library: Library, sources: readonly Source[]): Promise<PartialSource[]> {
   const partial: PartialSource[] = []
   for (const source of sources.slice(0, MAX_LABELS)) {
@@ -90,7 +90,7 @@ export async function listPartial(library: Library, sources: readonly Source[]):
   return partial
 }
 
-/** Ids of the sources that are not complete, among those that share their name with others. */
+/** Returns the ids of incomplete sources among those that share their name with others. */
 async function findIncomplete(library: Library, all: readonly Source[]): Promise<ReadonlySet<string>> {
   const counts = new Map<string, number>()
   for (const { name } of all) counts.set(name, (counts.get(name) ?? 0) + 1)
@@ -101,7 +101,7 @@ async function findIncomplete(library: Library, all: readonly Source[]): Promise
   return incomplete
 }
 
-/** Everything but what is not complete where something else of its name is. */
+/** Leaves out incomplete sources if a complete one has the same name. */
 function leaveOut(all: readonly Source[], incomplete: ReadonlySet<string>): Choice {
   if (incomplete.size === 0) return { sources: all, notices: [] }
   const complete = new Set(all.filter(({ id }) => !incomplete.has(id)).map(({ name }) => name))
@@ -112,7 +112,7 @@ function leaveOut(all: readonly Source[], incomplete: ReadonlySet<string>): Choi
   return { sources: all.filter((source) => !isLeft(source)), notices }
 }
 
-/** What is meant by several texts. */
+/** Resolves several texts to sources. */
 async function chooseEach(
   library: Library,
   all: readonly Source[],
@@ -129,10 +129,10 @@ async function chooseEach(
   return { sources: [...chosen], notices: [...notices] }
 }
 
-/** Stands for all versions. */
+/** Selects all versions. */
 const ANY = '*'
 
-/** What is meant by one text. A version in it and one beside it have to hold both. */
+/** Resolves one text to sources. A version in the text and `version` must both match. */
 async function chooseNamed(
   library: Library,
   all: readonly Source[],
@@ -149,7 +149,7 @@ async function chooseNamed(
   return chooseAmong(library, await narrow(library, candidates, target), beside, text)
 }
 
-/** Of sources of one name those of a version. */
+/** Filters sources of one name by version. */
 async function narrow(library: Library, candidates: readonly Source[], target: string): Promise<readonly Source[]> {
   const { best, among } = await chooseVersion(library, candidates, target)
   if (best === null) throw unknownVersion(target, candidates[0]?.name ?? '', writeVersions(among))
@@ -158,7 +158,7 @@ async function narrow(library: Library, candidates: readonly Source[], target: s
   })
 }
 
-/** The version that is meant of sources of one name. */
+/** Selects the version among sources of one name. */
 async function chooseAmong(
   library: Library,
   candidates: readonly Source[],
@@ -177,7 +177,7 @@ async function chooseAmong(
   return { sources: [source], notices: [...writeChoice(source, choice), ...describeDoubts(choice)] }
 }
 
-/** The sources that a text can mean, and the version in it, where that is more than the label of one. */
+/** Returns the sources that a text may name, and the version in it unless that is part of a label. */
 function readText(
   all: readonly Source[],
   text: string,
@@ -190,7 +190,7 @@ function readText(
   return { candidates: all.filter(({ name }) => name === text.slice(0, at)), target: text.slice(at + 1).trim() }
 }
 
-/** The version that is meant, of every name that has it. */
+/** Selects a version for every name that has it. */
 async function chooseAll(library: Library, all: readonly Source[], version: string): Promise<Choice> {
   const asked = version.trim()
   if (asked === ANY || all.length === 0) return { sources: all, notices: [] }
@@ -215,19 +215,19 @@ async function chooseAll(library: Library, all: readonly Source[], version: stri
 
 const MAX_LABELS = 20
 
-/** Labels, as many as one wants to read. */
+/** Joins labels up to a readable number. */
 function writeSome(labels: readonly string[]): string {
   const more = labels.length - MAX_LABELS
   return more > 0 ? `${labels.slice(0, MAX_LABELS).join(', ')} and ${more} more` : labels.join(', ')
 }
 
-/** The error when no source of a name has a version. */
+/** Creates the error for a version that no source of the name has. */
 export function unknownVersion(version: string, name: string, versions: string): PharosError {
   const there = versions === '' ? '; there are none' : `; there are ${versions}`
   return new PharosError('VERSION_UNKNOWN', { version, name, versions: there })
 }
 
-/** Says which one was taken, where there was a choice. */
+/** Reports the selected version if there was a choice. */
 function writeChoice(source: Source, { versions, hasUnversioned }: VersionChoice): string[] {
   const others = [
     ...(versions.length > 1 ? [`versions: ${writeVersions(versions)}`] : []),

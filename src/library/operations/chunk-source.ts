@@ -7,10 +7,10 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { isTree } from '../tree.ts'
 
-/** So many pages are cut before others have their turn. */
+/** Number of pages chunked before yielding to other work. */
 const PAGES_AT_ONCE = 16
 
-/** The pages of a source as files of a pack, cut by the sizes of packs. */
+/** Converts the pages of a source to files of a pack, with the chunk sizes of packs. */
 export async function chunkSource(
   library: Library,
   source: Source,
@@ -20,9 +20,9 @@ export async function chunkSource(
   const files: ChunkedFile[] = []
   const isFile = isTree(source) && treeKindOf(source.url) !== 'import'
   for await (const { key, page } of store.listPages(source.id)) {
-    // A store that never waits would let nothing else happen until all is cut: no signal, no other request.
+    // Yields, because a store in memory never waits and would block signals and other requests until the end.
     if (files.length % PAGES_AT_ONCE === 0) await clock.sleep(0)
-    // What is kept of documents is Markdown, and so is what was imported; other files are kept as they are, and have no sections.
+    // Documents and imports are stored as Markdown; other files are stored verbatim and have no sections.
     if (isFile && trees?.keepsLines(key) === true && page.sections.length === 0) {
       files.push(await trees.cut(key, page.markdown, sizes))
       continue

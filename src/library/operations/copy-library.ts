@@ -7,28 +7,28 @@ import { isEmptyLibrary, planArrival } from './plan-arrival.ts'
 import { surveyOrigin } from './survey-origin.ts'
 import type { VerifiedTable } from './verify-copy.ts'
 
-/** What became of a copy. */
+/** Result of a copy. */
 export interface CopyResult {
-  /** Whether it was complete before. */
+  /** Whether the copy was already complete. */
   readonly isOld: boolean
-  /** Whether it went on with one that was broken off. */
+  /** Whether an interrupted copy was resumed. */
   readonly isResumed: boolean
   readonly sources: number
-  /** Rows that were written, without sources. */
+  /** Number of rows written, without sources. */
   readonly written: number
   readonly verified: readonly VerifiedTable[]
   readonly skipped: Arrival['plan']['skipped']
-  /** Crawls that run in the origin: the other library has them as they were when it was read. */
+  /** Number of crawls running in the origin: the target has them as they were when read. */
   readonly running: number
-  /** Jobs that waited or ran in the origin: the other library has them as stopped. */
+  /** Number of open jobs in the origin: the target has them as stopped. */
   readonly openJobs: number
-  /** How long each step took, in milliseconds. */
+  /** Duration of each step in milliseconds. */
   readonly took: Readonly<Record<CopyProgress['step'], number>>
 }
 
 /**
- * Copies all that a library holds into another: rows as they are, compared with what is there, so that a copy that was broken off at any
- * moment goes on by doing what is left. In the end everything is read once more from both and compared; only then the sources are seen.
+ * Copies all data of a library into another. Rows are compared with those already there, so that an interrupted copy resumes with the
+ * remaining ones. At the end both libraries are read and compared; only then the sources become visible.
  */
 export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
   const { from, to } = input
@@ -55,7 +55,7 @@ export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
   return { ...copied, skipped: arrival.plan.skipped, took }
 }
 
-/** One library may have been made of the other by other means, with all that it is known by: then there has to be nothing in it yet. */
+/** Throws if one library is a file-level copy of the other, with the same id, unless the target is empty. */
 async function refuseTwins(input: CopyInput, origin: string): Promise<void> {
   const { from, to } = input
   const isSame = from.store.location === to.store.location
@@ -75,7 +75,7 @@ function createTimer({ clock }: CopiedLibrary, took: Record<CopyProgress['step']
   }
 }
 
-/** Takes chunks and vectors into the indexes. Whoever breaks this off leaves it to the next who searches. */
+/** Builds the indexes of chunks and vectors. If interrupted, the next search builds them. */
 async function makeFindable({ to, signal, onProgress }: CopyInput): Promise<void> {
   onProgress?.({ step: 'indexing', label: 'chunk', done: 0, total: 0 })
   await to.store.tendIndex(signal)

@@ -6,10 +6,10 @@ import { HELD_TABLES, type HeldRow, type HeldTable, SOURCES, withoutNumber } fro
 import type { Arrival, ArrivalClaim, HeldView, NumberRange, RowChanges } from '../holdings.ts'
 import { type VerifiedTable, verifyTable } from './verify-copy.ts'
 
-/** Rows of a table, some at a time. */
+/** Rows of a table in batches. */
 type Batches = AsyncIterable<readonly HeldRow[]>
 
-/** Writes what the other library lacks or has otherwise; gives how many rows. */
+/** Writes rows that are missing or different in the target; returns their number. */
 export async function copyTables(copy: BegunCopy): Promise<number> {
   const { arrival, to } = copy
   const giveSign = createSign(copy)
@@ -21,7 +21,7 @@ export async function copyTables(copy: BegunCopy): Promise<number> {
       tell(copy, 'copying', table, done)
       await giveSign()
     }
-    // Nobody else writes what is read there.
+    // A moving view is safe, because no other process writes these rows.
     const compared = await to.holdings.view(
       async (there) => {
         const isThere = await there.has(table, rangeOf(table, arrival))
@@ -34,7 +34,7 @@ export async function copyTables(copy: BegunCopy): Promise<number> {
   return written
 }
 
-/** Compares all that both libraries hold now. */
+/** Compares all tables of both libraries. */
 export function verifyTables(copy: BegunCopy): Promise<VerifiedTable[]> {
   const giveSign = createSign(copy)
   return copy.to.holdings.view(async (there) => {
@@ -68,14 +68,14 @@ function verifyOne(
   return verifyTable(table, both, { isAlone, sha256: copy.from.sha256, onRows })
 }
 
-/** Lets everybody see what was copied. */
+/** Makes the copied sources visible. */
 export async function endCopy(copy: BegunCopy): Promise<void> {
   const { arrival, to, survey } = copy
   const sources = shiftRows(SOURCES, survey.sources, arrival.plan.offsets)
   await mustHold(copy, to.holdings.arrivals.end(claimOf(copy), sources))
 }
 
-/** What is copied. Beside what is there, rows that have a number only to be sorted by get another. */
+/** Lists the tables to copy. In a library with data, rows get new sort ids, so these columns are left out. */
 function listTables({ arrival }: BegunCopy): HeldTable[] {
   const { isAlone, skipped } = arrival.plan
   const tables = HELD_TABLES.filter(({ group }) => !skipped.some((one) => one.group === group))
@@ -103,7 +103,7 @@ async function* readOrigin({ view, to }: BegunCopy, table: HeldTable): Batches {
   }
 }
 
-/** Rows that were copied, with the numbers they have in the origin. */
+/** Reads copied rows of the target, with their ids in the origin. */
 async function* readTarget({ arrival }: BegunCopy, there: HeldView, table: HeldTable): Batches {
   for await (const rows of there.read(table, rangeOf(table, arrival))) {
     yield shiftRows(table, rows, arrival.plan.offsets, -1)
@@ -111,7 +111,7 @@ async function* readTarget({ arrival }: BegunCopy, there: HeldView, table: HeldT
 }
 
 async function* readNothing(): Batches {
-  // There is nothing to compare with.
+  // The target has no rows to compare with.
 }
 
 async function writeRows(copy: BegunCopy, table: HeldTable, changes: RowChanges): Promise<number> {
@@ -126,8 +126,8 @@ async function writeRows(copy: BegunCopy, table: HeldTable, changes: RowChanges)
 }
 
 /**
- * What may be done to a library: of rows that only the copy has, everything. What two may know of stays what it is, unless there was
- * nothing when the copy began; and is never removed, because others may have found it since.
+ * Limits changes by ownership. Own rows may change freely. Shared rows are overwritten only if the target was empty at the start, and never
+ * removed, because another crawl may have added them since.
  */
 function allowedChanges({ belonging }: HeldTable, changes: RowChanges, isAlone: boolean): RowChanges {
   if (belonging === 'own') return changes
@@ -136,7 +136,7 @@ function allowedChanges({ belonging }: HeldTable, changes: RowChanges, isAlone: 
   return { added, changed, removed: isAlone ? removed : [] }
 }
 
-/** The numbers that rows of a table were given in the other library; undefined where they have none. */
+/** Returns the ids reserved in the target for a table; undefined for tables without own ids. */
 function rangeOf({ belonging, columns, key }: HeldTable, { plan }: Arrival): NumberRange | undefined {
   const of = columns.find(({ name }) => name === key[0])?.of
   if (belonging !== 'own' || of === undefined) return undefined
@@ -153,10 +153,10 @@ function claimOf({ to: { clock, runner }, arrival: { origin } }: BegunCopy): Arr
   return { origin, holder: runner.id, now: clock.now() }
 }
 
-/** So often is there a sign of life at least while rows are read: others take over what has given none for a minute. */
+/** Minimum heartbeat interval while reading; after a minute without one, another process may take over. */
 const SIGN_MS = 5000
 
-/** Makes what gives signs of life, also where nothing is to be written. */
+/** Creates a function that sends heartbeats even if there is nothing to write. */
 function createSign(copy: BegunCopy): () => Promise<void> {
   const { arrival, to } = copy
   let last = to.clock.now()
@@ -168,7 +168,7 @@ function createSign(copy: BegunCopy): () => Promise<void> {
   }
 }
 
-/** Ends a copy that somebody else has taken over. */
+/** Throws if another process has taken the copy over. */
 async function mustHold({ to: { store } }: BegunCopy, done: Promise<boolean>): Promise<void> {
   if (!(await done)) throw new PharosError('COPY_RUNNING', { target: store.location })
 }

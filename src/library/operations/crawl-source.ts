@@ -27,29 +27,29 @@ import { openRendering } from './open-rendering.ts'
 import { keepMilestones, planCrawl, refuseUnprepared } from './plan-crawl.ts'
 import { hasSignOfLife } from './source-status.ts'
 
-/** What is asked of one crawl. */
+/** Options of one crawl. */
 export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly kind: CrawlKind
-  /** Fields sent to the origin of the start; never stored. */
+  /** Headers sent only to the origin of the start; never stored. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Leaves an interrupted crawl of the source as it is and begins a new one. @default false */
+  /** Starts a new crawl even if an interrupted one could be resumed. @default false */
   readonly isFresh?: boolean
-  /** How its pages are read, from now on: the source keeps it. @default as it keeps it */
+  /** Rendering mode, stored with the source for later crawls. @default as stored */
   readonly render?: Rendering
-  /** How its pages are cut, from now on: those that have not changed stay as they are, unless all are read again. @default as it keeps it */
+  /** Chunk profile, stored with the source. Unchanged pages keep their chunks unless all pages are read again. @default as stored */
   readonly chunks?: ChunkProfile
-  /** What may be asked of it while it runs, besides to stop. */
+  /** Commands for a running crawl, apart from stopping. */
   readonly control?: CrawlControl
   /**
-   * Of a folder that was read in full: the paths in it that may have changed. Nothing else is looked at. Refused with `CRAWL_UNFINISHED`
-   * where that is not enough to know what became of it. @default everything is looked at
+   * For a folder already read in full: paths that may have changed; nothing else is checked. Throws `CRAWL_UNFINISHED` if that cannot give
+   * a correct result. @default everything is checked
    */
   readonly focus?: readonly string[]
-  /** Pages that runs shortly before have removed, which count for the loss gate too. @default 0 */
+  /** Pages removed by recent runs, which count towards the loss gate. @default 0 */
   readonly lostBefore?: number
-  /** A runner that has lost its crawl to this one, whether it knows that or not. */
+  /** A runner that has lost its crawl to this one, even if it does not know yet. */
   readonly goneRunner?: string
-  /** What is imported; nothing else can be read where that is what the source is made of. */
+  /** Content of an imported source, which cannot be read from anywhere else. */
   readonly imported?: ImportTree
 }
 
@@ -62,7 +62,7 @@ const DEFAULT_OPTIONS: CrawlRunOptions = {
   scope: {},
 }
 
-/** Crawls a source. An interrupted crawl of it goes on as it began, unless something else is asked for. */
+/** Crawls a source. Resumes an interrupted crawl with its own options, unless the request differs. */
 export async function* crawlSource(
   library: Library,
   known: Source,
@@ -87,7 +87,7 @@ export async function* crawlSource(
     endedAt: null,
     summary: null,
   }
-  // Checked before anything is written.
+  // Validation precedes all writes.
   if (input.render !== undefined && isTree(source)) {
     throw new PharosError('USAGE', { problem: `render is for web sites, and ${labelOf(source)} is none` })
   }
@@ -103,8 +103,8 @@ export async function* crawlSource(
 }
 
 /**
- * Refuses to crawl a known site again that may not be connected to: each of its addresses would fail. The owner has forgotten to
- * allow it, or its name leads to an address that is not public by now.
+ * Throws if the address of a known site must not be connected to, because every request would fail. Either the owner has not allowed it, or
+ * its name now resolves to a private address.
  */
 async function refuseUnreachable({ store, checkAddress }: Library, { id, url, siteUrl }: Source): Promise<void> {
   if (checkAddress === undefined || (await store.listCrawls(id, 1)).length === 0) return
@@ -120,14 +120,14 @@ async function refuseUnreachable({ store, checkAddress }: Library, { id, url, si
   }
 }
 
-/** The input of a crawl, with the stored part of an interrupted import, which continues unchanged. */
+/** Adds the stored import to the input of a crawl that resumes an interrupted import. */
 async function withImport(library: Library, source: Source, input: CrawlInput): Promise<CrawlInput> {
   if (input.imported !== undefined) return input
   const kept = await findImport(library, source, input.kind)
   return kept === undefined ? input : { ...input, scope: {}, imported: await createImportTree(library, kept) }
 }
 
-/** What is kept of what was asked, for whoever goes on with the crawl. */
+/** Options stored with the crawl, for a process that resumes it. */
 function optionsOf(input: CrawlInput): CrawlRunOptions {
   const {
     kind: _,
@@ -145,10 +145,10 @@ function optionsOf(input: CrawlInput): CrawlRunOptions {
   return { ...DEFAULT_OPTIONS, ...given, ...(focus === undefined ? {} : { isFocused: true }) }
 }
 
-/** A crawl that was asked for, and what it is of. */
+/** A requested crawl with its source. */
 interface AskedCrawl {
   readonly source: Source
-  /** The settings of the source before this crawl. */
+  /** Settings of the source before this crawl. */
   readonly kept: SourceSettings
   readonly asked: Crawl
   readonly input: CrawlInput
@@ -169,7 +169,7 @@ async function* crawlOpened(
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, wanted)
   const asked = tree === undefined ? wanted : askAgain(wanted, interrupted)
-  // A process that was killed says nothing any more; that it is gone need not be waited for.
+  // A runner known to have ended needs no heartbeat timeout.
   const isGone = (id: string) => id === goneRunner || runner.isGone(id)
   const isLeft = last?.state === 'running' && last.runner !== null && isGone(last.runner)
   const gone = isLeft ? (last.runner ?? undefined) : undefined
@@ -183,7 +183,7 @@ async function* crawlOpened(
   const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
   const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
   const milestones: MilestoneMemory | undefined = keepMilestones(library, begun)
-  // A cap and a plan are one process's own, and nobody else is told the fields that are sent.
+  // Crawls with a page cap, a plan or request headers stay in one process: caps and plans are local, and headers must not be shared.
   const isAlone = tree !== undefined || planner !== undefined || run.scope.maxPages !== null
   const sharing = isAlone || Object.keys(headers).length > 0 ? {} : shareThrough(library, begun.id)
   let isEnded = false
@@ -205,13 +205,13 @@ async function* crawlOpened(
       await store.endCrawl(begun.id, summary, clock.now(), runner.id)
       isEnded = true
       if (input.imported !== undefined && summary.end === 'completed') {
-        // What is left of it does no harm: it is what there is.
+        // A leftover import is harmless, because it equals the stored pages.
         await library.imports?.forget(source.id).catch(() => undefined)
       }
     },
   }
   try {
-    // Where it cannot be kept, nothing of it is written.
+    // If the import cannot be stored, nothing else is written.
     if (input.imported !== undefined) await library.imports?.keep(source.id, input.imported.given)
     if (tree === undefined) yield* crawl(run, ports, signal)
     else {
@@ -220,18 +220,18 @@ async function* crawlOpened(
       yield* indexTree(treeRun, { ...ports, tree, listRows: store.listRows.bind(store) }, signal)
     }
   } finally {
-    // Something broke, which is the news then: the next one need not wait for a sign of life.
+    // After an unexpected error, closes the crawl so that the next one need not wait for the heartbeat timeout.
     if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)
   }
 }
 
-/** Which version of a package was read, where that is news. */
+/** Returns the package version that was read, if it differs from the known one. */
 function findReadVersion({ version, settings }: Source, tree: OpenTree | undefined): string | undefined {
   if (tree === undefined || treeKindOf(tree.url) !== 'package') return undefined
   return tree.version === (settings.readVersion ?? version) ? undefined : tree.version
 }
 
-/** Lets other processes take part in a crawl, where a library is made for that. */
+/** Lets other processes take part in a crawl, if the store supports it. */
 function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 'share' | 'readHelp'> {
   if (store.shareCrawl === undefined) return {}
   return {
@@ -240,20 +240,20 @@ function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 
   }
 }
 
-/** All that the ledger has of a source. */
+/** Reads all ledger rows of a source. */
 async function listRows(store: Store, sourceId: string): Promise<LedgerRow[]> {
   const all: LedgerRow[] = []
   for await (const rows of readRows(store, sourceId)) all.push(...rows)
   return all
 }
 
-/** How tokens are given to what takes no fields. */
+/** How to pass tokens to trees that take no headers. */
 const TOKENS: Readonly<Partial<Record<TreeKind, string>>> = {
   package: '; name a variable that holds the token of a registry with registryTokens',
   repository: '; name a variable that holds the token of a host with gitTokens',
 }
 
-/** Opens the tree that a source is. One that is not there, or cannot be read, is kept as a crawl that failed, for whoever asks later. */
+/** Opens the tree of a source. If it is missing or unreadable, a failed crawl is recorded for later status requests. */
 async function openOrRecord(
   library: Library,
   source: Source,
@@ -265,7 +265,7 @@ async function openOrRecord(
     return await openTree(library, source, input, signal)
   } catch (error) {
     const isOfSource = error instanceof PharosError && error.code.startsWith('SOURCE_')
-    // That there was no room to write it down is no news beside it.
+    // A failure to record the error matters less than the error itself.
     if (isOfSource && input.focus === undefined) await recordFailure(library, asked, error).catch(() => undefined)
     throw error
   }
@@ -273,7 +273,7 @@ async function openOrRecord(
 
 async function recordFailure({ store, clock, runner, limits }: Library, asked: Crawl, error: Error): Promise<void> {
   const [last] = await store.listCrawls(asked.sourceId, 1)
-  // What was interrupted goes on another time, and what is known need not be said again.
+  // Skips recording if a crawl can still be resumed, or if the same problem is already recorded.
   if (last?.state === 'running' || last?.state === 'cancelled' || last?.summary?.problem === error.message) return
   const ledger = await store.countLedger(asked.sourceId)
   const place = last?.summary?.place
@@ -288,7 +288,7 @@ async function recordFailure({ store, clock, runner, limits }: Library, asked: C
   await store.endCrawl(asked.id, summary, clock.now(), runner.id)
 }
 
-/** What is on another machine cannot be read here: what is at the same path of this one is something else. */
+/** Throws if the tree is on another machine, because the same path here holds something else. */
 function refuseElsewhere({ runner }: Library, { url, settings: { machine } }: Source): void {
   const here = machineOf(runner)
   if (machine === undefined || machine === here) return
@@ -296,7 +296,7 @@ function refuseElsewhere({ runner }: Library, { url, settings: { machine } }: So
   throw new PharosError('USAGE', { problem: `${url} cannot be read: ${problem}` })
 }
 
-/** Opens the tree that a source is. */
+/** Opens the tree of a source. */
 function openTree(
   library: Library,
   source: Source,
@@ -321,8 +321,8 @@ function openTree(
 }
 
 /**
- * What is known is not asked again while a crawl that was to find out what there is has been interrupted: what it still had to
- * visit would be taken for its own, and nobody would go on with it.
+ * Throws if a refresh or retry follows an interrupted add or recrawl, because it would take over that crawl's pending addresses and its
+ * discovery would never be completed.
  */
 function refuseToForget(last: Crawl, source: Source, kind: CrawlKind): void {
   const isUnfinished = last.state === 'running' || last.state === 'cancelled'
@@ -330,22 +330,22 @@ function refuseToForget(last: Crawl, source: Source, kind: CrawlKind): void {
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last.kind })
 }
 
-/** A part says enough only of a folder that is the one that was read, and of which nothing is left to be done. */
+/** Throws unless the last run over the same folder is complete, because only then a partial run gives a correct result. */
 function refuseFocus(last: Crawl | undefined, source: Source, tree: OpenTree | undefined): void {
   const isOver = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
   if (isOver && tree !== undefined && last.summary?.place === tree.place) return
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last?.kind ?? 'add' })
 }
 
-/** Whether a crawl is to find out what there is, not only what became of what is known. */
+/** Whether a crawl discovers new addresses instead of only checking known ones. */
 function isSearching(kind: CrawlKind): boolean {
   return kind === 'add' || kind === 'recrawl'
 }
 
-/** The last crawl of a source, if it did not come to an end and nothing else is asked for than what it was to do. */
+/** Returns the last crawl of a source if it is unfinished and the request matches it. */
 function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefined {
   const isUnfinished = last?.state === 'running' || last?.state === 'cancelled'
-  // What only a part was looked at for is done by whoever looks at everything.
+  // A full run also covers what an interrupted partial run had to do.
   if (last === undefined || !isUnfinished || last.options.isFocused === true) return undefined
   const isSameKind = last.kind === asked.kind || (last.kind === 'add' && asked.kind === 'recrawl')
   const isDefault = JSON.stringify(asked.options) === JSON.stringify(DEFAULT_OPTIONS)
@@ -354,14 +354,14 @@ function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefin
 }
 
 /**
- * A tree may be another than when a run over it was interrupted: the next one looks at all of it again, and does what that was to do.
- * What has not changed since it was read is told by its stamp.
+ * Restarts an interrupted run over a tree with its kind and options, because the tree may have changed. Stamps identify files unchanged
+ * since they were read.
  */
 function askAgain(asked: Crawl, interrupted: Crawl | undefined): Crawl {
   return interrupted === undefined ? asked : { ...asked, kind: interrupted.kind, options: interrupted.options }
 }
 
-/** What a crawl of a source is to do. */
+/** Creates the parameters of a crawl run. */
 export function createRun(
   library: Library,
   source: Source,
@@ -395,7 +395,10 @@ export function createRun(
   }
 }
 
-/** Whether two scopes take in the same addresses. A page limit that is reached says so itself, and one that is not changes nothing. */
+/**
+ * Whether two scopes admit the same addresses. The page limit is ignored: a limit that is reached is reported separately, and others have
+ * no effect.
+ */
 function isSameReach(scope: Scope, other: Scope): boolean {
   return JSON.stringify({ ...scope, maxPages: null }) === JSON.stringify({ ...other, maxPages: null })
 }

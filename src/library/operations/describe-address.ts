@@ -13,65 +13,65 @@ import { isTree } from '../tree.ts'
 import { type Explanation, explainUrl } from './explain.ts'
 import { findNearestPage } from './nearest-page.ts'
 
-/** Everything that is known about an address. */
+/** All known facts about an address. */
 export interface AddressStory {
   readonly url: string
-  /** What each source knows of it; none where nobody has seen it. */
+  /** Facts per source; empty if the address was never seen. */
   readonly known: readonly KnownAddress[]
-  /** Where it leads to what is about a place. */
+  /** The place hub at this address, if any. */
   readonly hub: KeptHub | null
-  /** What a plan supposed of it, and what that came to. */
+  /** The assumption of a plan about the address, and its result. */
   readonly verdict: HubVerdict | null
-  /** Problems of crawls that name it, newest first. */
+  /** Problems of crawls with this address, newest first. */
   readonly problems: readonly KeptNote[]
-  /** Why it may not be there; null where it is. */
+  /** Why the address may be missing; null if it is known. */
   readonly unknown: UnknownAddress | null
 }
 
-/** What one source knows of an address. */
+/** Facts about an address in one source. */
 export interface KnownAddress {
   readonly source: Source
   readonly row: LedgerRow
-  /** The one that holds its content, where that is another. */
+  /** The row with its content, if that is another address. */
   readonly target: LedgerRow | null
   readonly aliases: readonly OtherAddress[]
-  /** What the scope would say of it now; null lets it through. */
+  /** Result of the current scope; null if it admits the address. */
   readonly refusal: Explanation['refusal']
   readonly text: PageText | null
   readonly kept: KeptAnalysis | null
 }
 
-/** Another address of the same content, and what is there. */
+/** Another address with the same content, and its state. */
 export interface OtherAddress extends Alias {
-  /** The one of the two that was not asked for. */
+  /** The address of the pair that was not requested. */
   readonly other: string
-  /** Whether something is there; null while nobody has looked. */
+  /** Whether the other address has content; null before it is visited. */
   readonly isThere: boolean | null
   readonly row: LedgerRow | null
-  /** What kind of page it turned out to be. */
+  /** Class of the page at the other address. */
   readonly kind: PageClass | null
 }
 
-/** What can be said of an address that nobody has seen. */
+/** Facts about an address that was never seen. */
 export interface UnknownAddress {
-  /** Whether it can be read as an address at all. */
+  /** Whether the text is a valid address. */
   readonly isAddress: boolean
-  /** The page that is stored and has the most similar address. */
+  /** The stored page with the most similar address. */
   readonly nearest: string | null
-  /** What the sources would do with it, those of its host first. */
+  /** Results of the scope of each source, those of its host first. */
   readonly verdicts: readonly { readonly source: Source; readonly explanation: Explanation }[]
 }
 
-/** How many sources are asked what they would do with an address that none of them knows. */
+/** Maximum number of sources checked for an unknown address. */
 const MOST_SOURCES = 10
-/** Among so many of the last problems of its host are those that name it. */
+/** Number of recent problems of the host to search. */
 const MOST_PROBLEMS = 500
 
-/** Tells the story of an address: how it became known, what became of it and what is known of what is there. Nothing is fetched. */
+/** Collects the history of an address: how it was found, what happened to it and what its page contains. Fetches nothing. */
 export async function describeAddress(library: Library, url: string): Promise<AddressStory> {
   const { store, addresses } = library
   const [exact, sources] = await Promise.all([addresses?.find(url) ?? [], store.listSources()])
-  // People need not know whether an address ends in a slash.
+  // A user need not know whether an address ends with a slash.
   const other = exact.length > 0 ? undefined : toggleSlash(url)
   const entries = other === undefined ? exact : ((await addresses?.find(other)) ?? [])
   const known: KnownAddress[] = []
@@ -100,7 +100,7 @@ async function describeKnown(library: Library, source: Source, row: LedgerRow): 
   for (const alias of await store.listAliases(source.id, url)) {
     aliases.push(await describeAlias(library, source, alias, url))
   }
-  // Links that are no addresses are in the ledger as well, and the scope says nothing about them, nor about files.
+  // The scope does not apply to ledger rows that are not addresses, or to files.
   const isJudged = URL.canParse(url) && !isTree(source)
   return {
     source,
@@ -121,13 +121,13 @@ async function describeAlias(
 ): Promise<OtherAddress> {
   const other = alias.aliasUrl === asked ? alias.url : alias.aliasUrl
   let row: LedgerRow | null = null
-  // Where a query or session counts, an address has a row of its own with it.
+  // An address whose query or session counts has a row of its own.
   for (const key of listKeysOf(other).toReversed()) row ??= (await store.findRow(id, key)) ?? null
   const kind = row?.hasPage === true ? ((await analyses?.readClass(id, row.key)) ?? null) : null
   return { ...alias, other, row, isThere: row === null ? null : isThere(row), kind }
 }
 
-/** What a plan found out about it, under whichever spelling that is kept. */
+/** Finds the verdict of a plan under any spelling of the address. */
 async function findVerdict({ placeHubs }: Library, url: string): Promise<HubVerdict | null> {
   let found: HubVerdict | undefined
   for (const key of listKeysOf(url)) {
@@ -142,7 +142,7 @@ async function listProblems({ jobLog }: Library, host: string, url: string): Pro
   return problems.filter(({ target }) => target !== null && isSame(URL.parse(target, url)?.href ?? target, url))
 }
 
-/** Whether two spellings are of one address. */
+/** Whether two texts spell the same address. */
 function isSame(one: string, other: string): boolean {
   return one === other || looseKey(one) === looseKey(other)
 }

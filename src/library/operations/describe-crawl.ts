@@ -9,10 +9,10 @@ import type { Crawl } from '../store.ts'
 import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
 import { capOf, countRead, hasSignOfLife, readRunningStatus, type SourceStatus, totalPages } from './source-status.ts'
 
-/** How a crawl stands: as it is kept, but one that runs without a sign of life is told apart. */
+/** State of a crawl; a running one without heartbeats is `interrupted`. */
 export type CrawlState = Crawl['state'] | 'interrupted'
 
-/** One crawl in a list. */
+/** A crawl in a list. */
 export interface CrawlEntry {
   readonly source: Source
   readonly crawlId: string
@@ -20,38 +20,38 @@ export interface CrawlEntry {
   readonly state: CrawlState
   readonly startedAt: number
   readonly endedAt: number | null
-  /** How long it ran, or runs. */
+  /** Duration so far, or in total. */
   readonly elapsedMs: number
-  /** Why it failed or was stopped, in words. */
+  /** Why the crawl failed or was stopped, in words. */
   readonly problem: string | null
 }
 
-/** Everything there is to say about a crawl of a source, while it runs or afterwards. */
+/** Report on a crawl of a source, during or after it. */
 export interface CrawlReport {
   readonly source: Source
   readonly status: SourceStatus
   readonly isRunning: boolean
-  /** Null for a source that was never crawled. */
+  /** Null if the source was never crawled. */
   readonly crawl: CrawlEntry | null
   readonly progress: JobProgress
-  /** Pages and chunks that the library holds of the source. */
+  /** Pages and chunks of the source in the library. */
   readonly pages: number
   readonly chunks: number
-  /** The cap that bit, if one did. */
+  /** The page cap that was reached; null if none was. */
   readonly cappedAt: number | null
-  /** Known addresses that it kept from being read. */
+  /** Known addresses left unread because of the cap. */
   readonly unread: number
-  /** Missing pages of the source after its last crawl; null for earlier crawls, and where none are known. */
+  /** Missing pages of the source after its last crawl; null for earlier crawls, or if none are known. */
   readonly shortfall: Shortfall | null
-  /** The scope that the source probably needs instead of the one of this crawl; null where that fits. */
+  /** A wider scope that the source probably needs; null if the current one fits. */
   readonly wider: WiderScope | null
-  /** Addresses that are left to be done. */
+  /** Addresses still to be visited. */
   readonly pending: number
-  /** Pages that failed because they are empty until a browser runs their scripts; while it runs here, none are counted. */
+  /** Failed pages that are empty until a browser runs their scripts; not counted while the crawl runs here. */
   readonly needsRendering: number
 }
 
-/** Reports on the crawl of a source: on the one that runs here, else on the last one as the library knows it. */
+/** Reports on the crawl of a source that runs here, otherwise on the last one in the library. */
 export async function describeCrawl(
   library: Library,
   jobs: Jobs,
@@ -59,7 +59,7 @@ export async function describeCrawl(
   limit: number,
   asked?: string,
 ): Promise<CrawlReport> {
-  // One that had to wait was named by the id of its job.
+  // A queued crawl is named by its job id.
   const crawlId = asked === undefined ? undefined : (jobs.find(asked)?.crawlId ?? asked)
   const job = jobs.list().find((one) => one.sourceId === source.id && one.crawlId === (crawlId ?? one.crawlId))
   if (job !== undefined && job.endedAt === null) return describeJob(library, source, job, limit)
@@ -95,7 +95,7 @@ export async function listCrawls(library: Library, limit: number): Promise<Crawl
   return entries.sort((a, b) => b.startedAt - a.startedAt).slice(0, limit)
 }
 
-/** The source that a crawl belongs to. */
+/** Finds the source of a crawl. */
 export async function findCrawlSource(library: Library, jobs: Jobs, crawlId: string): Promise<Source> {
   const sources = await library.store.listSources()
   const job = jobs.find(crawlId)
@@ -168,7 +168,7 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
   }
 }
 
-/** How far a crawl is by the ledger. */
+/** Derives the progress of a crawl from the ledger. */
 function progressOf(about: SourceDescription): JobProgress {
   const { source, crawl, isRunning, balance, reasons, errors, filtered } = about
   const cap = isRunning ? capOf(source, crawl?.options.scope) : null
@@ -187,7 +187,7 @@ function progressOf(about: SourceDescription): JobProgress {
   }
 }
 
-/** What a crawl came to that is not the last one; which addresses it had trouble with is not known any more. */
+/** Progress of an earlier crawl from its summary; its problem addresses are no longer known. */
 function pastProgress({ summary }: Crawl): JobProgress {
   const { indexed = 0, unchanged = 0, failed = 0 } = summary ?? {}
   const pagesTotal = indexed + unchanged

@@ -5,26 +5,26 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { countRead, hasOwnScope, reportSource, type SourceReport } from './source-status.ts'
 
-/** A report with the addresses that a person asks about. */
+/** A report with lists of addresses for a user. */
 export interface SourceDescription extends SourceReport {
-  /** Pages that the last crawl has taken in or found unchanged. */
+  /** Pages that the last crawl indexed or found unchanged. */
   readonly crawled: number
-  /** The commit that was read last of a repository; null for everything else. */
+  /** The commit last read, for a repository; null for other sources. */
   readonly commit: string | null
-  /** Addresses that failed, as many as asked for. */
+  /** Failed addresses, up to the limit. */
   readonly errors: readonly LedgerRow[]
-  /** Pages that only the scope of the last crawl refused, and that stay. */
+  /** Number of pages refused only by the scope of the last crawl, which stay stored. */
   readonly kept: number
-  /** Addresses that the gate refused, as many as asked for; those that somebody's own rules refused come first. */
+  /** Addresses refused by the gate, up to the limit; those refused by user-defined rules come first. */
   readonly filtered: readonly LedgerRow[]
-  /** Addresses that were left out for another reason, as many as asked for; those that stand for another one come last. */
+  /** Addresses skipped for another reason, up to the limit; those that refer to another address come last. */
   readonly leftOut: readonly LedgerRow[]
 }
 
-/** Reasons for which the scope refuses an address, the most surprising first: links to other sites are many and expected. */
+/** Reasons for which the scope refuses an address, most surprising first: links to other sites are many and expected. */
 export const FILTER_REASONS: readonly Reason[] = ['blocked', 'not-allowed', 'max-depth', 'out-of-scope', 'off-site']
 
-/** Reasons that need no attention: the kind of address, the place of its content, or how it was found. */
+/** Reasons that need no attention: the kind of address, where its content is, or how it was found. */
 const PLAIN_REASONS: readonly Reason[] = [
   'query-skip',
   'excluded',
@@ -38,7 +38,7 @@ const PLAIN_REASONS: readonly Reason[] = [
   'covered',
 ]
 
-/** All other reasons to leave an address out. */
+/** All other reasons for skipping an address. */
 const OTHER_REASONS: readonly Reason[] = [
   'page-cap',
   'too-many-links',
@@ -46,7 +46,7 @@ const OTHER_REASONS: readonly Reason[] = [
   ...PLAIN_REASONS,
 ]
 
-/** Reports on one source, with up to `limit` addresses that failed, as many that were refused and as many left out. */
+/** Reports on a source, with up to `limit` failed, refused and skipped addresses each. */
 export async function describeSource(library: Library, source: Source, limit: number): Promise<SourceDescription> {
   const { store } = library
   const report = await reportSource(library, source)
@@ -69,7 +69,7 @@ export async function describeSource(library: Library, source: Source, limit: nu
   return { ...report, crawled, commit: await findCommit(library, source), errors, kept: kept.count, filtered, leftOut }
 }
 
-/** Pages that only the scope of the last crawl refused. What judges them takes long to load, and is rarely needed. */
+/** Lists pages refused only by the scope of the last crawl. Imported lazily, because the module is slow to load and rarely needed. */
 async function readKept(library: Library, { source, crawl, isRunning }: SourceReport, limit: number) {
   if (crawl === null || isRunning || !hasOwnScope(crawl)) return { count: 0, rows: [] }
   const { listKept } = await import('./last-refusals.ts')
@@ -83,7 +83,7 @@ async function countCrawled({ store }: Library, report: SourceReport): Promise<n
   return crawl.summary?.cappedAt == null ? store.countPages(source.id, crawl.id) : indexed + unchanged
 }
 
-/** Every page of a repository is at the commit that was read last. */
+/** All pages of a repository are at the commit last read. */
 async function findCommit({ store }: Library, { id, url }: Source): Promise<string | null> {
   if (treeKindOf(url) !== 'repository') return null
   for (const state of ['indexed', 'unchanged'] as const) {

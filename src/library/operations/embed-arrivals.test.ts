@@ -14,7 +14,7 @@ const ARRIVED: CrawlEvent = {
   ...{ bytes: 100, chunks: 1 },
 }
 
-/** A library with two sources, a clock that is moved by hand, and a process that is as busy as `state` says. */
+/** Stages a library with two sources, a manual clock, and a load set by `state`. */
 async function stage(more: Partial<Library> = {}) {
   const store = createMemoryStore()
   for (const id of ['docs', 'other']) await addSourceTo(store, id)
@@ -47,8 +47,8 @@ async function stage(more: Partial<Library> = {}) {
   return { store, library, source: source as Source, state, add, countOf, pass, clock }
 }
 
-describe('the pages of a crawl', () => {
-  test('are embedded as they arrive, a few at a time, and those of other sources are not', async () => {
+describe('embedArrivals', () => {
+  test('embeds new pages of its source in small batches, and no other source', async () => {
     const { library, source, state, add, countOf, pass } = await stage()
     await add('/a', 12)
     await add('/b', 1, 'other')
@@ -70,7 +70,7 @@ describe('the pages of a crawl', () => {
     expect(await countOf('other')).toBe(0)
   })
 
-  test('wait while the crawl keeps its process busy, and others may embed meanwhile', async () => {
+  test('pauses while the crawl keeps the process busy, and lets others embed meanwhile', async () => {
     const { library, source, state, add, countOf, pass, store, clock } = await stage()
     await add('/a', 30)
     const embedder = await library.openEmbedder?.()
@@ -99,7 +99,7 @@ describe('the pages of a crawl', () => {
     await arrivals?.stop()
   })
 
-  test('stay as they are where that is not wanted', async () => {
+  test('embeds nothing if embedding is off', async () => {
     const { library, source, add, countOf } = await stage({ embedsNew: false })
     await add('/a')
     expect(embedArrivals(library, source)).toBeUndefined()
@@ -107,7 +107,7 @@ describe('the pages of a crawl', () => {
     expect(await countOf()).toBe(0)
   })
 
-  test('are left to later where the model fails', async () => {
+  test('leaves chunks for later if the model fails', async () => {
     const { library, source, add, countOf, pass } = await stage({ openEmbedder: () => Promise.reject(new Error('no')) })
     await add('/a')
     const arrivals = embedArrivals(library, source)
@@ -122,7 +122,7 @@ describe('the pages of a crawl', () => {
 describe('vectors of an earlier model', () => {
   const EARLIER: VectorSpace = { model: 'earlier', fingerprint: 'e'.repeat(64), dimensions: 4 }
 
-  /** Two sources with one chunk each, whose vectors are of an earlier model. */
+  /** Stages two sources with one chunk each, with vectors of an earlier model. */
   async function stageEarlier(more: Partial<Library> = {}) {
     const staged = await stage()
     const { store, library } = staged
@@ -136,7 +136,7 @@ describe('vectors of an earlier model', () => {
     return { ...staged, library: { ...library, openEmbedder, ...more } }
   }
 
-  test('are made anew when pages of their source arrive', async () => {
+  test('are replaced when pages of their source arrive', async () => {
     const { library, source, store, countOf, pass } = await stageEarlier()
     const arrivals = embedArrivals(library, source)
     arrivals?.note(ARRIVED)
@@ -146,7 +146,7 @@ describe('vectors of an earlier model', () => {
     expect([await countOf('docs'), await countOf('other')]).toEqual([1, 0])
   })
 
-  test('are made anew after a crawl that found nothing new', async () => {
+  test('are replaced after a crawl without new pages', async () => {
     const { library, source, store, countOf, state } = await stageEarlier()
     await beginEmbedding(library, source)
     expect(await store.vectors.readSpace()).toEqual(SPACE)
@@ -155,7 +155,7 @@ describe('vectors of an earlier model', () => {
     expect(state.batches).toEqual([1])
   })
 
-  test('stay as they are where embedding is off', async () => {
+  test('stay if embedding is off', async () => {
     const { library, source, store, countOf } = await stageEarlier({ embedsNew: false })
     expect(embedArrivals(library, source)).toBeUndefined()
     await beginEmbedding(library, source)
@@ -164,7 +164,7 @@ describe('vectors of an earlier model', () => {
   })
 })
 
-test('a source is begun with a few chunks, and no more where it has some', async () => {
+test('beginEmbedding embeds a few chunks of a source, and none if it has vectors', async () => {
   const { library, source, state, add, countOf } = await stage()
   await beginEmbedding(library, source)
   expect(state.batches).toEqual([])

@@ -20,8 +20,8 @@ const FEW = 8
 const BUSY = 0.5
 
 /**
- * Starts to embed what a crawl of a source brings, in the time the crawl waits for its hosts: while it keeps this process busy, embedding
- * rests, and the right to embed is given back. Undefined where what is read is not embedded by itself.
+ * Starts to embed new pages of a crawl while the crawl waits for its hosts. While this process is busy, embedding pauses and the lease is
+ * released. Returns undefined if new pages are not embedded automatically.
  */
 export function embedArrivals(library: Library, source: Source): ArrivalEmbedding | undefined {
   if (library.embedsNew !== true || library.vectors === undefined || library.openEmbedder === undefined)
@@ -58,8 +58,8 @@ export function embedArrivals(library: Library, source: Source): ArrivalEmbeddin
 }
 
 /**
- * Embeds some chunks of a source that has no vector yet, so that servers and workers go on with it: they leave sources alone that were
- * never begun. Rejects as {@link embedLibrary} does.
+ * Embeds some chunks of a source without any vector, because servers and workers only continue sources that have one. Rejects as {@link
+ * embedLibrary} does.
  */
 export async function beginEmbedding(library: Library, source: Source, signal?: AbortSignal): Promise<void> {
   if (library.embedsNew !== true || library.vectors === undefined || library.openEmbedder === undefined) return
@@ -71,7 +71,7 @@ export async function beginEmbedding(library: Library, source: Source, signal?: 
   }
 }
 
-/** A service keeps its own batch size: it has processors of its own. */
+/** A service has processors of its own and keeps its batch size. */
 function besideCrawl({ wantsVectors = false }: Library): Pick<EmbedInput, 'batch'> {
   return wantsVectors ? {} : { batch: FEW }
 }

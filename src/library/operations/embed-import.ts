@@ -5,9 +5,9 @@ import type { ImportTree } from '../import-tree.ts'
 import type { Library } from '../library.ts'
 import { canEmbed, checkSpace, takeUpSpace } from './embed-library.ts'
 
-/** Vectors of an import, made before it is written. */
+/** Vectors of an import, computed before it is written. */
 export interface ReadyVectors {
-  /** Writes them, once their chunks are stored. */
+  /** Writes the vectors once their chunks are stored. */
   keep(sourceId: string): Promise<void>
 }
 
@@ -15,9 +15,8 @@ export interface ReadyVectors {
 const BATCH = 16
 
 /**
- * Makes the vectors of the pages of an import that are new or changed, before anything that is there has to go for them: where that
- * fails, nothing has happened. `isKept` tells which pages stay as they are. What the model makes no vector of is left to whoever embeds
- * the library later.
+ * Embeds new and changed pages of an import before any stored page is replaced, so that a failure changes nothing. `isKept` returns true
+ * for unchanged pages. Chunks that the model refuses are left to the next run over the library.
  */
 export async function embedImport(
   library: Library,
@@ -57,10 +56,10 @@ export async function embedImport(
   }
 }
 
-/** Vectors that are written at once. */
+/** Number of vectors written at once. */
 const WRITTEN = 256
 
-/** One text of the batch is at fault; the next run over the library finds out which. */
+/** Skips a batch with one bad text; the next run over the library finds out which. */
 function passRefusal(error: unknown): Float32Array[] {
   if (error instanceof PharosError && error.code === 'EMBED_REFUSED') return []
   throw error

@@ -10,7 +10,7 @@ import { type EmbedProgress, embedLibrary } from './embed-library.ts'
 
 const SPACE: VectorSpace = { model: 'letters', fingerprint: 'a'.repeat(64), dimensions: 26 }
 
-/** An embedder of few words: a vector is how often each letter occurs. */
+/** A simple embedder: a vector counts how often each letter occurs. */
 function countLetters(text: string): Float32Array {
   const counts = new Float32Array(26)
   for (const letter of text.toLowerCase().match(/[a-z]/g) ?? ['a']) {
@@ -52,12 +52,12 @@ function openOver(store: VectorStore, space = SPACE, embed = countLetters): Pick
     },
   }
   const { vectors } = store
-  // Nothing else of a library takes part.
+  // The run uses no other parts of a library.
   const library = { store, vectors, clock, newId: () => randomUUID(), openEmbedder: async () => embedder }
   return { library: library as unknown as Library, asked }
 }
 
-/** The time goes on as somebody sleeps. */
+/** Time advances only during sleeps. */
 let time = 1_000_000
 
 async function collect(progress: AsyncIterable<EmbedProgress>): Promise<number[]> {
@@ -68,8 +68,8 @@ async function collect(progress: AsyncIterable<EmbedProgress>): Promise<number[]
 
 const FIVE = ['one', 'two', 'three', 'four', 'five']
 
-describe('embedding a library', () => {
-  test('goes on in batches until nothing is missing, and does nothing when asked again', async () => {
+describe('embedLibrary', () => {
+  test('embeds in batches until nothing is missing, and does nothing on a second run', async () => {
     const { library, asked, store } = await stage(FIVE)
     expect(await collect(embedLibrary(library, { batch: 2 }))).toEqual([0, 2, 4, 5])
     expect(asked.map((texts) => texts.length)).toEqual([2, 2, 1])
@@ -78,7 +78,7 @@ describe('embedding a library', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test('takes the sources that it is given, and counts those only', async () => {
+  test('embeds and counts only the given sources', async () => {
     const { library, store } = await stage(FIVE)
     await addSourceTo(store, 'more')
     await writePage(store, 'more', '/b', 'six')
@@ -86,7 +86,7 @@ describe('embedding a library', () => {
     expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 6, refused: 0 })
   })
 
-  test('stops when it is told to, keeps what it has, and goes on there', async () => {
+  test('stops on abort, keeps finished vectors, and resumes there', async () => {
     const { library, store } = await stage(FIVE)
     const stop = new AbortController()
     const run = async () => {
@@ -99,7 +99,7 @@ describe('embedding a library', () => {
     expect(await collect(embedLibrary(library))).toEqual([2, 5])
   })
 
-  test('takes in what is added while it runs', async () => {
+  test('includes chunks added while it runs', async () => {
     const { library, store } = await stage(['one', 'two'])
     const seen: number[] = []
     for await (const { embedded } of embedLibrary(library, { batch: 1 })) {
@@ -109,7 +109,7 @@ describe('embedding a library', () => {
     expect(seen).toEqual([0, 1, 2, 3])
   })
 
-  test('refuses a model of another space, and makes everything anew where that is wanted', async () => {
+  test('throws for a model of another space, and replaces all vectors on request', async () => {
     const { library, store } = await stage(FIVE)
     await collect(embedLibrary(library))
     const other = openOver(store, { ...SPACE, model: 'other', fingerprint: 'b'.repeat(64) })
@@ -140,7 +140,7 @@ describe('embedding a library', () => {
       },
       /segmentation fault/,
     ],
-  ])('leaves out one chunk that the model %s, and says so', async (_what, embed, problem) => {
+  ])('excludes one chunk that the model %s, and reports it', async (_what, embed, problem) => {
     const { library, asked, store } = await stage(TWENTY, SPACE, embed)
     let last: EmbedProgress | undefined
     for await (const progress of embedLibrary(library, { batch: 8 })) last = progress
@@ -152,23 +152,23 @@ describe('embedding a library', () => {
     expect(await store.vectors.listRefused(9)).toEqual([
       { sourceId: 'docs', chunkId: expect.any(String), problem: expect.stringMatching(problem) },
     ])
-    // It is looked for by halves: not in every chunk of its batch, and not again when the others are done.
+    // The bad chunk is found by bisection: not every chunk is tried, and it is not tried again at the end.
     const tries = () => asked.filter((texts) => texts.some(isBad)).length
     expect(tries()).toBeLessThanOrEqual(4)
-    // Not tried again by the next run, which goes on with what came meanwhile.
+    // The next run skips it and embeds new chunks.
     asked.length = 0
     await writePage(store, 'docs', '/late', 'late')
     expect(await collect(embedLibrary(library))).toEqual([19, 20])
     expect(await collect(embedLibrary(library))).toEqual([20])
     expect(tries()).toBe(0)
-    // Unless that is wanted.
+    // A retry must be requested.
     expect(await collect(embedLibrary(library, { retryRefused: true, sourceIds: ['others'] }))).toEqual([0])
     for await (const progress of embedLibrary(library, { retryRefused: true })) last = progress
     expect(last).toMatchObject({ embedded: 20, refused: 1, skipped: 1 })
     expect(tries()).toBe(1)
   })
 
-  test('tries a chunk that takes too long again after a while, alone, and never lets the others wait for it', async () => {
+  test('retries a chunk that timed out later and alone, without delaying others', async () => {
     const cause = new ServiceFailure('timeout', 'TEI: no answer')
     const late = (text: string) => {
       if (isBad(text)) throw new PharosError('EMBED_REFUSED', { service: 'TEI', problem: 'no answer' }, { cause })
@@ -192,11 +192,11 @@ describe('embedding a library', () => {
     expect((await collect(embedLibrary(library, { retryRefused: true }))).at(-1)).toBe(20)
     expect(tries()).toHaveLength(2)
     expect(await store.vectors.count()).toEqual({ embedded: 20, chunks: 21, refused: 0 })
-    // Another process, or a model that was opened anew, tries at once.
+    // Another process, or a reopened model, retries at once.
     expect((await collect(embedLibrary(openOver(store).library))).at(-1)).toBe(21)
   })
 
-  test('tries those again that were refused when the model has become better', async () => {
+  test('retries refused chunks on request once the model has improved', async () => {
     let isBroken = true
     const embed = (text: string) => (isBroken && isBad(text) ? new Float32Array(26) : countLetters(text))
     const { library, store } = await stage(TWENTY, SPACE, embed)
@@ -206,7 +206,7 @@ describe('embedding a library', () => {
     expect(await store.vectors.count()).toEqual({ embedded: 20, chunks: 20, refused: 0 })
   })
 
-  test('ends where a service cannot be used, keeps what was made, and goes on there', async () => {
+  test('stops if a service is unusable, keeps finished vectors, and resumes there', async () => {
     let calls = 0
     const embed = (text: string) => {
       if (isBad(text) && ++calls > 1) throw new PharosError('SERVICE_UNUSABLE', { service: 'TEI', problem: 'gone' })
@@ -216,13 +216,13 @@ describe('embedding a library', () => {
     const { library, store, asked } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library, { batch: 20 }))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
     const { embedded, refused } = await store.vectors.count()
-    // Halves that were made before it went are written; nothing is put down to the chunks.
+    // Finished halves are written, and no chunk is blamed.
     expect({ embedded: embedded % 10, refused }).toEqual({ embedded: 0, refused: 0 })
     expect(asked.length).toBeLessThanOrEqual(3)
     expect(await collect(embedLibrary(openOver(store).library, { batch: 20 }))).toEqual([embedded, 20])
   })
 
-  test('asks for as many at once as the model likes', async () => {
+  test('uses the batch size that the model prefers', async () => {
     const { library, asked } = await stage(TWENTY)
     const embedder = await library.openEmbedder?.()
     const liking = { ...library, openEmbedder: async () => embedder && { ...embedder, batchSize: 12 } }
@@ -239,16 +239,16 @@ describe('embedding a library', () => {
       },
       'MODEL_UNUSABLE',
     ],
-  ])('ends where the model gives nothing but %s, and writes nothing', async (_what, embed, code) => {
+  ])('throws if the model gives only %s, and writes nothing', async (_what, embed, code) => {
     const { library, store, asked } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library))).rejects.toMatchObject({ code })
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20, refused: 0 })
     expect(asked.length).toBeLessThan(10)
-    // Nobody has to wait for the one that failed.
+    // The failed run has released the lease.
     expect(await store.vectors.lease('somebody', time, 1)).toBe(true)
   })
 
-  test('leaves the work to one at a time, and looks on until that is done', async () => {
+  test('lets one process work at a time, and reports progress meanwhile', async () => {
     const { store, library, asked } = await stage(TWENTY)
     const other = openOver(store)
     const first = embedLibrary(library, { batch: 4 })
@@ -262,7 +262,7 @@ describe('embedding a library', () => {
     expect({ first: asked.length, second: other.asked.length }).toEqual({ first: 5, second: 0 })
   })
 
-  test('takes over from one that stopped, or that says nothing any more', async () => {
+  test('takes over from a process that stopped or stalled', async () => {
     const { store, library } = await stage(TWENTY)
     const first = embedLibrary(library, { batch: 4 })
     await first.next()
@@ -272,13 +272,13 @@ describe('embedding a library', () => {
     const second = embedLibrary(other.library, { batch: 4 })
     await second.next()
     expect((await second.next()).value).toMatchObject({ embedded: 8 })
-    // Its lease is not given back, and ends by itself.
+    // The lease is not released, and expires.
     const looking = await collect(embedLibrary(openOver(store).library))
     expect(looking.filter((embedded) => embedded === 8).length).toBeGreaterThan(10)
     expect(looking.at(-1)).toBe(20)
   })
 
-  test('stops to look on when it is told to', async () => {
+  test('stops waiting on abort', async () => {
     const { store, library } = await stage(TWENTY)
     await store.vectors.lease('somebody', time, 1e9)
     const stop = new AbortController()
@@ -289,7 +289,7 @@ describe('embedding a library', () => {
     await expect(looking.next()).rejects.toThrow('enough')
   })
 
-  test('needs a model', async () => {
+  test('throws without a model', async () => {
     const { library } = await stage(FIVE)
     const without = { ...library, openEmbedder: async () => undefined }
     await expect(collect(embedLibrary(without))).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })

@@ -9,25 +9,25 @@ import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex, VectorSpace } f
 
 /** Options of an embedding run. */
 export interface EmbedInput {
-  /** All sources when there are none. */
+  /** Restricts the run to these sources. @default all sources */
   readonly sourceIds?: readonly string[]
   /** Stops the run at the next chunk. Finished vectors stay, and the next run continues from there. */
   readonly signal?: AbortSignal
-  /** Chunks that are embedded and written at once. @default what the embedder likes, or 16 */
+  /** Number of chunks embedded and written at once. @default the embedder's preference, or 16 */
   readonly batch?: number
-  /** Makes all vectors anew where the library has those of another model. @default false */
+  /** Replaces vectors of another model. @default false */
   readonly replace?: boolean
-  /** Tries those again that the model made no vector of before. @default false */
+  /** Retries chunks that the model refused before. @default false */
   readonly retryRefused?: boolean
 }
 
-/** How far it is. */
+/** Progress of an embedding run. */
 export interface EmbedProgress {
   readonly embedded: number
   readonly chunks: number
   /**
-   * Chunks that get no vector, found now or before: the model fails at them, or is not made for the language of their page. They are
-   * kept out until they are to be tried again.
+   * Chunks without a vector, from this or earlier runs: the model fails on them, or does not support the language of their page. They are
+   * excluded until a retry is requested.
    */
   readonly refused: number
   /** Chunks that failed in this run, including timeouts of the service, which are retried later. */
@@ -46,11 +46,11 @@ const LATE_MS = 3_600_000
 const BATCHES_PER_COUNT = 20
 
 /**
- * Gives vectors to the chunks that have none, some at a time, and says how far it is after each. A chunk that the model makes no
- * vector of is left out, and is not tried again; one that takes a service too long is, after a while. While another process embeds the
- * library, it looks on. Refuses with `EMBEDDER_MISSING` where the library has no model, and with `VECTOR_SPACE_OTHER` where there are
- * vectors of another one. Vectors of an earlier built-in model make way: a source that had some is embedded anew when it is next read,
- * or by a run over all sources. A service that fails ends it with `SERVICE_UNUSABLE`; what was embedded till then stays.
+ * Embeds chunks without vectors in batches and yields the progress after each. Chunks that the model refuses are excluded for good; chunks
+ * on which a service times out are retried later. While another process embeds the library, it only reports progress. Throws
+ * `EMBEDDER_MISSING` without a model, and `VECTOR_SPACE_OTHER` if there are vectors of another model. Vectors of an earlier built-in model
+ * are dropped: the next crawl of a source, or a run over all sources, makes new ones. A failing service throws `SERVICE_UNUSABLE`; finished
+ * vectors stay.
  */
 export async function* embedLibrary(library: Library, input: EmbedInput = {}): AsyncGenerator<EmbedProgress, void> {
   const { sourceIds, replace = false, retryRefused = false } = input
@@ -159,8 +159,8 @@ class Run {
   }
 
   /**
-   * Embeds chunks; gives how many. Those that took too long before are left out until they are due, and are tried each for itself
-   * then: no other waits for them.
+   * Embeds chunks; returns how many. Chunks that timed out before are skipped until they are due, then tried one by one so that they delay
+   * no others.
    */
   async #embedDue(chunks: readonly UnembeddedChunk[]): Promise<number> {
     const now = this.library.clock.now()
@@ -174,8 +174,8 @@ class Run {
   }
 
   /**
-   * Makes the vectors of chunks and writes them; gives how many. Where the model fails, it is asked for fewer at a time, down to the
-   * chunk that it fails at. What was made by then is written.
+   * Embeds and writes chunks; returns how many. If the model fails, the batch is split down to the chunk at fault; vectors made until then
+   * are written.
    */
   async #embed(chunks: readonly UnembeddedChunk[]): Promise<number> {
     // A process that stalls loses the lease; two processes may then do the same work, and both may write.
@@ -270,18 +270,18 @@ function invalid(chunk: string, problem = ''): PharosError {
   return new PharosError('VECTOR_INVALID', { chunk, problem })
 }
 
-/** Whether a model is made for texts in a language. One that is not known counts as its own. */
+/** Whether a model supports a language; an unknown language counts as supported. */
 export function canEmbed({ language: own }: Pick<Embedder, 'language'>, language: string | null): boolean {
   const code = language === null ? null : shortCode(language)
   return own === undefined || code === null || code === own
 }
 
-/** Whether vectors of a space are those of an earlier version of the model, which can only be made anew. */
+/** Whether a space belongs to an earlier version of the model, whose vectors must be made again. */
 export function isEarlierSpace({ earlierSpaces = [] }: Embedder, found: VectorSpace | undefined): boolean {
   return found !== undefined && earlierSpaces.includes(found.fingerprint)
 }
 
-/** Takes up the space of an embedder; vectors of an earlier version of its model make way. Rejects as {@link checkSpace} does. */
+/** Switches to the space of an embedder and drops vectors of an earlier version of its model. Rejects as {@link checkSpace} does. */
 export async function takeUpSpace(
   library: Library,
   vectors: VectorIndex,
@@ -292,8 +292,8 @@ export async function takeUpSpace(
 }
 
 /**
- * Whether the space of an embedder is still to be taken up. Rejects with `VECTOR_SPACE_OTHER` where the library has vectors of another
- * model, which only their owner may have replaced.
+ * Whether the library must switch to the space of an embedder. Rejects with `VECTOR_SPACE_OTHER` if it has vectors of another model, which
+ * only the owner may replace.
  */
 export async function checkSpace(
   { wantsVectors: isService = false }: Library,
@@ -303,7 +303,7 @@ export async function checkSpace(
 ): Promise<boolean> {
   const found = await vectors.readSpace()
   if (found?.fingerprint === embedder.space.fingerprint) return false
-  // A service may have changed its model since it was opened; a request notices that, and opens it again.
+  // The service may have changed its model since it was opened; a request detects that and reopens it.
   if (isService && found !== undefined) await embedder.embed([PROOF_TEXT])
   if (!replace && !isEarlierSpace(embedder, found)) refuseOtherSpace(found, embedder.space)
   return true

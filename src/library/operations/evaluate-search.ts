@@ -4,28 +4,28 @@ import type { Library } from '../library.ts'
 import type { SearchAnswer, SearchInput } from '../search.ts'
 import { searchLibrary } from './search-library.ts'
 
-/** How search is measured. */
+/** Options of an evaluation. */
 export interface EvaluationOptions extends Pick<SearchInput, 'sources' | 'version' | 'fusion'> {
-  /** How many pages of an answer count. */
+  /** Number of pages of an answer that count. */
   readonly k: number
 }
 
-/** How one question was answered. */
+/** Result of one question. */
 export interface EvaluatedQuery extends JudgedQuery {
   readonly figures: Figures
-  /** Where the first expected page stands, from 1; null when it was not found. */
+  /** Rank of the first expected page, from 1; null if it was not found. */
   readonly place: number | null
-  /** Addresses of the pages that were found, best first. */
+  /** Addresses of the pages found, best first. */
   readonly found: readonly string[]
   readonly ms: number
   readonly engines: SearchAnswer['engines']
   readonly notices: SearchAnswer['notices']
 }
 
-/** Figures such as the hit rate among the first ten need so many pages, whatever k is. */
+/** Minimum number of pages, because metrics such as the hit rate at 10 need them whatever k is. */
 const LEAST_PAGES = 10
 
-/** Asks each question and measures its answer. The first one is asked twice: what is loaded once is no part of its time. */
+/** Asks each question and measures its answer. The first question runs twice, so that one-time loading does not count. */
 export async function* evaluateSearch(
   library: Library,
   queries: readonly JudgedQuery[],
@@ -53,7 +53,7 @@ export async function* evaluateSearch(
   }
 }
 
-/** The pages of an answer in the order in which they first appear. */
+/** Lists the pages of an answer in the order of their first appearance. */
 function listPages({ passages, more }: SearchAnswer): FoundPage[] {
   const pages = new Map<string, { url: string; chunks: string[] }>()
   const add = (sourceId: string, address: string, chunks: readonly string[]) => {

@@ -11,34 +11,34 @@ import { isTree, writeFileUrl } from '../tree.ts'
 import { findSiteUrl } from './find-start.ts'
 import { createKeptJudge } from './last-refusals.ts'
 
-/** What the ledger knows of an address. */
+/** State of an address in the ledger, with reasons. */
 export interface Explanation {
   readonly url: string
   readonly key: string
-  /** What is recorded; null for an address that was never seen. */
+  /** The ledger row; null if the address was never seen. */
   readonly row: LedgerRow | null
-  /** The row that holds its content, where that is another one. */
+  /** The row with its content, if that is another address. */
   readonly target: LedgerRow | null
-  /** For an address that was never seen: the row of the address that differs only in the slash at the end. */
+  /** For an address never seen: the row of the address that differs only in the trailing slash. */
   readonly other: LedgerRow | null
   readonly aliases: readonly Alias[]
-  /** What the gate would say of it now; null lets it through. */
+  /** Result of the current gate; null if it admits the address. */
   readonly refusal: Refusal | null
-  /** Why the last crawl left its page as it was, by a scope that was given for that crawl alone; null where it did not. */
+  /** Why the last crawl did not update the page, because of a scope given for that crawl only; null if it did. */
   readonly lastRefusal: Refusal | null
-  /** Why the last crawl failed, in words; null when it did not. */
+  /** Why the last crawl failed, in words; null if it did not. */
   readonly lastProblem: string | null
-  /** Addresses that the last crawl found and had no room for. */
+  /** Number of addresses that the last crawl found but had no room for. */
   readonly overflow: number
   /** Why the last crawl may not have seen every address of the site; null where it saw all. */
   readonly incomplete: string | null
-  /** When robots.txt was last read, where it refuses the address; null otherwise. */
+  /** When robots.txt was last read, if it disallows the address; null otherwise. */
   readonly robotsReadAt: number | null
-  /** Until when its host is left alone; null when it is not. */
+  /** End of the host's back-off; null without one. */
   readonly heldUntil: number | null
 }
 
-/** Tells where an address stands and why. Nothing is fetched. */
+/** Explains the state of an address. Fetches nothing. */
 export async function explainUrl(library: Library, source: Source, text: string): Promise<Explanation> {
   if (isTree(source)) return explainFile(library, source, text)
   const { store } = library
@@ -61,7 +61,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
     target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
     other: (otherKey !== undefined && (await store.findRow(source.id, otherKey))) || null,
     aliases: await store.listAliases(source.id, verdict.url),
-    // What is held is asked for, whatever its address looks like.
+    // Trap guards do not apply to an address with a stored page.
     refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
     lastRefusal: await judgeKept(library, source, crawl, row),
     lastProblem: problemOf(crawl),
@@ -72,7 +72,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
   }
 }
 
-/** The same for a file of a folder. Of one in a folder that was passed over, that folder tells why. */
+/** Explains a file of a tree. For a file in a skipped folder, the row of the folder gives the reason. */
 async function explainFile(library: Library, source: Source, text: string): Promise<Explanation> {
   const { store } = library
   const [key, ...others] = await findKeys(library, source, text)
@@ -112,12 +112,12 @@ async function judgeKept(
   return row === null ? null : (await createKeptJudge(library, source, crawl ?? null))(row)
 }
 
-/** A crawl that could not even begin leaves no trace at the addresses. */
+/** A crawl that failed at the start leaves no trace in the ledger. */
 function problemOf(crawl: Crawl | undefined): string | null {
   return crawl?.summary?.end === 'failed' ? crawl.summary.problem : null
 }
 
-/** A path and the folders above it: `a/b.md` → `a/b.md`, `a/` */
+/** Lists a path and its parent folders, for example `a/b.md` → `a/b.md`, `a/` */
 function listAbove(path: string): string[] {
   const parts = path.split('/')
   return [path, ...parts.slice(0, -1).map((_, i) => `${parts.slice(0, parts.length - 1 - i).join('/')}/`)]

@@ -14,39 +14,39 @@ import type { Library } from '../library.ts'
 import { parseStart } from './add-source.ts'
 import { openRendering } from './open-rendering.ts'
 
-/** How one address is fetched. */
+/** Options for fetching one address. */
 export interface FetchUrlOptions {
-  /** Fields sent to the origin of the address only. */
+  /** Headers sent only to the origin of the address. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether robots.txt is asked. @default true */
+  /** Whether robots.txt applies. @default true */
   readonly obeysRobots?: boolean
-  /** Whether it is read where it redirects to. @default true */
+  /** Whether redirects are followed. @default true */
   readonly followsRedirects?: boolean
-  /** How it is read. @default http */
+  /** Rendering mode. @default http */
   readonly render?: Rendering
-  /** How often it is asked for while that may help: the network fails, or the server does. @default 1 */
+  /** Maximum number of attempts after network or server errors. @default 1 */
   readonly attempts?: number
   readonly signal: AbortSignal
 }
 
-/** A page as it was fetched. */
+/** A fetched page. */
 export interface FetchedPage {
   readonly page: Page
-  /** Status of the answer it came with. */
+  /** HTTP status of the response. */
   readonly status: number
-  /** Whether it is what the scripts of the answer made of it. */
+  /** Whether the page was rendered in a browser. */
   readonly isRendered: boolean
 }
 
-/** Fetches addresses, one by one or at once, with one memory of what their hosts allow and how quick they are. */
+/** Fetches addresses, one by one or concurrently, with shared robots rules and pacing. */
 export type UrlFetcher = (text: string, options: FetchUrlOptions) => Promise<FetchedPage>
 
-/** Fetches one address and reads it. Nothing is stored but the clock of its host. */
+/** Fetches and reads one address. Stores only the pacing of its host. */
 export async function fetchUrl(library: Library, text: string, options: FetchUrlOptions): Promise<Page> {
   return (await createUrlFetcher(library)(text, options)).page
 }
 
-/** Creates what fetches and reads addresses. Nothing is stored but the clocks of their hosts. */
+/** Creates a fetcher that stores only the pacing of hosts. */
 export function createUrlFetcher(library: Library): UrlFetcher {
   const { store, clock, random, limits } = library
   const pacer = new Pacer({ ledger: store, clock, random, limits })
@@ -56,7 +56,7 @@ export function createUrlFetcher(library: Library): UrlFetcher {
     ledger: store,
     clock,
     setDelay: pacer.setDelay,
-    // The owner of a site may have changed it since.
+    // The site owner may have changed robots.txt since.
     rereadsRefusals: true,
   })
   return async (text, options) => {
@@ -99,7 +99,7 @@ function describeRefusal(
   return `robots.txt (read ${age}) disallows it${pattern === null ? '' : `: ${pattern}`}`
 }
 
-/** Whoever asks for one page waits for the pause of its host, but not until a host that wants to be left alone is asked again. */
+/** A single fetch waits for the normal pause of its host, but not for a long back-off. */
 async function refuseHeld(library: Library, url: string): Promise<void> {
   const ms = await heldMs(library, url)
   if (ms <= MOST_WAIT_MS) return
@@ -107,7 +107,7 @@ async function refuseHeld(library: Library, url: string): Promise<void> {
   throw refused(url, 'host-parked', `its host asked to be left alone or failed, and is for ${seconds} more seconds`)
 }
 
-/** For how long the host of an address is to be left alone. */
+/** Remaining back-off of the host in milliseconds. */
 async function heldMs({ store, clock }: Library, url: string): Promise<number> {
   const now = clock.now()
   return (await store.readClock(new URL(url).host, now)).heldUntil - now
@@ -115,7 +115,7 @@ async function heldMs({ store, clock }: Library, url: string): Promise<number> {
 
 const MOST_WAIT_MS = 10_000
 
-/** What comes of each fetch sets the pace of its host. */
+/** Reports the outcome of each fetch to the pacer. */
 function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
   return {
     async fetch(request: FetchRequest, leave: Leave | undefined): Promise<FetchOutcome> {
@@ -131,14 +131,14 @@ function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
   }
 }
 
-/** What an outcome comes to: a page, or where it leads. */
+/** Result of an outcome: a page, or a redirect target. */
 type Answer =
   | { readonly type: 'read'; readonly fetched: FetchedPage }
   | { readonly type: 'moved'; readonly target: string }
 
 interface PageRendering {
   readonly renderer: Renderer | undefined
-  /** Whether every document is rendered, and not only what shows nothing by itself. */
+  /** Renders every document, not only those that are empty without scripts. */
   readonly isAlways: boolean
 }
 
@@ -164,7 +164,7 @@ async function readOutcome(
         return { type: 'read', fetched: { page, status: snapshot.status ?? 200, isRendered } }
       }
       const isShell = extraction.reason === 'needs_rendering'
-      // A browser has shown it already.
+      // The page has already been rendered.
       const isBlank = isShell && isRendered
       throw new PharosError('PAGE_REFUSED', {
         source: url,
@@ -183,7 +183,7 @@ async function readOutcome(
   }
 }
 
-/** Reads a document, as it came or as a browser shows it. */
+/** Reads a document, rendered if necessary. */
 function readSnapshot(
   { readPage }: Library,
   { url, headers = {}, signal }: FetchRequest,
@@ -195,7 +195,7 @@ function readSnapshot(
     render:
       renderer &&
       (async (document) => {
-        // Whoever asks for one page is told why there is no browser.
+        // A single fetch must report why there is no browser.
         await renderer.prepare()
         return renderer.render(document, request)
       }),
@@ -215,14 +215,14 @@ function readSnapshot(
 const LOOK_ADVICE = 'open it in a browser to see what it shows; `pharos extract --debug` tells more about a saved page'
 const RENDER_ADVICE = 'it is empty until its scripts have run: read it with --render auto, which needs a browser'
 
-/** What can be done about documents of which no page can be made. */
+/** Advice for documents that cannot be converted. */
 const DOCUMENT_ADVICE: Readonly<Partial<Record<NoPageReason, string>>> = {
   encrypted: 'save it without a password, and read that with `pharos extract`',
   damaged: 'open it with the program that it was made with; if that can read it, save it anew',
   too_large: 'split it into smaller documents',
 }
 
-/** What can be done about a few of the reasons. */
+/** Advice by reason. */
 const ADVICE: Readonly<Record<string, string>> = {
   'service-failed': 'look at the Crawl4AI service and its log, then try again',
   'robots-disallow': 'if you may read it all the same, add --ignore-robots',

@@ -6,12 +6,12 @@ import { withShownLinks } from '../shown-links.ts'
 import { labelOf, type Source } from '../source.ts'
 import { findSource } from './find-source.ts'
 
-/** A chunk with everything that is needed to cite it. */
+/** A chunk with everything needed to cite it. */
 export interface FoundChunk {
   readonly source: Source
-  /** `<source>/<id>`: what it can be asked for by. */
+  /** `<source>/<id>`, which finds the chunk again. */
   readonly name: string
-  /** Address of its page, with the anchor of its section. */
+  /** Address of the page with the anchor of the section. */
   readonly url: string
   readonly title: string
   readonly chunk: Chunk
@@ -20,8 +20,8 @@ export interface FoundChunk {
 }
 
 /**
- * Finds a chunk by `<source>/<id>`, by its id, or by the first twelve characters of it, where only one is meant. A source that is
- * not there may have been renamed after the chunk was cited: then the id is looked for in all of them.
+ * Finds a chunk by `<source>/<id>`, by id, or by a unique prefix of twelve characters. If the source is unknown, it may have been renamed
+ * since, so all sources are searched.
  */
 export async function findChunk(library: Library, name: string): Promise<FoundChunk> {
   const { store } = library
@@ -44,7 +44,7 @@ function ambiguousChunk(name: string, found: readonly FoundChunk[]): PharosError
   })
 }
 
-/** The source of that name, or what is said where there is none. */
+/** Finds a source by name, or returns the error. */
 async function findNamed(library: Library, text: string): Promise<Source | PharosError> {
   try {
     return await findSource(library, text)
@@ -54,7 +54,7 @@ async function findNamed(library: Library, text: string): Promise<Source | Pharo
   }
 }
 
-/** The chunks of an id, or of its beginning, in these sources. */
+/** Finds chunks by id or id prefix in the given sources. */
 async function readFrom({ store }: Library, sources: readonly Source[], id: string): Promise<FoundChunk[]> {
   const found: FoundChunk[] = []
   for (const source of sources) {

@@ -24,7 +24,7 @@ const API = `<!doctype html><title>API</title><main><h1 id="api">API</h1><p>${wo
 const START = `<!doctype html><title>Start</title><main><h1>Start</h1><p>${words('start', 40)} <a href="/api">api</a>
 <a href="/old">old</a> <a href="/gone">gone</a></p></main>`
 
-/** Has the site in two versions, and is only read. */
+/** A read-only library with two versions of the site. */
 let library: OpenLibrary
 let site: Site
 
@@ -55,22 +55,22 @@ async function failure(asked: Promise<unknown>): Promise<string> {
   throw new Error('expected a refusal')
 }
 
-describe('a page', () => {
-  test('is found by its address, whatever its anchor, in the newest version', async () => {
+describe('findPage', () => {
+  test('finds a page by its address in the newest version, ignoring the anchor', async () => {
     const { source, title, markdown } = await findPage(library, { url: `${site.origin}/api/#writing` })
     expect([source.version, title]).toEqual(['1.10', 'API'])
     expect(markdown).toContain('## Writing')
   })
 
-  test('is found in the source that is named, by a path on its site', async () => {
+  test('finds a page by path in the named source', async () => {
     expect((await findPage(library, { url: '/api', source: 'tower@1.9' })).source.version).toBe('1.9')
   })
 
-  test('is found by an address that leads to it', async () => {
+  test('finds a page by an address that redirects to it', async () => {
     expect((await findPage(library, { url: `${site.origin}/old` })).url).toBe(`${site.origin}/api`)
   })
 
-  test('that is not there is refused with what is known of it', async () => {
+  test('reports what is known about a missing page', async () => {
     const gone = await failure(findPage(library, { url: `${site.origin}/gone` }))
     expect(gone).toContain(`PAGE_UNKNOWN: no page ${site.origin}/gone in :memory:`)
     expect(gone).toContain('tower@1.10 has it as failed (not-found)')
@@ -79,8 +79,8 @@ describe('a page', () => {
   })
 })
 
-describe('a page that is not there', () => {
-  /** A store that has many more pages than were crawled: `urls` of them in every source, all of one text. */
+describe('findPage for a missing page', () => {
+  /** Creates a store with many more pages than were crawled: `urls` in every source, all with the same text. */
   function enlarge(urls: readonly string[]): { readonly large: OpenLibrary; readonly read: () => number } {
     let read = 0
     const listRows: OpenLibrary['store']['listRows'] = async (sourceId, { after, limit }) => {
@@ -94,7 +94,7 @@ describe('a page that is not there', () => {
     return { large: { ...library, store: { ...library.store, listRows } }, read: () => read }
   }
 
-  test('is compared with as many as can be done, and others have their turn meanwhile', async () => {
+  test('compares a bounded number of addresses, and yields to other work', async () => {
     const urls = Array.from(
       { length: 15_000 },
       (_, i) => `${site.origin}/docs/chapter-${i * 7}/a-longer-name-${i}.html`,
@@ -109,7 +109,7 @@ describe('a page that is not there', () => {
     expect(read()).toBe(20_000)
   })
 
-  test('is taken for one of the same name elsewhere, where no path is like its own', async () => {
+  test('suggests a page of the same name elsewhere if no path is similar', async () => {
     const urls = [...Array.from({ length: 600 }, (_, i) => `${site.origin}/${i}`), `${site.origin}/a/b/c/tower.html`]
     const { large } = enlarge(urls)
     expect(await failure(findPage(large, { url: `${site.origin}/reference/tower.html` }))).toContain(
@@ -117,7 +117,7 @@ describe('a page that is not there', () => {
     )
   })
 
-  test('is taken for none that only lies in the same folder, or is as short', async () => {
+  test('does not suggest a page that merely shares the folder or is as short', async () => {
     const folder = `${site.origin}/3/library/reference/of/everything`
     const { large } = enlarge([`${folder}/os.html`, `${folder}/json.html`, `${site.origin}/a`, `${folder}/index.html`])
     for (const url of [`${folder}/asyncio.html`, `${site.origin}/py`, `${site.origin}/guide/index.html`]) {
@@ -128,7 +128,7 @@ describe('a page that is not there', () => {
     )
   })
 
-  test('is told from a source', async () => {
+  test('says if the text names a source', async () => {
     for (const url of ['tower', 'tower@1.9']) {
       const error = await findPage(library, { url }).catch((one: unknown) => one)
       expect(error).toMatchObject({ message: `no page ${url} in :memory:: that is a source, not a page` })
@@ -138,7 +138,7 @@ describe('a page that is not there', () => {
     expect([isSourceForPage(other), isSourceForPage(new Error('no'))]).toEqual([false, false])
   })
 
-  test('is not looked for without end where symbols are asked for', async () => {
+  test('listSymbols stops after a bounded number of pages', async () => {
     const text = await findPage(library, { url: `${site.origin}/` })
     const { large } = enlarge(Array.from({ length: 5200 }, (_, i) => `${site.origin}/${i}`))
     const store = { ...large.store, readPageText: async () => text }
@@ -150,8 +150,8 @@ describe('a page that is not there', () => {
   })
 })
 
-describe('a chunk', () => {
-  test('is found by the name of its source and its id, or the beginning of that', async () => {
+describe('findChunk', () => {
+  test('finds a chunk by source name and id, or by a prefix of the id', async () => {
     const page = await findPage(library, { url: `${site.origin}/api` })
     const id = page.chunks.find(({ headingPath }) => headingPath.at(-1) === 'Writing')?.id ?? ''
     const found = await findChunk(library, `tower@1.10/${id}`)
@@ -167,7 +167,7 @@ describe('a chunk', () => {
     expect((await findChunk(library, `tower@1.10/${id.toUpperCase()}`)).name).toBe(found.name)
   })
 
-  test('that several sources have is refused, and says which', async () => {
+  test('throws for an id that several sources have, and lists them', async () => {
     const { chunks } = await findPage(library, { url: `${site.origin}/api` })
     const id = chunks[0]?.id ?? ''
     expect(await failure(findChunk(library, id))).toBe(
@@ -175,7 +175,7 @@ describe('a chunk', () => {
     )
   })
 
-  test('is found under the name it was cited by, when its source has another now', async () => {
+  test('finds a chunk under its cited name after the source was renamed', async () => {
     const own = await stageLibrary()
     await crawlTower(own)
     const { chunks, source } = await findPage(own, { url: `${site.origin}/api` })
@@ -187,7 +187,7 @@ describe('a chunk', () => {
     expect(await failure(findChunk(own, `tower@1.10/${'0'.repeat(64)}`))).toMatch(/^SOURCE_UNKNOWN: /)
   })
 
-  test('that is not there is refused', async () => {
+  test('throws for an unknown chunk', async () => {
     for (const name of ['', 'abc', '0123456789ab', 'tower@1.10/0123456789ab', '/', '0'.repeat(64)]) {
       expect(await failure(findChunk(library, name))).toMatch(/^(?:CHUNK|SOURCE)_UNKNOWN: /)
     }
@@ -195,7 +195,7 @@ describe('a chunk', () => {
   })
 })
 
-test('the outline of a page is the tree of its headings', async () => {
+test('listOutline returns the tree of headings of a page', async () => {
   const { title, lines, sections } = await listOutline(library, { url: `${site.origin}/api` })
   expect(title).toBe('API')
   expect(lines).toBeGreaterThan(10)
@@ -205,8 +205,8 @@ test('the outline of a page is the tree of its headings', async () => {
   expect(top?.children[1]?.children.map(({ anchor }) => anchor)).toEqual(['options'])
 })
 
-describe('symbols', () => {
-  test('of a page are in its order, each with its place', async () => {
+describe('listSymbols', () => {
+  test('lists the symbols of a page in order, each with its place', async () => {
     const { symbols, hasMore } = await listSymbols(library, { url: `${site.origin}/api` })
     expect(symbols.map(({ name }) => name)).toEqual(['tower.load', 'tower.dump', '--indent'])
     const [, dump] = symbols
@@ -221,7 +221,7 @@ describe('symbols', () => {
     expect(hasMore).toBe(false)
   })
 
-  test('of a source begin with what is asked for, as a whole or after the last dot', async () => {
+  test('filters the symbols of a source by prefix, as a whole or after the last dot', async () => {
     const names = async (prefix: string, limit?: number) => {
       const { symbols, hasMore } = await listSymbols(library, { source: 'tower@1.9', prefix, limit })
       return [...symbols.map(({ name }) => name), hasMore]
@@ -233,7 +233,7 @@ describe('symbols', () => {
     expect(await names('', 2)).toEqual(['tower.load', 'tower.dump', true])
   })
 
-  test('let others have their turn, and are not listed for whoever gave up', async () => {
+  test('yields to other work and stops on abort', async () => {
     const urls = Array.from({ length: 40 }, (_, i) => `/p${i}`)
     const links = urls.map((url) => `<a href="${url}">x</a>`).join(' ')
     const pages = urls.map((url) => [
@@ -254,12 +254,12 @@ describe('symbols', () => {
     expect(await listSymbols(own, { source: 'large' })).toEqual({ symbols: [], hasMore: false, stoppedAfter: null })
   })
 
-  test('of everything come from every source', async () => {
+  test('lists the symbols of all sources', async () => {
     const { symbols } = await listSymbols(library, { prefix: 'load' })
     expect(symbols.map(({ source }) => source)).toEqual(['tower@1.9', 'tower@1.10'])
   })
 
-  test('of code are those of its language, by the line that names each', async () => {
+  test('lists the definitions of code by the line that names each', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-symbols-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const body = '    number = number + 1\n'.repeat(60)

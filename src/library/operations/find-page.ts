@@ -11,20 +11,20 @@ import type { PageText } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 import { findNearestPage } from './nearest-page.ts'
 
-/** Which page is meant. */
+/** Which page to find. */
 export interface PageInput {
-  /** Address of the page, with or without an anchor; one relative to the site will do where a source is given. */
+  /** Address of the page, with or without an anchor; with a source, a relative address is enough. */
   readonly url: string
-  /** Id, name, name@version or start URL; without it every source is asked, the newest complete version of each first. */
+  /** Id, name, name@version or start address. Without it all sources are searched, the newest complete version of each name first. */
   readonly source?: string | undefined
 }
 
-/** A stored page and the source it belongs to. */
+/** A stored page with its source. */
 export interface FoundPage extends PageText {
   readonly source: Source
 }
 
-/** Finds a stored page by an address that leads to it. Nothing is fetched. */
+/** Finds a stored page by an address that leads to it. Fetches nothing. */
 export async function findPage(library: Library, { url, source }: PageInput): Promise<FoundPage> {
   const candidates = await listCandidates(library, source)
   const known: { readonly source: Source; readonly row: LedgerRow }[] = []
@@ -52,10 +52,10 @@ function showPage(page: PageText, source: Source): FoundPage {
   return { ...page, source, markdown: isMarkdownPage(page) ? withShownLinks(source, page) : page.markdown }
 }
 
-/** What is said where the name of a source was given for the address of a page. */
+/** Hint for a source name given instead of an address. */
 const IS_SOURCE = ': that is a source, not a page'
 
-/** Whether a failure to find a page is due to that. */
+/** Whether an error means that a source name was given instead of an address. */
 export function isSourceForPage(error: unknown): error is PharosError {
   return error instanceof PharosError && error.code === 'PAGE_UNKNOWN' && error.details['known'] === IS_SOURCE
 }
@@ -64,10 +64,7 @@ async function isSourceName({ store }: Library, text: string): Promise<boolean> 
   return (await store.listSources()).some((source) => [source.id, source.name, labelOf(source)].includes(text))
 }
 
-/**
- * The sources that are asked, in their order: a page of an older version is found, but not before that of the newest; one of a
- * version that is not complete comes last.
- */
+/** Lists the sources to search: newest version of a name first, incomplete versions last. */
 async function listCandidates(library: Library, source: string | undefined): Promise<readonly Source[]> {
   const asked = source === undefined ? { version: '*' } : { sources: [source] }
   const { sources, incomplete } = await chooseSources(library, asked)
@@ -80,7 +77,7 @@ async function listCandidates(library: Library, source: string | undefined): Pro
   })
 }
 
-/** The row of an address, or the one that holds its content. */
+/** Returns the row with the content of an address, following targets. */
 async function findHolder({ store, limits }: Library, { id }: Source, key: string): Promise<LedgerRow | undefined> {
   let row = await store.findRow(id, key)
   for (let step = 0; row !== undefined && !row.hasPage && row.target !== null && step < limits.redirects; step++) {

@@ -7,7 +7,9 @@ import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 import { isSamePlace } from '../tree.ts'
 
-/** The source that is meant by an id, a name, name@version, the start URL, the path of a folder, or the address of a repository or package in any of its forms. */
+/**
+ * Finds the source for an id, a name, name@version, a start address, a folder path, or an address of a repository or package in any form.
+ */
 export async function findSource(library: Library, text: string): Promise<Source> {
   const sources = await library.store.listSources()
   const matches = matchSources(sources, text, library.trees?.addressOf(text))
@@ -18,8 +20,8 @@ export async function findSource(library: Library, text: string): Promise<Source
 }
 
 /**
- * All sources that a text can mean: those with that id, else that name and version, else that name, else that start. `address` is
- * that of the text where it is taken for a path.
+ * Lists the sources that a text may name, by the first criterion that matches: id, name and version, name, then start address. `address` is
+ * the text resolved as a path.
  */
 export function matchSources(sources: readonly Source[], text: string, address: string = text): Source[] {
   const key = urlKey(text) && looseKey(text)
@@ -34,7 +36,7 @@ export function matchSources(sources: readonly Source[], text: string, address: 
   )
 }
 
-/** What is said when a text means several sources. */
+/** Creates the error for a text that names several sources. */
 export function ambiguousSource(text: string, matches: readonly Source[]): PharosError {
   const labels = matches.map(labelOf).join(', ')
   const isOneName = matches.every(({ name }) => name === matches[0]?.name)
@@ -43,7 +45,7 @@ export function ambiguousSource(text: string, matches: readonly Source[]): Pharo
   return new PharosError('USAGE', { problem: `${problem} ${labels}` })
 }
 
-/** What is said when a text means no source: what it may have been meant for, or what there is where that is little. */
+/** Creates the error for an unknown source, with similar names, or all names if there are few. */
 export function unknownSource(library: Library, text: string, sources: readonly Source[]): PharosError {
   const labels = sources.map(labelOf)
   const near = listNear(text, [...labels, ...sources.map(({ name }) => name)])
@@ -55,7 +57,7 @@ export function unknownSource(library: Library, text: string, sources: readonly 
   })
 }
 
-/** The names that a text may stand for: those spelt like it, the nearest first, then those that it is a part of. */
+/** Lists similar names: by spelling first, nearest first, then names that contain the text. */
 function listNear(text: string, names: readonly string[]): string[] {
   const rest = new Set(names)
   const near: string[] = []
@@ -69,10 +71,10 @@ function listNear(text: string, names: readonly string[]): string[] {
   return [...near, ...holding].slice(0, MAX_NEAR)
 }
 
-/** Names that are offered for one that nobody has. */
+/** Maximum number of suggested names. */
 const MAX_NEAR = 5
 
-/** Sources that are named to whoever asked for another. */
+/** Maximum number of sources listed in the error. */
 const MAX_NAMED = 8
 
 function firstMatches(sources: readonly Source[], matches: (source: Source) => boolean): Source[] | undefined {

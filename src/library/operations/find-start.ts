@@ -5,7 +5,7 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { isTree } from '../tree.ts'
 
-/** The address that the redirects of the start lead to; the start itself where they lead to nothing that was read. */
+/** Returns the address that the start redirects to, or the start itself if that was not read. */
 export async function findStartUrl({ store, limits }: Library, { id, url }: Source): Promise<string> {
   let row = await store.findRow(id, keyOrText(url))
   for (let step = 0; row?.reason === 'redirect' && row.target !== null && step < limits.redirects; step++) {
@@ -15,7 +15,7 @@ export async function findStartUrl({ store, limits }: Library, { id, url }: Sour
   return row.url
 }
 
-/** Where the site of a source is by its last crawl. What the start leads to for now only is not kept with the source. */
+/** Returns the site address according to the last crawl. A temporary redirect of the start is not stored with the source. */
 export async function findSiteUrl(library: Library, source: Source): Promise<string> {
   if (isTree(source)) return source.url
   const site = new URL(source.siteUrl)

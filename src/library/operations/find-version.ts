@@ -7,27 +7,27 @@ import type { Crawl, Store } from '../store.ts'
 import { unknownSource } from './find-source.ts'
 import { readShortfall } from './source-status.ts'
 
-/** Which version of what is asked for. */
+/** Query for a version of a name. */
 export interface VersionQuery {
-  /** Name of the sources. */
+  /** Name of the source. */
   readonly name: string
-  /** A version, a range, a name such as `stable`, or `latest`. @default latest */
+  /** A version, a range, a label such as `stable`, or `latest`. @default latest */
   readonly target?: string | undefined
-  /** Takes the newest version before the one that was asked for, where there is no such. @default false */
+  /** Falls back to the newest earlier version if the requested one does not exist. @default false */
   readonly orOlder?: boolean | undefined
 }
 
-/** What a library has of a name. */
+/** Versions of a name in the library. */
 export interface FoundVersion {
   readonly name: string
   readonly target: string
-  /** The one that was meant; null when there is none. */
+  /** The selected version; null if there is none. */
   readonly best: SourceVersion | null
-  /** All versions of that name, the newest first. */
+  /** All versions of the name, newest first. */
   readonly versions: readonly SourceVersion[]
-  /** Whether there is also a source of that name without a version. */
+  /** Whether a source of that name without a version exists. */
   readonly hasUnversioned: boolean
-  /** All of that in words. */
+  /** The result in words. */
   readonly message: string
 }
 
@@ -35,16 +35,13 @@ export interface FoundVersion {
 export interface SourceVersion {
   readonly version: string
   readonly source: Source
-  /** Whether a crawl of everything has come to its end; what was crawled before that may lack any page. */
+  /** Whether a full crawl has completed; before that, pages may be missing. */
   readonly isComplete: boolean
-  /** Its missing pages, where it is not complete and they are known. */
+  /** Missing pages, if the version is incomplete and they are known. */
   readonly shortfall: Shortfall | null
 }
 
-/**
- * Finds the version of a name that is meant. What is not complete is taken only where it was asked for exactly, or nothing else
- * would do.
- */
+/** Finds a version of a name. An incomplete version is selected only if it was requested exactly or no other matches. */
 export async function findVersion(library: Library, { name, target, orOlder }: VersionQuery): Promise<FoundVersion> {
   const sources = await library.store.listSources()
   const named = sources.filter((source) => source.name === name.trim())
@@ -61,23 +58,23 @@ export async function findVersion(library: Library, { name, target, orOlder }: V
   }
 }
 
-/** What was chosen from the sources of one name, and why. */
+/** The selection among sources of one name, with its reasons. */
 export interface VersionChoice extends Pick<FoundVersion, 'target' | 'best' | 'versions' | 'hasUnversioned'> {
   readonly match: VersionMatch
-  /** Those that would do, complete or not. */
+  /** Matching versions, complete or not. */
   readonly among: readonly SourceVersion[]
-  /** Newer ones that would do, and are not complete. */
+  /** Newer matching versions that are incomplete. */
   readonly passedOver: readonly SourceVersion[]
 }
 
-/** Chooses among sources of one name. */
+/** Selects a version among sources of one name. */
 export async function chooseVersion(
   library: Library,
   named: readonly Source[],
   target: string | undefined,
   orOlder?: boolean,
 ): Promise<VersionChoice> {
-  // Loaded when it is needed: most searches name no version, and have no use for the rules of ranges.
+  // Imported lazily: most searches name no version and need no range rules.
   const { matchVersion } = await import('../../core/version/match-version.ts')
   const versions = await listVersions(library, named)
   const all = versions.map(({ version }) => version)
@@ -100,7 +97,7 @@ export async function chooseVersion(
   }
 }
 
-/** The versions among sources of one name, the newest first. */
+/** Lists the versions among sources of one name, newest first. */
 async function listVersions(library: Library, named: readonly Source[]): Promise<SourceVersion[]> {
   const found: SourceVersion[] = []
   for (const source of named) {
@@ -118,8 +115,8 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
 }
 
 /**
- * Whether a crawl of everything has come to its end at least once: one that reached the most pages it was allowed, or that was asked
- * for a part, has not. Later ones replace pages one by one, and lose none.
+ * Whether a full crawl has ever completed. A crawl that hit its page limit or had a narrower scope does not count. Later crawls replace
+ * pages one by one and lose none.
  */
 export async function isComplete({ store }: Library, source: Source): Promise<boolean> {
   const { id } = source
@@ -134,15 +131,15 @@ export async function isComplete({ store }: Library, source: Source): Promise<bo
 
 function isWhole({ kind, state, summary, options }: Crawl, { scope }: Source): boolean {
   if (state !== 'completed' || (kind !== 'add' && kind !== 'recrawl')) return false
-  // Another limit of pages is none where it was not reached.
+  // A different page limit is irrelevant if it was not reached.
   const asked = { ...scope, ...options.scope, maxPages: scope.maxPages }
   return (summary?.cappedAt ?? null) === null && JSON.stringify(asked) === JSON.stringify(scope)
 }
 
-/** Ids of sources that are known to be complete, which they stay: histories can be long, and every search asks. */
+/** Cache of complete sources, which stay complete; histories can be long and every search asks. */
 const complete = new WeakMap<Store, Set<string>>()
 
-/** Says of a choice what its reader has to know: that it is not complete, or not what one would expect. */
+/** Describes caveats of a selection: incomplete, older than requested, or a prerelease. */
 export function describeDoubts({ best, match, passedOver, target }: VersionChoice): string[] {
   if (best === null) return []
   const label = labelOf(best.source)
@@ -157,7 +154,7 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
   return doubts
 }
 
-/** `guide@5.3 is PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
+/** Example: `guide@5.3 is PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
 export function writeIncomplete(source: Source, shortfall: Shortfall | null): string {
   const label = labelOf(source)
   return shortfall === null
@@ -165,7 +162,7 @@ export function writeIncomplete(source: Source, shortfall: Shortfall | null): st
     : `${label} is ${writeShortfall(shortfall)}`
 }
 
-/** The versions of a name in words: `5.3.0 (not complete), 5.2.0`. */
+/** Writes a list of versions: `5.3.0 (not complete), 5.2.0`. */
 export function writeVersions(versions: readonly SourceVersion[]): string {
   const shown = versions
     .slice(0, MAX_LISTED)
@@ -192,7 +189,7 @@ function writeNone(name: string, target: string): string {
 function writeBest(name: string, { best, match, versions, target }: VersionChoice): string[] {
   if (best === null) return [`there is no version ${target} of ${name}`]
   const label = labelOf(best.source)
-  // That there is only an older one is said as a doubt.
+  // The caveat already mentions the fallback to an older version.
   if (match.isOlder) return []
   if (match.kind === 'exact') return [label]
   if (match.kind === 'latest') return [`${label} is the ${versions.length === 1 ? 'only version' : 'newest'}`]

@@ -12,39 +12,38 @@ import { type CrawlInput, crawlSource } from './crawl-source.ts'
 import { embedImport, type ReadyVectors } from './embed-import.ts'
 import { createNoteKeeper } from './keep-notes.ts'
 
-/** How something is imported. */
+/** Options of an import. */
 export interface ImportOptions {
-  /** What to call it. @default what it was called when it was imported before, or host and path of its address */
+  /** Name of the source. @default its name in the previous import, or host and path of its address */
   readonly name?: string | undefined
-  /** Version of what it documents: each is a source of its own. */
+  /** Version of the documented product; each version is a separate source. */
   readonly version?: string | undefined
-  /** Removes pages that are not in it any more, however many they are. @default false */
+  /** Removes pages missing from the import, however many. @default false */
   readonly acceptLoss?: boolean | undefined
-  /** Makes its vectors first: where that fails, nothing is changed. @default false */
+  /** Embeds the chunks first, so that a failure changes nothing. @default false */
   readonly embed?: boolean | undefined
-  /** Told how many vectors were made so far. */
+  /** Called with the number of vectors made so far. */
   readonly onEmbedded?: (chunks: number) => void
   readonly signal?: AbortSignal
 }
 
-/** What an import came to. */
+/** Result of an import. */
 export interface ImportResult {
   readonly source: Source
   readonly summary: CrawlSummary
 }
 
-/** A source that is to be made of an import, and what is asked of the run that does it. */
+/** The source of an import, and the input of the run that writes it. */
 export interface TakenImport {
   readonly source: Source
   readonly input: CrawlInput
-  /** Puts the vectors that were made beside their chunks, once these are there. */
+  /** Writes the vectors once their chunks are stored. */
   readonly keepVectors: () => Promise<void>
 }
 
 /**
- * Imports chunks that somebody else has cut, as they are: they take the place of what was imported for the same address, name and version
- * before. Pages that did not change stay as they are, those that are not in it any more go. Rejects with `CRAWL_LOSS`, before anything is
- * written, where these are too many and nobody consented.
+ * Imports chunks made by another program, unchanged. They replace an earlier import of the same address, name and version: unchanged pages
+ * stay, missing pages are removed. Rejects with `CRAWL_LOSS` before any write if too many pages would be removed without consent.
  */
 export async function importChunks(
   library: Library,
@@ -54,7 +53,7 @@ export async function importChunks(
   return runImport(library, await takeUpImport(library, given, options), options.signal)
 }
 
-/** Writes what was taken up. */
+/** Writes a prepared import. */
 export async function runImport(
   library: Library,
   { source, input, keepVectors }: TakenImport,
@@ -72,7 +71,7 @@ export async function runImport(
   return { source, summary }
 }
 
-/** Records the source of an import, or finds the one that it is to replace, and makes its vectors before anything of it is written. */
+/** Creates the source of an import, or finds the one to replace, and makes its vectors before any page is written. */
 export async function takeUpImport(
   library: Library,
   given: ChunkImport,
@@ -83,15 +82,15 @@ export async function takeUpImport(
   const known = await findImported(library, given.sourceUrl, { name, version })
   const held = known === undefined ? new Map<string, string | null>() : await listHeld(library, known)
   if (!acceptLoss) refuseLoss(library, held, tree)
-  // One whose name is taken is refused before its vectors are made, which can take hours.
+  // A name conflict must be reported before vectors are made, which can take hours.
   const source = known ?? (await addSource(library, { url: given.sourceUrl, isImported: true, name, version }))
   const making = embed ? makeVectors(library, tree, held, options) : undefined
   const vectors = await making?.catch(async (error: unknown) => {
-    // What was refused leaves nothing behind.
+    // A failed import leaves no source behind.
     if (known === undefined) await library.store.removeSource(source.id)
     throw error
   })
-  // An import that was interrupted may have been another one: what it left to be done is not gone on with.
+  // An interrupted import may have had other content, so it is never resumed here.
   const input = { kind: known === undefined ? 'add' : 'recrawl', isFresh: true, acceptLoss, imported: tree } as const
   return { source, input, keepVectors: async () => vectors?.keep(source.id) }
 }
@@ -108,7 +107,7 @@ function makeVectors(
   })
 }
 
-/** The source that was imported for an address before. */
+/** Finds the source of an earlier import of an address. */
 async function findImported(
   { store }: Library,
   sourceUrl: string,
@@ -126,7 +125,7 @@ async function findImported(
   return meant[0]
 }
 
-/** The pages that are held of a source, each with what was imported of it. */
+/** Maps the stored pages of a source to their imported versions. */
 async function listHeld({ store }: Library, { id }: Source): Promise<Map<string, string | null>> {
   const held = new Map<string, string | null>()
   for await (const rows of readRows(store, id)) {
@@ -135,10 +134,10 @@ async function listHeld({ store }: Library, { id }: Source): Promise<Map<string,
   return held
 }
 
-/** An import of half a file would remove the other half: that is asked before anything is written. */
+/** Throws before any write if pages would be lost, because a truncated file would remove the rest. */
 function refuseLoss({ limits }: Library, held: ReadonlyMap<string, string | null>, { pages }: ImportTree): void {
   const lost = [...held.keys()].filter((key) => !pages.has(key)).length
-  // None of its pages is in there: it is something else.
+  // No stored page is in the import, so it is probably something else.
   const isOther = held.size > 0 && lost === held.size
   if (isOther || isHeavyLoss(limits, lost, held.size)) {
     throw new PharosError('CRAWL_LOSS', { removable: lost, pages: held.size })
@@ -149,7 +148,7 @@ function failureOf({ store }: Library, source: Source, summary: CrawlSummary): P
   const { end, problem, withheld, ledger } = summary
   if (end === 'cancelled') return new PharosError('INTERRUPTED')
   const { indexed, unchanged } = ledger.states
-  // Somebody else imported the same meanwhile.
+  // Another process has imported the same source meanwhile.
   if (end === 'gate') return new PharosError('CRAWL_LOSS', { removable: withheld, pages: indexed + unchanged })
   const advice = `\`pharos status ${labelOf(source)}\` tells what there is of it in ${store.location}`
   return new PharosError('CRAWL_START_FAILED', { problem: problem ?? 'no reason was given', advice })

@@ -7,24 +7,24 @@ import { beginEmbedding } from './embed-arrivals.ts'
 import { isEarlierSpace } from './embed-library.ts'
 import { type ImportOptions, type ImportResult, runImport, takeUpImport } from './import-chunks.ts'
 
-/** What an import came to that was sent to a server. */
+/** Result of an import sent to a server. */
 export interface GivenResult extends ImportResult {
-  /** Whether its vectors were made before anything was changed. */
+  /** Whether its vectors were made before any write. */
   readonly isEmbedded: boolean
-  /** Why not, in words, where the library has vectors and nobody declined them. */
+  /** Why vectors were not made first, if the library has vectors and the caller did not decline them. */
   readonly notice: string | null
 }
 
-/** Of so many chunks vectors are made while somebody waits, unless more are asked for. */
+/** Maximum number of chunks embedded while the caller waits, unless the caller asks for more. */
 const MOST_EMBEDDED = 2000
 
-/** Libraries that something is being imported into: what was sent is held in memory until it is done. */
+/** Stores with an import in progress; only one at a time, because an import is held in memory. */
 const busy = new WeakSet<Store>()
 
 /**
- * Checks and imports what was sent, with others in between. Refused with `IMPORT_RUNNING` while another one is under way. Vectors are made
- * first where the library has some of the model that is there. The signal ends it only as long as nothing was changed: from then on it is
- * done to its end, whoever still waits for it.
+ * Validates and imports a request body, yielding to other work. Throws `IMPORT_RUNNING` while another import is in progress. Vectors are
+ * made first if the library has vectors of the current model. The signal aborts only before the first write; after that the import
+ * completes even if the caller has disconnected.
  */
 export async function importGiven(
   library: Library,
@@ -41,7 +41,7 @@ export async function importGiven(
     const embed = asked.embed ?? obstacle === null
     const taken = await takeUpImport(library, given, { ...asked, embed, ...(signal === undefined ? {} : { signal }) })
     const result = await runImport(library, taken)
-    // A server continues, also with pages that did not change. Each search says what is wrong with the model.
+    // The server embeds the rest, including unchanged pages. Every search reports problems with the model.
     if (asked.embed !== false) await beginEmbedding(library, result.source).catch(() => undefined)
     return { ...result, isEmbedded: embed, notice: obstacle || null }
   } finally {
@@ -49,7 +49,7 @@ export async function importGiven(
   }
 }
 
-/** What keeps vectors from being made first, in words; empty where there are none at all, and null for nothing. */
+/** Returns why vectors cannot be made first; an empty string if the library has no vectors, null if nothing prevents it. */
 async function findObstacle({ vectors, openEmbedder, embedsNew }: Library, chunks: number): Promise<string | null> {
   const space = await vectors?.readSpace()
   if (space === undefined || embedsNew === false) return ''

@@ -35,15 +35,15 @@ import type { Store } from '../store.ts'
 import { type KnownFile, type OpenTree, partKey } from '../tree.ts'
 import { depthOf, TreeSurvey } from '../tree-survey.ts'
 
-/** What one run over a folder is to do. */
+/** Parameters of a run over a tree. */
 export interface TreeRun extends RunFacts {
-  /** Which folder it was when it was last read in full; undefined when that is not known. */
+  /** Identity of the folder at the last full run; undefined if unknown. */
   readonly lastPlace: string | undefined
-  /** Where everything is to be read again: when that was first begun, if it was interrupted. What was read since then is known. */
+  /** For a full run that was interrupted: its first start. Files read since then are not read again. */
   readonly fullSince?: number | undefined
-  /** Paths that may have changed: nothing else is looked at. @default everything is */
+  /** Paths that may have changed; nothing else is checked. @default everything */
   readonly focus?: readonly string[] | undefined
-  /** Pages that runs shortly before have removed. @default 0 */
+  /** Pages removed by recent runs. @default 0 */
   readonly lostBefore?: number | undefined
 }
 
@@ -61,23 +61,22 @@ type RunFacts = Pick<
   | 'limits'
 >
 
-/** The outside world of such a run. */
+/** Ports of a run over a tree. */
 export interface TreePorts extends RunPorts {
   readonly tree: OpenTree
   readonly listRows: Store['listRows']
 }
 
-/** Files that are read at once; what comes out does not depend on it. */
+/** Number of files read concurrently; the result does not depend on it. */
 const READERS = 8
-/** Visits taken out of the frontier at once. */
+/** Number of visits leased at once. */
 const VISITS = 128
-/** Finds that are handed to the ledger at once. */
+/** Number of finds offered to the ledger at once. */
 const FINDS = 1000
 
 /**
- * Takes the files of a folder into the library and tells what happens, as a crawl does. Everything in the folder is in the ledger,
- * each with its state and reason. What did not change since it was last read is not read again, and what is not there any more,
- * which a look at the folder proves, is removed.
+ * Indexes the files of a folder and emits the events of a crawl. Every file has a ledger row with state and reason. Unchanged files are not
+ * read again; pages of files that a walk proves missing are removed.
  */
 export function indexTree(run: TreeRun, ports: TreePorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
   return supervise(
@@ -95,7 +94,7 @@ export function indexTree(run: TreeRun, ports: TreePorts, signal: AbortSignal): 
   )
 }
 
-/** A run over a folder: what it knows, counts and says. */
+/** State, counters and events of a run over a tree. */
 class ActiveTree implements RunCounts {
   readonly run: TreeRun
   readonly ports: TreePorts
@@ -116,16 +115,16 @@ class ActiveTree implements RunCounts {
   overflow = 0
   bytes = 0
   cappedAt: number | null = null
-  /** Pages of earlier runs that are kept as they are because the cap was reached before their turn. */
+  /** Pages of earlier runs left unchanged because the cap was reached first. */
   keptByCap = 0
-  /** What is held by pages whose files are gone, and by those that were read. */
+  /** Content hashes of pages whose files no longer exist, and of files that were read. */
   readonly goneHashes: string[] = []
   readonly readHashes: Set<string> = new Set()
-  /** Files of several pages of which nothing is open, by their keys. */
+  /** Files with several pages of which no page is open, by key. */
   readonly containers: Map<string, KnownContainer> = new Map()
-  /** What the last file that gave no page was left out for. */
+  /** Why the last file without a page was skipped. */
   lastRefusal: { readonly reason: Reason; readonly detail: string | null } | null = null
-  /** Pages that stay because not one of the files they were made of is there. */
+  /** Number of pages kept because none of their files exists, which suggests a missing disk. */
   missing = 0
 
   constructor(run: TreeRun, ports: TreePorts, { signal, pulse }: Supervisor) {
@@ -137,19 +136,19 @@ class ActiveTree implements RunCounts {
     this.survey = new TreeSurvey(run.scope)
   }
 
-  /** Where a reader opens what a key stands for. */
+  /** Returns the address that opens a key for a reader. */
   addressOf(key: string): string {
     const file = this.survey.findFile(key) ?? { path: key, part: null }
     const address = this.ports.tree.addressOf(file.path)
     return file.part === null ? address : withAnchor(address, file.part)
   }
 
-  /** Why a key is outside of the scope. A page of several is judged by its file. */
+  /** Returns why a key is outside the scope. A page of a container file is judged by its file. */
   judge(key: string): Refusal | null {
     return this.survey.judge(this.survey.findFile(key)?.path ?? key)
   }
 
-  /** Hands finds to the ledger, and says what it made of them. */
+  /** Offers finds to the ledger and emits the results. */
   async offer(finds: readonly Find[]): Promise<void> {
     const { sourceId, crawlId, limits } = this.run
     for (let start = 0; start < finds.length; start += FINDS) {
@@ -164,7 +163,7 @@ class ActiveTree implements RunCounts {
     }
   }
 
-  /** Counts what became of a visit and tells it. */
+  /** Counts a settled visit and emits its event. */
   count(settlement: Settlement, settled: Settled, bytes: number): void {
     const { type, state, reason } = settled
     if (type === 'lost' || state === 'pending') return
@@ -179,7 +178,7 @@ class ActiveTree implements RunCounts {
     this.events.push({ type: 'settled', url: visit.url, state, reason, status: null, detail, bytes, chunks })
   }
 
-  /** Pages whose content is at another path now: a folder that was given another name is told as one that is gone and one that is new. */
+  /** Number of removed pages whose content reappeared at another path, as after renaming a folder. */
   get moved(): number {
     return this.goneHashes.filter((hash) => this.readHashes.has(hash)).length
   }
@@ -213,18 +212,18 @@ class ActiveTree implements RunCounts {
   }
 }
 
-/** Looks at the folder, then at every file of it that is to be read. */
+/** Walks the folder, then visits every file due. */
 async function visitEverything(active: ActiveTree): Promise<void> {
   const { run, survey } = active
   if (run.focus !== undefined) return visitFocus(active, run.focus)
   await lookAround(active)
-  // An empty folder may be one whose disk is missing: it proves nothing about what was in it.
+  // An empty folder may be the mount point of a missing disk, so it proves nothing.
   if (survey.files === 0) return
   const known: MutableKnown = { pages: new Set(), failed: new Set() }
   await noteRows(active, known, readRows(active.ports, run.sourceId))
   active.missing = countMissing(active, known)
   if (active.missing > 0) return
-  // Settled first, so that a file that was moved finds nobody who holds its content.
+  // Lost pages are settled first, so that a moved file is not treated as a duplicate of its old path.
   await active.offer(listLost(active, known))
   await visitAll(active, null)
   await active.offer(listFinds(active, known))
@@ -232,7 +231,7 @@ async function visitEverything(active: ActiveTree): Promise<void> {
   while (!active.signal.aborted && (await requeueOrphans(active))) await visitAll(active, null)
 }
 
-/** Looks at what may have changed, and at nothing else. That the folder is the one that was read is known. */
+/** Checks only what may have changed. The caller has verified that the folder is the same. */
 async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise<void> {
   const known: MutableKnown = { pages: new Set(), failed: new Set() }
   const { ports, run } = active
@@ -241,7 +240,7 @@ async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise
   for (const path of new Focus(paths).paths) {
     await noteRows(active, known, readRowsAt(asked, run.sourceId, path))
   }
-  // What looks like a page of a changed file may be a file of that name.
+  // A key that looks like a page of a changed file may be a file with `#` in its name.
   const alike = [...known.pages, ...known.failed].filter((key) => key.includes('#'))
   await lookAround(active, new Focus([...paths, ...alike]))
   await active.offer(listLost(active, known))
@@ -251,16 +250,16 @@ async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise
   while (!active.signal.aborted && (await requeueOrphans(active))) await visitAll(active, null)
 }
 
-/** Looks at the folder, or at a part of it. */
+/** Walks the folder, or a part of it. */
 async function lookAround({ ports, survey, signal, pulse }: ActiveTree, focus?: Focus): Promise<void> {
   for await (const entry of ports.tree.walk(signal, focus)) {
-    // A slow disk is no standstill.
+    // Entries count as activity, so that a slow disk is not mistaken for a stall.
     pulse.beats++
     survey.add(entry)
   }
 }
 
-/** Keys that the ledger knows: of rows that hold a page, and of those that failed. */
+/** Keys of rows with a page, and of failed rows. */
 interface Known {
   readonly pages: ReadonlySet<string>
   readonly failed: ReadonlySet<string>
@@ -286,13 +285,15 @@ async function noteRows(
   }
 }
 
-/** A file of several pages as it was when these were last read. */
+/** Known state of a file with several pages. */
 interface KnownContainer extends KnownFile {
   /** Keys of its pages. */
   readonly parts: string[]
 }
 
-/** Notes files of several pages with those. They come in front of their pages; one with a page that is not settled is to be read. */
+/**
+ * Collects container files with their pages. Rows of containers precede their pages; a container with an unsettled page must be read again.
+ */
 function noteContainers(containers: Map<string, KnownContainer>, rows: readonly LedgerRow[]): void {
   for (const row of rows) {
     const { key, state, reason, etag, lastModified } = row
@@ -309,24 +310,24 @@ function noteContainers(containers: Map<string, KnownContainer>, rows: readonly 
 }
 
 /**
- * How many pages there are, where not one of their files is there: what the folder holds then may be what lies below a disk that is
- * missing. None, where that is known to be so.
+ * Returns the number of pages if none of their files exists, because the folder may be the mount point of a missing disk; 0 if the owner
+ * accepts the loss.
  */
 function countMissing({ run, ports, survey }: ActiveTree, { pages }: Known): number {
   if (run.acceptLoss || run.kind === 'retry') return 0
   const kind = treeKindOf(ports.tree.url)
-  // What could be opened is there.
+  // These trees cannot lose single files: if they open, they are complete.
   if (kind === 'archive' || kind === 'package' || kind === 'repository') return 0
   return [...pages].every((path) => survey.see(path) === 'nothing') ? pages.size : 0
 }
 
-/** Pages whose files are not to be read any more. What only a scope leaves out stays. */
+/** Lists pages whose files must no longer be read. Pages outside the scope stay. */
 function listLost(active: ActiveTree, { pages }: Known): Find[] {
   if (active.run.kind === 'retry') return []
   return [...pages].filter((path) => active.survey.see(path) !== 'file').map((path) => findOf(active, path, null))
 }
 
-/** What the run is to look at, and what it leaves alone. Pages of files that hold several come along with those that are known. */
+/** Lists finds for everything the run must visit or skip. Pages of container files come with the known ones. */
 function listFinds(active: ActiveTree, { pages, failed }: Known): Find[] {
   const { kind, discover, focus } = active.run
   if (kind === 'retry') return [...failed].map((path) => findOf(active, path, null))
@@ -346,7 +347,7 @@ function findOf(active: ActiveTree, path: string, refusal: Refusal | null): Find
     key: path,
     url: active.addressOf(path),
     host: NO_HOST,
-    // What was given by hand is no deeper than where one starts.
+    // A path given by the user has the depth of a start.
     depth: discovery === 'manual' ? 0 : depthOf(path),
     foundOn: null,
     discovery,
@@ -354,7 +355,7 @@ function findOf(active: ActiveTree, path: string, refusal: Refusal | null): Find
   }
 }
 
-/** Visits until nothing is left, or so many pages were taken in. */
+/** Visits until nothing is due or the page cap is reached. */
 async function visitAll(active: ActiveTree, cap: number | null): Promise<void> {
   const { run, ports, signal } = active
   for (;;) {
@@ -383,8 +384,8 @@ async function visitAll(active: ActiveTree, cap: number | null): Promise<void> {
 }
 
 /**
- * Makes some visits, several at once. What was not begun when one fails or all are stopped is given back, and so it is when a file turns
- * out to hold several pages: those come first.
+ * Makes visits concurrently. Unstarted visits are released if one fails, on abort, or when a file turns out to have several pages, because
+ * those come first.
  */
 async function visitTogether(active: ActiveTree, visits: readonly Visit[]): Promise<void> {
   const { ports, signal } = active
@@ -393,7 +394,7 @@ async function visitTogether(active: ActiveTree, visits: readonly Visit[]): Prom
   const readOn = async (number: number): Promise<void> => {
     while (waiting.length > 0 && !signal.aborted && !hasParts) {
       await untilResumed(ports.control, signal)
-      // The others read on; should more be allowed again, they take part in the next ones.
+      // Readers above the limit stop; they take part again in the next batch if the limit is raised.
       if (number >= (ports.control?.maxVisits ?? READERS)) return
       const visit = waiting.shift()
       if (visit !== undefined && (await visitFile(active, visit))) hasParts = true
@@ -409,7 +410,7 @@ async function visitTogether(active: ActiveTree, visits: readonly Visit[]): Prom
   }
 }
 
-/** Tells whether more is to be visited than before. */
+/** Visits a file; returns true if that added new visits. */
 async function visitFile(active: ActiveTree, visit: Visit): Promise<boolean> {
   const { ports, run, visiting } = active
   visiting.set(visit.url, ports.clock.now())
@@ -431,12 +432,12 @@ async function visitFile(active: ActiveTree, visit: Visit): Promise<boolean> {
   return hasFound
 }
 
-/** What became of a visit, and how many bytes were read for it. */
+/** Settlement of a visit and the number of bytes read. */
 interface Outcome extends Omit<Settlement, 'visit' | 'crawlId' | 'now'> {
   readonly bytes: number
 }
 
-/** Looks at what a visit leads to. Only what is seen proves a loss: a file that may not be read keeps its page. */
+/** Reads the file of a visit. Only an observed absence proves a loss: an unreadable file keeps its page. */
 async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   const { run, ports, survey } = active
   const { key, hasPage } = visit
@@ -456,10 +457,10 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   if (reading.type === 'missing') return { state: 'failed', reason: 'not-found', isProvenGone: hasPage, bytes: 0 }
   if (reading.type === 'failed') return { state: 'failed', reason: reading.reason, detail: reading.detail, bytes: 0 }
   const { version: etag, stamp: lastModified, bytes, detail } = reading
-  // Another commit has other addresses of the same files; the one that they were read at may be gone one day.
+  // A new commit changes the addresses of unchanged files; an old commit may disappear one day.
   const url = active.addressOf(key)
   const seen = { etag, lastModified, url, contentUrl: url, detail, bytes }
-  // The page goes at the end of the run. Where that is not reached the next one has to see for itself, and may take nothing as unchanged.
+  // The page is removed at the end of the run. Without that end, the next run must check the file again, so its validators are cleared.
   const unproven = hasPage ? { etag: null, lastModified: null } : {}
   if (reading.type === 'unchanged' && container !== undefined) {
     const finds = container.parts.map((part) => findOf(active, part, active.judge(key)))
@@ -468,12 +469,12 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   if (reading.type === 'unchanged') return { state: 'unchanged', ...seen }
   if (reading.type === 'no-page') {
     const { reason, pattern } = reading
-    // What keeps a file from being read proves nothing about what was read before.
+    // A file that cannot be read now proves nothing about its earlier page.
     if (KEEPING.has(reason) && hasPage) return { state: 'failed', reason, detail, bytes }
     return { state: 'skipped', reason, pattern, isProvenGone: hasPage, ...seen, ...unproven }
   }
   if (reading.type === 'container') {
-    // At once, as long as what was made of the file is kept.
+    // A negative weight puts the pages next, while the converted file is still cached.
     const finds = reading.parts.map((part) => ({
       ...findOf(active, partKey(key, part), active.judge(key)),
       weight: -1,
@@ -485,10 +486,10 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   return { state: isSame ? 'unchanged' : 'indexed', record, ...seen }
 }
 
-/** Reasons for which there is no page, although there may be something to read: it is too large, or only half written yet. */
+/** Reasons without a page for files that may become readable: too large, incomplete or encrypted. */
 const KEEPING: ReadonlySet<Reason> = new Set<Reason>(['too-large', 'damaged', 'encrypted'])
 
-/** Files whose content is kept under another path are read for themselves when that one holds it no longer, or is to go. */
+/** Visits duplicates again if the path that held their content no longer does, or is about to be removed. */
 async function requeueOrphans(active: ActiveTree): Promise<boolean> {
   const { run, ports } = active
   const { requeued, settled } = await ports.ledger.requeueOrphanedAliases(
@@ -501,7 +502,7 @@ async function requeueOrphans(active: ActiveTree): Promise<boolean> {
   return requeued > 0
 }
 
-/** Removes what was proven gone, as far as that is allowed, and adds up. */
+/** Removes what is proven gone, within the loss gate, and creates the summary. */
 async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   const { run, ports } = active
   const ending = await endFolder(active)
@@ -546,7 +547,7 @@ async function endFolder(active: ActiveTree): Promise<Ending> {
   return removeGone({ run: limited, ports }, isComplete)
 }
 
-/** What became of a part. That nothing of all is left is doubted, as it is where everything is looked at. */
+/** Ends a partial run. The loss of all pages is withheld, as in a full run. */
 async function endFocus({ run, ports, moved }: ActiveTree): Promise<Ending> {
   const { removable, pages } = await ports.ledger.countRemovable(run.sourceId, run.crawlId, false)
   if (removable > 0 && removable === pages && !run.acceptLoss) return withholdAll(removable)
@@ -558,7 +559,7 @@ function withholdAll(pages: number): Ending {
   return { end: 'gate', problem, removed: 0, withheld: pages }
 }
 
-/** Another folder in the place of the one that was read may lose half of its pages, however few they are. */
+/** Loss limits. A different folder in the same place may lose at most half of its pages, however few there are. */
 function lossLimitsOf({ run, ports }: ActiveTree): TreeRun['limits'] {
   const isOther = run.lastPlace !== undefined && run.lastPlace !== ports.tree.place
   return isOther ? { ...run.limits, lossPages: 0, lossShare: 0.5 } : run.limits
@@ -568,7 +569,7 @@ function hasNoPage({ states }: CrawlSummary['ledger']): boolean {
   return states.indexed + states.unchanged === 0
 }
 
-/** Why a file that is all of a source has no page. */
+/** Returns why a source that consists of a single file has no page. */
 function findOwnRefusal({ ports, survey, lastRefusal }: ActiveTree): ActiveTree['lastRefusal'] {
   const { url } = ports.tree
   if (treeKindOf(url) !== 'folder' || url.endsWith('/')) return null

@@ -9,13 +9,13 @@ import type { JoinedCrawl } from '../store.ts'
 import { createRun } from './crawl-source.ts'
 import { openRendering } from './open-rendering.ts'
 
-/** A crawl that this process is to take part in. */
+/** A crawl that this process joins. */
 export interface Joining {
   readonly joined: JoinedCrawl
   readonly source: Source
 }
 
-/** Finds a crawl that runs and that others may take part in. Refuses any other with `CRAWL_NOT_RUNNING`. */
+/** Finds a running crawl that can be joined. Throws `CRAWL_NOT_RUNNING` for any other. */
 export async function findJoinable({ store }: Library, crawlId: string): Promise<Joining> {
   const joined = await store.joinCrawl?.(crawlId)
   const source = (await store.listSources()).find(({ id }) => id === joined?.crawl.sourceId)
@@ -23,10 +23,7 @@ export async function findJoinable({ store }: Library, crawlId: string): Promise
   throw new PharosError('CRAWL_NOT_RUNNING', { source: crawlId, where: ' that others may take part in' })
 }
 
-/**
- * Takes part in a crawl that another process has begun: makes visits for it, and nothing else. Ends when there is nothing to do here any
- * more, which need not be the end of the crawl.
- */
+/** Joins a crawl of another process and only makes visits for it. Ends when there is nothing to do here, even if the crawl continues. */
 export async function* joinCrawl(
   library: Library,
   { joined, source }: Joining,

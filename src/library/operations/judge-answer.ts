@@ -3,7 +3,7 @@ import type { Library } from '../library.ts'
 import type { RankedHit } from '../ranked-hits.ts'
 import { labelOf, type Source } from '../source.ts'
 
-/** How well hits fit a question, the best first. */
+/** Judges how well hits answer a question; hits must be sorted best first. */
 export async function judgeAnswer({ readOrdinaryWords }: Library, hits: readonly RankedHit[]): Promise<Judgement> {
   const judged = hits.slice(0, MAX_JUDGED).map(({ title, chunk, missing, similarity }) => ({
     // Reading `content` decodes the text, so it is read only when it is needed.
@@ -22,7 +22,7 @@ const MAX_HITS = 20
 /** At most this many other sources are named. */
 const MAX_SOURCES = 3
 
-/** Names of sources that were not searched and have words that nothing found has. */
+/** Returns the names of unsearched sources that contain words missing from the hits. */
 export async function findElsewhere(
   { store }: Library,
   words: readonly string[],

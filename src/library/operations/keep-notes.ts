@@ -3,8 +3,8 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
 /**
- * Creates what keeps the milestones and problems of a crawl that no server runs, as those of a job: its id is that of the crawl. So
- * whoever asks later what is known of a site learns of them too.
+ * Returns a function that logs milestones and problems of a crawl without a server, under the crawl id as job id, so that later queries
+ * about the site find them.
  */
 export function createNoteKeeper({ jobLog, clock }: Library, { url }: Source): (event: CrawlEvent) => Promise<void> {
   let jobId: string | undefined

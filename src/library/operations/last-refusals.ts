@@ -10,13 +10,10 @@ import { resolveScope } from './add-source.ts'
 import { findSiteUrl } from './find-start.ts'
 import { hasOwnScope } from './source-status.ts'
 
-/** Tells why the last crawl left the page of a row as it was; null where its scope admitted the row. */
+/** Returns why the last crawl did not update the page of a row; null if its scope admitted the row. */
 export type JudgeKept = (row: LedgerRow) => Refusal | null
 
-/**
- * Judges pages by the scope that was given for the last crawl alone. Such a scope says nothing about pages that are stored: they stay in
- * their state, and only this tells that they were refused.
- */
+/** Judges pages by the scope of the last crawl only. Such a scope does not change stored rows, so the refusal is visible only here. */
 export async function createKeptJudge(library: Library, source: Source, crawl: Crawl | null): Promise<JudgeKept> {
   if (crawl === null || !hasOwnScope(crawl)) return () => null
   const judge = await createJudge(library, source, crawl)
@@ -33,7 +30,7 @@ async function createJudge(library: Library, source: Source, { options }: Crawl)
   return ({ url, depth }) => gate.judge(url, depth, true).refusal
 }
 
-/** Lists up to `limit` pages that only the scope of the last crawl refused, with its reasons, and counts all of them. */
+/** Lists up to `limit` pages refused only by the scope of the last crawl, with reasons, and counts them all. */
 export async function listKept(
   library: Library,
   source: Source,

@@ -11,17 +11,17 @@ import { labelOf, type Source } from '../source.ts'
 import type { RelatedPage } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 
-/** Which duplicates are listed. */
+/** Options of a list of duplicates. */
 export interface DuplicatesInput {
-  /** Id, name (with all its versions), name@version or start URL. @default the whole library */
+  /** Id, name (all its versions), name@version or start address. @default the whole library */
   readonly source?: string | undefined
-  /** Groups before these. @default 0 */
+  /** Number of groups to skip. @default 0 */
   readonly offset?: number | undefined
-  /** Most groups. @default 20 */
+  /** Maximum number of groups. @default 20 */
   readonly limit?: number | undefined
 }
 
-/** A page that says nearly what others say, or is a translation of them. */
+/** A page that is nearly identical to others or a translation of them. */
 export interface DuplicatePage extends SimilarPage {
   readonly sourceId: string
   readonly title: string
@@ -29,33 +29,33 @@ export interface DuplicatePage extends SimilarPage {
 
 /** Pages of which a search shows one. */
 export interface DuplicateGroup {
-  /** How many there are. */
+  /** Number of pages in the group. */
   readonly count: number
-  /** The newest version first; of very many, some. */
+  /** Newest version first; a very large group lists only some. */
   readonly pages: readonly DuplicatePage[]
 }
 
-/** The groups of a library. */
+/** Groups of duplicates. */
 export interface DuplicateList {
   readonly groups: readonly DuplicateGroup[]
-  /** How many groups there are in all, and how many pages are in them. */
+  /** Total number of groups, and of pages in them. */
   readonly groupCount: number
   readonly pageCount: number
-  /** Pages that were compared. */
+  /** Number of pages compared. */
   readonly compared: number
-  /** Pages of which nothing is known: an older Pharos stored them, and {@link comparePages} has not looked at them yet. */
+  /** Number of pages without a fingerprint: an older Pharos stored them, and {@link comparePages} has not run yet. */
   readonly unknown: number
 }
 
 export const DEFAULT_GROUPS = 20
-/** So many pages are gone through in one go. */
+/** Number of pages processed before yielding to other work. */
 const PAGES_AT_ONCE = 500
-/** Pages of one group that are named. */
+/** Maximum number of pages listed per group. */
 const MOST_PAGES = 100
 
 /**
- * Lists the pages that say nearly the same or are translations of each other, by their groups. All pages are gone through twice, and only
- * numbers are held of those that are not listed.
+ * Lists groups of nearly identical pages and translations. It reads all pages twice, so that only numbers are kept in memory for pages not
+ * listed.
  */
 export async function listDuplicates(
   library: Library,
@@ -86,14 +86,14 @@ export async function listDuplicates(
   }
 }
 
-/** A page, and what is compared of it. */
+/** A page with its comparison data. */
 interface VisitedPage {
   readonly page: RelatedPage
   readonly source: Source
   readonly kin: KinPage
 }
 
-/** The pages of sources, always in the same order. */
+/** Iterates over the pages of sources in a stable order. */
 async function* visitPages(
   { store, clock }: Library,
   sources: readonly Source[],
@@ -102,7 +102,7 @@ async function* visitPages(
   let visited = 0
   for (const source of sources) {
     for await (const page of store.listRelated(source.id)) {
-      // Others are answered meanwhile.
+      // Yields so that other requests are answered.
       if (++visited % PAGES_AT_ONCE === 0) await clock.sleep(0, signal)
       yield { page, source, kin: toKin(page, source) }
     }
@@ -115,7 +115,7 @@ function toKin({ url, language: tag, family, fingerprint }: RelatedPage, source:
   return { sourceId: source.id, name: source.name, place, family, bits, language: tag === null ? null : shortCode(tag) }
 }
 
-/** How many pages each group has, by the number of its first page, and which groups are listed. */
+/** Counts the pages of each group, identified by its first page, and selects the groups to list. */
 function chooseGroups(
   groups: Uint32Array,
   offset: number,
@@ -135,7 +135,7 @@ function chooseGroups(
   return { sizes, groupCount, pageCount, chosen }
 }
 
-/** Reads the pages of the groups that are listed, by the number of their first page. */
+/** Reads the pages of the selected groups, by the number of their first page. */
 async function readGroups(
   visited: AsyncIterable<VisitedPage>,
   found: {
@@ -153,7 +153,7 @@ async function readGroups(
   for await (const { page, source, kin } of visited) {
     if (missing === 0) break
     const group = pages.get(groups[number] ?? -1)
-    // What came or went meanwhile is not mixed up with what was compared.
+    // Skips pages added or removed since the comparison.
     if (group !== undefined && group.length < MOST_PAGES && finder.isAt(number, kin)) {
       const { url, title, language, sourceId } = page
       group.push({ url, title, source: labelOf(source), version: source.version, language, sourceId })

@@ -3,19 +3,19 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { findPage, type PageInput } from './find-page.ts'
 
-/** The headings of a page. */
+/** Headings of a page. */
 export interface Outline {
   readonly source: Source
   readonly url: string
   readonly title: string
   readonly sections: readonly Section[]
-  /** How many lines the page has. */
+  /** Number of lines of the page. */
   readonly lines: number
   readonly checkedAt: number
   readonly changedAt: number
 }
 
-/** Lists the headings of a stored page, as a tree. */
+/** Lists the headings of a stored page as a tree. */
 export async function listOutline(library: Library, input: PageInput): Promise<Outline> {
   const { source, url, title, sections, chunks, checkedAt, changedAt } = await findPage(library, input)
   return { source, url, title, sections, lines: chunks.at(-1)?.endLine ?? 0, checkedAt, changedAt }

@@ -7,48 +7,48 @@ import { labelOf, type Source } from '../source.ts'
 import { chooseSources } from './choose-sources.ts'
 import { type FoundPage, findPage } from './find-page.ts'
 
-/** Which definitions are asked for. */
+/** Filter for definitions. */
 export interface SymbolsInput {
-  /** Only those of this page. */
+  /** Only definitions on this page. */
   readonly url?: string | undefined
-  /** Id, name, name@version or start URL. */
+  /** Id, name, name@version or start address. */
   readonly source?: string | undefined
-  /** Beginning of the name, or of what follows its last dot. The case of letters from A to Z does not matter. */
+  /** Prefix of the name, or of its part after the last dot. ASCII letters are compared case-insensitively. */
   readonly prefix?: string | undefined
   /** @default 100 */
   readonly limit?: number | undefined
 }
 
-/** Something that a page defines. */
+/** A definition on a page. */
 export interface SymbolEntry {
   readonly name: string
-  /** The line that states it. */
+  /** The line that states the definition. */
   readonly signature: string
-  /** Name of the source, with its version where it has one. */
+  /** Name of the source, with its version if there is one. */
   readonly source: string
   readonly title: string
   /** Address of the page with the anchor of the section. */
   readonly url: string
-  /** Line of the stored page, from 1. */
+  /** Line in the stored page, from 1. */
   readonly line: number
-  /** The chunk that holds it, as `get_chunk` takes it. */
+  /** Name of the chunk that contains it, as `get_chunk` accepts it. */
   readonly chunk: string
 }
 
-/** Definitions, in the order of sources, pages and lines. */
+/** Definitions sorted by source, page and line. */
 export interface SymbolList {
   readonly symbols: readonly SymbolEntry[]
-  /** Whether there are more than the limit. */
+  /** Whether there are more than `limit`. */
   readonly hasMore: boolean
-  /** How many pages were looked at before it was given up, without having seen all; null when all were seen, or enough found. */
+  /** Number of pages read before giving up; null if all were read or enough was found. */
   readonly stoppedAfter: number | null
 }
 
-/** Most pages that are looked at, and how many before others have their turn. */
+/** Maximum number of pages read, and number of pages before yielding to other work. */
 const MOST_PAGES = 5000
 const PAGES_AT_ONCE = 16
 
-/** Lists what a page, a source or the whole library defines. */
+/** Lists the definitions of a page, a source or the whole library. */
 export async function listSymbols(library: Library, input: SymbolsInput, signal?: AbortSignal): Promise<SymbolList> {
   const { limit = 100, prefix = '' } = input
   const symbols: SymbolEntry[] = []
@@ -62,13 +62,13 @@ export async function listSymbols(library: Library, input: SymbolsInput, signal?
       if (symbols.length === limit) return { symbols, hasMore: true, stoppedAfter: null }
       symbols.push(symbol)
     }
-    // A store that never waits would let nothing else happen until all is read: no signal, no other request.
+    // Yields, because a store in memory never waits and would block signals and other requests until the end.
     if (pages % PAGES_AT_ONCE === 0) await library.clock.sleep(0)
   }
   return { symbols, hasMore: false, stoppedAfter: null }
 }
 
-/** The pages that are looked at, in the order of sources and addresses. */
+/** Iterates over the pages to read, sorted by source and address. */
 async function* visitPages(
   library: Library,
   { url, source, prefix = '' }: SymbolsInput,
@@ -87,14 +87,14 @@ async function* visitPages(
   }
 }
 
-/** The keys of the pages of a source. */
+/** Iterates over the keys of the pages of a source. */
 async function* visitKeys({ store }: Library, { id }: Source): AsyncGenerator<string, void, void> {
   for await (const rows of readRows(store, id)) {
     for (const { key, hasPage } of rows) if (hasPage) yield key
   }
 }
 
-/** What a page defines: by the language it is written in, or else by what its text states. */
+/** Lists the definitions of a page: by chunk symbols for code, otherwise from its text. */
 function listPageSymbols(page: FoundPage): SymbolEntry[] {
   const { source, chunks, sections, title, url } = page
   const label = labelOf(source)
@@ -104,7 +104,7 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
       source: source.url,
       url,
       anchor: findAnchor(sections, line),
-      // Only code has chunks that are named by what they define.
+      // Only chunks of code have symbols.
       isAsFile: typeof chunk?.symbol === 'string',
       startLine: line,
       endLine: line,
@@ -113,11 +113,11 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
   })
 }
 
-/** Names with the line that states each, from 1. */
+/** Names with the lines that state them, from 1. */
 function listDefinitions({ markdown, chunks }: FoundPage): Pick<Definition, 'name' | 'signature' | 'line'>[] {
   const isNamed = chunks.some(({ symbol }) => symbol !== null)
   if (!isNamed) {
-    // What is bold alone may be a term, or just bold.
+    // Bold text without code may be a term or mere emphasis.
     const found = findDefinitions(markdown).filter(({ isCode }) => isCode)
     return found.map((one) => ({ ...one, line: one.line + 1 }))
   }
@@ -129,20 +129,20 @@ function listDefinitions({ markdown, chunks }: FoundPage): Pick<Definition, 'nam
   })
 }
 
-/** Longest signature that is listed. */
+/** Maximum length of a signature. */
 const MAX_SIGNATURE = 400
 
-/** What comments and decorators begin with, in the languages that code is cut by. */
+/** Starts of comments and decorators in the supported languages. */
 const REMARK = /^\s*(?:\/[/*]|\*|#|--|@|"{3})/
 
-/** The line of a definition, from 0, that names it: what stands before it describes it. */
+/** Returns the line that names a definition, from 0; lines before it are comments or decorators. */
 function findStatement(lines: readonly string[], symbol: string): number {
   const name = symbol.slice(symbol.lastIndexOf('.') + 1)
   const line = lines.findIndex((text) => text.includes(name) && !REMARK.test(text))
   return Math.max(0, line)
 }
 
-/** Whether a name begins so, as a whole or after its last dot. */
+/** Whether a name, or its part after the last dot, starts with a prefix. */
 function hasPrefix(name: string, prefix: string): boolean {
   const lower = name.toLowerCase()
   return lower.startsWith(prefix) || lower.slice(lower.lastIndexOf('.') + 1).startsWith(prefix)

@@ -1,16 +1,15 @@
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
-/** What milestones are looked up in: those of jobs, and those of crawls that no server was asked for. */
+/** Where milestones are stored: the log of jobs, and the plan memory of crawls without a server. */
 type Reached = Pick<Library, 'jobLog' | 'planMemory'> & Partial<Pick<Library, 'store'>>
 
-/** Among so many of the last crawls of a source. */
+/** Maximum number of recent crawls of a source to check. */
 const MOST_CRAWLS = 100
 
 /**
- * Which of some milestones a host has reached, in whatever job or crawl, and which it has not; both in the order in which they were
- * asked for. What jobs have noted stays when a source is removed, but what was reached then is gone: where it is known which sources
- * there are, notes count that are not older than the first source at the host.
+ * Splits milestones into those a host has reached, in any job or crawl, and the others, in the given order. Job notes survive the removal
+ * of a source, so notes older than the first current source at the host are ignored.
  */
 export async function milestonesMet(
   library: Reached,
@@ -29,12 +28,12 @@ export async function milestonesMet(
   return { met: kinds.filter(isMet), unmet: kinds.filter((kind) => !isMet(kind)) }
 }
 
-/** The sources that are at a host. */
+/** Lists the sources at a host. */
 export async function listSourcesAt(store: Pick<Library['store'], 'listSources'>, host: string): Promise<Source[]> {
   return (await store.listSources()).filter(({ siteUrl }) => URL.parse(siteUrl)?.host === host)
 }
 
-/** Milestones of crawls of the sources that are at a host. */
+/** Lists milestones of crawls of the given sources. */
 async function listReached({ store, planMemory }: Reached, sources: readonly Source[]): Promise<readonly string[]> {
   if (store === undefined || planMemory === undefined) return []
   const reached: string[] = []

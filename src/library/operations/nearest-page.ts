@@ -2,13 +2,13 @@ import { findNearest } from '../../core/text/nearest.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
-/** So many addresses are compared in all, so many before others have their turn. */
+/** Maximum number of addresses compared, and batch size before yielding to other work. */
 const MOST_ROWS = 20_000
 const ROWS_AT_ONCE = 500
 
 /**
- * The address of a stored page that is most like one that is not there: the same name elsewhere, or nearly the same path with nearly
- * the same name. In long paths of one folder alone most letters are the same, whatever page is meant.
+ * Finds the stored page with the most similar address: the same name elsewhere, or a similar path with a similar name. The path alone is
+ * not enough, because long paths in one folder share most letters.
  */
 export async function findNearestPage(
   library: Library,
@@ -21,7 +21,7 @@ export async function findNearestPage(
     const wanted = pathOf(URL.parse(text, source.siteUrl)?.href ?? text)
     const name = nameOf(wanted)
     const byPath = new Map(urls.map((url) => [pathOf(url), url]))
-    // What was found before comes first: of those that are equally near it is kept.
+    // The earlier result comes first, so that it wins a tie.
     const alike = [...byPath.keys()].filter((one) => isNear(name, nameOf(one)))
     const path = findNearest(wanted, [...(nearest === undefined ? [] : [nearest.path]), ...alike])
     const url = path === undefined ? undefined : byPath.get(path)
@@ -32,7 +32,7 @@ export async function findNearestPage(
   return (nearest ?? namesake)?.url
 }
 
-/** The last part of a path, without what every page of a site has: `/guide/install/index.html` → `install` */
+/** Returns the last part of a path without index file and extension: `/guide/install/index.html` → `install` */
 function nameOf(path: string): string {
   const parts = (path.split('?', 1)[0] ?? '').replace(/\/(?:index\.\w+)?$/, '').split('/')
   return (parts.at(-1) ?? '').replace(/\.\w+$/, '')
@@ -47,14 +47,14 @@ interface Address {
   readonly url: string
 }
 
-/** Where an address belongs it is most likely to be. */
+/** Sorts sources of the same host first, where the page most likely is. */
 function sameHostFirst(sources: readonly Source[], text: string): readonly Source[] {
   const host = URL.parse(text)?.host
   const isElsewhere = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
   return host === undefined ? sources : sources.toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
 }
 
-/** The addresses of stored pages, some at a time. */
+/** Iterates over the addresses of stored pages in batches. */
 async function* visitAddresses(
   { store, clock }: Library,
   sources: readonly Source[],
@@ -64,7 +64,7 @@ async function* visitAddresses(
     for (let after: string | undefined; read < MOST_ROWS; ) {
       const rows = await store.listRows(source.id, { limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) })
       yield { source, urls: rows.filter(({ hasPage }) => hasPage).map(({ url }) => url) }
-      // A store that never waits would let nothing else happen until all is compared.
+      // Yields, because a store in memory never waits and would block other work.
       await clock.sleep(0)
       read += rows.length
       after = rows.at(-1)?.key
@@ -73,7 +73,7 @@ async function* visitAddresses(
   }
 }
 
-/** What tells the pages of a site apart. */
+/** The part of an address that distinguishes pages of a site. */
 function pathOf(url: string): string {
   const parsed = URL.parse(url)
   return parsed === null ? url : `${parsed.pathname}${parsed.search}`

@@ -2,16 +2,15 @@ import { PharosError } from '../../core/errors.ts'
 import type { Fetcher, Renderer, Rendering } from '../../crawl/ports.ts'
 import type { Library } from '../library.ts'
 
-/** What pages are rendered with, as far as they are to be. */
+/** Renderer and fetcher that a rendering mode needs. */
 export interface OpenRendering {
   readonly renderer?: Renderer
   readonly pageFetcher?: Fetcher
 }
 
 /**
- * Opens what a way of reading pages needs. What cannot do without a browser or a service is refused where there is none; `auto` does
- * without, and says of each page that it would have needed one. Fields that were to be sent with every request are refused where a
- * service makes the requests, which sends its own.
+ * Opens what a rendering mode needs. Modes that require a browser or a service throw if there is none; `auto` works without and marks pages
+ * that would need one. Request headers are refused for a service, because it sends its own requests.
  */
 export async function openRendering(
   library: Library,
@@ -33,7 +32,7 @@ export async function openRendering(
 
 const NO_HEADERS = 'headers are not sent with render crawl4ai: the service asks for pages in its own way'
 
-/** A browser that starts with the first page that needs one. Whether it does is found out once, and holds for all others. */
+/** Renderer that starts a browser on first use. The result of the start holds for all later pages. */
 function renderWhereNeeded(library: Library): Renderer {
   let opening: Promise<Renderer> | undefined
   const open = async (): Promise<Renderer> => {

@@ -7,19 +7,19 @@ import { labelOf } from '../source.ts'
 import { type OriginSurvey, readAll, tableOf } from './survey-origin.ts'
 
 interface PlanInput extends CopyInput {
-  /** Tells the library that is copied. */
+  /** Id of the origin library. */
   readonly origin: string
   readonly view: HeldView
   readonly survey: OriginSurvey
 }
 
-/** Whoever copies gives a sign of life every few rows. */
+/** A copy without a heartbeat for this long counts as abandoned. */
 const STALE_MS = 60_000
 
-/** Tables that have rows in a library which nobody has used yet. */
+/** Tables that have rows even in an unused library. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['crawl_types', 'gazetteer_state', 'canonical_names'])
 
-/** Begins to move a library into another, goes on with it, or finds that it has moved in before. */
+/** Starts or resumes an arrival, or finds that it has already completed. */
 export async function planArrival(input: PlanInput): Promise<{ arrival: Arrival; isResumed: boolean }> {
   const { from, to, origin, survey } = input
   const { arrivals } = to.holdings
@@ -40,9 +40,8 @@ export async function planArrival(input: PlanInput): Promise<{ arrival: Arrival;
 }
 
 /**
- * Gives a copy up that was broken off, of the library in a place or of one that has moved since: the place is all that is known of one
- * that is gone. Gives the places of those that are still there where it is none of them. What hosts and jobs are known by in both
- * libraries stays.
+ * Discards an interrupted copy, found by the origin's id or, if the origin no longer exists, by its location. If there is none, returns the
+ * locations of other interrupted copies. Rows of hosts and jobs that both libraries share stay.
  */
 export async function discardCopy(
   to: CopiedLibrary,
@@ -57,10 +56,10 @@ export async function discardCopy(
   return { isDiscarded: true, others: [] }
 }
 
-/** What became of a copy that was to be given up. */
+/** Result of discarding a copy. */
 export interface DiscardedCopy {
   readonly isDiscarded: boolean
-  /** Where those came from that were broken off too, where there was none from that place. */
+  /** Locations of other interrupted copies, if none came from the given one. */
   readonly others: readonly string[]
 }
 
@@ -86,7 +85,7 @@ async function begin(input: PlanInput, request: ArrivalRequest, isWelcome: boole
   return to.holdings.arrivals.begin({ ...request, isAlone, skipped })
 }
 
-/** Whether nothing was ever written to a library. */
+/** Whether a library has never been written to. */
 export async function isEmptyLibrary(there: HeldView): Promise<boolean> {
   for (const table of [SOURCES, ...HELD_TABLES]) {
     if (!NEVER_EMPTY.has(table.name) && (await there.has(table))) return false
@@ -94,7 +93,7 @@ export async function isEmptyLibrary(there: HeldView): Promise<boolean> {
   return true
 }
 
-/** A library that holds something is added to only where that was asked for, and where no name means two sources then. */
+/** Throws if the target has data and `add` was not given, or if a source name would become ambiguous. */
 async function refuseUnasked(input: PlanInput, there: HeldView, isWelcome: boolean): Promise<void> {
   const held = (await readAll(there, SOURCES.name)) as unknown as SourceName[]
   if (!isWelcome) {
@@ -129,7 +128,7 @@ interface SourceName {
   readonly version: string | null
 }
 
-/** What of a library is of no use beside what another has. */
+/** Lists groups that cannot be merged with the data of the target. */
 async function findUnfit(view: HeldView, there: HeldView): Promise<SkippedGroup[]> {
   const skipped: SkippedGroup[] = []
   const [revision, itsRevision] = await Promise.all([view, there].map(readRevision))

@@ -13,13 +13,13 @@ function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): Craw
   return options.crawlType ?? settings.crawlType
 }
 
-/** Refuses a crawl of the history of a site that is not understood, unless it is forced. */
+/** Throws for a history crawl of a site that is not understood yet, unless forced. */
 export async function refuseUnprepared(library: Library, source: Source, crawl: Crawl): Promise<void> {
   if (typeOf(source, crawl) !== 'history' || crawl.options.force === true) return
   await requireUnderstood(library, new URL(source.siteUrl).host)
 }
 
-/** Creates the planner of a crawl, where its type has one. Only a crawl that looks for pages can be planned. */
+/** Creates the planner of a crawl if its type has one. Only crawls that discover pages can be planned. */
 export async function planCrawl(library: Library, source: Source, crawl: Crawl): Promise<CrawlPlanner | undefined> {
   const type = typeOf(source, crawl)
   const isSearching = crawl.kind === 'add' || crawl.kind === 'recrawl'
@@ -37,10 +37,10 @@ export async function planCrawl(library: Library, source: Source, crawl: Crawl):
   })
 }
 
-/** Rows that are read at a time. */
+/** Number of rows read at once. */
 const PAGE = 1000
 
-/** Keeps which milestones a crawl has reached, where that can be kept. */
+/** Stores the milestones that a crawl has reached, if the library supports it. */
 export function keepMilestones(library: Library, crawl: Crawl): MilestoneMemory | undefined {
   const { planMemory } = library
   if (planMemory === undefined) return undefined
@@ -53,7 +53,7 @@ export function keepMilestones(library: Library, crawl: Crawl): MilestoneMemory 
   }
 }
 
-/** How far an interrupted crawl had come, by what it left in the ledger. */
+/** Counts the progress of an interrupted crawl from the ledger. */
 async function countReached(library: Library, crawl: Crawl): Promise<MilestoneCounts> {
   let secondLevel = 0
   let downloads = 0
@@ -67,7 +67,7 @@ async function countReached(library: Library, crawl: Crawl): Promise<MilestoneCo
   return { secondLevel, downloads, articles }
 }
 
-/** What a crawl has visited before it was interrupted, and what kind of page each was. */
+/** Iterates over the addresses that a crawl visited before its interruption, with page kinds. */
 async function* listVisited(
   { store, kindOf }: Library,
   { id, sourceId }: Crawl,

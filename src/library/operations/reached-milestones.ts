@@ -1,7 +1,7 @@
 import type { HostAchievements } from '../analyses.ts'
 import type { NoteFrame } from '../dispatch/frames.ts'
 
-/** Stands where milestones of crawls have the id of their job. */
+/** Job id of milestones found by analysis. */
 export const ANALYSIS_JOB = 'analysis-run'
 
 const KINDS: readonly {
@@ -16,7 +16,7 @@ const KINDS: readonly {
   { kind: 'articles-identified-10k', counted: 'articles', least: 10_000, words: 'pages are articles' },
 ]
 
-/** The milestones that hosts have come to, host by host. */
+/** Lists the milestones that hosts have reached. */
 export function listReached(hosts: readonly HostAchievements[], runId: string): NoteFrame[] {
   return hosts.flatMap((host) =>
     KINDS.filter(({ counted, least }) => host[counted] >= least).map(({ kind, counted, words }) => ({

@@ -3,10 +3,10 @@ import { looseKey } from '../../core/url/key.ts'
 import type { Library } from '../library.ts'
 import { milestonesMet } from './milestones-met.ts'
 
-/** What has to be known of a site before its history is worth the requests. */
+/** Milestones required before a history crawl is worth its requests. */
 const HISTORY_MILESTONES: readonly string[] = ['full-understanding', 'depth2-coverage', 'articles-identified-1k']
 
-/** Refuses with what is missing where not enough is known of a host for a crawl of its history. */
+/** Throws with the missing milestones if too little is known about a host for a history crawl. */
 export async function requireUnderstood(
   library: Pick<Library, 'jobLog' | 'planMemory' | 'store'>,
   host: string,
@@ -15,7 +15,7 @@ export async function requireUnderstood(
   if (unmet.length > 0) throw new PharosError('CRAWL_UNPREPARED', { host, missing: unmet.join(', ') })
 }
 
-/** The same for what starts at an address: a source that starts there may have turned out to be at another host. */
+/** Checks the host of a start address; a source with that start may have moved to another host. */
 export async function requireUnderstoodStart(library: Library, url: string): Promise<void> {
   const source = (await library.store.listSources()).find((one) => looseKey(one.url) === looseKey(url))
   await requireUnderstood(library, new URL(source?.siteUrl ?? url).host)

@@ -13,7 +13,7 @@ import { findChunk } from './find-chunk.ts'
 import { searchLibrary } from './search-library.ts'
 
 let library: OpenLibrary
-/** Libraries that are only read, by what was crawled for them. */
+/** Read-only libraries by their crawled pages. */
 const readOnly = new Map<Pages, Promise<OpenLibrary>>()
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
 
-/** A page that links to others; its sections are given as headings with their content. */
+/** Writes a page with links to others; its sections are given as headings with content. */
 function page(title: string, sections: Readonly<Record<string, string>>, links: readonly string[] = []): string {
   const body = Object.entries(sections).map(([id, html]) => `<section id="${id}"><h2>${id}</h2>${html}</section>`)
   const items = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join('')
@@ -42,7 +42,7 @@ async function crawl(pages: Pages, name = 'guide', version?: string): Promise<[S
   return [source, site]
 }
 
-/** Goes on with a library of these pages, crawled by whoever came first. */
+/** Uses the library of these pages, crawled once. */
 async function read(pages: Pages): Promise<void> {
   const opened = readOnly.get(pages) ?? openCrawled(pages)
   readOnly.set(pages, opened)
@@ -90,8 +90,8 @@ const PAGES = {
   '/other': page('Other', { Things: `<p>${words('thing', 40)}</p>` }),
 }
 
-describe('an answer', () => {
-  test('has passages with everything that is needed to cite them', async () => {
+describe('searchLibrary answer', () => {
+  test('has passages with everything needed to cite them', async () => {
     const [source, site] = await crawl(PAGES, 'guide', '1.2')
     const answer = await searchLibrary(library, { query: 'retry beam' })
     const [first] = answer.passages
@@ -100,7 +100,7 @@ describe('an answer', () => {
       source: 'guide@1.2',
       version: '1.2',
       title: 'Retries',
-      // It grew to the whole page, which begins above the heading of what was found.
+      // The passage grew to the whole page, which begins above the heading of the hit.
       url: `${site.origin}/retry`,
       headingPath: ['Retries'],
       kind: 'markdown',
@@ -119,7 +119,7 @@ describe('an answer', () => {
     expect(answer.tokens).toBeGreaterThan(answer.passages.reduce((sum, { tokens }) => sum + tokens, 0))
   })
 
-  test('is best first, and explains its scores when asked', async () => {
+  test('is sorted best first, and explains its scores on request', async () => {
     await read(PAGES)
     const plain = await searchLibrary(library, { query: 'lighthouse beam' })
     const scores = plain.passages.map(({ score }) => score)
@@ -130,7 +130,7 @@ describe('an answer', () => {
     expect(passages[0]?.explain?.words?.parts.map(({ word }) => word)).toContain('beam')
   })
 
-  test('keeps to its budget, and mentions the pages that are beyond it', async () => {
+  test('stays within its budget and mentions further pages', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 8 }, (_, i) => [
         `/p${i}`,
@@ -152,7 +152,7 @@ describe('an answer', () => {
     }
   })
 
-  test('shows the whole section of the best page before it adds others, and mentions what is far weaker', async () => {
+  test('shows the whole section of the best page before others, and mentions much weaker pages', async () => {
     const section = Array.from({ length: 5 }, (_, i) => `<p>The lighthouse beam. ${words(`s${i}x`, 40)}</p>`).join('')
     const others = Object.fromEntries(
       Array.from({ length: 4 }, (_, i) => [
@@ -185,7 +185,7 @@ describe('an answer', () => {
     }
   })
 
-  test('leaves out what scores less than a share of the best', async () => {
+  test('leaves out hits below a share of the best score', async () => {
     await read(PAGES)
     const all = await searchLibrary(library, { query: 'retry beam lighthouse' })
     const best = await searchLibrary(library, { query: 'retry beam lighthouse', minScore: 1 })
@@ -193,7 +193,7 @@ describe('an answer', () => {
     expect([best.passages.length, best.more.length, best.cursor]).toEqual([1, 0, null])
   })
 
-  test('holds to its filters', async () => {
+  test('applies its filters', async () => {
     await crawl(PAGES)
     await crawl({ '/': page('Elsewhere', { Sea: '<p>No lighthouse at all.</p>' }) }, 'sea')
     const sources = async (input: Partial<SearchInput>) => {
@@ -217,7 +217,7 @@ describe('an answer', () => {
     for (const [i, { startLine }] of sorted.entries()) expect(startLine).toBeGreaterThan(sorted[i - 1]?.endLine ?? 0)
   })
 
-  test('shows what several versions say once, by the newest', async () => {
+  test('shows the same text of several versions once, from the newest', async () => {
     const said = (version: string) => ({
       '/': page(`Guide ${version}`, { Beam: `<p>The lighthouse beam turns. ${words('turn', 60)}</p>` }),
       '/new': page(`News ${version}`, {
@@ -232,7 +232,7 @@ describe('an answer', () => {
   const setting = (title: string, said: string) =>
     page(title, { Timeout: `<p>The timeout of the lighthouse ${said} while it runs. ${words('pool', 75)}</p>` })
 
-  test('shows pages that are alike but say something else', async () => {
+  test('shows similar pages that say something different', async () => {
     await crawl({
       '/': page('Start', {}, ['/a', '/b', '/c', '/d']),
       '/a': setting('A', 'is 30 seconds and can be changed'),
@@ -248,7 +248,7 @@ describe('an answer', () => {
     expect(more).toEqual([])
   })
 
-  test('names pages that say what was shown, and those of other versions', async () => {
+  test('names pages with the same text, and those of other versions', async () => {
     await crawl({ '/': setting('A', 'can be changed') }, 'a')
     await crawl({ '/': setting('A', 'can be changed') }, 'b')
     await crawl({ '/': setting('A', 'can be changed as well') }, 'c')
@@ -272,7 +272,7 @@ describe('an answer', () => {
     expect(versions.passages[0]?.similar?.map(({ version }) => version).sort()).toEqual(['1', '2'])
   })
 
-  test('does not take a version that is not complete for the newest', async () => {
+  test('does not prefer an incomplete newer version', async () => {
     const text = {
       '/': page('Guide', { Beam: `<p>The lighthouse beam turns. ${words('turn', 60)}</p>` }, ['/two']),
       '/two': page('Two', { Two: `<p>${words('two', 30)}</p>` }),
@@ -294,7 +294,7 @@ describe('an answer', () => {
     expect((await versions({ version: '6.0' }))[0]).toEqual(['6.0'])
   })
 
-  test('names what was searched where that was chosen, and not more than one wants to read', async () => {
+  test('names the searched sources if they were chosen, up to ten', async () => {
     for (let i = 0; i < 12; i++) await addSource(library, { url: `https://docs.example/${i}/`, name: `s${i}` })
     const searched = async (input: Partial<SearchInput>) => {
       const answer = await searchLibrary(library, { query: 'beam', ...input })
@@ -305,14 +305,14 @@ describe('an answer', () => {
     expect(await searched({ version: 'latest' })).toEqual([10, 12])
   })
 
-  test('says how much of the library can be found, where that is not all', async () => {
+  test('says how much of the library is searchable, if not all', async () => {
     await read(PAGES)
     const store = { ...library.store, readIndexState: async () => ({ chunks: 13_441, indexed: 1204 }) }
     const { notices } = await searchLibrary({ ...library, store }, { query: 'beam' })
     expect(notices).toEqual(['still indexing: 1,204 of 13,441 chunks are searchable'])
   })
 
-  test('shows lists of links last: as long as there is anything else they are mentioned', async () => {
+  test('shows lists of links last, and only mentions them if there is anything else', async () => {
     const links = ['/beam', ...Array.from({ length: 9 }, (_, i) => `/page${i}`)]
     const list = links.map((href) => `<li><a href="${href}">All about the lighthouse beam of ${href}</a></li>`).join('')
     await crawl({
@@ -331,7 +331,7 @@ describe('an answer', () => {
   })
 })
 
-describe('a cursor', () => {
+describe('searchLibrary cursor', () => {
   const many = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [
       `/p${i}`,
@@ -344,7 +344,7 @@ describe('a cursor', () => {
   )
   const site = { '/': page('Start', {}, Object.keys(many)), ...many }
 
-  test('leads through everything that matches, once', async () => {
+  test('leads through all matches, each once', async () => {
     await read(site)
     const input = { query: 'lighthouse', tokens: 600, limit: 5 }
     const answers = await searchAll(input)
@@ -363,7 +363,7 @@ describe('a cursor', () => {
     expect(await searchAll(input)).toEqual(answers)
   })
 
-  test('comes to an end, however little room there is', async () => {
+  test('comes to an end, however small the budget', async () => {
     const list = Array.from({ length: 12 }, (_, i) => `<li><a href="/p${i}">The lighthouse of page ${i}</a></li>`).join(
       '',
     )
@@ -376,7 +376,7 @@ describe('a cursor', () => {
     }
   })
 
-  test('is refused with another question, other filters, or when nobody gave it', async () => {
+  test('is rejected with another question, other filters, or if it is invalid', async () => {
     await read(site)
     const { cursor } = await searchLibrary(library, { query: 'lighthouse' })
     if (cursor === null) throw new Error('expected a cursor')
@@ -388,8 +388,8 @@ describe('a cursor', () => {
   })
 })
 
-describe('a question that finds nothing', () => {
-  test('is told what would be found without each filter', async () => {
+describe('searchLibrary without hits', () => {
+  test('counts what would match without each filter', async () => {
     await crawl(PAGES, 'guide', '1.0')
     await crawl(PAGES, 'guide', '2.0')
     const answer = await searchLibrary(library, {
@@ -408,7 +408,7 @@ describe('a question that finds nothing', () => {
     expect(other.widen).toEqual([{ filter: 'path', value: '/install', pages: 2, instead: ['/retry'] }])
   })
 
-  test('may have no filter to blame', async () => {
+  test('suggests nothing without a filter', async () => {
     await read(PAGES)
     expect(await searchLibrary(library, { query: 'xyzzy' })).toMatchObject({
       passages: [],
@@ -418,7 +418,7 @@ describe('a question that finds nothing', () => {
     })
   })
 
-  test('is told what there is to be searched, those names first that were asked for', async () => {
+  test('lists available sources, requested names first', async () => {
     for (let i = 0; i < 24; i++) {
       const url = `https://docs.example/${i}/`
       await addSource(library, { url, name: `s${i < 12 ? 'x' : i}`, version: i < 12 ? `1.${i}` : undefined })
@@ -434,12 +434,12 @@ describe('a question that finds nothing', () => {
     expect(await searchLibrary(library, { query: 'beam' })).not.toHaveProperty('available')
   })
 
-  test('may meet a library without sources', async () => {
+  test('returns an empty answer in a library without sources', async () => {
     expect(await searchLibrary(library, { query: 'beam' })).toMatchObject({ passages: [], searched: [], cursor: null })
   })
 })
 
-test('bad input is refused, and says what was received', async () => {
+test('searchLibrary rejects invalid input and says what it received', async () => {
   await read(PAGES)
   const bad: [SearchInput, string][] = [
     [{ query: ' \t' }, 'USAGE: expected words to look for, got none'],
@@ -452,17 +452,17 @@ test('bad input is refused, and says what was received', async () => {
   for (const [input, message] of bad) expect(await failure(input)).toBe(message)
 })
 
-test('what is cancelled stops', async () => {
+test('searchLibrary stops on abort', async () => {
   await read(PAGES)
   await expect(searchLibrary(library, { query: 'beam' }, AbortSignal.abort(new Error('enough')))).rejects.toThrow(
     'enough',
   )
 })
 
-describe('meanings', () => {
+describe('searchLibrary by meaning', () => {
   const space: VectorSpace = { model: 'tiny', fingerprint: 'f1', dimensions: 2 }
 
-  /** Vectors that find the page of one title nearest for every query. */
+  /** Creates vectors for which the page of one title is nearest to every query. */
   function meaningOf(title: string, embedded: number): VectorIndex {
     const similarityOf = async (sourceId: string, chunkId: string) => {
       const stored = await library.store.readChunk(sourceId, chunkId)
@@ -509,7 +509,7 @@ describe('meanings', () => {
     close: async () => undefined,
   })
 
-  test('change the order, and are named', async () => {
+  test('changes the order and lists vectors as an engine', async () => {
     await read(PAGES)
     const input = { query: 'what does the lighthouse installer do while a retry waits', explain: true }
     const plain = await searchLibrary(library, input)
@@ -525,11 +525,11 @@ describe('meanings', () => {
       withMeanings(meaningOf(lower, 13_441), async () => embedder()),
       { ...input, fusion: 'words' },
     )
-    // The cursor names what was asked, fusion included.
+    // The cursor differs, because it covers the fusion option.
     expect({ ...byWords, cursor: null }).toEqual({ ...plain, cursor: null })
   })
 
-  test('are judged with the words: none where the nearest is far away', async () => {
+  test('judges relevance by meaning too: none if the nearest chunk is far away', async () => {
     await read(PAGES)
     const query = 'why is the milk of the lighthouse keeper sour in summer'
     const far = withMeanings(meaningOf('a page that is not there', 13_441), async () => embedder())
@@ -538,7 +538,7 @@ describe('meanings', () => {
     expect((await searchLibrary(near, { query })).relevance).not.toBe('none')
   })
 
-  test('find what no word does, within the filters', async () => {
+  test('finds pages without a common word, within the filters', async () => {
     await read(PAGES)
     const meant = withMeanings(meaningOf('Other', 13_441), async () => embedder())
     expect((await searchLibrary(meant, { query: 'xyzzy' })).passages[0]?.title).toBe('Other')
@@ -546,11 +546,11 @@ describe('meanings', () => {
     expect((await searchLibrary(meant, { query: 'xyzzy', fusion: 'words' })).passages).toEqual([])
   })
 
-  test('are measured alike in every answer', async () => {
+  test('uses the same scale in every answer', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 150 }, (_, i) => [
         `/p${i}`,
-        // The further behind by words, the longer the text.
+        // The lower the rank by words, the longer the text.
         page(`Page ${i}`, { Part: `<p>The lighthouse. ${words(`p${i}x`, 20 + i)}</p>` }),
       ]),
     )
@@ -563,9 +563,9 @@ describe('meanings', () => {
     }
     const shown = answers.flatMap(({ passages }) => passages)
     expect(shown.length).toBe(150)
-    // By words 140 pages come before it, and the first answer has 100.
+    // 140 pages rank above it by words, and the first answer has 100.
     expect(answers[0]?.passages.map(({ title }) => title)).toContain('Page 140')
-    // Without the one that meanings brought up, the order is that of the words from the first answer to the last.
+    // Without the page found by meaning, the order is that of words throughout.
     const others = shown.filter(({ title }) => title !== 'Page 140').map(({ score }) => score)
     expect(others).toEqual(others.toSorted((a, b) => b - a))
     const best = Math.max(...shown.map(({ score }) => score))
@@ -586,7 +586,7 @@ describe('meanings', () => {
     expect(kept).toBeLessThan(150)
   })
 
-  test('are waited for only so long', async () => {
+  test('stops waiting for a hanging embedder and answers by words', async () => {
     await read(PAGES)
     const hung: Embedder = { ...embedder(), embed: () => new Promise(() => undefined) }
     const start = performance.now()
@@ -610,12 +610,12 @@ describe('meanings', () => {
     await expect(gone).rejects.toThrow('enough')
   })
 
-  test('say when they are incomplete or missing, and words answer alone', async () => {
+  test('reports missing or incomplete vectors, and answers by words alone', async () => {
     await read(PAGES)
     const vectors = meaningOf('Other', 1204)
     const notices = async (open: Library['openEmbedder']) => {
       const { engines, notices: said, passages } = await searchLibrary(withMeanings(vectors, open), { query: 'beam' })
-      // Only "Retries" has the word; "Other" is nearest in meaning, and no answer by words.
+      // Only "Retries" has the word; "Other" is nearest in meaning only.
       const titles = passages.map(({ title }) => title)
       expect(titles).toEqual(engines.includes('vectors') ? ['Other', 'Retries'] : ['Retries'])
       return [engines.join('+'), ...said]
@@ -645,14 +645,14 @@ describe('meanings', () => {
   })
 })
 
-describe('a question that names a source', () => {
+describe('searchLibrary with a source name in the question', () => {
   const about = (tool: string) => ({
     '/': page(`${tool} guide`, {
       proxy: `<p>${tool} forwards requests of ${tool} to a backend by the proxy option.</p>`,
     }),
   })
 
-  test('a question that names a source is answered from it first, and the name is not searched for', async () => {
+  test('answers from that source first, without searching for its name', async () => {
     await crawl({ '/': page('Guide', { proxy: '<p>The proxy option forwards requests to a backend.</p>' }) }, 'vite')
     await crawl(about('Vite'), 'webpack')
     const first = async (query: string, sources?: string[]) => {
@@ -666,7 +666,7 @@ describe('a question that names a source', () => {
     expect(passages[0]?.terms).not.toContain('webpack')
   })
 
-  test('is answered from that source, however many hits others have', async () => {
+  test('answers from that source, however many hits others have', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 120 }, (_, i) => [
         `/${i}`,

@@ -49,8 +49,8 @@ const MOST_PARTS = 10
 const FILLING_PARTS = 3
 
 /**
- * Finds what answers a question, as passages that can be read and cited. A cursor takes up where an answer ended: everything
- * before is made again by the engines that ranked it then, which takes as long as it took, but needs nothing to be kept.
+ * Answers a question with passages that can be read and cited. A cursor continues after an earlier answer: the earlier answers are computed
+ * again with the same engines, so that no state is kept between requests.
  */
 export async function searchLibrary(library: Library, input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer> {
   checkInput(input)
@@ -107,7 +107,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       judgement.relevance === 'strong' || isAll ? [] : await findElsewhere(library, judgement.uncovered, sources),
     notices: [
       ...describeLanguage(given, conditions),
-      // A version that was chosen may have been told to be partial already.
+      // A notice about a chosen version may already mention that it is partial.
       ...new Set([...notices, ...writePartial(partial, isNamed)]),
       ...last.notices,
       ...describeChange(engines, last.engines),
@@ -126,7 +126,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   }
 }
 
-/** The sources that a question names, unless those are all that are searched. */
+/** Finds sources that the question names, unless these are all sources searched. */
 async function findNamed(
   { readOrdinaryWords }: Library,
   query: string,
@@ -138,7 +138,7 @@ async function findNamed(
   return { query: rest, sourceIds: new Set(named.map(({ id }) => id)) }
 }
 
-/** The input with any variant of its language, when the requested variant matches nothing. */
+/** Broadens a regional language tag to the language if the region matches nothing. */
 async function withoutRegion(
   { store }: Library,
   input: SearchInput,
@@ -164,7 +164,7 @@ function sourcesOf({ passages, more }: AnswerParts, sources: readonly Source[]):
   return sources.filter(({ id }) => cited.has(id))
 }
 
-/** The pages of an answer with those that each stands for. */
+/** Lists the pages of an answer with their similar pages. */
 function namedIn({ passages, more }: AnswerParts): { readonly similar: readonly SimilarPage[] }[] {
   return [...passages, ...more].map(({ similar = [] }) => ({ similar }))
 }
@@ -176,7 +176,7 @@ function withoutChoice(input: SearchInput): SearchInput {
   return language === undefined || isChoice ? rest : { ...rest, language }
 }
 
-/** Says that answers before were ranked by something that did not take part now, so that this one may not go on where they ended. */
+/** Reports that earlier answers used an engine that did not take part now, so the order may differ. */
 function describeChange(before: readonly Engine[] = [], now: readonly Engine[]): string[] {
   const gone = before.filter((engine) => !now.includes(engine))
   if (gone.length === 0) return []

@@ -3,7 +3,7 @@ import { stage } from '../../../test/sites/crawl.ts'
 import { page } from '../../../test/sites/site.ts'
 import { capOf, readRunningStatus, totalPages } from './source-status.ts'
 
-test('a first crawl that is recorded as completed is not taken for one before itself', async () => {
+test('readRunningStatus ignores the running crawl even if it is recorded as completed', async () => {
   const { library, source, crawl } = await stage({ '/': page('Home') })
   const { summary } = await crawl({ kind: 'add' })
   expect(await readRunningStatus(library, source.id, summary.crawlId)).toBe('CRAWLING')
@@ -11,7 +11,7 @@ test('a first crawl that is recorded as completed is not taken for one before it
   expect(await readRunningStatus(library, source.id, again.summary.crawlId)).toBe('UPDATING')
 })
 
-test('the cap of a run holds before that of its source, and bounds what is left but not what is done', async () => {
+test('the cap of a run overrides that of its source, and limits remaining pages but not finished ones', async () => {
   const { library, source, crawl } = await stage({ '/': page('Home') }, { scope: { maxPages: 40 } })
   await crawl({ kind: 'add', scope: { maxPages: 20 } })
   const [last = null] = await library.store.listCrawls(source.id, 1)

@@ -7,34 +7,34 @@ import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 
 /**
- * Where a source stands, in the words of its contract. CRAWLING: the first crawl runs, or another one before any has come to its
- * end. UPDATING: a later one runs. Without one that runs, the last one that came to its end decides: INDEXED, or ERROR where it
- * failed or stopped at the gate. One that was stopped before changes nothing of that; what it has read makes INDEXED of PENDING.
+ * Status of a source in the terms of the contract. CRAWLING: a crawl is running and none has completed yet. UPDATING: a later crawl is
+ * running. Otherwise the last crawl that ended by itself decides: INDEXED, or ERROR if it failed or stopped at the gate. A stopped crawl
+ * changes nothing, except that stored pages turn PENDING into INDEXED.
  */
 export type SourceStatus = 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
 
-/** Everything there is to say about one source. */
+/** Report on one source. */
 export interface SourceReport {
   readonly source: Source
   readonly status: SourceStatus
-  /** Numbers of addresses; `discovered` is the sum of the others. */
+  /** Counts of addresses; `discovered` is the sum of the others. */
   readonly balance: Balance
   readonly reasons: Readonly<Record<string, number>>
   readonly pages: number
   readonly chunks: number
-  /** The share of its chunks that have a vector, of those that can get one, from 0 to 1; null where none can, or the library has no vectors. */
+  /** Share of embeddable chunks with a vector, from 0 to 1; null if no chunk is embeddable or the library has no vectors. */
   readonly meaning: number | null
   readonly crawl: Crawl | null
-  /** When it was last crawled, before a crawl that runs; null for what is PENDING or CRAWLING. */
+  /** Time of the last crawl before the running one; null for PENDING or CRAWLING. */
   readonly lastCrawledAt: number | null
-  /** Whether the last crawl is going on now; one without a sign of life was interrupted. */
+  /** Whether the last crawl is running now; a crawl without heartbeats counts as interrupted. */
   readonly isRunning: boolean
   readonly isInterrupted: boolean
-  /** Missing pages of the source; null where none are known. */
+  /** Missing pages of the source; null if none are known. */
   readonly shortfall: Shortfall | null
-  /** The scope that it probably needs instead of its own; null where its own fits. */
+  /** A wider scope that the source probably needs; null if its own fits. */
   readonly wider: WiderScope | null
-  /** Hosts with addresses to fetch that are left alone for a while. */
+  /** Hosts with pending addresses that are in back-off. */
   readonly waiting: readonly { readonly host: string; readonly until: number }[]
 }
 
@@ -49,15 +49,12 @@ export interface Balance {
   readonly pending: number
 }
 
-/**
- * Whether the last sign of life of a running crawl is young enough. One from the future was given by a clock that was wrong, and says
- * as little as one from long ago.
- */
+/** Whether the last heartbeat of a running crawl is recent. A heartbeat from the future comes from a wrong clock and counts as stale. */
 export function hasSignOfLife({ heartbeatAt }: Crawl, now: number, aliveMs: number): boolean {
   return Math.abs(now - heartbeatAt) < aliveMs
 }
 
-/** Whether a process works on a crawl that is recorded as running. */
+/** Whether a process is working on a crawl recorded as running. */
 function isAlive({ clock, runner, limits }: Library, crawl: Crawl): boolean {
   const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
   return !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
@@ -117,7 +114,7 @@ export async function readShortfall(library: Library, source: Source): Promise<S
   const { store } = library
   const [ledger, [crawl = null]] = await Promise.all([store.countLedger(source.id), store.listCrawls(source.id, 1)])
   const { pending, indexed, unchanged } = createBalance(ledger)
-  // Every search asks this, and counting the pages themselves takes longer than the search.
+  // Counts come from the ledger, because every search asks and counting pages takes longer than the search.
   const pages = indexed + unchanged
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...standOf(library, crawl) })
 }
@@ -141,8 +138,8 @@ export function createBalance({ total, states }: LedgerCounts): Balance {
 }
 
 /**
- * Pages that the last crawl took in or found unchanged, as far as the ledger tells. A crawl with a scope of its own, or one that stopped
- * at a page limit, did not read all pages of the ledger, so that its own counts are taken.
+ * Pages that the last crawl indexed or found unchanged. If the crawl had a scope of its own or hit its page limit, it did not visit all
+ * pages of the ledger, so its own summary counts.
  */
 export function countRead({
   balance,
@@ -172,13 +169,13 @@ export function totalPages(done: number, left: number, cap: number | null): numb
 /** At most this many crawls are searched for one that ended. */
 const MAX_LOOKED_BACK = 100
 
-/** What is said of a source while a crawl of it runs. That one may be recorded as completed a moment before it has ended. */
+/** Status of a source during a crawl. The running crawl is ignored, because it may be recorded as completed just before it ends. */
 export async function readRunningStatus({ store }: Library, sourceId: string, crawlId: string): Promise<SourceStatus> {
   const crawls = await store.listCrawls(sourceId, MAX_LOOKED_BACK)
   return runningStatus(crawls.filter(({ id }) => id !== crawlId))
 }
 
-/** The crawls of a source without the one that runs, newest first; only the last one where that decides. */
+/** Lists the crawls of a source without the running one, newest first; only the last one if it decides the status. */
 async function listBefore(
   { store }: Library,
   sourceId: string,
@@ -191,7 +188,7 @@ async function listBefore(
   return isRunning ? crawls.filter(({ id }) => id !== crawl.id) : crawls
 }
 
-/** Whether a crawl came to its end by itself. */
+/** Whether a crawl ended by itself. */
 function isOver({ state }: Crawl): boolean {
   return state === 'completed' || state === 'gate' || state === 'failed'
 }

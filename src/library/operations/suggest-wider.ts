@@ -7,26 +7,26 @@ import { labelOf, type Source } from '../source.ts'
 import type { ChunkFilter, Store } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 
-/** The filters that a chunk has to pass. */
+/** Filters that apply to chunks. */
 const CHUNK_FILTERS = ['path', 'kind', 'heading', 'symbol', 'contentType', 'language'] as const
 
-/** Hits that are looked at to tell what is there. */
+/** Maximum number of hits read for suggestions. */
 const MOST_HITS = 100
 
-/** Alternatives that are named. */
+/** Maximum number of alternatives per filter. */
 const MOST_INSTEAD = 5
 
-/** The filters of a question, without the sources. */
+/** Returns the chunk filters of a question, without the sources. */
 export function filterOf(input: SearchInput): ChunkFilter {
   const given = CHUNK_FILTERS.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))
   return Object.fromEntries(given)
 }
 
-/** Names of sources, and versions of one name, that are listed. */
+/** Maximum number of source names, and of versions per name. */
 const MOST_NAMES = 20
 const MOST_VERSIONS = 10
 
-/** What a library has, those names first that were searched in vain. */
+/** Lists names and versions in the library, those searched first. */
 export async function describeAvailable({ store }: Library, searched: readonly Source[]): Promise<AvailableSources> {
   const sources = await store.listSources()
   const all = [...new Set([...searched, ...sources].map(({ name }) => name))]
@@ -40,7 +40,7 @@ export async function describeAvailable({ store }: Library, searched: readonly S
   return { names, versions, more: all.length - names.length }
 }
 
-/** Tells of each condition of a question that found nothing what is there without it. */
+/** For a question without hits, tells for each condition what would be found without it. */
 export async function suggestWider(library: Library, input: SearchInput): Promise<readonly Widening[]> {
   const widenings: Widening[] = []
   for (const filter of ['sources', 'version', ...CHUNK_FILTERS] as const) {
@@ -61,7 +61,7 @@ async function searchWithout(library: Library, input: SearchInput, dropped: Wide
   return searchHits(library.store, { query: input.query, limit: MOST_HITS, filter })
 }
 
-/** What could be asked of a filter instead, by what is there. */
+/** Lists values that would match in place of a filter's value. */
 async function listInstead(
   { store }: Library,
   input: SearchInput,
@@ -90,7 +90,7 @@ async function listInstead(
   }
 }
 
-/** The languages of pages. */
+/** Lists the languages of the pages of hits. */
 async function listLanguages(store: Store, hits: readonly StoreHit[]): Promise<string[]> {
   const likenesses = await store.readLikenesses(hits.map(({ sourceId, chunk }) => ({ sourceId, key: chunk.path })))
   return likenesses.flatMap((likeness) => likeness?.language ?? []).sort(compareUtf8)

@@ -2,22 +2,22 @@ import { atRest } from '../held-rows.ts'
 import { HELD_TABLES, type HeldRow, type HeldTable, placesOf, SOURCES } from '../held-tables.ts'
 import type { HeldView } from '../holdings.ts'
 
-/** What has to be known of a library before it is copied. */
+/** Facts about a library needed before it is copied. */
 export interface OriginSurvey {
   readonly sources: readonly HeldRow[]
-  /** The highest number of each table that gives some. */
+  /** Highest id of each table that has ids. */
   readonly highest: Readonly<Record<string, number>>
-  /** The rows that have them. */
+  /** Rows with the highest ids. */
   readonly last: ReadonlyMap<HeldTable, HeldRow>
-  /** How many rows there are to copy, without sources. */
+  /** Number of rows to copy, without sources. */
   readonly total: number
-  /** Crawls that run, or were broken off and can go on. */
+  /** Number of crawls that are running or can be resumed. */
   readonly running: number
-  /** Jobs that wait or run. */
+  /** Number of queued and running jobs. */
   readonly openJobs: number
 }
 
-/** Looks a library over that is to be copied. */
+/** Surveys a library before it is copied. */
 export async function surveyOrigin(view: HeldView): Promise<OriginSurvey> {
   const last = new Map<HeldTable, HeldRow>()
   const highest: Record<string, number> = {}
@@ -35,7 +35,7 @@ export async function surveyOrigin(view: HeldView): Promise<OriginSurvey> {
   return { sources: await readRows(view, SOURCES), highest, last, total, running, openJobs }
 }
 
-/** How many rows of a table have one of these values in a column. */
+/** Counts the rows of a table with one of the values in a column. */
 async function countRows(view: HeldView, name: string, column: string, values: readonly string[]): Promise<number> {
   const table = tableOf(name)
   const [place = 0] = placesOf(table, [column])
@@ -44,14 +44,14 @@ async function countRows(view: HeldView, name: string, column: string, values: r
   return count
 }
 
-/** All rows of a small table, by the names of their columns. */
+/** Reads all rows of a small table as objects. */
 export async function readAll(view: HeldView, name: string): Promise<Record<string, unknown>[]> {
   const table = tableOf(name)
   const rows = await readRows(view, table)
   return rows.map((row) => Object.fromEntries(table.columns.map((column, place) => [column.name, row[place]])))
 }
 
-/** A table by its name. */
+/** Returns a table by name. */
 export function tableOf(name: string): HeldTable {
   const found = [SOURCES, ...HELD_TABLES].find((table) => table.name === name)
   if (found === undefined) throw new TypeError(`expected a table of a library, got ${name}`)

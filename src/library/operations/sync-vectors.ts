@@ -2,40 +2,40 @@ import type { Store } from '../store.ts'
 import { type CopyEntry, type CopyPlace, readCopied, type VectorCopy } from '../vector-copy.ts'
 import type { ChunkName, VectorIndex, VectorSpace } from '../vectors.ts'
 
-/** What is brought in step. */
+/** Store, vectors and copy to synchronise. */
 export interface SyncParts {
   readonly store: Pick<Store, 'readChunk' | 'readPage'>
   readonly vectors: VectorIndex
   readonly copy: VectorCopy
 }
 
-/** How to bring it in step. */
+/** Options of a synchronisation. */
 export interface SyncOptions {
   /**
-   * Writes everything anew, also what looks unchanged. A copy of other dimensions is dropped first; one that holds anything of others
-   * is refused. @default false
+   * Writes everything again, even if it looks unchanged. A copy with other dimensions is dropped first; one with foreign data is refused.
+   * @default false
    */
   readonly rebuild?: boolean
 }
 
-/** How far it is. */
+/** Progress of a synchronisation. */
 export interface SyncProgress {
-  /** Vectors that were looked at, of so many. */
+  /** Number of vectors checked, and the total. */
   readonly looked: number
   readonly vectors: number
-  /** Those that the copy lacked, or had otherwise. */
+  /** Vectors missing or different in the copy. */
   readonly copied: number
-  /** What the copy had too much. */
+  /** Vectors removed from the copy. */
   readonly removed: number
 }
 
-/** Vectors that are read at once. */
+/** Number of vectors read at once. */
 const BATCH = 500
 
 /**
- * Brings the copy of all vectors in step with the store: writes what is missing or has changed, then removes what does not belong
- * there. Nothing is removed before everything is written, so whoever searches meanwhile finds all of it. Rejects with
- * `SERVICE_UNUSABLE` where the copy cannot be reached; what was done stays, and the next run goes on.
+ * Synchronises the copy of all vectors with the store: writes missing and changed ones, then removes stale ones. Removal comes last, so
+ * that concurrent searches find everything. Rejects with `SERVICE_UNUSABLE` if the copy cannot be reached; finished work stays and the next
+ * run continues.
  */
 export async function* syncVectors(
   { store, vectors, copy }: SyncParts,
@@ -75,12 +75,12 @@ export async function* syncVectors(
   }
   const stale = await findStale(vectors, space, [...there.values()])
   if (stale.length > 0) await copy.remove(space, stale, signal)
-  // One that came meanwhile may be about what had been passed already.
+  // A problem noted meanwhile may concern vectors already checked, so it stays.
   if (copy.problem === problem) copy.note(null)
   yield { ...progress, removed: stale.length }
 }
 
-/** Those of which the store has no vector: what was not seen may have been written since it was passed. */
+/** Returns unseen entries without a vector in the store; others may have been written after the check had passed them. */
 async function findStale(
   vectors: VectorIndex,
   { dimensions }: VectorSpace,

@@ -13,30 +13,29 @@ import { openRendering } from './open-rendering.ts'
 import { requireUnderstoodStart } from './require-understood.ts'
 import { reportSource } from './source-status.ts'
 
-/** What a source is made from, and what is asked of its first crawl. */
+/** Input for a new source and its first crawl. */
 export interface TakeUpInput extends Omit<SourceInput, 'settings'> {
-  /** `history` is the type of that crawl alone: the source stays `intelligent`. */
+  /** `history` applies to the first crawl only; the source is stored as `intelligent`. */
   readonly settings?: Partial<Omit<SourceSettings, 'crawlType'>> & { readonly crawlType?: CrawlType }
-  /** Takes it up although not enough is known of the site for a crawl of its history. */
+  /** Accepts a history crawl even if too little is known about the site. */
   readonly force?: boolean | undefined
-  /** Fields that its first crawl is to send. @default none */
+  /** Headers of the first crawl. @default none */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A source that is to be crawled for the first time, and what was found of it. */
+/** A source ready for its first crawl, and what existed before. */
 export interface TakenUp {
   readonly source: Source
-  /** `new`: nothing; `interrupted`: a crawl that goes on; `failed`: one that brought nothing, whose source was replaced. */
+  /** `new`: nothing; `interrupted`: a crawl to resume; `failed`: a crawl without pages, whose source was replaced. */
   readonly found: 'new' | 'interrupted' | 'failed'
   readonly kind: CrawlKind
-  /** What is asked of its crawl: the type that holds for it alone, or what the interrupted one was asked for. */
+  /** Options of the crawl: the type for this crawl only, or the options of the interrupted one. */
   readonly options: Partial<CrawlRunOptions>
 }
 
 /**
- * Records a source, or takes up one that was recorded before and never came to anything: an interrupted crawl is to go on with
- * the settings it began with, one that failed without a page gives way to what is asked for now. Every other one is refused
- * with `SOURCE_EXISTS`. What cannot be crawled as it is asked for leaves nothing behind.
+ * Creates a source, or reuses one without a result: an interrupted crawl resumes with its own settings, a failed source without pages is
+ * replaced. Throws `SOURCE_EXISTS` for any other. A request that cannot be crawled stores nothing.
  */
 export async function takeUpSource(library: Library, given: TakeUpInput): Promise<TakenUp> {
   const asked = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
@@ -66,7 +65,7 @@ export async function takeUpSource(library: Library, given: TakeUpInput): Promis
   }
 }
 
-/** Whether something else is asked of a tree than what was written down when nobody had looked at it yet: that may have been a mistake. */
+/** Whether the request for a tree differs from the stored source, which had not been read yet and may have been a mistake. */
 function isAskedAnew(source: Source, { scope = {}, settings = {} }: SourceInput): boolean {
   if (!isTree(source)) return false
   const { tree: { ref, path } = DEFAULT_SETTINGS.tree, chunks = DEFAULT_SETTINGS.chunks } = settings
@@ -77,15 +76,15 @@ function isAskedAnew(source: Source, { scope = {}, settings = {} }: SourceInput)
 }
 
 /**
- * What is asked where a tree of files is meant, with what it says of itself; undefined for a web site. One that is not there is refused.
- * How a site is crawled says nothing of it.
+ * Completes the request for a tree of files with its own name and version; undefined for a web site. Throws if the tree does not exist.
+ * Crawl settings of sites do not apply.
  */
 async function describeTree(library: Library, asked: TakeUpInput): Promise<TakeUpInput | undefined> {
   const address = findTree(library, asked)
   if (library.trees === undefined || address === undefined) return undefined
   const { chunks, tree } = asked.settings ?? {}
   const { url, name, version } = await library.trees.describe(address, tree)
-  // The newest version of a package is another one tomorrow.
+  // An unpinned package has another newest version tomorrow, so its version is not stored.
   const isPinned =
     treeKindOf(url) === 'repository' || (version !== undefined && url.endsWith(`@${encodeURIComponent(version)}`))
   return {
@@ -97,7 +96,7 @@ async function describeTree(library: Library, asked: TakeUpInput): Promise<TakeU
   }
 }
 
-/** Tells what a source keeps from what holds for its first crawl. */
+/** Separates settings of the source from options of its first crawl. */
 function splitType({ force: _, headers: __, settings, ...rest }: TakeUpInput): {
   readonly input: SourceInput
   readonly options: Partial<CrawlRunOptions>

@@ -10,27 +10,27 @@ import { findTree, parseStart } from './add-source.ts'
 import type { CrawlInput } from './crawl-source.ts'
 import { type TakenUp, type TakeUpInput, takeUpSource } from './take-up-source.ts'
 
-/** A crawl of whatever starts at an address. What is not said is left to the source, where there is one. */
+/** A request to crawl an address. Omitted fields come from the source, if it exists. */
 export interface StartInput {
   readonly url: string
   readonly scope: Partial<Scope>
   readonly crawlType?: CrawlType | undefined
-  /** How its pages are read: the source keeps it. */
+  /** Rendering mode, stored with the source. */
   readonly render?: Rendering | undefined
   readonly maxAgeMs?: number | undefined
   readonly maxAgeMsOf?: Readonly<Partial<Record<PageKind, number>>>
   readonly planner?: PlannerOptions | undefined
-  /** Begins although not everything is known of the site that ought to be. */
+  /** Starts even if too little is known about the site. */
   readonly force?: boolean | undefined
 }
 
-/** What a source that nobody knows yet gets, on top of what is said: its host, as far as a few links lead. */
+/** Default scope of a new source: its host, up to two links deep. */
 const NEW_SCOPE: Partial<Scope> = { reach: 'hostname', maxDepth: 2 }
 const NEW_TYPE: CrawlType = 'basic-with-sitemap'
 
 /**
- * Finds the source that starts at an address, or records one, and says what is to be asked of its crawl. A source that is there
- * keeps what it has: what is said holds for this crawl only. One that was interrupted with the same goes on.
+ * Finds the source with a start address, or creates it, and returns the input of its crawl. An existing source keeps its settings; given
+ * options apply to this crawl only. An interrupted crawl with the same options resumes.
  */
 export async function takeUpStart(
   library: Library,
@@ -50,7 +50,7 @@ export async function takeUpStart(
     const asked: TakeUpInput = {
       url,
       force,
-      // Files are not linked: folders may be as deep as they are.
+      // Link depth does not apply to files.
       scope: tree === undefined ? { ...NEW_SCOPE, ...scope } : scope,
       settings: { crawlType: crawlType ?? NEW_TYPE, ...(render === undefined ? {} : { render }) },
     }
@@ -68,7 +68,7 @@ export async function takeUpStart(
   }
 }
 
-/** Records a source under the first name that is free: whoever asks by an address gives none. */
+/** Creates a source under the first free name, because a request by address has none. */
 async function takeUpUnder(library: Library, input: TakeUpInput, number = 1): Promise<TakenUp> {
   try {
     return await takeUpSource(library, input)
@@ -81,16 +81,16 @@ async function takeUpUnder(library: Library, input: TakeUpInput, number = 1): Pr
   }
 }
 
-/** So many sources may have the host and path of their start in common: by other schemes, queries or spellings. */
+/** Maximum number of sources with the same host and path, which may differ in scheme, query or spelling. */
 const MOST_NAMES = 100
 
-/** The source that starts at an address; of several, the one that was added last. */
+/** Finds the source with a start address; of several, the newest. */
 async function findByStart({ store }: Library, url: string): Promise<Source | undefined> {
   const sources = (await store.listSources()).filter((source) => looseKey(source.url) === looseKey(url))
   return sources.toSorted((a, b) => b.createdAt - a.createdAt)[0]
 }
 
-/** What differs from a scope. */
+/** Returns the fields that differ from a scope. */
 function withoutKnown(given: Partial<Scope>, known: Scope): Partial<Scope> {
   const names = Object.keys(given) as (keyof Scope)[]
   const other = names.filter((name) => JSON.stringify(given[name]) !== JSON.stringify(known[name]))

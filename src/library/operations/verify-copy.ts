@@ -4,27 +4,27 @@ import { type HeldRow, type HeldTable, placesOf } from '../held-tables.ts'
 import type { ArrivalPlan } from '../holdings.ts'
 import { hashImported } from '../import-pages.ts'
 
-/** What was found to be the same in two libraries. */
+/** Result of comparing a table of two libraries. */
 export interface VerifiedTable {
   readonly table: HeldTable
   readonly rows: number
-  /** Of all its rows, one after the other; the same for the same content wherever it is kept. Null where only the names of rows were compared. */
+  /** Digest over all rows, equal for equal content in any store; null if only keys were compared. */
   readonly digest: string | null
-  /** Pages or chunks whose text was hashed anew and has the hash that is noted for it. */
+  /** Number of texts of pages or chunks whose hash was recomputed and matches. */
   readonly hashed: number
-  /** Rows that differ: where there are any, the libraries are not the same. */
+  /** Number of different rows; must be 0. */
   readonly different: number
 }
 
 type Batches = AsyncIterable<readonly HeldRow[]>
 
-/** Compares a table of two libraries row by row, and the texts of pages and chunks with their hashes. */
+/** Compares a table of two libraries row by row, and texts of pages and chunks with their hashes. */
 export async function verifyTable(
   table: HeldTable,
   [origin, target]: readonly [Batches, Batches],
   { isAlone, sha256, onRows }: Pick<ArrivalPlan, 'isAlone'> & { sha256: Sha256; onRows(count: number): Promise<void> },
 ): Promise<VerifiedTable> {
-  // Vectors can be compared with others of their space alone.
+  // Vectors are always compared in full, because only vectors of the same space are copied.
   const isNamedOnly = table.belonging === 'shared' && table.group !== 'vectors' && !isAlone
   const checkText = createTextCheck(table, sha256)
   let digest = ''
@@ -42,7 +42,7 @@ export async function verifyTable(
   return { table, ...counts, digest: isNamedOnly ? null : digest }
 }
 
-/** What is known of hosts and jobs in the other library besides is its own. */
+/** Additional shared rows of the target, such as hosts and jobs, are not differences. */
 function countDifferent({ belonging }: HeldTable, compared: ComparedRows, isNamedOnly: boolean): number {
   const { added, changed, removed } = compared
   return added.length + (isNamedOnly ? 0 : changed.length) + (belonging === 'shared' ? 0 : removed.length)
@@ -52,7 +52,7 @@ function writeRow(row: HeldRow, sha256: Sha256): string {
   return JSON.stringify(row.map((cell) => (cell instanceof Uint8Array ? sha256(cell) : cell)))
 }
 
-/** Tells whether the text of a row has the hash that is noted for it. */
+/** Returns a function that checks the text of a row against its stored hash. */
 function createTextCheck(table: HeldTable, sha256: Sha256): (row: HeldRow) => boolean {
   const hasText = (text: unknown, hash: unknown) => typeof text === 'string' && sha256(text) === hash
   if (table.name === 'chunks') {
@@ -63,7 +63,7 @@ function createTextCheck(table: HeldTable, sha256: Sha256): (row: HeldRow) => bo
     const [meta = 0, markdown = 0] = placesOf(table, ['meta', 'markdown'])
     return (row) => {
       const text = row[markdown]
-      // Written by a store, as every page is.
+      // Only stores write this JSON.
       const { contentHash, url } = JSON.parse(String(row[meta])) as { contentHash?: unknown; url?: unknown }
       const isImported = () => typeof text === 'string' && hashImported(String(url), text, sha256) === contentHash
       return hasText(text, contentHash) || isImported()

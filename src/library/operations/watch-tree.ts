@@ -12,27 +12,27 @@ import { keysOf, type TreeWatch } from '../tree.ts'
 import { TreeSurvey } from '../tree-survey.ts'
 import { crawlSource } from './crawl-source.ts'
 
-/** How a folder is watched. */
+/** Options for watching a folder. */
 export interface WatchInput {
-  /** What its first run is. @default recrawl */
+  /** Kind of the first run. @default recrawl */
   readonly kind?: CrawlKind
-  /** What is asked of that run. @default nothing in particular */
+  /** Options of the first run. @default none */
   readonly options?: Partial<CrawlRunOptions>
-  /** Looks at the folder so often, in milliseconds, instead of being told by the system. @default only where the system cannot tell */
+  /** Poll interval in milliseconds, instead of notifications of the system. @default polls only if the system has none */
   readonly pollMs?: number | undefined
 }
 
-/** Why a file was looked at. */
+/** Why a file was checked. */
 export type WatchCause = 'startup' | 'catch-up' | 'created' | 'modified' | 'retry'
 
-/** One thing that happened while a folder was watched. */
+/** An event of watching a folder. */
 export type WatchEvent =
-  /** Everything was looked at, and from here on changes are followed. */
+  /** Everything has been checked; from now on changes are followed. */
   | {
       readonly type: 'caught-up'
       readonly isFirst: boolean
       readonly summary: CrawlSummary
-      /** Folders that are watched. */
+      /** Number of watched folders. */
       readonly folders: number
       readonly polling: TreeWatch['polling']
     }
@@ -46,7 +46,7 @@ export type WatchEvent =
       readonly cause: WatchCause
     }
   | { readonly type: 'removed'; readonly path: string; readonly cause: WatchCause }
-  /** It could not be read; what the library holds of it stays. */
+  /** The file could not be read; its stored page stays. */
   | {
       readonly type: 'failed'
       readonly path: string
@@ -54,35 +54,35 @@ export type WatchEvent =
       readonly detail: string | null
       readonly cause: WatchCause
       readonly retries: number
-      /** How long until it is read again; null when only a change of it can help. */
+      /** Time until the next retry in milliseconds; null if only a change of the file can help. */
       readonly retryMs: number | null
     }
-  /** One that had failed was read, or is gone. */
+  /** A failed file was read, or no longer exists. */
   | { readonly type: 'healed'; readonly path: string; readonly isGone: boolean; readonly retries: number }
-  /** Pages stay although their files are gone: more would have gone than is allowed. */
+  /** Pages of missing files stay, because the loss gate would be exceeded. */
   | { readonly type: 'withheld'; readonly pages: number; readonly problem: string | null }
-  /** A run came to nothing. */
+  /** A run has failed. */
   | { readonly type: 'vain'; readonly problem: string | null }
-  /** How far a look at everything is. */
+  /** Progress of a full check. */
   | { readonly type: 'progress'; readonly progress: CrawlProgress }
   /** A batch of changes is settled. */
   | { readonly type: 'settled'; readonly summary: CrawlSummary }
-  /** The folder is not there; nothing is removed, and it is waited for. */
+  /** The folder is missing; nothing is removed, and the watch waits for it. */
   | { readonly type: 'away'; readonly problem: string }
   | { readonly type: 'back' }
-  /** Something has to be waited for, after which the same is tried again. */
+  /** The watch waits for a temporary problem, then retries. */
   | { readonly type: 'waiting'; readonly problem: string }
 
-/** So many changed paths, and such a share of what is known, cost more for themselves than a look at everything. */
+/** Above this number of changed paths and this share of the known ones, a full check is cheaper. */
 const MANY = { paths: 100, share: 0.5 } as const
-/** How often the folder itself is looked for while nothing happens. */
+/** Interval for checking that the folder still exists. */
 const LOOK_MS = 30_000
-/** Waits for what is not possible now: at first, after that, and so on. */
+/** Back-off for temporary problems; the last value repeats. */
 const WAITS_MS = [1000, 2000, 5000, 10_000, 30_000] as const
-/** Pages removed within so long count together for the loss gate: a large folder takes more than one batch to go. */
+/** Window in which removed pages count together for the loss gate, because a large folder takes several batches to delete. */
 const LOSS_MS = 60_000
 
-/** What goes by. Whatever was to be done is done then. */
+/** Temporary errors, after which the pending work is retried. */
 const PASSING: ReadonlySet<string> = new Set([
   'CRAWL_RUNNING',
   'LIBRARY_LOCKED',
@@ -92,9 +92,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Keeps a folder in the library as it is on the disk, until it is stopped. First everything is looked at, so that what happened while
- * nobody watched is made up for; then changes are gathered and settled in batches. Nothing is removed before what takes its place was
- * read, nor because something could not be read.
+ * Keeps a folder in sync with the library until stopped. First it checks everything, to catch up with earlier changes; then it collects
+ * changes and settles them in batches. Nothing is removed before its replacement has been read, or because a file is unreadable.
  */
 export async function* watchTree(
   library: Library,
@@ -118,7 +117,7 @@ export async function* watchTree(
   }
 }
 
-/** A folder that is watched: what is known to have changed in it, and what is to be done. */
+/** State of a watched folder: collected changes and pending work. */
 class Watching {
   readonly #library: Library
   readonly #source: Source
@@ -130,7 +129,7 @@ class Watching {
   #watch: TreeWatch | undefined
   #isAway = false
   #isCaughtUp = false
-  /** Failures in a row of what goes by. */
+  /** Consecutive temporary failures. */
   #strikes = 0
   #wake = new AbortController()
 
@@ -147,14 +146,14 @@ class Watching {
     this.#watch = undefined
   }
 
-  /** Does what is to be done, or waits until there is something. */
+  /** Does the pending work, or waits for some. */
   async *goOn(): AsyncGenerator<WatchEvent, void, void> {
     if (this.#watch === undefined) yield* this.#begin()
     const retried = this.#failed.due(this.#now())
     const changed = this.#changes.take(this.#now())
     if (retried.length === 0 && changed.length === 0) {
       await this.#rest()
-      // A folder that went as a whole may have told nobody.
+      // The deletion of the whole folder may cause no event.
       if (this.#changes.nextAt() === null) await this.#look(new Focus([]))
       return
     }
@@ -162,13 +161,13 @@ class Watching {
       yield* (await this.#isWhole(changed)) ? this.#catchUp(retried) : this.#settle(changed, retried)
       this.#strikes = 0
     } catch (error) {
-      // Nothing of it is forgotten.
+      // Returns the changes to the queue.
       for (const path of changed) this.#changes.note(path, this.#now())
       throw error
     }
   }
 
-  /** Whether everything is to be looked at. A cap on pages is one on all of them. */
+  /** Whether everything must be checked. A page cap always requires it, because it applies to all pages. */
   async #isWhole(changed: readonly string[]): Promise<boolean> {
     if (changed.includes(EVERYTHING) || this.#source.scope.maxPages !== null) return true
     if (changed.length <= MANY.paths) return false
@@ -176,11 +175,11 @@ class Watching {
     return changed.length > total * MANY.share
   }
 
-  /** Waits for what goes by, and for a folder that is not there; everything else is a failure. */
+  /** Waits for temporary problems and for a missing folder; rethrows everything else. */
   async *sitOut(error: unknown): AsyncGenerator<WatchEvent, void, void> {
     if (!(error instanceof PharosError)) throw error
     const { code, message } = error
-    // Something else has come between: everything is looked at, and that is enough.
+    // Another run intervened, so everything must be checked.
     if (code === 'CRAWL_UNFINISHED') return this.#changes.note(EVERYTHING, this.#now())
     const isAway = code === 'SOURCE_NOT_FOUND' || code === 'SOURCE_UNREADABLE'
     if (!isAway && !PASSING.has(code)) throw error
@@ -199,7 +198,7 @@ class Watching {
     return this.#library.clock.now()
   }
 
-  /** Begins to watch, which makes everything due. */
+  /** Starts the watch and marks everything as changed. */
   async *#begin(): AsyncGenerator<WatchEvent, void, void> {
     const { trees } = this.#library
     if (trees?.watch === undefined) {
@@ -210,7 +209,7 @@ class Watching {
     const onChange = (path: string) => {
       const before = this.#changes.nextAt()
       this.#changes.note(path, this.#now())
-      // Whoever waits for something earlier need not be woken for each of many.
+      // Wakes the loop only for the first change; later ones are already scheduled.
       if (before === null) this.#wake.abort()
     }
     this.#watch = await trees.watch(this.#source.url, { onChange, pollMs: this.#input.pollMs })
@@ -234,7 +233,7 @@ class Watching {
     return survey
   }
 
-  /** Looks at everything. The watch is renewed before that, so that nothing happens unseen. */
+  /** Checks everything. The watch is renewed first, so that no change is missed. */
   async *#catchUp(retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
     yield* this.#forgetMissing(await this.#look(undefined))
     const { kind = 'recrawl', options = {} } = this.#isCaughtUp ? {} : this.#input
@@ -250,9 +249,9 @@ class Watching {
     yield { type: 'caught-up', isFirst, summary, folders, polling }
   }
 
-  /** Looks at what changed, and at what is to be tried again. Where nothing of it concerns the library, nothing is run. */
+  /** Checks changed paths and due retries. No run starts if nothing concerns the library. */
   async *#settle(changed: readonly string[], retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
-    // A page of several is read with the file that holds it.
+    // A page of a container file is read together with its file.
     const focus = new Focus([...changed, ...retried, ...retried.map(fileOf)])
     const survey = await this.#look(focus)
     yield* this.#forgetMissing(survey, focus)
@@ -273,7 +272,7 @@ class Watching {
     yield { type: 'settled', summary }
   }
 
-  /** What failed and is not there any more fails no more. */
+  /** Removes failures of files that no longer exist. */
   *#forgetMissing(survey: TreeSurvey, focus = new Focus([EVERYTHING])): Generator<WatchEvent, void, void> {
     for (const path of this.#failed.paths) {
       if (focus.holds(path) && survey.see(path) !== 'file' && survey.see(path) !== 'unreadable') {
@@ -282,7 +281,7 @@ class Watching {
     }
   }
 
-  /** Notes what the ledger knows of a path and of what stood below it, and tells whether there are pages of it. */
+  /** Adds ledger keys at and below a path to `known`; returns whether any has a page. */
   async #listKnown(path: string, known: Set<string>): Promise<boolean> {
     let hasPages = false
     for await (const rows of readRowsAt(this.#library.store, this.#source.id, path)) {
@@ -292,7 +291,7 @@ class Watching {
     return hasPages
   }
 
-  /** Pages that were removed a short time ago. */
+  /** Counts recently removed pages. */
   #countLosses(): number {
     const since = this.#now() - LOSS_MS
     while ((this.#losses[0]?.at ?? Infinity) < since) this.#losses.shift()
@@ -314,7 +313,7 @@ class Watching {
       else yield* this.#tell(path, event, causeOf(path))
     }
     this.#signal.throwIfAborted()
-    // Another process has it now, or the library could not be written for too long.
+    // Another process runs the crawl, or the library could not be written for too long.
     if (summary === undefined || summary.end === 'cancelled') {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(this.#source) })
     }
@@ -349,7 +348,7 @@ class Watching {
     yield* this.#heal(path, false)
   }
 
-  /** What a change of a file is told by; of a page of several, the file that holds it. */
+  /** Returns the change stamp of a file; for a page of a container, that of the file. */
   async #readStamp(path: string): Promise<string | null> {
     const own = await this.#watch?.readStamp(path)
     return own ?? (await this.#watch?.readStamp(fileOf(path))) ?? null
@@ -361,17 +360,17 @@ class Watching {
   }
 }
 
-/** Files that are to be read. */
+/** Lists files that must be read. */
 function listReadable(survey: TreeSurvey): ReadonlySet<string> {
   const isReadable = (path: string) => survey.see(path) === 'file' && survey.judge(path) === null
   return new Set([...survey.paths()].filter(isReadable))
 }
 
-/** The file of a page of several; of any other path, itself. */
+/** Returns the file of a page in a container; any other path is returned unchanged. */
 function fileOf(path: string): string {
-  // A name may begin with it.
+  // A `#` at the start of a name is part of the name.
   return /^(.*?[^/])#/s.exec(path)?.[1] ?? path
 }
 
-/** Reasons for which a file holds nothing now, although it may once somebody has mended it. */
+/** Reasons for a file without content that may become readable once repaired. */
 const DEFECTS: ReadonlySet<Reason> = new Set<Reason>(['damaged', 'encrypted', 'page-defect', 'unreadable'])
