@@ -1,12 +1,12 @@
 import { isBlank } from '../core/text/lines.ts'
 
-/* How far lines are indented, which several formats tell their blocks apart by. */
+/* Indentation of lines, which structures the blocks of several formats. */
 
 export function indentOf(line: string): number {
   return line.length - line.trimStart().length
 }
 
-/** The smallest indent of lines that are not blank. */
+/** The smallest indentation of non-blank lines. */
 export function leastIndent(lines: readonly string[]): number {
   let least = Number.POSITIVE_INFINITY
   for (const line of lines) if (!isBlank(line)) least = Math.min(least, indentOf(line))
@@ -17,7 +17,7 @@ export function dedent(lines: readonly string[], by: number = leastIndent(lines)
   return lines.map((line) => (isBlank(line) ? '' : line.slice(Math.min(by, indentOf(line)))))
 }
 
-/** Lines without the blank ones around them. */
+/** Lines without leading and trailing blank ones. */
 export function trimBlank(lines: readonly string[]): readonly string[] {
   const first = lines.findIndex((line) => !isBlank(line))
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
