@@ -201,7 +201,7 @@ describe('mdoc macros', () => {
   })
 })
 
-test('text in an address and its label is escaped like other text', async () => {
+test('roff escapes in an address and its label are resolved', async () => {
   const markdown = await show('.TH X 1', '.SH SEE ALSO', '.URL https://example.org/util\\-linux util\\-linux .')
   expect(markdown).toContain('[util-linux](https://example.org/util-linux).')
 })
