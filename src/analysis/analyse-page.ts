@@ -14,7 +14,7 @@ import {
 import { detectPlaceHub } from './place-hub.ts'
 import { readSentiment } from './sentiment.ts'
 
-/** A page with fewer words and few links is minimal. Some languages have no countable words. */
+/** A page with fewer words and characters is minimal, unless it is navigation. Some languages have no countable words. */
 const MINIMAL_WORDS = 20
 const MINIMAL_CHARS = 200
 /** Limit of stored places per page; a page with more is a list. */

@@ -169,7 +169,7 @@ describe('classification details', () => {
     `${MENU}<h1>Harbour</h1><h2>A</h2>${prose(4)}<h3>B</h3>`,
   )
 
-  test('include the signals of address and content', () => {
+  test('the details include the signals of address and content', () => {
     const { url, content } = classifyPage(dated)
     expect(url).toEqual({
       host: 'news.example',
@@ -185,7 +185,7 @@ describe('classification details', () => {
     expect(content.p).toBe(4)
   })
 
-  test('include the votes of single signals', () => {
+  test('the details include the votes of single signals', () => {
     // The date, no links in the text, and the word count vote for an article; nothing votes against it.
     expect(classifyPage(dated).combined).toEqual({ hint: 'article', confidence: 1, considered: 3 })
     const links = Array.from({ length: 45 }, (_, i) => `<li><a href="/s/${i}">${titleOf(i)}</a></li>`).join('')

@@ -31,7 +31,7 @@ describe('the bytes of a response decide its format', () => {
     const bytes = archive({ 'readme.txt': 'Words.' })
     expect(formatOf('/a.zip', 'application/zip', bytes)).toBeUndefined()
     expect(formatOf('/a.docx', 'application/zip', bytes)).toBeUndefined()
-    // An EPUB whose mimetype member is not the first.
+    // An EPUB without a mimetype member at the start.
     expect(formatOf('/a', 'application/zip', archive({ 'a.html': '', 'META-INF/container.xml': '<a/>' }))).toBe('EPUB')
   })
 })

@@ -32,7 +32,7 @@ export class WordNumbering {
       const overrides = [...list.elements('lvlOverride')]
       const levels = new Map(kinds.get(kind))
       for (const override of overrides) applyOverride(levels, override)
-      // A list with a start override counts separately.
+      // A list with level overrides counts separately.
       this.#lists.set(id, { kind: overrides.length > 0 ? `list ${id}` : kind, levels })
     }
   }

@@ -22,7 +22,7 @@ const PAGE = [
 ].join('\n')
 
 describe('a manual page', () => {
-  test('has a name, a date and sections', async () => {
+  test('a manual page has a name, a date and sections', async () => {
     const { about, markdown, sections } = await showDocument(convertMan, PAGE, 'usr/share/man/de/man1/ls.1')
     expect(about).toEqual({ title: 'ls(1)', author: null, language: 'de', modifiedAt: '2024-05-01' })
     expect(markdown).toBe(
@@ -31,7 +31,7 @@ describe('a manual page', () => {
     expect(sections[0]?.children.map(({ anchor }) => anchor)).toEqual(['name', 'description'])
   })
 
-  test('may be compressed', async () => {
+  test('a manual page may be compressed', async () => {
     const { about } = await showDocument(convertMan, gzipSync(PAGE), 'man1/ls.1.gz')
     expect(about.title).toBe('ls(1)')
   })
@@ -48,21 +48,21 @@ describe('a manual page', () => {
 })
 
 describe('man macros', () => {
-  test('convert fonts', async () => {
+  test('converts fonts', async () => {
     expect(await show('.B bold words', '.I file', '.BR ls (1),', '.B', 'next line')).toBe(
       '**bold words** *file* **ls**(1), **next line**',
     )
     expect(await show(String.raw`a \fIb\fP c \f(CWd\fR \(em \[u00E9] \(aq\e\&x`)).toBe("a *b* c `d` — é '\\x")
   })
 
-  test('convert lists of terms, bullets and numbers, also nested', async () => {
+  test('converts lists of terms, bullets and numbers, also nested', async () => {
     expect(await show('.TP', '.B \\-x', 'One.', '.TQ', '.B \\-y', 'Two.')).toBe('**-x**\n\nOne.\n\n**-y**\n\nTwo.')
     expect(await show(String.raw`.IP \(bu 2`, 'a', '.RS', '.IP 1. 4', 'inside', '.RE', '.IP \\(bu', 'b')).toBe(
       '- a\n  1. inside\n- b',
     )
   })
 
-  test('convert the term macros of page generators', async () => {
+  test('converts the term macros of page generators', async () => {
     const lines = ['.PP', '\\-\\-all', '.RS 4', 'All of it.', '.RE', '.PP', '\\-\\-one', '.RS 4', 'One.', '.RE']
     expect(await show(...lines)).toBe('**--all**\n\nAll of it.\n\n**--one**\n\nOne.')
     const bullet = [
@@ -79,14 +79,14 @@ describe('man macros', () => {
     expect(await show(...bullet, '.sp', ...bullet)).toBe('- Item.\n- Item.')
   })
 
-  test('convert code', async () => {
+  test('converts code', async () => {
     expect(await show('Do:', '.nf', String.raw`\fBint\fR a;`, '', '  b', '.fi', 'End.')).toBe(
       'Do:\n\n```\nint a;\n\n  b\n```\n\nEnd.',
     )
     expect(await show('.EX', 'x', '.EE')).toBe('```\nx\n```')
   })
 
-  test('convert tables', async () => {
+  test('converts tables', async () => {
     const lines = [
       '.TS',
       'allbox tab(:);',
@@ -103,7 +103,7 @@ describe('man macros', () => {
     expect(await show(...lines)).toBe('| Name | Size |\n| --- | --- |\n| a | two **words** |\n\nEnd.')
   })
 
-  test('convert links', async () => {
+  test('converts links', async () => {
     expect(await show('.UR https://example.org/', 'the site', '.UE .')).toContain('](https://example.org/)')
   })
 })
@@ -144,7 +144,7 @@ describe('roff', () => {
 })
 
 describe('mdoc macros', () => {
-  test('mark words by their meaning', async () => {
+  test('mdoc macros mark words by their meaning', async () => {
     const { about, markdown } = await showDocument(
       convertMan,
       [

@@ -70,7 +70,7 @@ const STORE = {
 }
 
 describe('an OpenAPI description', () => {
-  test('becomes an introduction and one page per operation', async () => {
+  test('a description becomes an introduction and one page per operation', async () => {
     const parts = await read(STORE)
     expect(parts.map(({ name, title }) => [name, title])).toEqual([
       ['introduction', 'Pets'],
@@ -112,7 +112,7 @@ describe('an OpenAPI description', () => {
     expect(post?.body.text).toContain('- `tag` (string)')
   })
 
-  test('may be YAML, and of version 2', async () => {
+  test('a description may be YAML, and of version 2', async () => {
     const parts = await read(
       'swagger: "2.0"\ninfo: {title: Old, version: 1}\nhost: api.example\nbasePath: /v2\npaths:\n  /a:\n    put:\n      parameters:\n        - {in: body, name: b, schema: {$ref: "#/definitions/A"}}\n        - {in: query, name: q, type: string}\n      responses:\n        200: {description: ok, schema: {type: array, items: {type: string}}}\ndefinitions:\n  A: {properties: {x: {type: number}}}\n',
     )

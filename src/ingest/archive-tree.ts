@@ -68,7 +68,7 @@ async function readFile(tree: ContentTree, file: TreeFile, known: KnownFile, see
   }
 }
 
-/** The content of an open archive does not change. */
+/** The stamp of a file in an open archive, whose content does not change. */
 const AS_OPENED = ''
 
 async function readBytes(

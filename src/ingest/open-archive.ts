@@ -45,7 +45,7 @@ export async function openArchive(
     return createContentTree({
       url,
       name,
-      // Identifies the source by its address: a new archive at the same address is its next version.
+      // A constant, because a new archive at the same address counts as the same source.
       place: 'archive',
       addressOf: (file) => writeInnerUrl(url, folder + file),
       content: below,

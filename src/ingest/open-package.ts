@@ -75,7 +75,7 @@ export async function openPackage(
     url,
     name: packageTitle(name),
     version,
-    // Identifies the source by its name: the next version replaces this one.
+    // A constant, because the next version of a package counts as the same source.
     place: 'package',
     addressOf: (file) => {
       const shown = known === undefined ? undefined : urls.get(file)

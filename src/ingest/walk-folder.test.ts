@@ -38,7 +38,7 @@ async function look(folder = root, options: FolderOptions = {}) {
 }
 
 describe('ignore files', () => {
-  test('apply below their folder; the nearer file and the later line win', async () => {
+  test('ignore files apply below their folder; the nearer file and the later line win', async () => {
     write({
       '.gitignore': '*.log\n!keep.log\n/only-here.txt\n',
       'a.log': 'a',
@@ -57,12 +57,12 @@ describe('ignore files', () => {
     })
   })
 
-  test('cannot re-include a file of an ignored folder', async () => {
+  test('ignore files cannot re-include a file of an ignored folder', async () => {
     write({ '.gitignore': 'gen/\n!gen/keep.md\n', 'gen/keep.md': 'a', 'a.md': 'a' })
     expect(await look()).toEqual({ read: ['.gitignore', 'a.md'], skipped: { gen: 'ignored' }, warnings: [] })
   })
 
-  test('apply from above the folder, up to the folder with .git', async () => {
+  test('ignore files apply from above the folder, up to the folder with .git', async () => {
     write({
       '.gitignore': '*.md\n',
       'repo/.gitignore': '*.log\n/docs/draft.txt\n',
@@ -78,7 +78,7 @@ describe('ignore files', () => {
     })
   })
 
-  test('do not apply from above without a repository', async () => {
+  test('ignore files do not apply from above without a repository', async () => {
     write({ '.gitignore': '*.md\n', 'docs/a.md': 'a' })
     expect((await look(join(root, 'docs'))).read).toEqual(['a.md'])
   })
@@ -110,7 +110,7 @@ describe('ignore files', () => {
     })
   })
 
-  test('are applied up to a size limit, with a warning', async () => {
+  test('ignore files are applied up to a size limit, with a warning', async () => {
     const lines = `a.md\n${'never-there.md\n'.repeat(MAX_IGNORE_BYTES / 15)}*.md\n`
     write({ '.gitignore': lines, 'a.md': 'a', 'b.md': 'a' })
     const { read, warnings } = await look()
@@ -274,7 +274,7 @@ describe('an invalid source folder', () => {
 })
 
 describe('file names', () => {
-  test('may contain any text', async () => {
+  test('file names may contain any text', async () => {
     const names = ['tab\tname.md', 'two\nlines.md', 'back\\slash.md', ' lead.md', '日本.md', '-rf.md', '"quote".md']
     write(Object.fromEntries(names.map((name) => [name, 'a'])))
     const { read, skipped, warnings } = await look()
@@ -299,7 +299,7 @@ describe('file names', () => {
     })
   })
 
-  test('may be nested two hundred folders deep', async () => {
+  test('files may be nested two hundred folders deep', async () => {
     write({ 'a.md': 'a' })
     const deep = 'd/'.repeat(200)
     write({ [`${deep}deep.md`]: 'a' })

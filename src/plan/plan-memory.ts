@@ -1,6 +1,9 @@
 /** A shape of addresses that a site uses repeatedly: `/world/{country}`. */
 export interface LearnedPattern {
-  /** The path with its slots: `{section}`, `{place}`, `{country}`, `{region}`, `{city}`, `{year}`, `{month}`, `{day}`, `{slug}`, `{number}`, `{page}`. */
+  /**
+   * The path with its slots: `{section}`, `{place}`, `{country}`, `{region}`, `{city}`, `{year}`, `{month}`, `{day}`, `{slug}`, `{number}`,
+   * `{page}`.
+   */
   readonly pattern: string
   /** The kind of pages at such addresses, as far as known. */
   readonly role: 'section' | 'place-hub' | 'topic-hub' | 'article' | 'pagination' | 'tag' | 'other'
