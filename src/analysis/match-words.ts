@@ -217,7 +217,7 @@ export const GIVEN_NAMES: ReadonlySet<string> = words(`
   татьяна тимофей федор юлия юрий яков
 `)
 
-/** Surnames that are places as well. */
+/** Surnames that are also place names. */
 export const SURNAMES: ReadonlySet<string> = words(`
   abbott adams allen anderson armstrong atkinson austin bacon bailey baker barnes barton bell bennett benson benton berg
   berry bishop black blair bolton boone bowie bradford bradley brown burke burns burton bush butler byron calhoun

@@ -179,7 +179,7 @@ test('drops a table of contents, and a page that is mostly one', async () => {
   expect(markdown).toContain('Lamps need oil.')
 })
 
-test('reads dot leaders without a page number in linear time', async () => {
+test('drops dot leaders with a roman page number, and reads those without a number in linear time', async () => {
   const entries = ['Preface', 'Lamps', 'Oil'].map((title) => `${title} ${'. '.repeat(40)}iii`)
   const markdown = await markdownOf(convertPdf, pdf(pages(lines(...entries, `Glass ${'. '.repeat(40)}none`))))
   expect(markdown).not.toMatch(/Preface|Lamps|Oil/)

@@ -7,7 +7,7 @@ type Range = readonly [Address, number]
 /** Stands for every private address in {@link parseAllowance}: loopback, RFC 1918, unique local and carrier NAT. */
 export const ALL_PRIVATE = '*'
 
-/** Which addresses may be connected to. Public ones always may. */
+/** Which addresses may be connected to. Public ones are always allowed. */
 export interface Allowance {
   /**
    * Whether a host may be resolved at all. Names of cloud metadata services are refused before resolution, because the cloud decides which
@@ -93,7 +93,7 @@ const GLOBAL_UNICAST: Range = ipaddr.parseCIDR('2000::/3')
 /** RFC 6052: the well-known prefix, followed by the IPv4 address. */
 const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96')
 
-/** Ranges that {@link ALL_PRIVATE} and a host name stand for. */
+/** Ranges that {@link ALL_PRIVATE} and a host name cover. */
 const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']
 
 /** Addresses where clouds serve a machine's credentials. Those of Azure and Oracle lie outside the link-local network. */

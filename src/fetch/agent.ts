@@ -12,7 +12,7 @@ import type { HttpProxy } from './parse-proxy.ts'
 export interface AgentOptions {
   readonly allowance: Allowance
   readonly resolve: Resolve
-  /** Certificates to trust, in PEM. Undefined trusts those of Node. */
+  /** Trusted certificates in PEM. Undefined uses Node's. */
   readonly ca: string | undefined
   readonly proxy: HttpProxy | undefined
   readonly connectTimeoutMs: number

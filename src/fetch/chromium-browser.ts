@@ -16,7 +16,7 @@ export interface BrowserOptions {
   readonly startMs?: number
 }
 
-/** A browser that runs. */
+/** A running browser. */
 export interface RunningBrowser {
   readonly browser: Browser
   /** Resolves when the browser process is gone, for any reason. */
@@ -86,7 +86,7 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
   }
 }
 
-/** Loopback addresses go through the proxy as all others do. */
+/** Sends loopback addresses through the proxy too. */
 export const NO_BYPASS = '<-loopback>'
 
 const SWITCHES: readonly string[] = [

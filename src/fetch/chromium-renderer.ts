@@ -14,7 +14,7 @@ import { parseProxy } from './parse-proxy.ts'
 
 /** How pages are rendered. A megabyte is 2²⁰ bytes. */
 export interface ChromiumRendererOptions {
-  /** The browser, as {@link findBrowser} gives it. */
+  /** Path of the browser, as returned by {@link findBrowser}. */
   readonly executablePath: string
   /** The same User-Agent that the plain fetcher sends. */
   readonly userAgent: string
@@ -30,7 +30,7 @@ export interface ChromiumRendererOptions {
   readonly timeoutMs?: number
   /** Size limit of the rendered HTML, in bytes. @default 20 MB */
   readonly maxBytes?: number
-  /** When the browser is replaced by a new one. */
+  /** Limits after which the browser is replaced. */
   readonly recycle?: Partial<Recycling>
 }
 
@@ -129,7 +129,7 @@ class RunningRenderer implements ChromiumRenderer {
     this.#current ??= this.#openBrowser()
     const opening = this.#current
     const pool = await opening.catch((error: unknown) => {
-      // The next page tries again.
+      // The next page starts a new browser.
       if (this.#current === opening) this.#current = undefined
       const problem = `${this.#pool.executablePath} does not start: ${describeLaunch(error)}`
       if (this.#hasStarted) throw new BrowserEnded(problem)

@@ -8,9 +8,9 @@ import { openTunnel } from './proxy.ts'
 
 /** Options of a {@link Connector}. */
 export interface ConnectorOptions extends AddressGuard {
-  /** Time for name resolution, all attempts and the TLS handshake together. */
+  /** Timeout of name resolution, all connection attempts and the TLS handshake together. */
   readonly timeoutMs: number
-  /** Certificates to trust, in PEM. Undefined trusts those of Node. */
+  /** Trusted certificates in PEM. Undefined uses Node's. */
   readonly ca: string | undefined
   /** Proxy for every connection. Undefined connects directly. */
   readonly proxy: HttpProxy | undefined

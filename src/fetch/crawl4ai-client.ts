@@ -36,7 +36,7 @@ export interface CrawledPage {
   readonly url: string
   /** HTTP status of the page, 0 when unknown. */
   readonly status: number
-  /** `fit_markdown` where it holds anything, else `raw_markdown`, else the Markdown itself. */
+  /** `fit_markdown` if it is not empty, otherwise `raw_markdown`, otherwise the Markdown itself. */
   readonly markdown: string
   /** The HTML after scripts ran; empty when not provided. */
   readonly html: string

@@ -129,7 +129,7 @@ function resolveProxy(text: string | undefined): HttpProxy | undefined {
   return proxy
 }
 
-/** One request and its answer: the handler that undici calls. */
+/** One request and its response: the handler that undici calls. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: FetchRequest
   readonly #url: URL

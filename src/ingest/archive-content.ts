@@ -15,7 +15,7 @@ export interface ArchiveContent {
   close(): Promise<void>
 }
 
-/** A file of it. */
+/** A file in an archive. */
 export interface ContentFile {
   /** Size in bytes; infinite when it is only known to be too large. */
   readonly size: number
