@@ -62,7 +62,7 @@ describe('an article', () => {
   const page = read(TEXT)
   const { analysis, hub } = analysePage(page, PLACES)
 
-  test('has its facts', () => {
+  test("an article's facts are extracted", () => {
     expect(analysis).toMatchObject({
       analysis_version: 1,
       kind: 'article',
@@ -77,7 +77,7 @@ describe('an article', () => {
     expect(hub).toBeNull()
   })
 
-  test('has its places where they stand, and none of targets and code', () => {
+  test('places have the offsets of their names, and link targets and code are ignored', () => {
     const { places } = analysis.findings
     const sources = { title: page.title, text: page.markdown, url: page.url }
     expect(places.map(({ source, place }) => `${source} ${place}`)).toEqual(
@@ -90,7 +90,7 @@ describe('an article', () => {
     expect(new Set(places.map((place) => JSON.stringify(place))).size).toBe(places.length)
   })
 
-  test('has key phrases and sentiment, marked as best effort', () => {
+  test('key phrases and sentiment are marked as best effort', () => {
     const { findings, notes, meta } = analysis.meta.deepAnalysis
     expect(findings.keyPhrases[0]?.phrase).toBe('trade deal')
     expect(findings.sentiment?.label).toMatch(/^(?:positive|neutral|negative)$/)
@@ -98,29 +98,29 @@ describe('an article', () => {
     expect(meta).toMatchObject({ version: 1, url: page.url })
   })
 
-  test('is found out the same again', () => {
+  test('analysing the same page again gives the same result', () => {
     expect(analysePage(page, PLACES)).toEqual(analysePage(page, PLACES))
   })
 
-  test('is analysed without a gazetteer as well', () => {
+  test('a page can be analysed without a gazetteer', () => {
     expect(analysePage(page, NO_PLACES).analysis.findings.places).toEqual([])
   })
 })
 
-describe('another page', () => {
-  test('in another language has no sentiment', () => {
+describe('other pages', () => {
+  test('a page in a language other than English has no sentiment', () => {
     const body = `<p>${'Die Regierung hat am Montag beschlossen, dass die neuen Regeln gelten sollen. '.repeat(4)}</p>`
     const { analysis } = analysePage(read(body, '/a', ''), PLACES)
     expect(analysis).toMatchObject({ language: 'de', language_source: 'text' })
     expect(analysis.meta.deepAnalysis.findings.sentiment).toBeNull()
   })
 
-  test('with hardly any text is minimal', () => {
+  test('a page with hardly any text is minimal', () => {
     const { analysis } = analysePage(read('<p>Come back later.</p>', '/a'), PLACES)
     expect(analysis).toMatchObject({ kind: 'minimal', meta: { method: 'minimal@v1' } })
   })
 
-  test('that is navigation is analysed, and may be a hub', () => {
+  test('a navigation page is analysed, and may be a hub', () => {
     const items = Array.from(
       { length: 15 },
       (_, i) => `<li><a href="/2026/03/${10 + i}/a-b-c">Deal ${i} signed</a></li>`,
@@ -130,7 +130,7 @@ describe('another page', () => {
     expect(hub).toMatchObject({ url: 'https://news.example/world/france', topicKind: 'section' })
   })
 
-  test('with more places than anybody reads keeps the first five hundred', () => {
+  test('a page with thousands of places keeps the first five hundred', () => {
     const match = PLACES.inText('France')[0] as PlaceMatch
     const many: PlaceMatcher = {
       ...NO_PLACES,

@@ -14,15 +14,15 @@ import {
 import { detectPlaceHub } from './place-hub.ts'
 import { readSentiment } from './sentiment.ts'
 
-/** With less a page that leads nowhere has nothing to be analysed. Words cannot be counted in every language. */
+/** A page with fewer words and characters is minimal, unless it is navigation. Some languages have no countable words. */
 const MINIMAL_WORDS = 20
 const MINIMAL_CHARS = 200
-/** Places of one page that are kept; more are a list. */
+/** Limit of stored places per page; a page with more is a list. */
 const MAX_PLACES = 500
-/** Longer texts are analysed up to here: what a page is about is said by then. */
+/** Length limit of the analysed text; the topic of a page is clear by that point. */
 const MAX_CHARS = 500_000
 
-/** Finds out everything about a page that is kept of it. */
+/** Analyses a page: facts, language, places, key phrases, sentiment and place hub. */
 export const analysePage: AnalysePage = (page, places, given = {}) => {
   const classification = classifyPage(page)
   const text = readableText(page.markdown.slice(0, MAX_CHARS))
@@ -57,7 +57,7 @@ export const analysePage: AnalysePage = (page, places, given = {}) => {
 
 type DeepAnalysis = PageAnalysis['meta']['deepAnalysis']
 
-/** Changes when key phrases or sentiment would be others. */
+/** Increases when key phrases or sentiment would change. */
 const DEEP_VERSION = 1
 
 function analyseText(page: Page, text: string, language: string | null): DeepAnalysis {
@@ -72,7 +72,7 @@ function analyseText(page: Page, text: string, language: string | null): DeepAna
   }
 }
 
-/** Languages in which words are not told apart here. */
+/** Languages without spaces between words, whose words are not counted. */
 const UNSPACED: ReadonlySet<string> = new Set(['zh', 'ja', 'th', 'lo', 'km', 'my'])
 
 function contextOf(page: Page, section: string | null, language: string | null, given: PageContext): MatchContext {
@@ -85,7 +85,7 @@ function contextOf(page: Page, section: string | null, language: string | null, 
   }
 }
 
-/** Places in title, address and text, each mention once, in this order: those of the text are the ones that may be too many. */
+/** Places in title, address and text, each mention once, in this order, so that the limit cuts those of the text. */
 function findPlaces(page: Page, text: string, places: PlaceMatcher, context: MatchContext): FoundPlace[] {
   const found: FoundPlace[] = []
   const add = (matches: readonly PlaceMatch[], source: FoundPlace['source']) => {

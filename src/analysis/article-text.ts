@@ -1,10 +1,10 @@
 /**
- * The text of Markdown with everything that is not read as text made spaces: targets of links, addresses, blocks and spans of
- * code, brackets. It is as long as what it was made of, so that what is found in it stands at the same place there.
+ * The text of Markdown with everything that is not prose replaced by spaces: link targets, URLs, code blocks and spans, brackets. The
+ * result has the same length, so offsets are valid in both.
  */
 export function readableText(markdown: string): string {
   const parts: string[] = []
-  /** Everything before it is in the parts. */
+  /** Everything before this offset is in `parts`. */
   let done = 0
   const blank = (from: number, to: number) => {
     if (to <= from) return
@@ -28,7 +28,7 @@ export function readableText(markdown: string): string {
 
 type Blank = (from: number, to: number) => void
 
-/** The run of signs that opens or closes a block of code in a line; '' where there is none. */
+/** The fence characters that open or close a code block in a line; empty when there are none. */
 function fenceAt(markdown: string, start: number, end: number): string {
   let at = start
   while (at < end && FENCE_INDENT.has(markdown.charCodeAt(at))) at++
@@ -38,7 +38,7 @@ function fenceAt(markdown: string, start: number, end: number): string {
   return stop - at >= 3 ? markdown.slice(at, stop) : ''
 }
 
-/** Blocks of code stand in lists and quotes as well. */
+/** Code blocks can be inside lists and quotes. */
 const FENCE_INDENT = new Set([0x20, 0x09, 0x3e])
 
 function blankLine(markdown: string, start: number, end: number, blank: Blank): void {
@@ -92,7 +92,7 @@ function endOfRun(text: string, from: number, end: number, unit: number): number
   return i
 }
 
-/** Behind the run of backticks that closes a span opened by as many; -1 where there is none in the line. */
+/** Offset after the run of backticks that closes a code span of the same length; -1 when the line has none. */
 function closeOfSpan(text: string, from: number, end: number, length: number): number {
   for (let i = from; i < end; ) {
     if (text.charCodeAt(i) !== BACKTICK) {
@@ -117,7 +117,7 @@ function endOfTarget(text: string, from: number, end: number): number {
   return end
 }
 
-/** Where the scheme of an address begins whose `:` is here; -1 where this is none. */
+/** Offset of the scheme of a URL whose `:` is at `colon`; -1 when it is not a URL. */
 function schemeStart(text: string, lineStart: number, colon: number): number {
   if (!text.startsWith('//', colon + 1)) return -1
   for (const scheme of ['https', 'http', 'ftp']) {

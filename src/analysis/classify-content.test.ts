@@ -7,7 +7,7 @@ function measure(...lines: string[]) {
 
 const LONG = 'word '.repeat(30).trim()
 
-test('text is what a reader sees: neither targets nor pictures', () => {
+test('counts visible text only, without link targets and images', () => {
   expect(measure('see [the map](https://example.org/a/long/address) ![alt](p.png)')).toMatchObject({
     text: 'see the map  '.length - 1,
     linkText: 'the map'.length,
@@ -23,22 +23,22 @@ test('paragraphs are prose when they are long and not mostly links', () => {
   })
 })
 
-test('lines of one paragraph are one, items of a list are several', () => {
+test('lines of one paragraph count as one, list items as several', () => {
   expect(measure('one', 'and the same', '', '- a', '- b').paragraphs).toBe(3)
 })
 
-test('what begins with a link is a teaser, and so is what tells about it', () => {
+test('a paragraph that starts with a link is a teaser, and so is a short one after it', () => {
   expect(measure('## [A](a)', '', LONG, '', '- [B](b)', '- text [C](c)')).toMatchObject({
     teasers: 2,
     proseParagraphs: 0,
   })
 })
 
-test('code is not text', () => {
+test('code does not count as text', () => {
   expect(measure('text', '```js', '[a](b)', '', '```', '~~~', 'x', '~~~')).toMatchObject({ text: 4, code: 7, links: 0 })
 })
 
-test('takes linear time on what looks like links', () => {
+test('takes linear time on text that resembles links', () => {
   expect(measure(']('.repeat(300_000)).links).toBe(0)
   expect(measure('['.repeat(300_000)).links).toBe(0)
   expect(measure('[a]('.repeat(100_000)).links).toBe(1)

@@ -1,37 +1,34 @@
 import type { Page, Section } from '../core/model.ts'
 
-/** What is counted in the text of a page. */
+/** Counts of a page's text. */
 export interface ContentMeasure {
-  /** Characters that a reader sees, without those of code; those that stand for words or syllables count for more. */
+  /** Visible characters without code; characters that stand for words or syllables count more. */
   readonly text: number
-  /** Those of them that are links. */
+  /** Visible characters inside links. */
   readonly linkText: number
-  /** Those of them that stand in paragraphs long enough to be read rather than looked at. */
+  /** Visible characters in paragraphs that are long enough to be prose. */
   readonly prose: number
   /** Characters in blocks of code. */
   readonly code: number
-  /** Paragraphs, and those of them that are prose. */
+  /** Number of paragraphs, and of those that are prose. */
   readonly paragraphs: number
   readonly proseParagraphs: number
-  /** Headings, items of lists and lines that begin with a link: what lists of pages are made of. */
+  /** Headings, list items and lines that start with a link, as lists of pages have them. */
   readonly teasers: number
-  /** Links to pages in the text. */
+  /** Number of links to pages in the text. */
   readonly links: number
   readonly h2: number
   readonly h3: number
 }
 
-/** Shorter paragraphs are labels, bylines and teasers. */
+/** Minimum length of prose; shorter paragraphs are labels, bylines and teasers. */
 const PROSE_CHARS = 120
-/** A paragraph that begins with a link, or follows one, has to be longer than that to be more than a teaser. */
+/** Minimum length of prose that starts with a link or follows one; shorter paragraphs are teasers. */
 const TEASER_CHARS = 400
-/** With more of it linked, a paragraph is a list. */
+/** Share of linked text from which a paragraph is a list. */
 const PROSE_LINKED = 0.4
 
-/**
- * Counts what the Markdown of a page is made of. It goes over the lines once and builds nothing: every page of every crawl comes
- * by here.
- */
+/** Measures the Markdown of a page. It reads the lines once and builds no structures, because it runs for every page of every crawl. */
 export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | 'sections'>): ContentMeasure {
   let text = 0
   let linkText = 0
@@ -48,7 +45,7 @@ export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | '
   const close = () => {
     if (open === 0) return
     paragraphs++
-    // What follows the link to a page and is short tells what is there.
+    // A short paragraph after a link to a page describes that page.
     const least = isTeaser ? TEASER_CHARS : PROSE_CHARS
     if (open >= least && openLinked < open * PROSE_LINKED) {
       prose += open
@@ -73,7 +70,7 @@ export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | '
     else {
       const line = measureLine(markdown, at, end)
       const isHeading = markdown.charCodeAt(start) === HASH
-      // Items of lists, headings and rows of tables are no part of the paragraph before them.
+      // List items, headings and table rows do not continue the paragraph before them.
       if (at > start || first === PIPE) close()
       text += line.text
       linkText += line.linkText
@@ -110,7 +107,7 @@ const BACKTICK = 0x60
 const PIPE = 0x7c
 const TILDE = 0x7e
 
-/** What stands before the text of a line: indents and the signs of lists, headings and quotes. */
+/** Whether a character precedes the text of a line: indentation, and marks of lists, headings and quotes. */
 function isMark(unit: number): boolean {
   return (
     unit === SPACE ||
@@ -127,19 +124,19 @@ function isFence(markdown: string, at: number): boolean {
   return markdown.startsWith('```', at) || markdown.startsWith('~~~', at)
 }
 
-/** Characters of the scripts of China, Japan and Korea, each of which says as much as three letters. */
+/** Range of Chinese, Japanese and Korean characters, each of which says as much as three letters. */
 const DENSE_FROM = 0x2e80
 const DENSE_TO = 0xd7b0
 const DENSE_MORE = 2
 
-/** What is counted in a line. */
+/** Counts of a line. */
 interface LineMeasure {
   readonly text: number
   readonly linkText: number
   readonly links: number
 }
 
-/** Characters of a line that are seen, and those of its links; targets and pictures are neither. Goes over it once. */
+/** Counts the visible characters of a line and those in its links, in one pass; link targets and images are not visible. */
 function measureLine(markdown: string, from: number, to: number): LineMeasure {
   let text = to - from
   let linkText = 0

@@ -23,7 +23,7 @@ function titleOf(i: number): string {
   return `${TITLES[i % TITLES.length]} after ${i + 2} days`
 }
 
-/** Ways in which sites without any metadata write lists of articles. */
+/** Forms of article lists on sites without metadata. */
 const LISTS = {
   'a plain list': (href: string, i: number) => `<li><a href="${href}">${titleOf(i)}</a></li>`,
   'a list with teasers': (href: string, i: number) =>
@@ -81,7 +81,7 @@ describe('a hub without metadata', () => {
     '/world/france?page=2',
   ]
   for (const [list, item] of Object.entries(LISTS)) {
-    test.each(Object.entries(GRAMMARS))(`of ${list} is navigation, where articles are %s`, (_, href) => {
+    test.each(Object.entries(GRAMMARS))(`a hub as ${list} is navigation when article addresses are %s`, (_, href) => {
       for (const count of [10, 15, 40]) {
         const items = Array.from({ length: count }, (__, i) => item(href(i), i)).join('')
         for (const path of paths) {
@@ -92,7 +92,7 @@ describe('a hub without metadata', () => {
     })
   }
 
-  test('is navigation though its address reads like a headline', () => {
+  test('a hub is navigation even if its address reads like a headline', () => {
     const items = Array.from({ length: 15 }, (_, i) => LISTS['a list with teasers'](GRAMMARS.dated(i), i)).join('')
     expect(kindOf('/world/saint-vincent-and-the-grenadines', `${MENU}<h1>Saint Vincent</h1><ul>${items}</ul>`)).toBe(
       'nav',
@@ -107,28 +107,28 @@ describe('an article without metadata', () => {
     '/world/harbour-closed-after-the-winter-storm',
     '/story/harbour',
     '/world/harbour-storm',
-  ])('is one: %s', (path) => {
+  ])('prose without metadata is an article at %s', (path) => {
     expect(kindOf(path, `${MENU}<main><h1>Harbour closed</h1>${prose(5)}</main>`)).toBe('article')
   })
 
-  test('is one with links to others below it', () => {
+  test('an article may have links to other articles below it', () => {
     const more = Array.from({ length: 6 }, (_, i) => LISTS['a plain list'](GRAMMARS.dated(i), i)).join('')
     const html = `${MENU}<main><h1>Harbour closed</h1>${prose(6)}<h2>More</h2><ul>${more}</ul></main>`
     expect(kindOf('/2026/03/05/harbour-closed', html)).toBe('article')
   })
 })
 
-describe('in scripts without spaces', () => {
+describe('pages in scripts without spaces', () => {
   const story =
     '政府星期一决定，新规定将从明年一月一日起在全国范围内实施。许多市民对此表示反对，并要求议会重新讨论这一问题，部长没有回答。'
 
-  test('an article is one', () => {
+  test('classifies an article', () => {
     const body = Array.from({ length: 4 }, (_, i) => `<p>${story}${i}</p>`).join('')
     expect(kindOf('/2026/03/05/4711.html', `${MENU}<main><h1>新规定</h1>${body}</main>`)).toBe('article')
     expect(kindOf('/a/4711', `${MENU}<main><h1>新规定</h1>${body}</main>`)).toBe('article')
   })
 
-  test('a hub is navigation', () => {
+  test('classifies a hub as navigation', () => {
     const items = Array.from(
       { length: 15 },
       (_, i) => `<li><a href="/a/${i}">新规定将从明年开始实施${i}</a></li>`,
@@ -137,13 +137,13 @@ describe('in scripts without spaces', () => {
   })
 })
 
-describe('neither', () => {
-  test('is a page that a site has about itself', () => {
+describe('pages that are neither article nor navigation', () => {
+  test("a site's page about itself is not an article", () => {
     expect(kindOf('/privacy', `${MENU}<h1>Privacy</h1><p>${SENTENCES.join(' ')}</p>`)).not.toBe('article')
     expect(kindOf('/login', `<h1>Members</h1><p>${SENTENCES[0]} ${SENTENCES[1]}</p>`)).toBe('other')
   })
 
-  test('is a thread of a forum, whatever it says it is', () => {
+  test('a forum thread is other, even if it claims to be an article', () => {
     const posts = Array.from(
       { length: 8 },
       (_, i) =>
@@ -157,19 +157,19 @@ describe('neither', () => {
     expect(classifyPage(page).kind).toBe('other')
   })
 
-  test('is a page of a manual', () => {
+  test('a manual page is other', () => {
     const html = `<meta name="generator" content="Docutils 0.18"><div class="document"><div class="body" role="main"><h1>anchor</h1>${prose(5)}<pre>drop(anchor)\nraise(anchor)</pre></div></div>`
     expect(kindOf('/docs/reference/anchor.html', html)).toBe('other')
   })
 })
 
-describe('what is told', () => {
+describe('classification details', () => {
   const dated = read(
     '/world/2026/03/05/harbour-closed-after-storm?a=1&b=2',
     `${MENU}<h1>Harbour</h1><h2>A</h2>${prose(4)}<h3>B</h3>`,
   )
 
-  test('are the signals of address and content', () => {
+  test('the details include the signals of address and content', () => {
     const { url, content } = classifyPage(dated)
     expect(url).toEqual({
       host: 'news.example',
@@ -185,11 +185,11 @@ describe('what is told', () => {
     expect(content.p).toBe(4)
   })
 
-  test('are the votes of single signals', () => {
-    // Date, no links in the text, words; against that nothing.
+  test('the details include the votes of single signals', () => {
+    // The date, no links in the text, and the word count vote for an article; nothing votes against it.
     expect(classifyPage(dated).combined).toEqual({ hint: 'article', confidence: 1, considered: 3 })
     const links = Array.from({ length: 45 }, (_, i) => `<li><a href="/s/${i}">${titleOf(i)}</a></li>`).join('')
-    // Few segments, many links, dense; against that more than 150 words.
+    // Few segments and many dense links vote for navigation; more than 150 words vote against it.
     expect(classifyPage(read('/world', `<h1>World</h1><ul>${links}</ul>`)).combined).toEqual({
       hint: 'nav',
       confidence: 0.667,
@@ -197,14 +197,14 @@ describe('what is told', () => {
     })
   })
 
-  test('is more certain the more speaks for it', () => {
+  test('confidence grows with the number of matching signals', () => {
     const bare = read('/world/harbour-storm', `<h1>Harbour closed</h1>${prose(3)}`)
     const sure = { ...bare, types: ['newsarticle', 'og:article'], author: 'Anna Smith', publishedAt: '2026-03-05' }
     expect(classifyPage(sure).confidence).toBeGreaterThan(classifyPage(bare).confidence)
     expect(classifyPage(sure).confidence).toBeGreaterThan(0.9)
   })
 
-  test('counts links of the same site only, with or without www', () => {
+  test('only links of the same site count, with or without www', () => {
     const html = `<p>${SENTENCES[0]}</p><a href="https://www.news.example/a">a</a><a href="https://news.example.org/b">b</a><a href="https://other.example/2026/03/05/c">c</a><a href="/2026/03/05/d">d</a>`
     expect(classifyPage(read('/x', html)).content).toMatchObject({ a: 4, navLinks: 1, articleLinks: 1 })
   })

@@ -3,12 +3,12 @@ import { classifyUrl, isArticleUrl, type PageUrl } from '../core/url/page-url.ts
 import { type ContentMeasure, measureContent } from './classify-content.ts'
 import { readSigns, type Signs } from './classify-signs.ts'
 
-/** Of the rules below; grows when the same page may be classified otherwise. */
+/** Version of the rules below; increases when the same page may get another class. */
 export const CLASSIFIER_VERSION = 1
 
 /**
- * Says whether a page is something to read, something that leads to that, or neither, by what its address, its statements about
- * itself and the make of its text come to. Every crawl pays for it, so it costs a fraction of what reading the page has cost.
+ * Decides whether a page is an article, navigation or neither, from its address, its metadata and the structure of its text. Every crawl
+ * runs it for each page, so it must cost a fraction of the extraction.
  */
 export function classifyPage(page: Page): Classification {
   const { url, content, signs } = lookAt(page)
@@ -23,14 +23,14 @@ export function classifyPage(page: Page): Classification {
   }
 }
 
-/** What is seen of a page before it is judged. */
+/** The observations of a page that its classification is based on. */
 export interface PageView {
   readonly url: UrlSignals
   readonly content: ContentSignals
   readonly signs: Signs
 }
 
-/** Looks at a page without judging it. */
+/** Observes a page without classifying it. */
 export function lookAt(page: Page): PageView {
   const told = classifyUrl(page.url)
   const measure = measureContent(page)
@@ -39,10 +39,10 @@ export function lookAt(page: Page): PageView {
   return { url, content, signs: readSigns(page, told, measure, content) }
 }
 
-/*
- * Of a page that says nothing and of which nothing is known, each score is that of `start`; each sign adds its weight. The weights
- * are those of a logistic regression over pages of each kind, rounded, with what such a collection cannot tell added by hand: a
- * front page is no article, whatever it says of itself. `npm run bench classify` fits them anew on parts of a collection.
+/**
+ * A page without any sign has the score `start`; each sign adds its weight. The weights come from a logistic regression over pages of each
+ * kind, rounded. Some were added by hand for cases that the collection lacks: a front page is not an article, whatever it claims. `npm run
+ * bench classify` fits them again on parts of a collection.
  */
 const ARTICLE_WEIGHTS: Weights = {
   start: -1.5,
@@ -95,11 +95,11 @@ function createScore({ start, ...weights }: Weights): (signs: Signs) => number {
   }
 }
 
-/** How much speaks for an article: one has more than nothing. */
+/** Score of an article; a page is one when it is positive. */
 export const scoreArticle: (signs: Signs) => number = createScore(ARTICLE_WEIGHTS)
 const scoreNav = createScore(NAV_WEIGHTS)
 
-/** The class that two scores come to, and how far they are from another one. */
+/** The class that two scores give, and their distance to the next class. */
 function decide(article: number, nav: number): { readonly kind: PageClass; readonly margin: number } {
   if (article > 0) return { kind: 'article', margin: article }
   if (nav > 0) return { kind: 'nav', margin: Math.min(nav, -article) }
@@ -117,7 +117,7 @@ function urlSignalsOf(address: string, { segments, hasDate, hasArticleWords }: P
   return {
     host,
     tld: label !== hostname && /[a-z]/.test(label) ? label : null,
-    // One that stands alone and reads like a headline, or a date, is no section.
+    // A single segment that is a headline or a number is not a section.
     section: first === null || /^\d+$/.test(first) || (segments.length === 1 && hasArticleWords) ? null : first,
     pathDepth: segments.length,
     slugLen: segments.at(-1)?.length ?? 0,
@@ -150,7 +150,7 @@ function contentSignalsOf(page: Page, host: string, measure: ContentMeasure): Co
   }
 }
 
-/** Whether an absolute address is on a host, with or without `www.`. */
+/** Whether an absolute URL is on a host, with or without `www.`. */
 function isOnHost(url: string, bare: string): boolean {
   let start = url.indexOf('//') + 2
   if (url.startsWith('www.', start)) start += 4
@@ -159,7 +159,7 @@ function isOnHost(url: string, bare: string): boolean {
   return after === undefined || after === '/' || after === '?' || after === '#'
 }
 
-/** What single signals say, each with one vote. */
+/** The votes of single signals, one each. */
 function combineVotes(url: UrlSignals, content: ContentSignals): Classification['combined'] {
   const { linkDensity, a, p, wordCount } = content
   const isArticleUrlLike = url.hasDatePath || url.hasArticleWords

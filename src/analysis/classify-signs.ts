@@ -2,7 +2,7 @@ import type { ContentSignals, Page } from '../core/model.ts'
 import type { PageUrl } from '../core/url/page-url.ts'
 import type { ContentMeasure } from './classify-content.ts'
 
-/** What speaks for or against a class, each from 0 to 1. */
+/** Signs for or against a class, each from 0 to 1. */
 export interface Signs {
   readonly saysArticle: number
   readonly sharesArticle: number
@@ -16,20 +16,20 @@ export interface Signs {
   readonly urlDated: number
   readonly urlNav: number
   readonly urlOther: number
-  /** Share of the text in paragraphs, in links, and of code beside it. */
+  /** Shares of prose, links and code in the text. */
   readonly prose: number
   readonly linked: number
   readonly code: number
-  /** Lines that begin with a link: how many, and beside paragraphs. */
+  /** Lines that start with a link: their number, and their ratio to paragraphs. */
   readonly teasers: number
   readonly teaserShare: number
   readonly fewWords: number
-  /** Links within the site: whether it leads on at all, and to articles. */
+  /** Links within the site: whether there are any, and whether they lead to articles. */
   readonly leadsOn: number
   readonly leadsToArticles: number
 }
 
-/** Reads the signs of a page: from its address, its statements about itself and the make of its text. */
+/** Reads the signs of a page from its address, its metadata and the structure of its text. */
 export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, content: ContentSignals): Signs {
   const { types = [], generator } = page
   const says = (names: ReadonlySet<string>) => Number(types.some((type) => names.has(type)))
@@ -61,10 +61,10 @@ export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, co
 
 const MANY_TEASERS = 15
 const MANY_LINKS = 10
-/** About sixty words; there are languages whose words cannot be counted. */
+/** About sixty words, in characters, because some languages have no countable words. */
 const FEW_WORDS_CHARS = 350
 
-/** Whether a page says that it is an article, in words of schema.org. */
+/** Whether a page declares itself an article in schema.org types. */
 export function saysArticle({ types = [] }: Page): boolean {
   return types.some((type) => ARTICLE_TYPES.has(type))
 }
@@ -81,7 +81,7 @@ const LIST_TYPES: ReadonlySet<string> = new Set(
   og:product.group`.split(/\s+/),
 )
 
-/** Programs that run forums, as pages are said to be made by. */
+/** Generators that run forums. */
 const FORUMS: ReadonlySet<string> = new Set([
   'discourse',
   'xenforo',
@@ -101,7 +101,7 @@ const FORUMS: ReadonlySet<string> = new Set([
   'bbpress',
 ])
 
-/** Programs that make manuals and works of reference. */
+/** Generators of manuals and reference works. */
 const MANUALS: ReadonlySet<string> = new Set(
   `mkdocs sphinx docusaurus vitepress starlight rustdoc mdbook javadoc doxygen typedoc jsdoc yard asciidoctor docbook texinfo
   gitbook nextra mintlify mediawiki github`.split(/\s+/),

@@ -1,11 +1,11 @@
 import { isStopWord } from '../core/text/stop-words.ts'
 
-/** Tells which words say nothing about what a text is about. */
+/** Whether a word is a stop word, which says nothing about a text's topic. */
 export type PhraseStop = (word: string) => boolean
 
 /**
- * The stop words of a language. Of one that there is no list for, words that are short or stand all over the text: `counts` says
- * how often each does, of `total`.
+ * The stop words of a language. For a language without a list, words that are short or very frequent in the text: `counts` has the number
+ * of each, out of `total`.
  */
 export function phraseStopOf(language: string | null, counts: ReadonlyMap<string, number>, total: number): PhraseStop {
   if (language === 'en') return (word) => isStopWord(word.replaceAll("'", '')) || ENGLISH.has(word) || word.length < 2
@@ -19,14 +19,14 @@ const SHORT_WORD = 3
 const LONG_WORD = 6
 const FREQUENT = 0.01
 
-/** A word of Korean without the particle behind it, where at least two syllables are left. */
+/** A Korean word without its trailing particle, if at least two syllables remain. */
 export function withoutParticle(word: string): string {
   return word.replace(KOREAN_PARTICLE, '')
 }
 
 const KOREAN_PARTICLE =
   /(?<=\p{Script=Hangul}{2})(?:에서는|에서도|에서|에게|에는|에도|으로는|으로|까지|부터|보다|처럼|이라고|라고|은|는|이|가|을|를|의|과|와|도|에|로|만)$/u
-/** Sentences end so, and what goes before a noun as a verb does. */
+/** Endings of Korean verbs, at the end of a sentence or before a noun. */
 const KOREAN_VERB = /(?:다|하는|되는|있는|없는|하고|하며|되고|했던|위한|대한|관한|통한|따른)$/u
 const KOREAN: ReadonlySet<string> = new Set(
   `그리고 그러나 하지만 그런데 따라서 또한 또는 이번 지난 지난해 올해 내년 오늘 어제 내일 그는 그녀 우리 이는 이를 이런 그런 저런 이것 그것
@@ -34,7 +34,7 @@ const KOREAN: ReadonlySet<string> = new Set(
   그대로 바로 역시 여러 다른 같은 많은 모든 어떤 새로운 관련 가운데 이상 이하 약간 사이 것으로 것이`.split(/\s+/),
 )
 
-/** Words that are part of no English phrase one would keep, though they may be what somebody searches for. */
+/** English words that belong to no useful phrase, although users may search for them. */
 const ENGLISH: ReadonlySet<string> = new Set(
   `said says say saying told tell tells according added adds like likely lot lots many several get gets got getting go goes going
   gone went come comes came make makes made making take takes took taken taking give gives gave given see sees seen saw know knows
@@ -97,7 +97,7 @@ const LISTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([language, words]) => [language, new Set(words.split(/\s+/))] as const),
 )
 
-/** Whether a word in lower case ends no phrase one would keep: most adverbs and what has been done. */
+/** Whether a lower-case word cannot end a useful phrase: most adverbs and past participles. */
 export function isLooseEnd(word: string): boolean {
   return word.length > 4 && LOOSE_END.test(word) && !FIRM_ENDS.has(word)
 }

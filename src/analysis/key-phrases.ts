@@ -5,29 +5,29 @@ import { isLooseEnd, JOINTS, phraseStopOf, withoutParticle } from './key-phrase-
 export interface KeyPhrase {
   readonly phrase: string
   readonly frequency: number
-  /** Comparable among the phrases of one text only. */
+  /** Comparable only among the phrases of one text. */
   readonly score: number
 }
 
-/** What else is known of a text. */
+/** Title and language of a text. */
 export interface PhraseContext {
   readonly title: string
-  /** The short code of BCP 47. */
+  /** Short BCP 47 code. */
   readonly language: string | null
 }
 
-/** Most phrases that are kept of a text, and most of those with several words where single ones are good as well. */
+/** Limits of phrases per text, and of those with several words when single words score well too. */
 const MAX_PHRASES = 10
 const MAX_LONG = 8
-/** So many words of a text are looked at; what it is about is said by then. */
+/** Number of words that are analysed; the topic of a text is clear by that point. */
 const MAX_WORDS = 8000
-/** With fewer, anything would be a phrase. */
+/** Minimum number of words; with fewer, any word would be a phrase. */
 const LEAST_WORDS = 20
 
 /**
- * The phrases that a text is about, the best first: stretches of up to three words between stop words and signs, as RAKE has them,
- * weighed by how often they stand there, how early, whether they are names and whether the title has them, as YAKE does. A word
- * that is part of a phrase is not given alone. Scripts that are written without spaces give none.
+ * The phrases that a text is about, best first. Candidates are runs of up to three words between stop words and punctuation, as in RAKE.
+ * Their score depends on frequency, position, capitalisation and the title, as in YAKE. A word that is part of a phrase is not listed
+ * alone. Scripts without spaces give none.
  */
 export function findKeyPhrases(text: string, { title, language }: PhraseContext): KeyPhrase[] {
   const lexicon = createLexicon(language)
@@ -49,17 +49,17 @@ export function findKeyPhrases(text: string, { title, language }: PhraseContext)
   }))
 }
 
-/** What several forms of one word have in common. */
+/** Data that several forms of one word share. */
 interface Base {
   readonly id: number
   count: number
-  /** How often it stands where only a name has a capital, and how often it has one there. */
+  /** Occurrences inside sentences, where only names are capitalised, and how many of them are capitalised. */
   inside: number
   capitals: number
-  /** Which word of the text it is first. */
+  /** Index of its first occurrence among the words of the text. */
   readonly first: number
   isInTitle: boolean
-  /** As it is best shown. */
+  /** The form to show. */
   surface: string
   isSettled: boolean
 }
@@ -70,7 +70,7 @@ interface Form {
   readonly word: string
   readonly base: Base
   readonly hasCapital: boolean
-  /** How often it was written like this. */
+  /** Number of occurrences in this form. */
   count: number
   kind: 'word' | 'stop' | 'joint'
 }
@@ -88,7 +88,7 @@ function createLexicon(language: string | null): Lexicon {
 /** A word of a text. */
 interface Word {
   readonly form: Form
-  /** Whether a sign stands before it that no phrase goes across, and one that ends a sentence. */
+  /** Whether punctuation that ends a phrase precedes it, and punctuation that ends a sentence. */
   readonly isCut: boolean
   readonly isFirst: boolean
 }
@@ -108,7 +108,7 @@ function readWords(text: string, lexicon: Lexicon): Word[] {
     const kind = phraseKindAt(text, i)
     if ((kind & WORD) === 0 || kind === UNDERSCORE || kind === MARK) {
       const unit = text.charCodeAt(i)
-      // The lines of a paragraph go on; a blank one ends it, and what begins with a sign is another one.
+      // A line break continues a paragraph; a blank line or a leading mark starts another one.
       if (unit !== SPACE && (unit !== NEWLINE || text.charCodeAt(i + 1) === NEWLINE)) {
         isCut = true
         isFirst ||= SENTENCE_ENDS.has(unit) || kind === PAIRED || text.charCodeAt(i - 1) === NEWLINE
@@ -121,14 +121,14 @@ function readWords(text: string, lexicon: Lexicon): Word[] {
     const written = text.slice(start, i)
     const form = formOf(written, lexicon, words.length)
     words.push({ form, isCut, isFirst })
-    // A particle of Korean ends what belongs together.
+    // A Korean particle ends a phrase.
     isCut = form.text.length < written.length
     isFirst = false
   }
   return words
 }
 
-/** Korean is searched for by pairs of characters, but it is written with spaces. */
+/** Search splits Korean into character pairs, but it is written with spaces. */
 function phraseKindAt(text: string, i: number): number {
   const kind = kindAt(text, i)
   if (kind !== PAIRED) return kind
@@ -139,7 +139,7 @@ function phraseKindAt(text: string, i: number): number {
 const FIRST_HANGUL = 0xac00
 const LAST_HANGUL = 0xd7a3
 
-/** Words go on across single hyphens and apostrophes. */
+/** Single hyphens and apostrophes are part of a word. */
 function endOfWord(text: string, from: number): number {
   let i = from
   for (;;) {
@@ -193,7 +193,7 @@ function withoutOwner(text: string): string {
   return text.replace(/['’]s?$/, '')
 }
 
-/** A word without the endings with which an English one is still the same. */
+/** A word without the English endings that do not change it. */
 function baseOf(word: string, language: string | null): string {
   const owner = withoutOwner(word)
   if (language !== 'en' || owner.length <= 3 || !owner.endsWith('s')) return owner
@@ -225,10 +225,10 @@ interface Candidate {
   readonly score: number
 }
 
-/** A word alone says less than a phrase, and has to be repeated. */
+/** Minimum occurrences of a single word, which says less than a phrase. */
 const LEAST_ALONE = 3
 const ALONE_CHARS = 4
-/** A syllable of Korean is one character. */
+/** Minimum length of a single Korean word; a syllable is one character. */
 const ALONE_SYLLABLES = 2
 
 function singleWords({ forms, language }: Lexicon): Candidate[] {
@@ -244,14 +244,14 @@ function singleWords({ forms, language }: Lexicon): Candidate[] {
   return candidates
 }
 
-/** A stretch of words in the text, by where it begins and how many they are. */
+/** A run of words in the text, by its first word and its length. */
 interface Stretch {
   from: number
   readonly length: number
   count: number
 }
 
-/** Stretches are counted by a number made of the ids of their words, for most of them stand there once and come to nothing. */
+/** Counts runs under a number made from their word ids, because most occur once and are dropped. */
 function severalWords(words: readonly Word[], { bases }: Lexicon): Candidate[] {
   const stretches = new Map<number, Stretch>()
   const radix = bases.size + 2
@@ -271,7 +271,7 @@ function severalWords(words: readonly Word[], { bases }: Lexicon): Candidate[] {
       if (known === undefined) stretches.set(key, { from: i, length, count: 1 })
       else {
         known.count++
-        // Better shown as it stands in the middle of a sentence.
+        // Prefers an occurrence inside a sentence as the form to show.
         if (words[known.from]?.isFirst === true) known.from = i
       }
     }
@@ -285,7 +285,7 @@ function joinsNames(words: readonly Word[], at: number): boolean {
 }
 
 function candidateOf(words: readonly Word[], { from, length, count }: Stretch): Candidate[] {
-  // Most stand there once, and the title does not have them.
+  // Most runs occur once and are not in the title.
   if (count < 2 && words[from]?.form.base.isInTitle !== true) return []
   const stretch = words.slice(from, from + length).map(({ form }) => form)
   const own = stretch.filter(({ kind }) => kind === 'word')
@@ -314,7 +314,7 @@ function rank(candidates: readonly Candidate[]): Candidate[] {
   return candidates.toSorted((a, b) => b.score - a.score || a.first - b.first)
 }
 
-/** Adds the best to those that are chosen, without what is part of another or only adds a word to it. */
+/** Adds the best candidates to the chosen ones, except parts of another phrase and phrases that only add a word to one. */
 function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate[], most: number): Candidate[] {
   const all = [...chosen]
   const longer = ranked.filter(({ parts }) => parts.length > 2)
@@ -326,7 +326,7 @@ function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate
   return all
 }
 
-/** With so much of its frequency in a longer one, a phrase is only a part of that. */
+/** Share of a phrase's occurrences inside a longer phrase from which it counts as a part of that. */
 const PART = 0.6
 
 function absorbs(longer: Candidate, one: Candidate): boolean {

@@ -7,6 +7,6 @@ test.each([
   ['https://news.example.nu/a', 0],
   ['https://news.example.im/a', 0],
   ['https://news.example.io/a', 0],
-])('the ending of %s speaks for %i countries', (url, count) => {
+])('the top-level domain of %s points to %i countries', (url, count) => {
   expect(countryScoresOf({ url }, () => true).size).toBe(count)
 })

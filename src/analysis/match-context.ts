@@ -1,21 +1,21 @@
 import type { MatchContext } from './matcher.ts'
 import { packCountry } from './name-index.ts'
 
-/** Countries that the surroundings of a text speak for, with their scores. */
+/** Countries that the context of a text points to, with their scores. */
 export type CountryScores = ReadonlyMap<number, number>
 
-/** Scores of the contract between places of one name. */
+/** Scores that decide between places of the same name. */
 const HOST_COUNTRY = 5
 const URL_COUNTRY = 4
 const TLD_COUNTRY = 3
 const SECTION_COUNTRY = 2
 
-/** Top-level domains of two letters that anybody uses, whatever country they were given to. */
+/** Two-letter top-level domains that sites use regardless of their country. */
 export const ANYBODYS_TLDS: ReadonlySet<string> = new Set(
   'ai am cc co fm gg im io la ly me nu sh st to tv vc ws'.split(' '),
 )
 
-/** What is known of the place of a page speaks for these countries. */
+/** Scores of the countries that the context of a page points to. */
 export function countryScoresOf(context: MatchContext, isCountry: (code: number) => boolean): CountryScores {
   const scores = new Map<number, number>()
   const add = (code: string, score: number): void => {
@@ -30,20 +30,20 @@ export function countryScoresOf(context: MatchContext, isCountry: (code: number)
     const segment = url.pathname.split('/').find((part) => part.length === 2)
     if (segment !== undefined && !isLanguageSegment(segment)) add(segment, URL_COUNTRY)
   }
-  // `US politics`, `uk`; but not the words of `Made in Italy`.
+  // `US politics` and `uk` contain codes; the words of `Made in Italy` are not codes.
   const section = context.section ?? ''
   for (const word of section.length === 2 ? [section] : (section.match(/\b[A-Z]{2}\b/g) ?? []))
     add(word, SECTION_COUNTRY)
   return scores
 }
 
-/** The code of a country as ISO 3166 has it. */
+/** The ISO 3166 code of a country. */
 export function countryOfCode(code: string): string {
   const upper = code.toUpperCase()
   return upper === 'UK' ? 'GB' : upper
 }
 
-/** Two letters that are languages far more often than countries at the head of a path. */
+/** Whether two letters at the start of a path are a language far more often than a country. */
 export function isLanguageSegment(segment: string): boolean {
   return LANGUAGE_SEGMENTS.has(segment)
 }
@@ -52,7 +52,7 @@ const LANGUAGE_SEGMENTS = new Set(
   'en ar zh ja ko hi fa he el da sv cs sl et vi ms ka be bs sr sq hy kk ur bn ta te id my'.split(' '),
 )
 
-/** An address, where it is one. */
+/** Parses a URL; undefined when it is invalid. */
 export function parseUrl(url: string | undefined): URL | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url) : undefined
 }

@@ -16,61 +16,61 @@ import {
 import * as lists from './match-words.ts'
 import { NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 
-/** The places that one name may mean in one text, with what is the same wherever the text has it. */
+/** The places that one name may mean in a text, with the scores that are the same for every occurrence. */
 export interface Reading {
   readonly places: readonly number[]
   readonly names: readonly number[]
-  /** Of each place: how well known it is, and what the surroundings of the text say for it. */
+  /** For each place: how well known it is, plus the score of the context. */
   readonly base: readonly number[]
 }
 
-/** A mention on its way to a place. */
+/** A mention that is being resolved to a place. */
 export interface Draft {
   readonly mention: Mention
   readonly reading: Reading
-  /** Number in the reading; -1 where it was none after all. */
+  /** Index in the reading; -1 when the mention is not a place. */
   choice: number
   score: number
   margin: number
-  /** Of a pair (`Paris, Texas`): the number of the mention that the first lies in. */
+  /** Whether it is the first of a pair such as `Paris, Texas`; `consumed` marks the second. */
   paired: boolean
   consumed: boolean
   support: number
   needed: number
-  /** `New York State`: the word beside it says that it is no city. */
+  /** `New York State`: the adjacent word excludes the city. */
   readonly isDivision: boolean
-  /** `San Jose Sharks`: it is the city of a team of North America. */
+  /** `San Jose Sharks`: it is the city of a North American team. */
   readonly isTeam: boolean
-  /** It is a person's name here. */
+  /** Whether it is a person's name here. */
   isPerson: boolean
 }
 
-/** How the letters of a text are used. */
+/** How a text uses capital letters. */
 export interface Casing {
-  /** It has no capitals, or nothing else: they tell nothing. */
+  /** It has no capitals, or only capitals, so they carry no information. */
   readonly isFlat: boolean
-  /** Nearly every word has a capital, as headlines are written: they tell little. */
+  /** Nearly every word is capitalised, as in headlines, so capitals carry little information. */
   readonly isHeadline: boolean
-  /** Nouns have capitals: German. */
+  /** Nouns are capitalised, as in German. */
   readonly areNounsCapital: boolean
-  /** Words that stand in small letters somewhere. */
+  /** Words that occur in lower case in the text. */
   readonly small: ReadonlySet<string>
 }
 
-/** A text with what is known of it: everything that its names are weighed by. */
+/** A text with everything that influences the score of its names. */
 export interface GivenText {
   readonly index: OpenIndex
   readonly tokens: readonly Token[]
   readonly casing: Casing
-  /** Without its region: `pt` for `pt-BR`. */
+  /** Without region: `pt` for `pt-BR`. */
   readonly language: string | undefined
-  /** Countries that its surroundings speak for. */
+  /** Countries that the context points to. */
   readonly scores: CountryScores
-  /** Countries that its title names. */
+  /** Countries named in the title. */
   readonly title: ReadonlySet<number>
 }
 
-/** How a text uses capitals. */
+/** Detects how a text uses capitals. */
 export function casingOf(tokens: readonly Token[], language: string | undefined): Casing {
   const small = new Set<string>()
   let title = 0
@@ -91,7 +91,7 @@ export function casingOf(tokens: readonly Token[], language: string | undefined)
   return { isFlat, isHeadline, areNounsCapital, small }
 }
 
-/** Countries that a title names: a place of the text that lies in one of them is likelier. */
+/** Countries named in the title; places of the text in one of them are likelier. */
 export function titleCountries(index: OpenIndex, title: string | undefined): ReadonlySet<number> {
   const countries = new Set<number>()
   if (title === undefined) return countries
@@ -107,7 +107,7 @@ export function titleCountries(index: OpenIndex, title: string | undefined): Rea
   return countries
 }
 
-/** Reads every mention; those that can mean nothing as they are written are left out. */
+/** Creates a draft for each mention, except those that cannot be a place as written. */
 export function draftsOf(given: GivenText, mentions: readonly Mention[]): readonly Draft[] {
   const { tokens, casing } = given
   const readings = new Map<string, Reading>()
@@ -157,7 +157,7 @@ function isTeam(tokens: readonly Token[], { next }: Mention): boolean {
   return false
 }
 
-/** What a name may mean, without those that it cannot as it is written. */
+/** The places that a name may mean, without those that its spelling excludes. */
 function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
   const { index, tokens, casing, language, scores, title } = given
   const { columns, head } = index
@@ -176,7 +176,7 @@ function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
       const nameKind = name & NAME_KIND_MASK
       const kind = columns.kinds[place] ?? KIND_CITY
       const lang = head.langs[columns.postingLangs[at] ?? 0] ?? ''
-      // Capitals of a text that has others are abbreviations, and only a few of those are places for sure.
+      // Upper-case words in a mixed-case text are abbreviations, and only a few of those are certainly places.
       if (nameKind === NAME_ABBREV && !isSafe && !(kind === KIND_CITY && isUpper && mention.units > 2)) continue
       if (kind !== KIND_COUNTRY && nameKind !== NAME_ABBREV && isLatin && isUpper && isSingle && mention.units <= 4)
         continue
@@ -201,15 +201,15 @@ function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
   return { places, names, base }
 }
 
-/** Words between the parts of a list. */
+/** Conjunctions between the parts of a list. */
 const LIST_WORDS = new Set(['and', 'or', 'et', 'ou', 'und', 'oder', 'y', 'o', 'e', 'i', 've', 'и', 'та', 'και'])
 
-/** Two mentions with nothing but a comma or `and` between. */
+/** Whether only a comma or a conjunction separates two mentions. */
 export function isBeside(tokens: readonly Token[], first: Draft | undefined, second: Draft | undefined): boolean {
   if (first === undefined || second === undefined || first.mention.form === FORM_RUN) return false
   const between = second.mention.first - first.mention.next
   const joint = tokens[first.mention.next]
   if (between === 0) return joint?.gap === GAP_COMMA
-  // Before the last of a list some write a comma as well.
+  // Some writers put a comma before the conjunction of a list.
   return between === 1 && (joint?.gap === GAP_SPACE || joint?.gap === GAP_COMMA) && LIST_WORDS.has(joint.word)
 }

@@ -1,4 +1,4 @@
-/** Characters of names, each as it is written in full and in short. */
+/** Traditional and simplified forms of the characters of names. */
 const PAIRS = `
 國国 輔辅 東东 臺台 灣湾 門门 島岛 廣广 蘭兰 羅罗 亞亚 爾尔 馬马 烏乌 倫伦 紐纽 約约 華华 頓顿 聖圣 賓宾 維维 諾诺 薩萨 貝贝 達达 魯鲁 盧卢
 開开 陽阳 陰阴 長长 漢汉 慶庆 連连 瀋沈 滬沪 蘇苏 錫锡 寧宁 濟济 鄭郑 貴贵 雲云 龍龙 鎮镇 縣县 區区 鄉乡 莊庄 橋桥 嶺岭 溝沟 灘滩 滄沧 滿满
@@ -27,7 +27,7 @@ const SHORT: ReadonlyMap<string, string> = new Map(
 )
 const FULL = new RegExp(`[${[...SHORT.keys()].join('')}]`, 'g')
 
-/** A text in Chinese characters with those of names in their short form: a gazetteer often has a name in one form only. */
+/** Converts the characters of names to their simplified form, because a gazetteer often has only one form of a name. */
 export function shortHan(text: string): string {
   return text.replace(FULL, (full) => SHORT.get(full) ?? full)
 }

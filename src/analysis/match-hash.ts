@@ -1,19 +1,19 @@
 /**
- * Names are known by 64 bits of hash, in two halves: a million names among 2^64 make a false hit less likely than a
- * broken disk, and a sorted table of numbers needs no strings in memory.
+ * The 64-bit hash of a name, in two halves. With a million names in 2^64 values a false hit is less likely than a broken disk, and a sorted
+ * table of numbers needs no strings in memory.
  */
 export interface NameHash {
   high: number
   low: number
 }
 
-/** What a hash begins with. */
+/** Resets a hash to its initial value. */
 export function beginHash(into: NameHash): void {
   into.high = 0x811c9dc5
   into.low = 0x01234567
 }
 
-/** Goes on with the units of a text. */
+/** Adds UTF-16 units of a text to a hash. */
 export function extendHash(into: NameHash, text: string, from: number, to: number): void {
   let { high, low } = into
   for (let i = from; i < to; i++) {
@@ -26,7 +26,7 @@ export function extendHash(into: NameHash, text: string, from: number, to: numbe
   into.low = low
 }
 
-/** The upper half as it is kept: well mixed, because the table is entered by its first bits. */
+/** The final upper half: well mixed, because its first bits index the table. */
 export function finishHigh(hash: NameHash): number {
   let high = hash.high ^ hash.low
   high = Math.imul(high ^ (high >>> 16), 0x7feb352d)
@@ -34,14 +34,14 @@ export function finishHigh(hash: NameHash): number {
   return (high ^ (high >>> 16)) >>> 0
 }
 
-/** The lower half as it is kept. */
+/** The final lower half. */
 export function finishLow(hash: NameHash): number {
   let low = Math.imul(hash.low ^ (hash.low >>> 13), 0xc2b2ae35)
   low = Math.imul(low ^ (low >>> 16), 0x27d4eb2f) ^ hash.high
   return low >>> 0
 }
 
-/** Where the length of the longest name that begins so is kept; `salt` keeps words and characters apart. */
+/** Slot that stores the length of the longest name with this start; `salt` separates words from characters. */
 export function startSlot(text: string, from: number, to: number, salt: number): number {
   let hash = salt
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
@@ -49,7 +49,7 @@ export function startSlot(text: string, from: number, to: number, salt: number):
   return (hash ^ (hash >>> 16)) & (START_SLOTS - 1)
 }
 
-/** How many slots there are: a power of two. */
+/** Number of slots, a power of two. */
 export const START_SLOTS: number = 1 << 18
 
 /** Salt of first words, and of the first two characters of names in scripts without spaces. */

@@ -10,13 +10,13 @@ import {
 } from './name-index.ts'
 import { PLACE_KINDS, type PlaceKind } from './place.ts'
 
-/** The names of a gazetteer, ready to be asked. */
+/** The names of a gazetteer, ready for lookups. */
 export interface OpenIndex {
   readonly head: IndexHead
   readonly columns: IndexColumns
-  /** Number of the key of a hash; -1 where no place has such a name. */
+  /** Index of the key with this hash; -1 when no place has such a name. */
   keyOf(hash: NameHash): number
-  /** The same for a normal form as it stands. */
+  /** The same for a normalized name. */
   keyOfName(name: string): number
   placeAt(place: number): KnownPlace
   kindAt(place: number): PlaceKind
@@ -24,7 +24,7 @@ export interface OpenIndex {
 
 const decoder = new TextDecoder()
 
-/** Opens what `writeNameIndex` wrote; undefined where it is something else. Copies nothing that is aligned. */
+/** Opens the bytes that `writeNameIndex` wrote; undefined for other bytes. Aligned columns are not copied. */
 export function openIndex(given: Uint8Array): OpenIndex | undefined {
   if (given.length < 32) return undefined
   const bytes = given.byteOffset % 8 === 0 && given.buffer instanceof ArrayBuffer ? given : given.slice()
@@ -81,7 +81,7 @@ export function openIndex(given: Uint8Array): OpenIndex | undefined {
 
 const countriesOf = new WeakMap<OpenIndex, ReadonlyMap<number, number>>()
 
-/** Numbers of the countries by their packed codes. */
+/** Indexes of the countries by their packed codes. */
 export function countryPlaces(index: OpenIndex): ReadonlyMap<number, number> {
   const known = countriesOf.get(index)
   if (known !== undefined) return known
@@ -92,7 +92,7 @@ export function countryPlaces(index: OpenIndex): ReadonlyMap<number, number> {
 
 const regionsOf = new WeakMap<OpenIndex, ReadonlyMap<string, readonly number[]>>()
 
-/** Numbers of the regions by the codes of their countries. */
+/** Indexes of the regions by country code. */
 export function regionPlaces(index: OpenIndex): ReadonlyMap<string, readonly number[]> {
   const known = regionsOf.get(index)
   if (known !== undefined) return known

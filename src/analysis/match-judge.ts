@@ -18,7 +18,7 @@ import {
 import * as lists from './match-words.ts'
 import { NAME_DERIVED, NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 
-/** Weighs whether a place was meant at all. */
+/** Decides whether a mention is a place at all. */
 export function judge(given: GivenText, drafts: readonly Draft[], at: number, regard: Regard): void {
   const { index, tokens, casing, language, scores } = given
   const draft = drafts[at] as Draft
@@ -57,9 +57,9 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   support += around.preposition
   if (mention.form === FORM_PREFIXED) support += 0.5
   draft.needed = neededFor(tokens, mention, casing, kind, population)
-  // Nearly every word with a capital is the name of some hamlet: a preposition before it is not enough.
+  // Nearly every capitalised word is the name of some hamlet, so a preposition before it is not enough.
   if (kind === KIND_CITY && population < 15_000 && first.letterCase !== CASE_NONE) draft.needed += 0.5
-  // Nor is it enough for a town that the text names its country, where nothing beside it says that it is one.
+  // A country named elsewhere in the text is not enough for a town without adjacent evidence.
   const isBare = isSingle && !draft.paired && !around.isListed && around.preposition <= 0
   if (kind === KIND_CITY && population < 100_000 && isBare && first.letterCase !== CASE_NONE) draft.needed += 0.5
   if (isBare && kind === KIND_CITY && population < 1_000_000 && hasCityBeside(given, drafts, at)) support -= 2.5
@@ -74,22 +74,22 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   if (isPressTitle(tokens, mention)) draft.support -= 9
 }
 
-/** What the surroundings of a name say for its country, where that is more than a hint. */
+/** Context score from which a country is well supported. */
 const BACKED = 0.7
 
-/** `Panama hats`, `Guinea pigs`: called after a place, and not there. */
+/** `Panama hats`, `Guinea pigs`: things named after a place. */
 function isThing(tokens: readonly Token[], mention: Mention): boolean {
   const after = tokens[mention.next]
   return after !== undefined && after.gap === GAP_SPACE && lists.THING_NOUNS.has(after.word)
 }
 
-/** `through Rotterdam and Antwerp`: the place before it in the list is one beyond doubt. */
+/** `through Rotterdam and Antwerp`: whether the previous place in the list is certain. */
 function isAfterSure(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
   const before = drafts[at - 1]
   return before !== undefined && before.support >= before.needed + 1 && isBeside(tokens, before, drafts[at])
 }
 
-/** `Brent Butterworth`: two towns with nothing between are a person. */
+/** `Brent Butterworth`: two adjacent town names are a person. */
 function hasCityBeside({ index, tokens }: GivenText, drafts: readonly Draft[], at: number): boolean {
   const isCity = ({ reading, choice }: Draft): boolean =>
     index.columns.kinds[reading.places[choice] ?? -1] === KIND_CITY
@@ -106,10 +106,10 @@ function hasCityBeside({ index, tokens }: GivenText, drafts: readonly Draft[], a
   )
 }
 
-/** So far around a name the words of a kitchen are looked for. */
+/** Number of words around a name that are searched for kitchen words. */
 const KITCHEN_REACH = 14
 
-/** `Turkey was served with cranberry sauce`: where a capital tells nothing, the words around it do. */
+/** `Turkey was served with cranberry sauce`: where capitals carry no information, the surrounding words decide. */
 function isCountryAsDish(tokens: readonly Token[], { first: at }: Mention, casing: Casing): boolean {
   const first = tokens[at] as Token
   if (!lists.DISHES.has(first.word) || (first.gap !== GAP_SENTENCE && !casing.isHeadline && !casing.isFlat))
@@ -127,7 +127,7 @@ function wordsOfWeight(tokens: readonly Token[], mention: Mention): number {
   return count
 }
 
-/** A name that is not the one a place is shown by may be a word of some other language, or a joke. */
+/** Penalty of a name other than the place's main one, which may be a word of another language, or a joke. */
 function aliasDoubt(mention: Mention, population: number, isEnglish: boolean): number {
   if (mention.units < 4) return population >= 1_000_000 && !isEnglish ? 1.5 : 2.5
   if (population >= 1_000_000) return isEnglish ? 0.8 : 0.5
@@ -138,7 +138,7 @@ function isCommonWord(word: string): boolean {
   return lists.COMMON_WORDS.has(word) || lists.PLACE_NOUNS_AFTER.has(word) || lists.PLACE_NOUNS_BEFORE.has(word)
 }
 
-/** How much must speak for a name, by what else it may be. */
+/** Score that a mention needs, depending on what else the name may be. */
 function neededFor(
   tokens: readonly Token[],
   mention: Mention,
@@ -167,24 +167,24 @@ function neededFor(
   return needed
 }
 
-/** What stands beside a mention. */
+/** The words around a mention. */
 interface Neighbours {
   readonly before: Token | undefined
   readonly beforeIsPlace: boolean
   readonly after: Token | undefined
-  /** Another place stands beside it, with `and` or a comma between. */
+  /** Another place is next to it, separated by `and` or a comma. */
   readonly isListed: boolean
-  /** It has an article and no noun to go with it: `across the Delaware`. */
+  /** It follows an article without a noun after it: `across the Delaware`. */
   readonly isRiver: boolean
-  /** A word with a capital stands beside it. */
+  /** A capitalised word is next to it. */
   readonly isPartOfName: boolean
-  /** It is a river or a lake of the name, or a house that is rather called after a person. */
+  /** It is a river or lake with the name, or a building that is more likely named after a person. */
   readonly isOtherPlace: boolean
   readonly isHouse: boolean
   readonly isStreet: boolean
   /** `New England` is not England. */
   readonly isNew: boolean
-  /** Points for a word before it that leads to places. */
+  /** Score of a word before it that precedes places. */
   readonly preposition: number
 }
 
@@ -239,7 +239,7 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
   }
 }
 
-/** Words before and after that make a name a person's. */
+/** Detects words before and after that make a name a person's. */
 function judgeAsPerson(
   tokens: readonly Token[],
   draft: Draft,
@@ -283,7 +283,7 @@ function judgeAsPerson(
     draft.isPerson = true
   }
   const isGiven = lists.GIVEN_NAMES.has(first.word)
-  // Surnames are given names as well, but a large city is rather meant by its name.
+  // Surnames are used as given names too, but a large city is more likely meant by its name.
   const isCalled = isGiven || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
   const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !isKnownWord(after.word)
   if (hasSurname && isCalled && !casing.isFlat && !draft.isTeam && !isHouse(tokens, draft.mention))
@@ -299,7 +299,7 @@ function judgeAsPerson(
   if (draft.isPerson) draft.support -= 9
 }
 
-/** `Houston Methodist Hospital`: words with capitals that end in a word for a house. */
+/** `Houston Methodist Hospital`: capitalised words that end in a word for a building. */
 function isHouse(tokens: readonly Token[], { next }: Mention): boolean {
   for (let at = next; at < next + 3; at++) {
     const token = tokens[at]
@@ -309,7 +309,7 @@ function isHouse(tokens: readonly Token[], { next }: Mention): boolean {
   return false
 }
 
-/** Words that are no part of a person's name though they may have a capital. */
+/** Words that are not part of a person's name, although they may be capitalised. */
 function isKnownWord(word: string): boolean {
   return (
     lists.PLACE_NOUNS_AFTER.has(word) ||
@@ -322,7 +322,7 @@ function isKnownWord(word: string): boolean {
   )
 }
 
-/** `The Washington Post reported` says nothing of Washington. */
+/** `The Washington Post reported` says nothing about Washington. */
 function isPressTitle(tokens: readonly Token[], mention: Mention): boolean {
   const after = tokens[mention.next]
   return (
@@ -333,12 +333,12 @@ function isPressTitle(tokens: readonly Token[], mention: Mention): boolean {
   )
 }
 
-/** Lists of peoples are looked through so far, that a text of nothing else takes linear time. */
+/** Limit of a list of demonyms that is scanned, so that a text of nothing else takes linear time. */
 const MAX_LIST = 8
 
 /** `French President` and `the French` are about France; `in French` and `French fries` are not. */
 function isAboutCountry(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
-  // `British and Irish ministers`: the noun of the last is that of all.
+  // `British and Irish ministers`: the noun of the last demonym applies to all.
   let last = at
   while (last - at < MAX_LIST && isDemonym(drafts[last + 1]) && isBeside(tokens, drafts[last], drafts[last + 1])) last++
   const { mention } = drafts[last] as Draft
@@ -354,7 +354,7 @@ function isDemonym(draft: Draft | undefined): boolean {
   return draft !== undefined && ((draft.reading.names[draft.choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
 }
 
-/** Who was called a person once is one again, unless something says it is a place. */
+/** Rejects later mentions of a name that was a person's once, unless a strong preposition makes it a place. */
 export function rejectNamesakes(tokens: readonly Token[], drafts: readonly Draft[]): void {
   const persons = new Set<string>()
   for (const { isPerson, mention } of drafts) if (isPerson) persons.add(tokens[mention.first]?.word ?? '')

@@ -24,20 +24,20 @@ import {
 import { ARTICLES, PLACE_NOUNS_BEFORE } from './match-words.ts'
 import { normalizeName } from './place.ts'
 
-/** How the words of a text became a name. */
+/** How the words of a text match a name: `FORM_EXACT` as they are. */
 export const FORM_EXACT = 0
-/** An ending was taken away. */
+/** Without an inflection ending. */
 export const FORM_BENT = 1
-/** A preposition or conjunction that is written together with it was taken away. */
+/** Without a preposition or conjunction that is written as a prefix. */
 export const FORM_PREFIXED = 2
-/** A window of a run without spaces. */
+/** Part of a run without spaces. */
 export const FORM_RUN = 3
-/** The plural of a word for people: `Serbs`. */
+/** The plural of a demonym: `Serbs`. */
 export const FORM_PLURAL = 4
 
-/** Some words of a text that are the name of a place, or of many. */
+/** Words of a text that are the name of one or more places. */
 export interface Mention {
-  /** Numbers of its first token and of the one behind its last. */
+  /** Index of its first token, and of the token after its last. */
   readonly first: number
   readonly next: number
   readonly start: number
@@ -45,16 +45,16 @@ export interface Mention {
   /** Keys of the names that it may be. */
   readonly keys: readonly number[]
   readonly form: number
-  /** Its units in normal form: short names need more evidence. */
+  /** Length in normal form; short names need more evidence. */
   readonly units: number
 }
 
-/** Names have no more words than this. */
+/** Maximum number of words in a name. */
 const MAX_WORDS = 10
-/** Nor more characters, in scripts without spaces. */
+/** Maximum number of characters of a name in scripts without spaces. */
 const MAX_RUN_UNITS = 24
 
-/** Everything in a text that reads like a name, the longest first, none overlapping another. Takes linear time. */
+/** Finds everything in a text that matches a name, longest first, without overlaps. Takes linear time. */
 export function findMentions(
   index: OpenIndex,
   text: string,
@@ -83,7 +83,7 @@ export function findMentions(
   return mentions
 }
 
-/** `La Nouvelle-Zélande`: what begins with an article gives way to a name behind that which reaches further. */
+/** `La Nouvelle-Zélande`: a name that starts with an article yields to a name after the article that ends later. */
 function isOvertaken(search: Search, tokens: readonly Token[], { first, next }: Mention): boolean {
   const second = tokens[first + 1]
   if (next < first + 2 || second === undefined || !ARTICLES.has(tokens[first]?.word ?? '')) return false
@@ -106,7 +106,7 @@ function createSearch(
   const hash: NameHash = { high: 0, low: 0 }
   const canStart = (token: Token): boolean => isFlat || token.letterCase !== CASE_LOWER
 
-  /** The longest name that begins with a token, whose word may have lost its beginning. */
+  /** The longest name that starts at a token, whose word may have lost a prefix. */
   function longest(at: number, word: string): { key: number; next: number; units: number } | undefined {
     const most = Math.min(MAX_WORDS, starts[startSlot(word, 0, word.length, WORD_SALT)] ?? 0)
     if (most === 0) return undefined
@@ -133,7 +133,7 @@ function createSearch(
   function exact(at: number, token: Token): Mention | undefined {
     const found = longest(at, token.word)
     if (found === undefined) return undefined
-    // Where nothing has a capital, `مدينة` is a word for any city, and rarely Medina.
+    // In scripts without capitals, `مدينة` is the word for any city, and rarely Medina.
     if (found.next === at + 1 && token.letterCase === CASE_NONE && PLACE_NOUNS_BEFORE.has(token.word)) return undefined
     const keys = [found.key]
     if (found.next === at + 1 && isBending(token)) keys.push(...stemKeys(token.word))
@@ -170,7 +170,7 @@ function createSearch(
     return [...keys]
   }
 
-  /** `Нижнем Новгороде`, `Ростове-на-Дону`: each word bent by itself. */
+  /** `Нижнем Новгороде`, `Ростове-на-Дону`: each word is inflected separately. */
   function bent(at: number, token: Token): Mention | undefined {
     const second = tokens[at + 1]
     const third = tokens[at + 2]
@@ -203,7 +203,7 @@ function createSearch(
     return -1
   }
 
-  /** `بباريس`, `ולונדון`: what is written together with the next word. */
+  /** `بباريس`, `ולונדון`: a prefix written together with the name. */
   function prefixed(at: number, token: Token): Mention | undefined {
     for (const { cut, word } of withoutPrefix(token)) {
       const found = PLACE_NOUNS_BEFORE.has(word) ? undefined : longest(at, word)
@@ -214,17 +214,17 @@ function createSearch(
     return undefined
   }
 
-  /** `Serbs`: words for people have a plural, which no list has. */
+  /** `Serbs`: the gazetteer has demonyms without their plurals. */
   function plural(at: number, token: Token): Mention | undefined {
     if (token.word.length < 4 || !token.word.endsWith('s')) return undefined
     const key = index.keyOfName(token.word.slice(0, -1))
     return key < 0 ? undefined : mentionOf(at, at + 1, 0, [key], FORM_PLURAL, token.word.length)
   }
 
-  /** `서울에서`: what is written together with the word before. */
+  /** `서울에서`: a particle written together with the name. */
   function suffixed(at: number, token: Token): Mention | undefined {
     const { word } = token
-    // Hangul in normal form has as many units as it had, so that what is cut from one is cut from the other.
+    // Hangul has the same length in normal form, so offsets are valid in both.
     for (let length = Math.min(word.length - 1, MAX_RUN_UNITS); length >= 2; length--) {
       if (!KOREAN_PARTICLES.test(word.slice(length))) continue
       const key = index.keyOfName(word.slice(0, length))
@@ -242,7 +242,7 @@ function createSearch(
     return undefined
   }
 
-  /** The longest name that begins at a unit of a run. */
+  /** The longest name that starts at a position of a run. */
   function windowAt(run: Run, from: number): Window | undefined {
     const known = run.windows[from]
     if (known !== undefined) return known === NO_WINDOW ? undefined : known
@@ -262,7 +262,7 @@ function createSearch(
     return best
   }
 
-  /** `抵达莫斯科`: a name that begins inside another is the right one where it is longer, or as long and better known. */
+  /** `抵达莫斯科`: a name that starts inside another wins when it is longer, or as long and better known. */
   function isShadowing(run: Run, from: number, window: Window): boolean {
     for (let inner = from + 1; inner < from + window.units && inner + 2 <= run.word.length; inner++) {
       const other = windowAt(run, inner)
@@ -273,7 +273,7 @@ function createSearch(
     return false
   }
 
-  /** How likely the likeliest place of a name is. */
+  /** Score of the likeliest place of a name. */
   function fameOf(key: number): number {
     const { keyStarts, postingPlaces, postingNames } = index.columns
     let most = 0
@@ -322,21 +322,21 @@ function isJoined(token: Token): boolean {
   return token.gap !== GAP_BREAK && token.gap !== GAP_SENTENCE && token.word !== ''
 }
 
-/** Particles of Korean, behind words for what a place is. */
+/** Korean particles, optionally after a word for a kind of place. */
 const KOREAN_PARTICLES =
   /^(?:특별시|광역시|국제공항|공항|대학교|대학|경찰청|경찰|지방법원|지법|시청|시장|시민|역|항|시|도|주|군|구|현|산|인|계|발|행|측)?(?:에서는|에서도|에서의|에서|에는|에도|에만|에게|에|으로부터|으로는|으로|로부터|로는|로|은|는|이나|이라는|이|가|을|를|의|과의|과는|과|와의|와는|와|도|만|까지|부터|보다|처럼|이며|이고)?$/u
 
 const ARABIC_PREFIXES = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال', 'وب', 'ول', 'و', 'ب', 'ل', 'ف', 'ك']
 const HEBREW_PREFIXES = ['וב', 'ול', 'ומ', 'שב', 'של', 'מה', 'וה', 'ש', 'ב', 'ל', 'מ', 'ה', 'ו', 'כ']
 
-/** A word without what may be a preposition; where the article is among it, also with the article alone. */
+/** The word without its possible prefix; if the prefix ends in an article, also with the article. */
 function withoutPrefix(token: Token): readonly { cut: number; word: string }[] {
   const found: { cut: number; word: string }[] = []
   const prefixes = token.script === SCRIPT_ARABIC ? ARABIC_PREFIXES : HEBREW_PREFIXES
   for (const prefix of prefixes) {
     if (!token.word.startsWith(prefix) || token.word.length - prefix.length < 2) continue
     const rest = token.word.slice(prefix.length)
-    // The article belongs to the name, whether the gazetteer has it with one or not.
+    // The article may be part of the gazetteer's name or not.
     const cut = prefix.endsWith('ال') ? prefix.length - 2 : prefix.length
     if (prefix === 'لل') found.push({ cut: 1, word: `ال${rest}` })
     else if (prefix.length === 3 && prefix.endsWith('ال')) found.push({ cut: 1, word: `ال${rest}` })
@@ -345,7 +345,7 @@ function withoutPrefix(token: Token): readonly { cut: number; word: string }[] {
   return found
 }
 
-/** Where a unit came from. */
+/** The source offsets of a unit. */
 interface Origin {
   readonly start: number
   readonly end: number
@@ -360,18 +360,18 @@ interface Window {
 /** A run in normal form. */
 interface Run {
   readonly word: string
-  /** Of each unit; undefined where they are where they were. */
+  /** Source offsets of each unit; undefined when they are unchanged. */
   readonly origins: readonly Origin[] | undefined
-  /** The longest names that begin at its units, as far as they were looked for. */
+  /** The longest names that start at each position, as far as computed. */
   readonly windows: Window[]
 }
 
 const NO_WINDOW: Window = { key: -1, units: 0 }
 
-/** So much better known a name is that stays though a longer one begins inside it. */
+/** Score lead with which a name wins against a longer one that starts inside it. */
 const LONGER_LEAD = 1
 
-/** A run in normal form with where each unit of it came from; nothing where that is the same. */
+/** A run in normal form with the source offset of each unit; no offsets when they are unchanged. */
 function normalRun(run: string): Pick<Run, 'word' | 'origins'> {
   const whole = normalizeName(run)
   if (whole === run) return { word: run, origins: undefined }
@@ -388,7 +388,7 @@ function normalRun(run: string): Pick<Run, 'word' | 'origins'> {
   return { word, origins }
 }
 
-/** Part of a word in katakana is another word: `ローマ` is not in `ローマン`. A dot between two of them parts them. */
+/** Part of a katakana word is another word: `ローマ` is not in `ローマン`. A middle dot separates words. */
 function isWholeKatakana({ word, origins }: Run, from: number, to: number): boolean {
   const goesOn = (at: number): boolean =>
     isKatakana(word, at - 1) &&

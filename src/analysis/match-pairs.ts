@@ -5,7 +5,7 @@ import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM } from './match-scor
 import { CASE_UPPER, GAP_COMMA, GAP_SPACE, type Token } from './match-tokens.ts'
 import { NAME_KIND_MASK } from './name-index.ts'
 
-/** `Paris, Texas`: the second says which one of the first is meant, and is no find of its own. */
+/** `Paris, Texas`: the second name decides which place the first is, and is not a match itself. */
 export function joinPairs({ index, tokens }: GivenText, drafts: readonly Draft[]): void {
   for (const [at, draft] of drafts.entries()) {
     if (draft.consumed) continue
@@ -32,7 +32,7 @@ export function joinPairs({ index, tokens }: GivenText, drafts: readonly Draft[]
   }
 }
 
-/** `Georgia, Armenia and Azerbaijan` is a list: what follows the second goes on with another. */
+/** `Georgia, Armenia and Azerbaijan` is a list: another item follows the second. */
 function isListed(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
   const before = drafts[at - 1]
   const first = tokens[drafts[at]?.mention.first ?? 0]
@@ -49,7 +49,7 @@ function isListed(tokens: readonly Token[], drafts: readonly Draft[], at: number
   return isBeside(tokens, second, third)
 }
 
-/** The likeliest place of the first name that lies in one of the second; -1 where there is none, or a country is meant. */
+/** The likeliest place of the first name inside one of the second; -1 when there is none, or when a country is meant. */
 function bestWithin(index: OpenIndex, inner: Draft, outer: Draft, isList: boolean): number {
   const { columns } = index
   const top = topOf(inner.reading.base)
@@ -64,7 +64,7 @@ function bestWithin(index: OpenIndex, inner: Draft, outer: Draft, isList: boolea
       if (((outer.reading.names[j] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) return false
       if (columns.countries[other] !== columns.countries[place] || other === place) return false
       if (otherKind === KIND_COUNTRY) return !isCountry && !(isList && i !== top)
-      // A list of cities of one land is no pair, nor are a region and a city of one name.
+      // A list of cities in one country is not a pair, and neither are a region and a city of the same name.
       return (
         otherKind === KIND_REGION &&
         kind === KIND_CITY &&

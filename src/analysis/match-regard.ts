@@ -3,14 +3,14 @@ import type { OpenIndex } from './match-index.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM } from './match-score.ts'
 import { NAME_KIND_MASK } from './name-index.ts'
 
-/** What the other places of a text say for a candidate. */
+/** Scores that other places of a text add to a candidate. */
 export interface Regard {
   take(draft: Draft): void
-  /** Points for a candidate from places other than those of its own name. */
+  /** Score of a candidate from places other than those of its own name. */
   of(place: number, own: Reading): number
 }
 
-/** Nothing is known of the other places yet. */
+/** Creates a {@link Regard} without any places. */
 export function createRegard(index: OpenIndex): Regard {
   const { columns } = index
   const ofCountries = createTally()
@@ -39,21 +39,21 @@ export function createRegard(index: OpenIndex): Regard {
       const inCountry = ofCountries.of(columns.countries[place] ?? 0, own, 2.5)
       if (kind === KIND_COUNTRY) return inCountry
       const beside = ofCities.of(keyOf(place), own, 2)
-      // `Georgia and Alabama`: who names one state of a country rather names another than a country.
+      // `Georgia and Alabama`: a text that names one state of a country more likely names another state than a country.
       if (kind === KIND_REGION) {
         return inCountry + 2 * beside + ofSiblings.of(columns.countries[place] ?? 0, own, 2)
       }
-      // In a region that is spoken of lie many villages that bear the name of a city elsewhere.
+      // A region contains many villages that share the name of a city elsewhere.
       const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.4
       return weight * (inCountry + ofDivisions.of(keyOf(place), own, 3.5)) + 0.25 * beside
     },
   }
 }
 
-/** Points by what they are for, with who gave them: a name does not speak for itself. */
+/** Scores by key, with the names that gave them, because a name must not support itself. */
 interface Tally {
   give(key: number, from: Reading, points: number, most: number): void
-  /** At most so many, and the fewer the more was given to others: a list of all states speaks for none. */
+  /** The score up to `most`; it shrinks as other keys get more, because a list of all states supports none. */
   of(key: number, own: Reading, most: number): number
 }
 

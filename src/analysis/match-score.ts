@@ -2,7 +2,7 @@ import type { OpenIndex } from './match-index.ts'
 import { NAME_DERIVED, NAME_MAIN, packCountry } from './name-index.ts'
 import { NAME_KINDS, PLACE_KINDS } from './place.ts'
 
-/** Kinds as the columns of an index have them. */
+/** Indexes of the kinds in the columns of an index. */
 export const KIND_COUNTRY: number = PLACE_KINDS.indexOf('country')
 export const KIND_REGION: number = PLACE_KINDS.indexOf('region')
 export const KIND_CITY: number = PLACE_KINDS.indexOf('city')
@@ -10,10 +10,7 @@ export const KIND_AREA: number = PLACE_KINDS.indexOf('supranational')
 export const NAME_ABBREV: number = NAME_KINDS.indexOf('abbrev')
 export const NAME_DEMONYM: number = NAME_KINDS.indexOf('demonym')
 
-/**
- * How likely a place is meant by a name before anything is known of where the name stands: half the logarithm of its
- * people, as the contract has it, and what kind of place and name it is.
- */
+/** Prior score of a place for a name, before any context: half the logarithm of its population, plus the kind of place and name. */
 export function priorOf(index: OpenIndex, place: number, name: number): number {
   const { columns } = index
   const kind = columns.kinds[place]
@@ -23,13 +20,13 @@ export function priorOf(index: OpenIndex, place: number, name: number): number {
   else if (kind === KIND_AREA) score += 4
   if (columns.capitals[place] === 1) score += 1
   if ((name & NAME_MAIN) !== 0) score += 0.5
-  // `Frankfurt (Oder)` is less often called by a part of its name than its namesakes, but `Washington, D.C.` is nearly always.
+  // `Frankfurt (Oder)` is less often called by a part of its name than its namesakes, but `Washington, D.C.` nearly always.
   const isShortened = (name & NAME_DERIVED) !== 0
   if (isShortened) score -= (name & NAME_MAIN) !== 0 && columns.capitals[place] === 1 ? 0.2 : 0.5
   return score
 }
 
-/** What the kind of a place, or how many live there, says for its being meant at all. */
+/** Evidence from the kind or population of a place that it is meant at all. */
 export function sizeSupport(index: OpenIndex, place: number): number {
   const kind = index.columns.kinds[place]
   if (kind === KIND_COUNTRY || kind === KIND_AREA) return 4
@@ -50,8 +47,8 @@ export function isNorthAmerican(index: OpenIndex, place: number): boolean {
 }
 
 /**
- * Number of the city to take instead of the best candidate, where that is a region which bears the name of a city in it:
- * the region is rarely meant by that name alone.
+ * Index of the city to use instead of the best candidate, if that is a region with the same name as a city in it. The name alone rarely
+ * means the region.
  */
 export function preferCity(
   index: OpenIndex,

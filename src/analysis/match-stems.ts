@@ -1,11 +1,11 @@
-/** Keys of stems begin so, and no name does. */
+/** Prefix of the keys of stems; no name starts with it. */
 export const STEM_MARK = '~'
 
-/** How the names of one script are bent: what a name loses, and what a word of a text may have instead. */
+/** How the names of one script are inflected: endings that a name drops, and endings of words in texts. */
 interface Inflection {
-  /** Endings of names as dictionaries have them. */
+  /** Endings of names in their base form. */
   readonly named: RegExp
-  /** Endings that words of texts have. */
+  /** Endings of inflected words in texts. */
   readonly bent: readonly string[]
 }
 
@@ -40,10 +40,10 @@ const ARMENIAN: Inflection = {
   bent: endings('ում ից ով ին ի ն ը յան'),
 }
 
-/** Languages that bend the names of places and write them in Latin letters. */
+/** Languages in Latin script that inflect place names. */
 const BENDING = new Set(['pl', 'cs', 'sk', 'hr', 'sl', 'bs', 'sr', 'lt', 'lv'])
 
-/** Keys under which a name in its normal form is found by the words that are made of it; none where it stays as it is. */
+/** Keys under which the inflected words of a normalized name are found; none for an uninflected name. */
 export function inflectedStems(normalized: string): readonly string[] {
   const words = normalized.split(' ')
   const inflection = inflectionOf(words[0] ?? '', undefined)
@@ -52,7 +52,7 @@ export function inflectedStems(normalized: string): readonly string[] {
   const stems = words.map((word) => nameStem(word, inflection))
   if ((stems[0] ?? '').length < 3) return []
   const keys = [STEM_MARK + stems.join(' ')]
-  // Ukrainian opens the last syllable of Київ and Львів as soon as an ending follows.
+  // Ukrainian changes the last syllable of Київ and Львів before an ending.
   const opened = /^(.+)ів$/u.exec(stems.at(-1) ?? '')?.[1]
   if (opened !== undefined && stems.length === 1)
     keys.push(`${STEM_MARK}${opened}ов`, `${STEM_MARK}${opened}ев`, `${STEM_MARK}${opened}єв`)
@@ -65,7 +65,7 @@ function latinStems(word: string): readonly string[] {
   return stem.length < 4 ? [] : [STEM_MARK + stem]
 }
 
-/** Stems that a word of a text may have come from. */
+/** Stems that a word of a text may come from. */
 export function stemsOf(word: string, language: string | undefined): readonly string[] {
   const inflection = inflectionOf(word, language)
   if (inflection === undefined) return []

@@ -10,8 +10,8 @@ import { tokenize } from './match-tokens.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
 
 /**
- * Finds places in a text: what reads like a name, what it may mean, what is likeliest by itself and where the text stands,
- * then again by what else the text names, and at last whether a place was meant at all.
+ * Finds places in a text. It finds mentions, scores their candidates by prior and context, scores them again by the other places of the
+ * text, and finally decides whether a place is meant at all.
  */
 export function matchText(index: OpenIndex, text: string, context: MatchContext): readonly PlaceMatch[] {
   const tokens = tokenize(text)
@@ -63,7 +63,7 @@ function confidenceOf(draft: Draft): number {
   return round(clear * sure)
 }
 
-/** The likeliest place of a name. */
+/** Chooses the likeliest place of a name. */
 function choose(index: OpenIndex, draft: Draft, regard: Regard | undefined): void {
   const { reading } = draft
   let best = -1

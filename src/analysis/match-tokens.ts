@@ -1,40 +1,40 @@
 import { normalizeName } from './place.ts'
 
-/** How a token hangs on the one before it. */
+/** What separates a token from the previous one. */
 export const GAP_BREAK = 0
 export const GAP_SPACE = 1
 export const GAP_HYPHEN = 2
 export const GAP_COMMA = 3
-/** An apostrophe, or nothing at all: in a name they are one word. */
+/** An apostrophe, or nothing: in a name both tokens are one word. */
 export const GAP_JOINT = 4
-/** Dots that end no sentence: `St. Petersburg`. */
+/** A dot that does not end a sentence: `St. Petersburg`. */
 export const GAP_DOT = 5
-/** A sentence ends between them. */
+/** The end of a sentence. */
 export const GAP_SENTENCE = 6
 
-/** How a token is written. */
+/** Capitalisation of a token. */
 export const CASE_NONE = 0
 export const CASE_LOWER = 1
 export const CASE_TITLE = 2
 export const CASE_UPPER = 3
 
-/** What rules of writing a token follows. */
+/** Script of a token, which determines its writing rules. */
 export const SCRIPT_LATIN = 0
 export const SCRIPT_CYRILLIC = 1
 export const SCRIPT_GREEK = 2
 export const SCRIPT_ARABIC = 3
 export const SCRIPT_HEBREW = 4
 export const SCRIPT_HANGUL = 5
-/** Written without spaces: one token for each run of it. */
+/** Scripts without spaces: each run is one token. */
 export const SCRIPT_UNSPACED = 6
-/** Words with spaces between them and no capitals: Devanagari and others. */
+/** Scripts with spaces but without capitals: Devanagari and others. */
 export const SCRIPT_OTHER = 7
 
 /** One word of a text, or one run of a script without spaces. */
 export interface Token {
   readonly start: number
   readonly end: number
-  /** As `normalizeName` has it. */
+  /** In the normal form of `normalizeName`. */
   readonly word: string
   readonly gap: number
   readonly letterCase: number
@@ -48,10 +48,10 @@ const TOKEN = new RegExp(
   'gu',
 )
 
-/** Words longer than this are no names; runs without spaces are cut to pieces elsewhere. */
+/** Longer words are not names; runs without spaces are split elsewhere. */
 const MAX_WORD_UNITS = 80
 
-/** The words of a text, in any script. Takes linear time. */
+/** Splits a text of any script into words. Takes linear time. */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = []
   let before = 0
@@ -96,7 +96,7 @@ function caseOf(raw: string, script: number): number {
     return CASE_NONE
   }
   const code = raw.charCodeAt(0)
-  // Georgian has a second alphabet that Unicode calls capitals, and no sentence is written with them.
+  // Unicode lists a second Georgian alphabet as capitals, but sentences do not use it.
   if (code >= 0x10a0 && code < 0x1100) return CASE_NONE
   const lower = raw.toLowerCase()
   const upper = raw.toUpperCase()

@@ -29,7 +29,7 @@ import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
 import { NAME_KIND_MASK, NAME_MAIN, packCountry } from './name-index.ts'
 import { normalizeName } from './place.ts'
 
-/** A word of a path, and where it stands. */
+/** A word of a path, and its position. */
 interface Word {
   readonly word: string
   readonly start: number
@@ -45,18 +45,18 @@ interface Piece {
   readonly isWhole: boolean
   readonly word: string
   readonly isCode: boolean
-  /** The word before or behind it speaks for a place: `fire-in-bristol`, `paris-fashion-week`. */
+  /** An adjacent word precedes or follows places: `fire-in-bristol`, `paris-fashion-week`. */
   readonly isLed: boolean
-  /** The slug has a word of the news: `israel-hamas-war-live`. */
+  /** The slug has a news word: `israel-hamas-war-live`. */
   readonly isNews: boolean
-  /** It stands under a word for things or persons: `/recipes/turkey`, `/author/jordan`. */
+  /** It lies below a segment for things or people: `/recipes/turkey`, `/author/jordan`. */
   readonly isAmongThings: boolean
 }
 
-/** Names in slugs have no more words than this. */
+/** Maximum number of words of a name in a slug. */
 const MAX_WORDS = 7
 const MAX_SEGMENTS = 40
-/** What is found is compared with all else that is: a path of names only must not take long. */
+/** Limit of pieces, because each is compared with all others. */
 const MAX_PIECES = 40
 
 /** Finds places in the path of an address. */
@@ -131,7 +131,7 @@ function takeSegment(
   }
 }
 
-/** Two letters are a country as a segment of their own, unless they are a language or anything else. */
+/** The country of a two-letter segment, unless it is a language or something else. */
 function codeOf(
   index: OpenIndex,
   raw: string,
@@ -140,24 +140,25 @@ function codeOf(
   const code = countryOfCode(raw)
   const place = countryPlaces(index).get(packCountry(code))
   if (place === undefined) return undefined
-  // `/us/` and `/en/us/`: at the head only those that are no language; elsewhere behind a word for what they are: `/c/fr/`.
+  // At the start of a path (`/us/`, `/en/us/`) only codes that are not languages count; elsewhere a segment such as `/c/` must precede
+  // them.
   const isHead = before === undefined || before.length === 2
   if (isHead ? isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRIES.has(code) : !CODE_LEADS.has(before))
     return undefined
   return { place, score: 6, name: NAME_ABBREV }
 }
 
-/** Segments behind which two letters are a country. */
+/** Segments after which two letters are a country. */
 const CODE_LEADS = new Set(
   'c country countries nation nations region regions location locations place places world geo global edition editions international intl land pays pais'.split(
     ' ',
   ),
 )
 
-/** Codes that are no language, or of a country that is named so far more often: `/fr/` alone is French, `/us/` is the country. */
+/** Codes that are not languages, or that mean the country far more often: `/fr/` alone is French, `/us/` is the country. */
 const HEAD_COUNTRIES = new Set('US GB AU CA IN NZ IE ZA JP CN BR MX SG HK AE CH AT BE SE DK CZ GR UA IL KR'.split(' '))
 
-/** The words of a segment in normal form, with where they stand in the address. */
+/** The words of a segment in normal form, with their positions in the address. */
 function wordsOf(raw: string, start: number): readonly Word[] {
   const words: Word[] = []
   for (const found of raw.matchAll(/[^-_+.,~:;()!'*\s]+/g)) {
@@ -237,7 +238,7 @@ function candidatesOf(
     if (nameKind === NAME_DEMONYM) continue
     if (isShort && kind === KIND_COUNTRY && !(isWhole || SAFE_IN_SLUGS.has(joined))) continue
     if (isShort && kind !== KIND_COUNTRY && !(isWhole && (name & NAME_MAIN) !== 0)) continue
-    // A word of another language in the middle of a slug is rather a word: `nord`.
+    // A foreign name in the middle of a slug is more likely a word: `nord`.
     const lang = index.head.langs[columns.postingLangs[at] ?? 0] ?? ''
     const isMain = (name & NAME_MAIN) !== 0
     if (!isWhole && !isMain && kind !== KIND_CITY && lang !== '' && lang !== 'en') continue
@@ -256,10 +257,10 @@ const NEWS_WORDS = new Set(
   embassy invasion economy inflation refugees migrants tariffs ambassador`.split(/\s+/),
 )
 
-/** Short words of slugs that are nothing else. */
+/** Short words that always mean a country in slugs. */
 const SAFE_IN_SLUGS = new Set(['usa', 'uae', 'uk'])
 
-/** Chooses among places of one name by what stands before and behind: `/us/texas/paris`. */
+/** Chooses among places of the same name by the segments before and after: `/us/texas/paris`. */
 function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): readonly PlaceMatch[] {
   const { columns } = index
   const matches: PlaceMatch[] = []
@@ -310,7 +311,7 @@ function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): reado
   return matches
 }
 
-/** Whether a later piece may be a city of this region: then it is a step of a chain, and no city itself. */
+/** Whether a later piece may be a city of this region: then it is a step of a chain, not a city itself. */
 function leadsOn(index: OpenIndex, pieces: readonly Piece[], at: number, region: number | undefined): boolean {
   const { columns } = index
   return pieces
@@ -325,7 +326,7 @@ function leadsOn(index: OpenIndex, pieces: readonly Piece[], at: number, region:
     )
 }
 
-/** `/america/argentina`: what is only another name of a country is a part of the world where another country follows. */
+/** `/america/argentina`: an alias of a country means a part of the world when another country follows. */
 function isPartOfWorld(
   { columns }: OpenIndex,
   { isWhole, isCode }: Piece,
@@ -348,7 +349,7 @@ function cityOf(index: OpenIndex, { candidates }: Piece, best: number): number {
   )
 }
 
-/** `/ca/san-francisco`: two letters that are a state, as the city behind them lies in it. */
+/** `/ca/san-francisco`: two letters are a state when the city after them lies in it. */
 function isStateCode(index: OpenIndex, { isCode, word }: Piece, next: Piece | undefined): boolean {
   if (!isCode || next === undefined) return false
   const { at } = bestOf(next.candidates.map(({ score }) => score))
@@ -365,7 +366,7 @@ function bestOf(scores: readonly number[]): { at: number; margin: number } {
   return { at, margin: second === -Infinity ? 4 : (scores[at] ?? 0) - second }
 }
 
-/** How much more speaks for a place than must; less than nothing where it was none. */
+/** Score of a place above the needed minimum; negative when it is not a place. */
 function supportOf(
   index: OpenIndex,
   piece: Piece,
@@ -376,7 +377,7 @@ function supportOf(
   if (piece.isCode) return 1
   let support = sizeSupport(index, candidate.place)
   if (piece.isWhole) support += 1
-  // Names of small regions are words (`nord`, `quarter`) as often as not.
+  // Names of small regions are often ordinary words (`nord`, `quarter`).
   else if (kind === KIND_REGION && (index.columns.populations[candidate.place] ?? 0) < 1_000_000) support -= 1.5
   if (hasAnchor) support += 1.5
   if (piece.isLed) support += 1
@@ -389,20 +390,20 @@ function supportOf(
   if (FUNCTION_WORDS.has(word) || isThing) needed = 9
   else if (kind === KIND_COUNTRY && piece.isWhole) needed = 3
   else if (SECTION_WORDS.has(word) || COMMON_WORDS.has(word)) needed = hasAnchor && piece.isWhole ? 3.5 : 6
-  // `jordan-peterson` and `jordan-protests` look the same: only what else the path says tells them apart.
+  // `jordan-peterson` and `jordan-protests` look alike, so only the rest of the path can decide.
   else if (SURNAMES.has(word) || isGiven)
     needed = piece.isWhole || (kind === KIND_COUNTRY && piece.isNews) ? 3 : isGiven && !piece.isLed ? 5 : 4
   return support - needed
 }
 
-/** Words for parts of a site. */
+/** Words for sections of a site. */
 const SECTION_WORDS = new Set(
   'world news sport sports business politics opinion culture travel money health science tech technology media national local home video live central union general international topics tag tags category search index archive life style arts film music books'.split(
     ' ',
   ),
 )
 
-/** Places with a slug, the likeliest first. */
+/** Places with a slug, likeliest first. */
 export function placesBySlug(index: OpenIndex, slug: string): readonly KnownPlace[] {
   const { columns } = index
   const name = normalizeName(decode(slug).replaceAll('-', ' '))

@@ -1,11 +1,11 @@
 import { normalizeName } from './place.ts'
 
-/** The words of a list. */
+/** Splits a list of words. */
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/).map(normalizeName))
 }
 
-/** Words that stand before a place: what follows them is somewhere. */
+/** Prepositions that precede places. */
 export const STRONG_PREPOSITIONS: ReadonlySet<string> = words(`
   in near outside around across throughout within inside via visiting leaving
   a en dans pres vers chez
@@ -18,12 +18,12 @@ export const STRONG_PREPOSITIONS: ReadonlySet<string> = words(`
   i till från nära ved nær
 `)
 
-/** Verbs before a name that make it a place. */
+/** Verbs that precede places. */
 export const LEADING_VERBS: ReadonlySet<string> = words(
   'reached reach visited visit visits left leaves leave entered toured hit struck fled captured seized besieged invaded bombed shelled',
 )
 
-/** Words that also stand before persons and things. */
+/** Prepositions that also precede people and things. */
 export const WEAK_PREPOSITIONS: ReadonlySet<string> = words(`
   at from to of between entre zwischen между між
   de du des d di da do dos del della von zu zum zur für
@@ -31,12 +31,12 @@ export const WEAK_PREPOSITIONS: ReadonlySet<string> = words(`
   της του των για
 `)
 
-/** Stand between a preposition and a name. */
+/** Articles between a preposition and a name. */
 export const ARTICLES: ReadonlySet<string> = words(
   'the la le les l der die das den dem el los las o os il lo gli η ο το την τη της του τον των τα οι',
 )
 
-/** Nouns and directions before a name that make it a place and no person. */
+/** Nouns and directions before a name that make it a place and not a person. */
 export const PLACE_NOUNS_BEFORE: ReadonlySet<string> = words(`
   city town village region province state county district capital mayor central greater downtown
   northern southern eastern western north south east west inner outer metropolitan suburban
@@ -45,7 +45,7 @@ export const PLACE_NOUNS_BEFORE: ReadonlySet<string> = words(`
   مدينة مدينه العاصمة العاصمه שעיר בעיר עיר
 `)
 
-/** Capitalised nouns after a name that make it the name of something there, and no person's. */
+/** Capitalised nouns after a name that make it something at that place, and not a person. */
 export const PLACE_NOUNS_AFTER: ReadonlySet<string> = words(`
   accord act academy agreement airlines airport airways arena army art attacks authority award bank basin bay beach bill
   board border bridge building business cabinet canal capital cathedral center central centre chamber championship
@@ -62,7 +62,7 @@ export const PLACE_NOUNS_AFTER: ReadonlySet<string> = words(`
   wall war water week west zoo fc united rovers
 `)
 
-/** What a place is not meant with: dishes, drinks, clothes, animals and plants that are called after one. */
+/** Nouns for things named after a place: dishes, drinks, clothes, animals and plants. */
 export const THING_NOUNS: ReadonlySet<string> = words(`
   cow cows cattle rug rugs hat hats shorts jacket jackets sweater sweaters jersey jerseys libre libres pig pigs fowl hen hens goose geese cat cats
   terrier terriers bulldog spaniel retriever nut nuts sprout sprouts bean beans pepper peppers lime limes
@@ -72,7 +72,7 @@ export const THING_NOUNS: ReadonlySet<string> = words(`
   doll dolls syndrome roulette
 `)
 
-/** Countries whose name is a word for something to eat, and the words that stand beside that. */
+/** Countries whose name is also a dish, and words around such dishes. */
 export const DISHES: ReadonlySet<string> = words('turkey')
 export const KITCHEN_WORDS: ReadonlySet<string> = words(`
   thanksgiving christmas cranberry cranberries roast roasted roasting oven gravy stuffing stuffed recipe recipes cook
@@ -80,21 +80,21 @@ export const KITCHEN_WORDS: ReadonlySet<string> = words(`
   pork meat meal feast farmer farmers frozen bird birds sandwich sandwiches bacon turkeys
 `)
 
-/** Names of countries that are goods as well. */
+/** Country names that are also goods. */
 export const GOODS: ReadonlySet<string> = words('china jersey guinea panama bermuda')
 
-/** Segments of addresses under which names are those of persons and goods. */
+/** Path segments below which names are people or goods. */
 export const THING_LEADS: ReadonlySet<string> = words(`
   author authors writer writers profile profiles user users people person staff team player players cast actor actors
   recipe recipes food foods cooking dish dishes ingredient ingredients shop store product products brand brands item items
 `)
 
-/** Whether a word is a name of persons, a word of texts or goods, besides being a place. */
+/** Whether a place name is also a person's name, an ordinary word or goods. */
 export function isOrdinaryName(word: string): boolean {
   return [COMMON_WORDS, GIVEN_NAMES, SURNAMES, DISHES, GOODS].some((list) => list.has(word))
 }
 
-/** Nicknames of teams in the leagues of North America, which bear the names of cities there. */
+/** Nicknames of North American teams, which follow city names. */
 export const TEAM_NOUNS: ReadonlySet<string> = words(`
   49ers angels astros athletics avalanche bears bengals bills blackhawks blazers braves brewers broncos browns bruins
   buccaneers bucks bulls canadiens canucks capitals cardinals cavaliers celtics chargers chiefs clippers colts commanders
@@ -106,7 +106,7 @@ export const TEAM_NOUNS: ReadonlySet<string> = words(`
   thunder timberwolves timbers titans twins vikings wizards yankees
 `)
 
-/** Words beside a name that make it a division of a country. */
+/** Words next to a name that make it a division of a country. */
 export const DIVISION_NOUNS: ReadonlySet<string> = words(
   'state province oblast prefecture region governorate voivodeship',
 )
@@ -116,12 +116,12 @@ export const FEATURE_NOUNS: ReadonlySet<string> = words(`
   river creek brook bay sea ocean lake canyon hole falls valley mountain mountains hills peak pass county
 `)
 
-/** The same for streets, which bear the names of countries as well. */
+/** The same for streets, which are also named after countries. */
 export const STREET_NOUNS: ReadonlySet<string> = words(
   'street st avenue ave road rd boulevard blvd drive lane highway parkway terrace crescent',
 )
 
-/** Houses that are called after persons more often than after the place they stand in. */
+/** Buildings that are named after people more often than after their place. */
 export const HOUSE_NOUNS: ReadonlySet<string> = words(
   'university college school academy hospital clinic institute foundation library museum memorial prize award',
 )
@@ -129,22 +129,22 @@ export const HOUSE_NOUNS: ReadonlySet<string> = words(
 /** The same before a name. */
 export const FEATURES_BEFORE: ReadonlySet<string> = words('lake mount fort cape rio camp point river')
 
-/** Words before a name that make it another place's. */
+/** Words before a name that make it another place: `New England`. */
 export const RENAMING: ReadonlySet<string> = words('new nueva nuevo nova novo nuova nouvelle neu latin')
 
-/** Capitalised words after a name that make it the title of a newspaper, which says nothing of where its news happened. */
+/** Capitalised words after a name that make it a newspaper, which says nothing about where its news happened. */
 export const PRESS_NOUNS: ReadonlySet<string> = words(`
   post times tribune herald journal gazette chronicle telegraph globe mail observer inquirer examiner mirror courier
   dispatch sun star bulletin standard sentinel register
 `)
 
-/** Words for parts of a site, which follow a name in titles: `Jordan News`. */
+/** Words for sections of a site that follow a name in titles: `Jordan News`. */
 export const TITLE_NOUNS: ReadonlySet<string> = words(`
   news politics sport sports business economy travel weather headlines latest live today opinion culture media map guide
   profile holidays hotels jobs
 `)
 
-/** Come before the name of a person. */
+/** Titles before the name of a person. */
 export const TITLES: ReadonlySet<string> = words(`
   mr mrs ms miss dr sir dame lady lord prof professor judge justice senator sen rep congressman congresswoman captain
   capt colonel col general gen sergeant sgt lieutenant lt inspector detective officer saint aunt uncle father brother
@@ -152,13 +152,13 @@ export const TITLES: ReadonlySet<string> = words(`
   herr frau monsieur madame mme mlle señor senor señora senora don doña pan pani господин
 `)
 
-/** Persons do these. */
+/** Verbs whose subject is a person. */
 export const SPEAKING_VERBS: ReadonlySet<string> = words(`
   said says say told tells added adds wrote writes tweeted argued argues insisted recalled joked laughed smiled replied
   explained explains admitted thinks believes married died scored sang starred tweeted posted resigned testified pleaded
 `)
 
-/** What a demonym is not about a country in: languages, dishes, breeds. */
+/** Nouns after a demonym that are not about its country: languages, dishes, breeds. */
 export const FIXED_AFTER_DEMONYM: ReadonlySet<string> = words(`
   language languages lesson lessons class classes speaking speaker speakers translation grammar dictionary literature
   word words alphabet fries toast dressing press horn door doors window windows delight pastry pastries roulette bath
@@ -166,7 +166,7 @@ export const FIXED_AFTER_DEMONYM: ReadonlySet<string> = words(`
   bean beans chard onion cabbage flu measles coffee cress lop mau blue sauce salad mustard doll dolls
 `)
 
-/** Given names, among them those that places share. */
+/** Given names, including those that are also places. */
 export const GIVEN_NAMES: ReadonlySet<string> = words(`
   aaron abdul abdullah abigail abraham adam adelaide adrian ahmed aidan alan albert alejandro alessandro alex
   alexander alexandra alexandria alexei alfred ali alice alicia alison amanda amelia america amy ana anastasia anatoly
@@ -217,7 +217,7 @@ export const GIVEN_NAMES: ReadonlySet<string> = words(`
   татьяна тимофей федор юлия юрий яков
 `)
 
-/** Surnames that are places as well. */
+/** Surnames that are also place names. */
 export const SURNAMES: ReadonlySet<string> = words(`
   abbott adams allen anderson armstrong atkinson austin bacon bailey baker barnes barton bell bennett benson benton berg
   berry bishop black blair bolton boone bowie bradford bradley brown burke burns burton bush butler byron calhoun
@@ -240,7 +240,7 @@ export const SURNAMES: ReadonlySet<string> = words(`
   williams wilson windsor winston wolfe wood woods woolf wright york young
 `)
 
-/** Words that are nearly never a place where they stand: months, days, function words of the larger languages. */
+/** Words that are almost never a place: months, days, function words of the larger languages. */
 export const FUNCTION_WORDS: ReadonlySet<string> = words(`
   states
   january february march april may june july august september october november december mon tue wed thu fri sat sun
@@ -264,12 +264,12 @@ export const FUNCTION_WORDS: ReadonlySet<string> = words(`
   i w z na do sie nie to jest ze jak o po za od dla przez przy czy tak juz co ale
 `)
 
-/** Two and three letters that are countries wherever they stand in capitals. */
+/** Two- and three-letter words that are countries whenever they are in capitals. */
 export const SAFE_ABBREVIATIONS: ReadonlySet<string> = words(
   'us usa uk uae eu drc prc ussr сша оаэ рф кнр кндр фрг ηπα',
 )
 
-/** Words that many texts have in small letters and that are names of places too: those need more than a capital. */
+/** Words that are common in lower case and are also place names; as a place they need more evidence than a capital. */
 export const COMMON_WORDS: ReadonlySet<string> = words(`
   ado advance agar aix aka alliance along alpha alter amber angel angle angles anno anon antique apache apple
   apples apt arc arch are area arena arenas aroma arrow art ash ask assumption autumn awe bacon bad badger bag

@@ -1,6 +1,6 @@
 import type { PlaceKind } from './place.ts'
 
-/** A place as matching knows it. */
+/** A place in match results. */
 export interface KnownPlace {
   readonly id: number
   readonly kind: PlaceKind
@@ -10,53 +10,53 @@ export interface KnownPlace {
   readonly population: number
 }
 
-/** A country with the words that addresses may have for it, the likeliest first. */
+/** A country with the words that addresses may use for it, likeliest first. */
 export interface KnownCountry extends KnownPlace {
   readonly slugs: readonly string[]
 }
 
-/** What is known about where a text stands; each tips the scales between places of one name. */
+/** Context of a text; each field helps to decide between places of the same name. */
 export interface MatchContext {
   readonly url?: string
   readonly title?: string
   readonly section?: string
-  /** BCP 47, of the text. */
+  /** BCP 47 language of the text. */
   readonly language?: string
-  /** Country of the host, where somebody has said so. */
+  /** Country of the host, if configured. */
   readonly hostCountry?: string
 }
 
 /** A place that was found. */
 export interface PlaceMatch {
   readonly place: KnownPlace
-  /** As it stands in the text or address. */
+  /** As written in the text or address. */
   readonly text: string
-  /** Where it begins and ends, in UTF-16 units of the text that was looked through. */
+  /** Start and end offsets in UTF-16 units of the searched text. */
   readonly start: number
   readonly end: number
-  /** How well it fits; comparable among candidates of one match only. */
+  /** Score; comparable only among candidates of one match. */
   readonly score: number
-  /** From 0 to 1: how clearly this place was meant, and not another of the name or none at all. */
+  /** From 0 to 1: how clearly this place is meant, and not another of the same name or none at all. */
   readonly confidence: number
 }
 
 /** Finds places by the names of a gazetteer. Without one it finds nothing. */
 export interface PlaceMatcher {
-  /** Changes whenever the gazetteer does: what was found by another one may be different now. */
+  /** Changes with the gazetteer; earlier results may then be outdated. */
   readonly revision: string
-  /** In the order of the text, none overlapping another. */
+  /** Places in a text, in order, without overlaps. */
   inText(text: string, context?: MatchContext): readonly PlaceMatch[]
-  /** Places that the path of an address names, in its order. */
+  /** Places that the path of an address names, in order. */
   inUrl(url: string, context?: MatchContext): readonly PlaceMatch[]
-  /** Places with this slug, the likeliest first; of a country also its ISO codes and aliases. */
+  /** Places with this slug, likeliest first; countries also match by ISO code and alias. */
   bySlug(slug: string): readonly KnownPlace[]
-  /** In the order of their codes. */
+  /** All countries, ordered by code. */
   countries(): readonly KnownCountry[]
   /** The regions of the country with this code of two capital letters, the most populous first. */
   regionsOf(countryCode: string): readonly KnownPlace[]
 }
 
-/** What finds nothing, where there is no gazetteer. */
+/** A matcher that finds nothing, for use without a gazetteer. */
 export const NO_PLACES: PlaceMatcher = {
   revision: '',
   inText: () => [],

@@ -14,7 +14,7 @@ import { inflectedStems } from './match-stems.ts'
 import { SCRIPT_UNSPACED, tokenize } from './match-tokens.ts'
 import { NAME_KINDS, type NameKind, normalizeName, PLACE_KINDS, type PlaceKind } from './place.ts'
 
-/** A place with its names, as an index is made of it. */
+/** A place with its names, as input of an index. */
 export interface IndexedPlace {
   readonly id: number
   readonly kind: PlaceKind
@@ -22,7 +22,7 @@ export interface IndexedPlace {
   readonly countryCode: string | null
   readonly adm1Code: string | null
   readonly population: number | null
-  /** Seat of the government of its country: it is meant more often than its people are many. */
+  /** Whether it is the capital of its country, which is meant more often than its population suggests. */
   readonly isCapital?: boolean
   readonly names: readonly {
     readonly name: string
@@ -32,32 +32,32 @@ export interface IndexedPlace {
   }[]
 }
 
-/** Begins every index: `PNAM`. */
+/** First four bytes of every index: `PNAM`. */
 export const INDEX_MAGIC = 0x4d414e50
 
-/** Raised whenever the form changes: an index of another one is made anew. */
+/** Increases whenever the format changes; an index of another version is rebuilt. */
 export const INDEX_VERSION = 1
 
-/** How many of the first bits of a hash lead into the table of keys. */
+/** Number of leading hash bits that index the table of keys. */
 export const DIRECTORY_BITS = 16
 
-/** Bits of what is known of a name: the kind in the lower three. */
+/** Bits of a name's properties; the lower three are its kind. */
 export const NAME_KIND_MASK = 7
-/** It is the name the place is shown by, or a preferred one. */
+/** It is the place's display name, or a preferred one. */
 export const NAME_MAIN = 8
-/** It was made of another: without its article, ending or the word for what the place is. */
+/** It was derived from another name: without its article, its ending or the word for the kind of place. */
 export const NAME_DERIVED = 16
 
-/** What is kept as JSON at the head of an index. */
+/** The JSON head of an index. */
 export interface IndexHead {
   readonly revision: string
   readonly langs: readonly string[]
-  /** Codes of divisions, the empty one first. */
+  /** Codes of divisions; the first is empty. */
   readonly divisions: readonly string[]
   readonly countries: readonly { readonly place: number; readonly slugs: readonly string[] }[]
 }
 
-/** Lengths of the columns of an index, from which their places follow. */
+/** Lengths of the columns of an index, which determine their offsets. */
 export interface IndexCounts {
   readonly places: number
   readonly nameBytes: number
@@ -79,19 +79,19 @@ export interface IndexColumns {
   /** Both halves of the hashes, ascending. */
   readonly keyHighs: Uint32Array
   readonly keyLows: Uint32Array
-  /** Where the postings of a key begin. */
+  /** Index of the first posting of each key. */
   readonly keyStarts: Uint32Array
   readonly postingPlaces: Uint32Array
   readonly postingNames: Uint8Array
   readonly postingLangs: Uint8Array
   readonly directory: Uint32Array
-  /** Length of the longest name that begins with a word (in words) or with two characters (in units). */
+  /** Length of the longest name that starts with a word (in words) or with two characters (in units). */
   readonly starts: Uint8Array
 }
 
 const HEADER_WORDS = 8
 
-/** Where everything stands behind the head; every column at a multiple of eight. */
+/** Offsets of all columns after the head; each is a multiple of eight. */
 export function columnsOf(
   buffer: ArrayBuffer,
   from: number,
@@ -126,8 +126,8 @@ export function columnsOf(
 }
 
 /**
- * Writes the names of places in the form that `openPlaceMatcher` reads: columns of numbers and one run of UTF-8, so that
- * a million names are a few large arrays and not a million objects.
+ * Writes the names of places in the form that `openPlaceMatcher` reads: columns of numbers and one UTF-8 block, so that a million names are
+ * a few large arrays instead of a million objects.
  */
 export function writeNameIndex(places: Iterable<IndexedPlace>, revision: string): Uint8Array {
   const draft = new Draft()
@@ -135,7 +135,7 @@ export function writeNameIndex(places: Iterable<IndexedPlace>, revision: string)
   return draft.write(revision)
 }
 
-/** Numbers that grow. */
+/** A growing array of numbers. */
 class Numbers {
   #values = new Uint32Array(1 << 16)
   length = 0
@@ -193,7 +193,7 @@ class Draft {
       for (const derived of derivedNames(place.kind, name.name)) {
         this.#addForm(number, readForm(derived), this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
       }
-      // Endings are many and small places more: only names that are likely enough to be written are bent.
+      // Inflected forms are stored only for likely names, because there are many endings and even more small places.
       if (place.kind !== 'city' || (place.population ?? 0) >= 50_000) {
         for (const stem of inflectedStems(form.normalized)) {
           this.#addKey(number, stem, this.#flags(name.kind, false) | NAME_DERIVED, lang)
@@ -310,7 +310,7 @@ class Draft {
     return starts
   }
 
-  /** Sources tell the population of cities only: without their own, regions and countries have that of their cities. */
+  /** Sources have the population of cities only; regions and countries without one get the sum of their cities. */
   #sumPopulations(): void {
     const countries = this.#countries.values()
     const divisions = this.#divisions.values()
@@ -332,7 +332,7 @@ class Draft {
     }
   }
 
-  /** One key for each hash, one posting for each place of it: the best of its names. */
+  /** Groups entries into one key per hash and one posting per place, with the best of its names. */
   #groupPostings(order: Uint32Array): {
     highs: Numbers
     lows: Numbers
@@ -377,20 +377,20 @@ class Draft {
   }
 }
 
-/** What an index needs to know of a name. */
+/** The data of a name that an index needs. */
 interface NameForm {
   readonly normalized: string
-  /** Its first word, as texts are read. */
+  /** Its first word, as tokenized in texts. */
   readonly first: string
-  /** Whether it is written without spaces. */
+  /** Whether its script has no spaces. */
   readonly isUnspaced: boolean
-  /** How many words a text has for it. */
+  /** Number of its words in a text. */
   readonly words: number
 }
 
 function readForm(name: string): NameForm {
   const normalized = normalizeName(name)
-  // Half of all names are words of plain letters, which need not be looked for.
+  // Half of all names are plain Latin words, which need no tokenizer.
   if (PLAIN_WORDS.test(name)) {
     const words = normalized.split(' ')
     return { normalized, first: words[0] ?? '', isUnspaced: false, words: words.length }
@@ -405,10 +405,10 @@ function readForm(name: string): NameForm {
   }
 }
 
-/** None of them is so long that it is no word of a text. */
+/** The length limit matches that of words in texts. */
 const PLAIN_WORDS = /^[A-Za-z0-9]{1,40}(?: [A-Za-z0-9]{1,40})*$/
 
-/** Of two names of one place that read the same, the one that says more for it. */
+/** Rank of a name among names of the same place with the same normal form; the highest is kept. */
 function rankOf(name: number): number {
   const kind = NAME_KINDS[name & NAME_KIND_MASK]
   const ofKind = kind === 'demonym' ? 0 : kind === 'abbrev' ? 1 : 2
@@ -423,21 +423,21 @@ function numberOf(numbers: Map<string, number>, text: string, most: number): num
   return numbers.size - 1
 }
 
-/** Two letters in sixteen bits; 0 where there is no country. */
+/** Packs two letters into sixteen bits; 0 for no country. */
 export function packCountry(code: string | null | undefined): number {
   return code === null || code === undefined || code.length !== 2 ? 0 : (code.charCodeAt(0) << 8) | code.charCodeAt(1)
 }
 
 /**
- * Codes of airports and the spellings that a machine made of other scripts stand among the names of cities. They are no
- * words anybody writes, and many are words of other languages.
+ * The alternate names of cities include airport codes and machine transliterations. Texts do not use them, and many are words of other
+ * languages.
  */
 function isNoise(place: IndexedPlace, name: string, kind: NameKind, isPreferred: boolean): boolean {
   if (place.kind !== 'city' || isPreferred || kind !== 'alias') return false
   return /^[A-Z]{1,4}$/.test(name) || /^[a-z]/.test(name) || name.length < 2 || LANGUAGES.has(name)
 }
 
-/** Languages by their own names, which were taken for names of a place where a page of an encyclopedia was read badly. */
+/** Names of languages in their own language, which the data wrongly lists as names of places. */
 const LANGUAGES = new Set(
   '日本語 中文 한국어 हिन्दी العربية עברית فارسی Русский Українська Български Српски Ελληνικά ไทย தமிழ் বাংলা ქართული Հայերեն Deutsch English Français Español Português Italiano Nederlands Polski Svenska Türkçe Čeština Magyar Suomi Dansk Norsk Română'.split(
     ' ',
@@ -452,7 +452,7 @@ const DIVISION_BEFORE = new RegExp(
   'iu',
 )
 
-/** The same name as others write it: without its article, `St` for `Saint`, without the word for what the place is. */
+/** Variants of a name: without its article, `St` for `Saint`, without the word for the kind of place. */
 function derivedNames(kind: PlaceKind, name: string): readonly string[] {
   const derived: string[] = []
   const article = /^the (.{4,})$/iu.exec(name)?.[1]
@@ -474,7 +474,7 @@ function derivedNames(kind: PlaceKind, name: string): readonly string[] {
   return derived
 }
 
-/** Words that addresses may have for a country, the likeliest first. */
+/** Words that addresses may use for a country, likeliest first. */
 function slugsOf(place: IndexedPlace): readonly string[] {
   const slugs = new Set<string>()
   const take = (name: string): void => {
@@ -501,7 +501,7 @@ function slugFormOf(name: string): string {
   return normalizeName(name).replace(/[()&]/g, ' ').trim().replace(/ +/g, '-')
 }
 
-/** The order of entries by both halves of their hashes: by counting, as comparing a million pairs takes long. */
+/** Order of entries by both halves of their hashes, by radix sort, because comparing a million pairs is slow. */
 function sortedOrder(highs: Uint32Array, lows: Uint32Array): Uint32Array {
   let from = new Uint32Array(highs.length)
   let to = new Uint32Array(highs.length)

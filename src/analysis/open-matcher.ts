@@ -3,7 +3,7 @@ import { matchText } from './match-text.ts'
 import { matchUrl, placesBySlug } from './match-url.ts'
 import { type KnownCountry, NO_PLACES, type PlaceMatcher } from './matcher.ts'
 
-/** Opens the names of a gazetteer in the form that `writeNameIndex` gave them; without such a form nothing is found. */
+/** Opens an index that `writeNameIndex` wrote; for other bytes the matcher finds nothing. */
 export function openPlaceMatcher(bytes: Uint8Array): PlaceMatcher {
   const index = openIndex(bytes)
   if (index === undefined) return NO_PLACES

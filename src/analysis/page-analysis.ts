@@ -2,16 +2,16 @@ import type { Classification, Page } from '../core/model.ts'
 import type { MatchContext, PlaceMatcher } from './matcher.ts'
 import type { PlaceKind } from './place.ts'
 
-/** What the analyser of this program finds in a page; grows when it would find something else. */
+/** Version of the page analysis; increases when its results would change. */
 export const ANALYSIS_VERSION = 1
 
-/** A place on a page, as it is kept. */
+/** A place on a page, as it is stored. */
 export interface FoundPlace {
   readonly place: string
   readonly place_kind: PlaceKind
   readonly method: 'gazetteer'
   readonly source: 'title' | 'text' | 'url'
-  /** In UTF-16 units of the title, of the Markdown, or of the address. */
+  /** Offsets in UTF-16 units of the title, the Markdown or the address. */
   readonly offset_start: number
   readonly offset_end: number
   readonly country_code: string | null
@@ -19,27 +19,27 @@ export interface FoundPlace {
   readonly confidence: number
 }
 
-/** How a text sounds, by a list of words: good for comparing many pages, not for judging one. */
+/** Sentiment of a text from a word list: good for comparing many pages, not for judging one. */
 export interface Sentiment {
   readonly label: 'positive' | 'neutral' | 'negative'
   /** From -1 to 1. */
   readonly score: number
-  /** Words that counted. */
+  /** Number of positive and negative words. */
   readonly positive: number
   readonly negative: number
 }
 
-/** Everything that is found out about one page, in the one shape it is kept and answered in. */
+/** The complete analysis of one page, in the form that is stored and returned. */
 export interface PageAnalysis {
   readonly analysis_version: number
-  /** `minimal`: too little text for anything else. */
+  /** `minimal`: too little text for another kind. */
   readonly kind: 'article' | 'nav' | 'other' | 'minimal'
   readonly title: string
   readonly author: string | null
   readonly published_at: string | null
   readonly modified_at: string | null
   readonly section: string | null
-  /** BCP 47; told by the page, or else by its words. */
+  /** BCP 47; declared by the page, or detected from its words. */
   readonly language: string | null
   readonly language_source: 'page' | 'text' | null
   readonly findings: { readonly places: readonly FoundPlace[] }
@@ -47,11 +47,11 @@ export interface PageAnalysis {
   readonly meta: {
     readonly wordCount: number
     readonly method: string
-    /** Best effort: for looking through many pages. */
+    /** Best effort, for overviews of many pages. */
     readonly deepAnalysis: {
       readonly findings: {
         readonly keyPhrases: readonly { readonly phrase: string; readonly frequency: number; readonly score: number }[]
-        /** Null for a language that there is no list of words for. */
+        /** Null for a language without a word list. */
         readonly sentiment: Sentiment | null
       }
       readonly notes: readonly string[]
@@ -60,7 +60,7 @@ export interface PageAnalysis {
   }
 }
 
-/** A page that mainly leads to what is about a place, and maybe to one topic there. */
+/** A page that mainly links to pages about a place, and perhaps about one topic there. */
 export interface PlaceHub {
   readonly url: string
   readonly host: string
@@ -76,16 +76,16 @@ export interface PlaceHub {
   readonly evidence: Readonly<Record<string, unknown>>
 }
 
-/** What one analysis of a page gives. */
+/** Result of analysing a page. */
 export interface AnalysedPage {
   readonly classification: Classification
   readonly analysis: PageAnalysis
-  /** Where the page is one. */
+  /** The place hub, if the page is one. */
   readonly hub: PlaceHub | null
 }
 
-/** What is known of a page that it does not say itself. */
+/** Context of a page that it does not contain itself. */
 export type PageContext = Pick<MatchContext, 'hostCountry'>
 
-/** Analyses a page; the same page, gazetteer and context give the same answer. */
+/** Analyses a page; the same page, gazetteer and context always give the same result. */
 export type AnalysePage = (page: Page, places: PlaceMatcher, context?: PageContext) => AnalysedPage

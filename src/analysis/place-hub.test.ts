@@ -64,8 +64,8 @@ function hubOf(page: Page): PlaceHub | null {
   return detectPlaceHub(page, classifyPage(page), PLACES)
 }
 
-describe('a hub', () => {
-  test('is told with place, topic and evidence', () => {
+describe('detectPlaceHub on hubs', () => {
+  test('a hub has place, topic and evidence', () => {
     expect(hubOf(read('/world/france'))).toEqual({
       url: 'https://news.example/world/france',
       host: 'news.example',
@@ -100,18 +100,18 @@ describe('a hub', () => {
     ['/france', 'france', null],
     ['/france/politics', 'france', 'politics'],
     ['/world/france/lyon', 'france', 'world'],
-  ])('is found by the grammar of %s', (path, place, topic) => {
+  ])('recognises a hub at %s', (path, place, topic) => {
     expect(hubOf(read(path))).toMatchObject({ placeSlug: place, topicSlug: topic })
   })
 
-  test('is about the last place of its address', () => {
+  test('a hub is about the last place in its address', () => {
     expect(hubOf(read('/france/lyon', { title: 'News from Lyon' }))).toMatchObject({
       placeSlug: 'lyon',
       topicSlug: 'france',
     })
   })
 
-  test('has the section of its page as its topic where they are the same', () => {
+  test("a hub's topic is the section of its page when both match", () => {
     const head = '<meta property="article:section" content="World news">'
     expect(hubOf(read('/world-news/france', { head }))).toMatchObject({
       topicKind: 'section',
@@ -125,24 +125,24 @@ describe('a hub', () => {
     ['/world/france/page/2', 'France (page 2)'],
     ['/world/france-p2', 'France | Seite 2'],
     ['/world/france/seite/3', 'Page 3 France'],
-  ])('%s is its first page, and has no number in its title', (path, title) => {
+  ])('%s belongs to its first page, and its title loses the page number', (path, title) => {
     expect(hubOf(read(path, { title }))).toMatchObject({ url: 'https://news.example/world/france', title: 'France' })
   })
 
-  test('of one page keeps its title as it is', () => {
+  test('a hub without pagination keeps its title', () => {
     expect(hubOf(read('/world/france', { title: 'France: page 2 of history' }))?.title).toBe(
       'France: page 2 of history',
     )
   })
 
-  test('is about the place that its address leads to, of several of the name', () => {
+  test('the address decides between places of the same name', () => {
     expect(hubOf(read('/us/georgia', { title: 'Georgia' }))).toMatchObject({ placeId: 9, placeKind: 'region' })
     expect(hubOf(read('/world/georgia', { title: 'Georgia' }))).toMatchObject({ placeId: 8, placeKind: 'country' })
     expect(hubOf(read('/france/springfield', { title: 'Springfield' }))?.placeId).toBe(15)
     expect(hubOf(read('/us/springfield', { title: 'Springfield' }))?.placeId).toBe(16)
   })
 
-  test('may have the name of a person or a thing where its address and heading say that it is about the place', () => {
+  test('a name of a person or thing is a hub when address and heading show that it is about the place', () => {
     expect(hubOf(read('/world/jordan', { title: 'Jordan' }))?.placeId).toBe(12)
     expect(hubOf(read('/topics/turkey', { title: 'Turkey: latest news' }))?.placeId).toBe(10)
     expect(hubOf(read('/china', { title: 'China' }))?.placeId).toBe(11)
@@ -151,19 +151,19 @@ describe('a hub', () => {
   })
 })
 
-describe('no hub', () => {
-  test('is a place that the gazetteer does not know', () => {
+describe('detectPlaceHub on other pages', () => {
+  test('a place outside the gazetteer is not a hub', () => {
     expect(hubOf(read('/world/atlantis', { title: 'Atlantis' }))).toBeNull()
   })
 
-  test('is an article about a place', () => {
+  test('an article about a place is not a hub', () => {
     const body =
       `<p>${'The harbour was closed for two days while divers looked for the anchor. '.repeat(4)}</p>`.repeat(4)
     expect(hubOf(read('/2026/03/05/france', { body }))).toBeNull()
     expect(hubOf(read('/world/france', { body }))).toBeNull()
   })
 
-  test('is a word that is also a town', () => {
+  test('a word that is also a town is not a hub', () => {
     expect(hubOf(read('/reading', { title: 'Reading' }))).toBeNull()
     expect(hubOf(read('/topics/gaming', { title: 'Gaming' }))).toBeNull()
   })
@@ -179,24 +179,24 @@ describe('no hub', () => {
     ['/sports/jersey', 'Jersey'],
     ['/world/jordan', 'The week in pictures'],
     ['/author/lyon', 'Lyon'],
-  ])('is %s with the title %s', (path, title) => {
+  ])('%s with the title %s is not a hub', (path, title) => {
     expect(hubOf(read(path, { title }))).toBeNull()
   })
 
-  test('is a town that the page does not name', () => {
+  test('a town that the page does not name is not a hub', () => {
     expect(hubOf(read('/team/lyon', { title: 'Our players' }))).toBeNull()
     expect(hubOf(read('/world/normandy', { title: 'The landing' }))).toBeNull()
     expect(hubOf(read('/world/normandy', { title: 'Normandy' }))?.placeKind).toBe('region')
   })
 
-  test('is a language', () => {
+  test('a language is not a hub', () => {
     const page = read('/fr/', { title: 'Accueil' })
     expect(hubOf({ ...page, language: 'fr' })).toBeNull()
     expect(hubOf({ ...page, language: null })).toBeNull()
     expect(hubOf(read('/fr/shop/shoes'))).toBeNull()
   })
 
-  test('is a code that no country has, or a place far up the address', () => {
+  test('an unknown country code is not a hub, nor is a place early in the path', () => {
     expect(hubOf(read('/c/zz/'))).toBeNull()
     expect(hubOf(read('/france/shop/shoes'))).toBeNull()
   })

@@ -8,7 +8,10 @@ import type { KnownPlace, MatchContext, PlaceMatch, PlaceMatcher } from './match
 import type { PlaceHub } from './page-analysis.ts'
 import { normalizeName, slugOf } from './place.ts'
 
-/** The hub that a page is, under the address of its first page; null where it is none, or the gazetteer does not know the place. */
+/**
+ * Detects the place hub that a page is, under the address of its first page; null when it is not a hub, or when the gazetteer does not have
+ * the place.
+ */
 export function detectPlaceHub(
   page: Page,
   classification: Classification,
@@ -54,7 +57,7 @@ export function detectPlaceHub(
   }
 }
 
-/** `France - Page 2 of 9`: a further page is the hub itself, whose title has no number. */
+/** `France - Page 2 of 9`: pagination belongs to the hub itself, whose title has no page number. */
 function withoutPageNumber(title: string): string {
   const bare = title.replace(PAGE_NUMBER, '').trim()
   return bare === '' ? title : bare
@@ -63,11 +66,11 @@ function withoutPageNumber(title: string): string {
 const PAGE_NUMBER =
   /\s*(?:[-–—|:•·,]\s*)?[([]?\b(?:page|seite|p[aá]gina|pagina|strona|sivu|sida|страница)\s*\d+(?:\s*(?:of|\/|von|de|sur|di|из|z|av)\s*\d+)?[)\]]?/iu
 
-/** With so many links within the site a page that is no article leads on. */
+/** Minimum number of links within the site that makes a page a hub, unless it is an article. */
 const MANY_LINKS = 10
-/** So sure one has to be that a page is an article for it to be no hub. */
+/** Confidence from which an article is not a hub. */
 const SURE = 0.65
-/** Every page has a menu; one that leads on has its links in the text, or leads to articles. */
+/** Minimum link density. Every page has a menu; a hub has links in its text, or links to articles. */
 const LINKED = 0.25
 
 function leadsOn(page: Page, { kind, confidence, content }: Classification): boolean {
@@ -81,23 +84,23 @@ function leadsOn(page: Page, { kind, confidence, content }: Classification): boo
 interface FoundPlace {
   readonly place: KnownPlace
   readonly slug: string
-  /** Which segment names it. */
+  /** Index of the segment that names it. */
   readonly at: number
 }
 
-/** A page with everything that its place is found by. */
+/** A page with everything that is used to find its place. */
 interface Evidence {
   readonly page: Page
   readonly segments: readonly string[]
   readonly places: PlaceMatcher
   readonly context: MatchContext
-  /** Places that the address names, in its order. */
+  /** Places that the address names, in order. */
   readonly matches: readonly PlaceMatch[]
   /** Title and first heading. */
   readonly heads: readonly string[]
 }
 
-/** Most segments after the place: `/world/france/politics` is about France, `/uk/shop/shoes/red` is not about the United Kingdom. */
+/** Limit of segments after the place: `/world/france/politics` is about France, `/uk/shop/shoes/red` is not about the United Kingdom. */
 const MOST_AFTER = 1
 
 /** The last segment that is a place. */
@@ -113,7 +116,10 @@ function findPlace(evidence: Evidence): FoundPlace | undefined {
   return undefined
 }
 
-/** The place that the address names there, by the places it leads through; else one of the name that the page itself names. */
+/**
+ * The place that the address names at this segment, judged by the segments before it; otherwise one of the same name that the page
+ * mentions.
+ */
 function placeOf(evidence: Evidence, at: number, slug: string): KnownPlace | undefined {
   const match = evidence.matches.findLast(({ text }) => slugOf(decodePart(text)) === slug)
   if (match !== undefined) return match.place
@@ -137,15 +143,15 @@ function hasName(text: string, slug: string): boolean {
   return ` ${normalizeName(text)} `.includes(` ${slug.replaceAll('-', ' ')} `)
 }
 
-/** Whether title or heading name a place, and no dish or person of its name. */
+/** Whether title or heading name the place, and not a dish or person of the same name. */
 function isNamed({ places, heads, context }: Evidence, { id }: KnownPlace): boolean {
   return heads.some((head) => places.inText(head, context).some(({ place }) => place.id === id))
 }
 
-/** So much of a page is read for other places of the country. */
+/** Length of the page's start that is searched for other places of the country. */
 const LOOKED_AT = 4000
 
-/** Whether a page speaks of a country by more than the word in its address: by its people, its cities. */
+/** Whether a page mentions a country beyond the word in its address: its people, its cities. */
 function speaksOf({ page, places, context }: Evidence, country: string | null, slug: string): boolean {
   const text = page.markdown.slice(0, LOOKED_AT)
   return places
@@ -155,14 +161,14 @@ function speaksOf({ page, places, context }: Evidence, country: string | null, s
 
 const ENDING = /\.[a-z]{3,5}$/
 
-/** The slug of a segment, and what is left of it without the words that sites put around places. */
+/** The slug of a segment, and the slug without words that sites add to places. */
 function slugsIn(segment: string): string[] {
   const slug = slugOf(segment)
   const bare = slug.replace(/^(?:news|latest)-(?:from-|in-)?|-(?:news|latest|headlines|stories|articles)$/g, '')
   return bare === slug || bare === '' ? [slug] : [slug, bare]
 }
 
-/** Whether the place was meant, and no language, word or person. */
+/** Whether the place is meant, and not a language, word or person. */
 function isMeant(evidence: Evidence, place: KnownPlace, slug: string, at: number): boolean {
   const { page, segments, heads } = evidence
   const parent = segments[at - 1]
@@ -178,31 +184,31 @@ function isMeant(evidence: Evidence, place: KnownPlace, slug: string, at: number
     if (!isAmongThings && (parent === undefined || isAmongPlaces) && isNamed(evidence, place)) return true
     return isNamed(evidence, place) && speaksOf(evidence, place.countryCode, slug)
   }
-  // Nearly every word is the name of some town: the page has to say that it is about this one.
+  // Nearly every word is the name of some town, so the page must say that it is about this one.
   if (!heads.some((head) => hasName(head, slug))) return false
   if (parent !== undefined && THING_LEADS.has(parent)) return false
   if (isOrdinaryName(slug) && !isAmongPlaces && !isNamed(evidence, place)) return false
   return place.kind !== 'city' || place.population >= KNOWN_TOWN || isAmongPlaces
 }
 
-/** Whether a segment is a place, or has a word for places. */
+/** Whether a segment is a place, or contains a word for places. */
 function leadsToPlaces({ matches }: Evidence, segment: string): boolean {
   if (segment.split(/[-_]/).some((word) => PLACE_WORDS.has(word))) return true
   const slug = slugOf(segment.replace(ENDING, ''))
   return matches.some(({ place, text }) => isArea(place) && slugOf(decodePart(text)) === slug)
 }
 
-/** Towns of fewer people are meant only where the address leads through a place, or a word for places, to them. */
+/** Minimum population of a town whose address has no place, or word for places, before it. */
 const KNOWN_TOWN = 50_000
 
-/** Words of addresses under which places stand. */
+/** Path segments below which places follow. */
 const PLACE_WORDS: ReadonlySet<string> = new Set(
   `world global international region regions regional city cities town towns place places local location locations country
   countries nation nations state states geo area areas destination destinations travel news politics economy topic topics tag tags
   section category weather`.split(/\s+/),
 )
 
-/** Words of addresses that are places too, but are hardly ever meant as such. */
+/** Path segments that are also place names, but hardly ever mean the place. */
 const OTHERWISE_MEANT: ReadonlySet<string> = new Set(
   `about action arts auto bath best books business central college commerce contact culture data economy education energy
   enterprise environment faith fashion features film food football games gaming garden green health history home independence index
@@ -212,7 +218,7 @@ const OTHERWISE_MEANT: ReadonlySet<string> = new Set(
   work world`.split(/\s+/),
 )
 
-/** What a hub is about besides its place. */
+/** The topic of a hub besides its place. */
 interface Topic {
   readonly slug: string
   readonly label: string
@@ -220,7 +226,7 @@ interface Topic {
   readonly source: 'url' | 'section'
 }
 
-/** What the hub is about besides the place: the segment before it, else the one behind it, else the section of the page. */
+/** Finds the topic: the segment before the place, otherwise the one after it, otherwise the page's section. */
 function topicOf(segments: readonly string[], at: number, section: string | null): Topic | null {
   const slug = [segments[at - 1], segments[at + 1]].find((segment) => segment !== undefined && isTopic(segment))
   if (slug === undefined) {
@@ -235,7 +241,7 @@ function topicOf(segments: readonly string[], at: number, section: string | null
   }
 }
 
-/** Codes of languages, numbers and single letters are no topics. */
+/** Language codes, numbers and single letters are not topics. */
 function isTopic(segment: string): boolean {
   return segment.length > 2 && /\p{L}/u.test(segment)
 }

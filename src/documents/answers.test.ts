@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { archive, readSample } from '../../test/documents/convert.ts'
 import { formatOfAnswer } from './answers.ts'
 
-/** The name of the format of an answer, by its address, its type and its bytes. */
+/** The name of a response's format, by its path, media type and bytes. */
 function formatOf(path: string, type: string, body: string | Uint8Array): string | undefined {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
@@ -12,7 +12,7 @@ function formatOf(path: string, type: string, body: string | Uint8Array): string
 const OPENAPI = 'openapi: 3.1.0\ninfo:\n  title: Tides\n'
 const TEXT = 'Words, and more words.\n'
 
-describe('the bytes of an answer say what it is, whatever the server says', () => {
+describe('the bytes of a response decide its format', () => {
   test.each([
     ['guide.pdf', 'PDF'],
     ['guide.docx', 'Word document'],
@@ -21,22 +21,22 @@ describe('the bytes of an answer say what it is, whatever the server says', () =
     ['guide.odt', 'OpenDocument text'],
     ['book.epub', 'EPUB'],
     ['guide.rtf', 'RTF'],
-  ])('%s', (sample, name) => {
+  ])('recognises %s whatever the media type is', (sample, name) => {
     const bytes = readSample(sample)
     for (const type of ['', 'application/octet-stream', 'application/zip', 'text/plain', 'text/html'])
       expect(formatOf('/download', type, bytes)).toBe(name)
   })
 
-  test('an archive is no document because it is called one', () => {
+  test('an archive with the name of a document is not a document', () => {
     const bytes = archive({ 'readme.txt': 'Words.' })
     expect(formatOf('/a.zip', 'application/zip', bytes)).toBeUndefined()
     expect(formatOf('/a.docx', 'application/zip', bytes)).toBeUndefined()
-    // A book whose type is packed like everything else.
+    // An EPUB without a mimetype member at the start.
     expect(formatOf('/a', 'application/zip', archive({ 'a.html': '', 'META-INF/container.xml': '<a/>' }))).toBe('EPUB')
   })
 })
 
-describe('what the server says counts where the bytes say nothing', () => {
+describe('the media type decides when the bytes have no signature', () => {
   test.each([
     ['application/pdf', 'PDF'],
     ['application/pdf; charset=binary', 'PDF'],
@@ -46,11 +46,11 @@ describe('what the server says counts where the bytes say nothing', () => {
     ['application/x-ipynb+json', 'Jupyter notebook'],
     ['application/openapi+yaml', 'OpenAPI description'],
     ['application/vnd.oasis.opendocument.text', 'OpenDocument text'],
-  ])('%s', (type, name) => {
+  ])('recognises the media type %s', (type, name) => {
     expect(formatOf('/a', type, TEXT)).toBe(name)
   })
 
-  test('JSON and YAML are looked into', () => {
+  test('JSON and YAML are OpenAPI only if their content is', () => {
     for (const type of ['application/json', 'application/yaml', 'text/x-yaml; charset=utf-8', 'application/x-yaml'])
       expect(formatOf('/v1/spec', type, OPENAPI)).toBe('OpenAPI description')
     expect(formatOf('/v1/spec', 'application/json', '{"swagger": "2.0"}')).toBe('OpenAPI description')
@@ -59,21 +59,21 @@ describe('what the server says counts where the bytes say nothing', () => {
   })
 })
 
-describe('a name counts where the server says little', () => {
+describe('the name decides when the media type is generic', () => {
   test.each([
     ['/a.rst', 'reStructuredText'],
     ['/a/Read%20me.ADOC?raw=1', 'AsciiDoc'],
     ['/notes.org', 'Org'],
     ['/table.tsv', 'CSV'],
     ['/a.ipynb', 'Jupyter notebook'],
-  ])('%s', (path, name) => {
+  ])('recognises %s by its name', (path, name) => {
     for (const type of ['', 'application/octet-stream', 'text/plain; charset=utf-8'])
       expect(formatOf(path, type, TEXT)).toBe(name)
     for (const type of ['text/html', 'text/markdown', 'image/png']) expect(formatOf(path, type, TEXT)).toBeUndefined()
   })
 
-  test('but not against what the bytes say', () => {
-    // A login page in place of the document.
+  test('the name does not override what the bytes show', () => {
+    // A login page instead of the document.
     expect(formatOf('/a.rst', '', '<!DOCTYPE html><title>Log in</title>')).toBeUndefined()
     expect(formatOf('/a.pdf', 'text/plain', TEXT)).toBeUndefined()
     expect(formatOf('/release.asc', 'text/plain', '-----BEGIN PGP SIGNATURE-----\n')).toBeUndefined()
@@ -85,13 +85,13 @@ describe('a name counts where the server says little', () => {
     expect(formatOf('/a', 'text/plain', OPENAPI)).toBeUndefined()
   })
 
-  test('a document without its signature is one that is damaged', () => {
+  test('a document without its signature keeps its format and counts as damaged', () => {
     expect(formatOf('/a.pdf', 'application/octet-stream', TEXT)).toBe('PDF')
     expect(formatOf('/a.docx', '', new Uint8Array([0xd0, 0xcf, 0x11, 0xe0]))).toBe('Word document')
   })
 })
 
-test('what was read as text already is none', () => {
+test('a response that is already decoded text is not a document', () => {
   const headers = { 'content-type': 'application/pdf' }
   expect(formatOfAnswer({ url: 'https://docs.example/a.pdf', body: '# Words', headers })).toBeUndefined()
 })

@@ -4,12 +4,12 @@ import { decodePath } from '../core/url/tree-url.ts'
 import { beginningOf, type Format, formatOfName, formatOfText, formatOfType } from './formats.ts'
 
 /**
- * The format of an answer that is a document; undefined for pages, for plain text and for what nobody can read. What its bytes say of
- * themselves counts first, then what the server says, and where that says little, the name it was asked for by.
+ * The format of a response that is a document; undefined for web pages, plain text and unreadable content. A signature in the bytes decides
+ * first, then the media type, and if that is generic, the name in the URL.
  */
 export function formatOfAnswer(answer: Snapshot): Format | undefined {
   const { url, body } = answer
-  // Whoever hands over text has read it already.
+  // A body that is a string has already been decoded as text.
   if (typeof body === 'string') return undefined
   const beginning = beginningOf(body)
   if (/^\s*%PDF-/.test(beginning)) return formatOfType(PDF)
@@ -19,7 +19,7 @@ export function formatOfAnswer(answer: Snapshot): Format | undefined {
   return packed ?? formatOfType(type) ?? formatByName(pathOf(url), type, beginning)
 }
 
-/** The path of an address, as its words are meant. */
+/** The decoded path of a URL. */
 export function pathOf(url: string): string {
   return decodePath(URL.parse(url)?.pathname ?? '')
 }
@@ -27,12 +27,12 @@ export function pathOf(url: string): string {
 const PDF = 'application/pdf'
 const PLAIN = /^text\/(?:plain|x-readme)$/
 const STRUCTURED = /^(?:application|text)\/(?:(?:[\w.-]+\+)?(?:json|yaml)|x-(?:json|yaml))$/
-/** Whoever answers with a page has not sent what was asked for. */
+/** A response that starts like a web page is not the requested document. */
 const PAGE = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html)\b/i
-/** Requests that every manual page begins with, after comments. */
+/** Requests at the start of every manual page, after comments. */
 const TROFF = /^[.'](?:TH|Dd|so)\s/m
 
-/** Where the server says little, a name that says more is believed as far as the bytes do not contradict it. */
+/** Uses the name when the media type is generic, unless the bytes contradict it. */
 function formatByName(path: string, type: string, beginning: string): Format | undefined {
   const isSilent = SILENT_TYPE.test(type)
   const isText = isSilent || PLAIN.test(type)
@@ -50,10 +50,10 @@ function formatByName(path: string, type: string, beginning: string): Format | u
   }
 }
 
-/** Where the list of members stands that ends an archive. */
+/** Size of the end of an archive that holds its member list. */
 const LIST_BYTES = 1_000_000
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument'
-/** What a member says about the archive that it is in; of Open XML the folder of the main part does. */
+/** Members that identify the type of an archive; for Open XML, the folder of the main part. */
 const MEMBERS: readonly (readonly [beginning: string, type: string])[] = [
   ['META-INF/container.xml', 'application/epub+zip'],
   ['word/', `${OPEN_XML}.wordprocessingml.document`],
@@ -61,11 +61,11 @@ const MEMBERS: readonly (readonly [beginning: string, type: string])[] = [
   ['xl/', `${OPEN_XML}.spreadsheetml.sheet`],
 ]
 
-/** The record of a member of which one of these is the beginning. */
+/** The central directory record of a member with one of these names. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin it
 const MEMBER = /PK\x01\x02.{42}(META-INF\/container\.xml|word\/|ppt\/|xl\/)/gs
 
-/** The format of an archive, by what is in it and not by what it is called. Most that are no archives in the first place begin with their type. */
+/** The format of a zip archive, by its content and not by its name. Most document formats start with a `mimetype` member. */
 function formatOfZip(bytes: Uint8Array, beginning: string): Format | undefined {
   const [, type = ''] = /^.{30}mimetype([\w./+-]{1,100}?)(?:PK|\s|$)/s.exec(beginning) ?? []
   if (type !== '') return formatOfType(type)

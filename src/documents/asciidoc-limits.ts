@@ -1,18 +1,18 @@
 import { isBlank, splitLines } from '../core/text/lines.ts'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
 
-/* What the parser of AsciiDoc would take very long for, or make very much of. It is told before it is parsed. */
+/* Refuses input on which the AsciiDoc parser would take very long or produce very much output, before it is parsed. */
 
 /** Larger texts take the parser seconds; a book of seven hundred pages has two million characters. */
 export const MAX_ASCIIDOC = 2_000_000
-/** It looks at the titles of all sections for every one. */
+/** The parser compares each section title with all others. */
 const MAX_SECTIONS = 3000
-/** It looks through the rest of a paragraph for every mark in it. */
+/** The parser scans the rest of a paragraph for every mark in it. */
 const MAX_PARAGRAPH = 50_000
-/** Values of attributes are cut at this length. */
+/** Attribute values are truncated at this length. */
 const MAX_VALUE = 4096
 
-/** Throws for a text that is too much for the parser. */
+/** Throws for a text that exceeds the limits of the parser. */
 export function checkAsciidoc(source: string): void {
   const lines = splitLines(source)
   const sections = lines.filter((line) => /^[=#]{1,6} /.test(line)).length
@@ -22,7 +22,7 @@ export function checkAsciidoc(source: string): void {
     throw new DocumentError('too-large', 'its attributes make too much text')
 }
 
-/** What stands between these is no paragraph: code, and tables, whose cells are read one by one. */
+/** Delimiters of blocks that are not paragraphs: code, and tables, whose cells are parsed one by one. */
 const DELIMITER = /^(?:-{4,}|\.{4,}|\+{4,}|\/{4,}|`{3,}\S*|[|,:!]={3,})$/
 
 function longestParagraph(lines: readonly string[]): number {
@@ -40,13 +40,13 @@ function longestParagraph(lines: readonly string[]): number {
     length = isEdge || isBlank(line) ? 0 : length + line.length
     longest = Math.max(longest, length)
   }
-  // What nothing closes is no block.
+  // An unclosed delimiter starts no block, so all lines are counted again as paragraphs.
   return delimiter === undefined
     ? longest
     : Math.max(longest, longestParagraph(lines.filter((line) => !DELIMITER.test(line.trimEnd()))))
 }
 
-/** How many characters the attributes stand for that a text names. */
+/** Number of characters that the attribute references of a text expand to. */
 function madeByAttributes(source: string): number {
   const lengths = new Map<string, number>()
   for (const [, name = '', value = ''] of source.matchAll(/^:([\w-]{1,100}):[ \t](.*)$/gm)) {

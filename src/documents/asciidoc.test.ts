@@ -4,7 +4,7 @@ import { convertAsciidoc } from './asciidoc.ts'
 
 const show = async (...lines: string[]) => (await showDocument(convertAsciidoc, lines.join('\n'))).markdown.trim()
 
-test('a document has what its header says, and sections', async () => {
+test('reads the header and the sections of a document', async () => {
   const text =
     '= The Guide\nAda Lovelace <ada@example.org>\nv1.0, 2024-05-01\n:toc:\n:sectnums:\n\nBegin.\n\n== First part\n\n=== Inside\n\nText.'
   const { about, markdown, sections } = await showDocument(convertAsciidoc, text)
@@ -13,7 +13,7 @@ test('a document has what its header says, and sections', async () => {
   expect(sections[0]?.children[0]?.anchor).toBe('_first_part')
 })
 
-test('boxes, code, tables and terms', async () => {
+test('converts admonitions, code, tables and description lists', async () => {
   expect(await show('NOTE: Mind.')).toBe('> [!NOTE]\n> Mind.')
   expect(await show('[WARNING]', '.Careful', '====', 'Two', '', '* things', '====')).toBe(
     '> [!WARNING]\n> **Careful**\n>\n> Two\n>\n> - things',
@@ -26,7 +26,7 @@ test('boxes, code, tables and terms', async () => {
   expect(await show('* [x] done', '* [ ] open')).toBe('- [x] done\n- [ ] open')
 })
 
-test('links stay relative, notes are notes, formulas formulas', async () => {
+test('keeps links relative, and converts footnotes and formulas', async () => {
   expect(await show('See xref:other.adoc#part[it], link:a/b.txt[file] and <<Here>>.', '', '== Here')).toBe(
     'See [it](https://docs.example/other.adoc#part), [file](https://docs.example/a/b.txt) and [Here](https://docs.example/#_here).\n\n## Here',
   )
@@ -34,7 +34,7 @@ test('links stay relative, notes are notes, formulas formulas', async () => {
   expect(await show('stem:[x^2] and latexmath:[\\alpha]')).toBe('`x^2` and $\\alpha$')
 })
 
-test('no file is read, nothing is run, and what is passed on does not end the page', async () => {
+test('reads no file, runs nothing, and passthrough content cannot close the page', async () => {
   expect(await show('include::/etc/passwd[]')).toBe('[/etc/passwd](https://docs.example/etc/passwd)')
   const passed = ['++++', '<script>alert(1)</script></article><b>raw</b>', '++++', '', 'After.']
   expect(await show(...passed)).toBe('**raw**\n\nAfter.')
@@ -45,16 +45,16 @@ test.each([
   ['sections', '== Title\n\n'.repeat(4000)],
   ['a paragraph', '*a '.repeat(20_000)],
   ['attributes', `:a: ${'x'.repeat(4000)}\n:b: {a}{a}\n\n${'{b} '.repeat(6000)}`],
-])('what would take the parser very long is refused: %s', async (name, text) => {
+])('refuses input that would take the parser very long: %s', async (name, text) => {
   await expect(show(text)).rejects.toThrow(name)
 })
 
-test('long code and long tables are read', async () => {
+test('reads long code blocks and long tables', async () => {
   const code = 'x = 1\n'.repeat(10_000)
   expect(await show('----', code, '----', '', 'End.')).toContain('x = 1\n```\n\nEnd.')
 })
 
-test('the time at which it is read is no part of it', async () => {
+test('the current time is not part of the output', async () => {
   const names = ['localdate', 'localyear', 'localtime', 'localdatetime', 'docdate', 'docyear', 'doctime', 'docdatetime']
   expect(await show(...names.map((name) => `{${name}}`))).toBe(names.map((name) => `{${name}}`).join(' '))
   expect(await show(':docdate: 2024-05-01', '', '{docdate}')).toBe('2024-05-01')

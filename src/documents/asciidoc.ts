@@ -4,12 +4,12 @@ import { checkAsciidoc, MAX_ASCIIDOC } from './asciidoc-limits.ts'
 import type { Convert } from './document.ts'
 import { createDocument, readText, writeBox } from './markup.ts'
 
-/** When it is read is no part of what it says, and would make another text of it each time: the names of these stay as they stand. */
+/** Time attributes stay as written, because the time of reading would change the text each time. */
 const AS_WRITTEN: Readonly<Record<string, string>> = Object.fromEntries(
   ['local', 'doc'].flatMap((of) => ['date', 'year', 'time', 'datetime'].map((unit) => [of + unit, `{${of}${unit}}@`])),
 )
 
-/** What a document may not change: the forms below, and that links to other documents lead to their sources. */
+/** Attributes that a document cannot override: the output forms below, and links to other documents that keep their source extension. */
 const ATTRIBUTES = {
   showtitle: '',
   relfilesuffix: '.adoc',
@@ -26,12 +26,12 @@ const ATTRIBUTES = {
   ...AS_WRITTEN,
 }
 
-/** What the parser has to say about a document is of no use here. */
+/** Discards the parser's messages, which are not used. */
 const SILENT = new NullLogger()
-// Readers of parts of a document know none, and print: they ask the console, and neither the logger that is given nor LoggerManager.
+// Readers of nested content ignore the given logger and LoggerManager and print to the console, so their logger is replaced.
 Object.defineProperty(Reader.prototype, 'logger', { get: () => SILENT })
 
-/** Makes HTML of AsciiDoc. In the mode `secure` nothing is read, included or run; files that it includes are named. */
+/** Converts AsciiDoc to HTML. In `secure` mode nothing is read, included or run; included files are only named. */
 export const convertAsciidoc: Convert = async (bytes) => {
   const source = readText(bytes, MAX_ASCIIDOC)
   checkAsciidoc(source)
@@ -55,7 +55,7 @@ function textOf(document: Document, name: string): string | null {
   return typeof value === 'string' && value !== '' ? plainText(value) : null
 }
 
-/** A title as text: the library has put in its marks already. */
+/** A title as plain text, because the library has already converted its marks. */
 function plainText(html: string): string {
   return html
     .replace(/<[^<>]*>/g, '')
@@ -65,7 +65,7 @@ function plainText(html: string): string {
     .replaceAll('&amp;', '&')
 }
 
-/** Titles of blocks are marked as such: they stand before code, tables and lists like headings that lead nowhere. */
+/** Marks block titles as strong text, so that they do not become headings without a section. */
 function strengthenTitles(html: string): string {
   const [first = '', ...rest] = html.split('<div class="title">')
   const parts = [first]
@@ -77,7 +77,7 @@ function strengthenTitles(html: string): string {
   return parts.join('')
 }
 
-/** What is asked of the nodes of a document; the library does not tell. */
+/** The node fields that are used; the library has no types for them. */
 interface AsciidocNode {
   readonly title: string
   readonly text: string
@@ -92,14 +92,14 @@ interface AsciidocNode {
   content(): Promise<string>
 }
 
-/** The HTML of Asciidoctor but for what it lays out with tables, numbers and signs, which would be read as such. */
+/** Asciidoctor's HTML without layout tables, generated numbers and icons, which would be read as content. */
 class PlainConverter extends Html5Converter {
   override async convert_admonition(node: AsciidocNode): Promise<string> {
     const title = node.hasTitle() ? node.title : String(node.getAttribute('textlabel'))
     return writeBox(String(node.getAttribute('name')), title, await node.content())
   }
 
-  /** Terms beside what is said about them are terms. */
+  /** Converts a horizontal description list like a normal one. */
   override async convert_dlist(node: AsciidocNode): Promise<string> {
     if (node.style === 'horizontal') node.style = null
     return super.convert_dlist(node)
@@ -130,14 +130,14 @@ class PlainConverter extends Html5Converter {
   override async convert_embedded(node: AsciidocNode): Promise<string> {
     const title = node.hasHeader() && !node.isNotitle() ? `<h1>${node.header.title}</h1>\n` : ''
     const content = await node.content()
-    // They are only known once the content is written.
+    // Footnotes are known only after the content has been converted.
     const notes = node.footnotes.map(
       ({ index, text }) => `<div class="footnote" id="_footnotedef_${index}">${text}</div>\n`,
     )
     return `${title}${content}\n${notes.join('')}`
   }
 
-  /** HTML that is passed on must not end what it stands in. */
+  /** Passthrough HTML must not close its surrounding elements. */
   override async convert_pass(node: AsciidocNode): Promise<string> {
     return `<div>${String(await super.convert_pass(node)).replaceAll('</article', '</div')}</div>`
   }

@@ -9,14 +9,14 @@ async function textOf(csv: string, path = 'data.csv'): Promise<string> {
   return converted.body.text
 }
 
-describe('values in rows', () => {
-  test('become a table with a header', async () => {
+describe('CSV rows', () => {
+  test('rows become a table with a header', async () => {
     expect(await textOf('name,size\nred,1\nblue,2\n')).toBe(
       '| name | size |\n| --- | --- |\n| red | 1 |\n| blue | 2 |\n',
     )
   })
 
-  test('are read with quotation marks, line breaks inside them and CRLF', async () => {
+  test('reads quoted values, line breaks inside them and CRLF', async () => {
     expect(await textOf('a,b\r\n"x, ""y""\nz",2\r\n')).toBe('| a | b |\n| --- | --- |\n| x, "y" z | 2 |\n')
   })
 
@@ -25,22 +25,22 @@ describe('values in rows', () => {
     ['a\tb\n1,5\t2\n', 'x.csv'],
     ['a\tb\n1,5\t2\n', 'x.tsv'],
     ['a|b\n1,5|2\n', 'x.csv'],
-  ])('are told apart by what separates them: %j', async (csv, path) => {
+  ])('detects the separator of %j', async (csv, path) => {
     expect(await textOf(csv, path)).toBe('| a | b |\n| --- | --- |\n| 1,5 | 2 |\n')
   })
 
-  test('that are short of some are filled up', async () => {
+  test('fills up rows that are too short', async () => {
     expect(await textOf('a,b,c\n1\n')).toContain('| 1 |  |  |')
   })
 
-  test('are text, whatever they look like', async () => {
+  test('treats every value as text', async () => {
     const text = await textOf('a,b\n<script>alert(1)</script>,*x* `y` snake_case\n')
     expect(text).toContain('| \\<script\\>alert(1)\\</script\\> | \\*x\\* \\`y\\` snake_case |')
   })
 })
 
 describe('limits', () => {
-  test('of rows and columns are said in words', async () => {
+  test('notes how many rows and columns were left out', async () => {
     const row = (length: number) => Array.from({ length }, (_, i) => `c${i}`).join(',')
     const long = await textOf(`a,b\n${'1,2\n'.repeat(DOCUMENT_LIMITS.rows + 5)}`)
     expect(long).toMatch(/^The first 10,000 of 10,005 rows are here\.\n\n\| a /)
@@ -50,20 +50,20 @@ describe('limits', () => {
     expect(wide).not.toContain('c256')
   })
 
-  test('of rows are lower where there are many columns', async () => {
+  test('the row limit is lower for tables with many columns', async () => {
     const width = 250
     const wide = await textOf(`${'a,'.repeat(width - 1)}b\n`.repeat(1010))
     expect(wide).toMatch(/^The first 1,000 of 1,009 rows are here\.\n/)
     expect(wide.trimEnd().split('\n')).toHaveLength(2 + 2 + DOCUMENT_LIMITS.cells / width)
   })
 
-  test('hold for a quotation mark that nothing closes, and for very many', async () => {
+  test('stays fast for an unclosed quotation mark, and for very many', async () => {
     expect(await textOf(`a,b\n"x,"${'y'.repeat(100_000)}`)).toContain('yyy')
     expect(await textOf(`a,b\n${'"'.repeat(300_001)},x\n`)).toContain('| a | b |')
     expect(await textOf(`a${','.repeat(300_000)}`)).toContain('of 300,001 columns')
   })
 
-  test('an empty file or one of bytes is refused', () => {
+  test('refuses an empty file and a binary file', () => {
     expect(() => convertCsv(encode(' \n'), 'x.csv')).toThrow('no text')
     expect(() => convertCsv(new Uint8Array([1, 0, 2]), 'x.csv')).toThrow('no text')
   })

@@ -5,10 +5,10 @@ import { type Convert, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { escapeMarkdown } from './markdown-text.ts'
 import { createDocument, readText } from './markup.ts'
 
-/** More of one cell is no value but a text of its own. */
+/** Length limit of a cell; a longer text is not a value. */
 const MAX_CELL = 2000
 
-/** Makes a table of values that are separated by commas, semicolons, bars or tabs. */
+/** Converts values separated by commas, semicolons, bars or tabs to a table. */
 export const convertCsv: Convert = (bytes, path) => {
   const text = readText(bytes)
   const { rows, count, columns } = parseRows(text, extensionOf(path) === 'tsv' ? '\t' : findSeparator(text))
@@ -20,11 +20,11 @@ export const convertCsv: Convert = (bytes, path) => {
   for (const row of shown) lines.push(writeRow(row, width))
   const notes = noteLimits(count - 1, shown.length, columns)
   const table = clipLines([...notes, ...lines])
-  // Its first line is no title.
+  // The first line is not a title.
   return createDocument(`${table}\n`, 'markdown', { title: baseName(path) || null })
 }
 
-/** The limits that the table has reached, in words. */
+/** Describes the limits that the table has reached. */
 function noteLimits(count: number, shown: number, columns: number): string[] {
   const notes: string[] = []
   if (count > shown) notes.push(`The first ${writeNumber(shown)} of ${countOf(count, 'row')} are here.`)
@@ -33,7 +33,7 @@ function noteLimits(count: number, shown: number, columns: number): string[] {
   return notes.length === 0 ? [] : [notes.join(' '), '']
 }
 
-/** Whole lines, as many as a document may have characters. */
+/** As many whole lines as fit into the character limit of a document. */
 function clipLines(lines: readonly string[]): string {
   let left: number = DOCUMENT_LIMITS.characters
   let end = 0
@@ -46,7 +46,7 @@ function writeRow(row: readonly string[], width: number): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** Values are text: what Markdown would take for markup gets a backslash. */
+/** Escapes a value, because it is text and not Markdown. */
 function writeCell(value: string): string {
   if (value === '') return ''
   return escapeMarkdown(clipText(value.trim(), MAX_CELL).replace(/\s+/g, ' '))
@@ -55,14 +55,14 @@ function writeCell(value: string): string {
 const SEPARATORS = [',', ';', '\t', '|']
 const LOOKED_AT = 10_000
 
-/** What separates values: the sign that stands most often in the first lines, outside quotation marks. */
+/** Detects the separator: the one that is most frequent in the first lines, outside quotation marks. */
 function findSeparator(text: string): string {
   const sample = text.slice(0, LOOKED_AT)
   let best = ','
   let most = 0
   for (const separator of SEPARATORS) {
     const [first = [], second = []] = parseRows(sample, separator).rows
-    // Rows that agree in their number of values say more than many values in one.
+    // Rows with the same number of values are a stronger sign than many values in one row.
     const score = first.length < 2 ? 0 : first.length + (first.length === second.length ? LOOKED_AT : 0)
     if (score > most) [best, most] = [separator, score]
   }
@@ -70,15 +70,15 @@ function findSeparator(text: string): string {
 }
 
 export interface Rows {
-  /** The header and as many rows as are written down. */
+  /** The header and the rows that are written. */
   readonly rows: readonly (readonly string[])[]
-  /** How many rows there are. */
+  /** Number of all rows. */
   readonly count: number
-  /** The most values in one of them. */
+  /** Largest number of values in a row. */
   readonly columns: number
 }
 
-/** Reads rows as RFC 4180 has them; a quotation mark inside a value without any around it stands for itself. */
+/** Parses RFC 4180 rows; a quotation mark inside an unquoted value is literal. */
 export function parseRows(text: string, separator: string): Rows {
   const rows: string[][] = []
   let count = 0
@@ -99,7 +99,7 @@ export function parseRows(text: string, separator: string): Rows {
 
 interface Row {
   readonly row: string[]
-  /** How many values it has; `row` holds no more than may be written down. */
+  /** Number of its values; `row` holds at most as many as are written. */
   readonly width: number
   readonly end: number
 }
@@ -118,7 +118,7 @@ function readRow(text: string, start: number, separator: string): Row {
 
 interface Value {
   readonly value: string
-  /** Where the separator or the end of the line is. */
+  /** Position of the separator or of the line end. */
   readonly end: number
 }
 

@@ -1,10 +1,10 @@
 /**
- * A file of another format than the web's as pages can be made of it. Whoever converts one reads what it says and nothing else: nothing
- * in it is run, no address in it is opened, and what it may cost is bounded by {@link DOCUMENT_LIMITS}.
+ * A document file converted to pages. A converter only reads content: it runs nothing, opens no address, and its cost is bounded by {@link
+ * DOCUMENT_LIMITS}.
  */
 export type Converted =
   | ({ readonly type: 'document' } & TextDocument)
-  /** It holds several pages, each with an address of its own; `title` is that of the whole, `detail` says what was left out. */
+  /** Several pages, each with its own address; `title` is that of the whole document, `detail` says what was left out. */
   | {
       readonly type: 'parts'
       readonly title: string | null
@@ -13,14 +13,14 @@ export type Converted =
     }
   | { readonly type: 'refused'; readonly reason: DocumentRefusal; readonly detail: string }
 
-/** Why there is no page in a document. */
+/** Why a document has no page. */
 export type DocumentRefusal = 'encrypted' | 'damaged' | 'too-large' | 'empty' | 'not-text'
 
-/** What a document says, and what it says about itself. */
+/** The content of a document and its metadata. */
 export interface TextDocument {
   readonly title: string | null
   readonly author: string | null
-  /** BCP 47, as the document gives it. */
+  /** BCP 47, as given in the document. */
   readonly language: string | null
   /** ISO 8601. */
   readonly modifiedAt: string | null
@@ -28,45 +28,45 @@ export interface TextDocument {
 }
 
 /**
- * Its content: Markdown, or HTML that is content alone. In HTML the `id` of a heading is the fragment that leads to it, and an element
- * with `data-mark` begins a place that has a fragment of its own, such as `page=12`; it stands between blocks.
+ * Content as Markdown or as HTML without page chrome. In HTML the `id` of a heading is its fragment. An element with `data-mark` between
+ * blocks starts a position with its own fragment, such as `page=12`.
  */
 export interface DocumentBody {
   readonly form: 'html' | 'markdown'
   readonly text: string
 }
 
-/** One page of several. */
+/** One of several pages. */
 export interface DocumentPart extends TextDocument {
-  /** What it is known by in its file, the same as long as it is the same part: `get-pets`, `chapter-3.xhtml`. No two parts share one. */
+  /** Stable and unique name within the file: `get-pets`, `chapter-3.xhtml`. */
   readonly name: string
 }
 
-/** Makes pages of one format. The path tells what the bytes do not. */
+/** Converts one format to pages. The path has information that the bytes lack. */
 export type Convert = (bytes: Uint8Array, path: string) => Promise<Converted> | Converted
 
-/** How much a document may be. What is larger is refused as `too-large`, or cut off where a reader would not miss it, and says so. */
+/** Limits of a document. A larger one is refused as `too-large`, or truncated with a note where a reader would not miss the rest. */
 export const DOCUMENT_LIMITS = {
-  /** Bytes of all its members together, once they are unpacked. */
+  /** Unpacked bytes of all members together. */
   unpackedBytes: 268_435_456,
   /** Members of its container. */
   members: 20_000,
-  /** Unpacked bytes of one member for each packed one, once it has a megabyte. */
+  /** Compression ratio of a member, checked from one megabyte on. */
   ratio: 200,
   /** Pages, slides or sheets. */
   pages: 10_000,
   /** Characters of the content. */
   characters: 20_000_000,
-  /** Rows and columns of a table that are written down. */
+  /** Rows and columns of a table that are written. */
   rows: 10_000,
   columns: 256,
-  /** Both together: a wide table has fewer rows. */
+  /** Cells of a table: a wide table has fewer rows. */
   cells: 250_000,
-  /** Elements inside each other. */
+  /** Nesting depth of elements. */
   depth: 200,
 } as const
 
-/** Says that a document cannot be read, and why. */
+/** A document that cannot be read, with the reason. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
   readonly reason: DocumentRefusal

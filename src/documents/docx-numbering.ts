@@ -1,22 +1,22 @@
 import type { XmlElement } from './xml-tree.ts'
 
 interface Level {
-  /** `decimal`, `bullet`, `lowerRoman`, …; `none` for one that shows nothing. */
+  /** `decimal`, `bullet`, `lowerRoman`, …; `none` for an item without a label. */
   readonly format: string
   readonly start: number
-  /** `%1.%2`: the numbers of this level and those above it. */
+  /** Template such as `%1.%2`, with the numbers of this level and those above it. */
   readonly text: string
 }
 
-/** What stands before a paragraph that belongs to a list. */
+/** The label before a paragraph of a list. */
 export interface ListLabel {
   readonly format: string
   readonly number: number
-  /** As it is shown: `2.1`, `b)`. */
+  /** As displayed: `2.1`, `b)`. */
   readonly text: string
 }
 
-/** Counts the items of lists as Word does: lists of one kind go on counting wherever they stand. */
+/** Counts list items as Word does: lists of the same kind continue counting across the document. */
 export class WordNumbering {
   readonly #lists = new Map<string, { readonly kind: string; readonly levels: ReadonlyMap<number, Level> }>()
   readonly #counts = new Map<string, number[]>()
@@ -32,12 +32,12 @@ export class WordNumbering {
       const overrides = [...list.elements('lvlOverride')]
       const levels = new Map(kinds.get(kind))
       for (const override of overrides) applyOverride(levels, override)
-      // One that begins anew counts for itself.
+      // A list with level overrides counts separately.
       this.#lists.set(id, { kind: overrides.length > 0 ? `list ${id}` : kind, levels })
     }
   }
 
-  /** Counts a paragraph; undefined when its list shows nothing, or there is none. */
+  /** Counts a paragraph; undefined when its list does not exist or shows no label. */
   next(id: string, level: number): ListLabel | undefined {
     const list = this.#lists.get(id)
     const own = list?.levels.get(level)
@@ -77,14 +77,14 @@ function readLevels(sources: Iterable<XmlElement>): Map<number, Level> {
   return levels
 }
 
-/** Longer ones would be repeated before every heading. */
+/** Length limit of a label, which is repeated before every heading. */
 const MAX_LABEL = 100
 
 function readCount(value: string): number {
   return /^\d{1,6}$/.test(value) ? Number(value) : 1
 }
 
-/** A number as lists show it. */
+/** Formats a number for a list. */
 export function writeNumber(number: number, format: string): string {
   switch (format) {
     case 'lowerLetter':

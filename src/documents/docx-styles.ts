@@ -1,10 +1,10 @@
 import { isCodeStyle, isFixedWidth, isTableHeadingStyle } from './office-blocks.ts'
 import type { XmlElement } from './xml-tree.ts'
 
-/** A style of a Word document, with what it takes from the one it is based on. */
+/** A style of a Word document, including what it inherits. */
 export interface WordStyle {
   readonly name: string
-  /** Level of a heading, 0 for the title; null for what is none. */
+  /** Level of a heading, 0 for the title; null when it is not a heading. */
   readonly heading: number | null
   readonly isCode: boolean
   readonly isContents: boolean
@@ -20,7 +20,7 @@ const PLAIN: WordStyle = {
   isTableHeading: false,
   numbering: null,
 }
-/** Styles that are based on each other in a circle end here. */
+/** Limit of the inheritance chain, which ends circular styles. */
 const MAX_CHAIN = 20
 
 /** The styles of a document by their ids. */
@@ -70,13 +70,13 @@ function headingOf(name: string): number | null {
   return level === undefined ? null : Number(level)
 }
 
-/** The level of a heading that a paragraph or a style gives itself. */
+/** The heading level set in the properties of a paragraph or style. */
 export function readOutline(properties: XmlElement | undefined): number | null {
   const value = Number(properties?.find('outlineLvl')?.attribute('val') ?? '9')
   return value >= 0 && value < 9 ? value + 1 : null
 }
 
-/** The list that a paragraph or a style belongs to. */
+/** The list set in the properties of a paragraph or style. */
 export function readNumbering(properties: XmlElement | undefined): WordStyle['numbering'] {
   const source = properties?.find('numPr')
   const id = source?.find('numId')?.attribute('val')

@@ -3,7 +3,7 @@ import { archive, convertWith, markdownOf, readSample } from '../../test/documen
 import { docx, docxParagraph as p, relation, relations } from '../../test/documents/written.ts'
 import { convertDocx } from './docx.ts'
 
-test('a document that LibreOffice wrote', async () => {
+test('converts a document written by LibreOffice', async () => {
   const converted = await convertWith(convertDocx, readSample('guide.docx'))
   expect(converted).toMatchObject({
     type: 'document',
@@ -66,8 +66,8 @@ Drawing of the tower from the sea
 `)
 })
 
-describe('what Word writes', () => {
-  test('headings by their styles, with the numbers that lists give them', async () => {
+describe('documents written by Word', () => {
+  test('recognises headings by their styles, with their list numbers', async () => {
     const styles = `<w:styles>
       <w:style w:styleId="H1"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="7"/></w:numPr></w:pPr></w:style>
       <w:style w:styleId="Mine"><w:name w:val="My part"/><w:basedOn w:val="H2"/></w:style>
@@ -97,7 +97,7 @@ describe('what Word writes', () => {
     ])
   })
 
-  test('lists that go on counting after something else', async () => {
+  test('lists continue counting after other content', async () => {
     const numbering = `<w:numbering><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="3"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl></w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="1"/></w:num><w:num w:numId="8"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num></w:numbering>`
     const item = (id: number) => `<w:numPr><w:ilvl w:val="0"/><w:numId w:val="${id}"/></w:numPr>`
     const body = p('three', item(7)) + p('between') + p('four', item(7)) + p('one', item(8)) + p('no list', item(9))
@@ -106,7 +106,7 @@ describe('what Word writes', () => {
     )
   })
 
-  test('links of both kinds, breaks and tabs, what is hidden and deleted', async () => {
+  test('converts both kinds of links, breaks and tabs, and drops hidden and deleted text', async () => {
     const field = (type: string) => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`
     const body = `<w:p>
       <w:hyperlink r:id="l"><w:r><w:t>link</w:t></w:r></w:hyperlink><w:r><w:tab/></w:r>
@@ -136,7 +136,7 @@ describe('hostile documents', () => {
     return converted.type === 'refused' ? `${converted.reason}: ${converted.detail}` : converted.type
   }
 
-  test('entities are not resolved, from wherever they come', async () => {
+  test('does not resolve entities, internal or external', async () => {
     const external =
       '<!DOCTYPE w:document [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:document><w:body><w:p><w:r><w:t>&e;</w:t></w:r></w:p></w:body></w:document>'
     expect(await refusalOf(docx('', { 'word/document.xml': external }))).toBe(
@@ -146,7 +146,7 @@ describe('hostile documents', () => {
     expect(await refusalOf(docx(p('x'), { 'word/styles.xml': laughs }))).toMatch(/^damaged: it defines entities/)
   })
 
-  test('relations that lead elsewhere lead nowhere', async () => {
+  test('ignores relations that lead out of the package', async () => {
     const elsewhere = relations(
       relation('s', 'styles', 'http://127.0.0.1:1/styles.xml', 'External'),
       relation('n', 'numbering', '../../../../etc/passwd'),
@@ -154,7 +154,7 @@ describe('hostile documents', () => {
     expect(await markdownOf(convertDocx, docx(p('text'), { 'word/_rels/document.xml.rels': elsewhere }))).toBe('text\n')
   })
 
-  test('elements deep in each other', async () => {
+  test('handles deeply nested elements', async () => {
     expect(await refusalOf(docx('<w:sdt>'.repeat(1000)))).toMatch(/^too-large: its elements stand/)
     const table = (inner: string) => `<w:tbl><w:tr><w:tc>${inner}</w:tc></w:tr></w:tbl>`
     let nested = p('deep')
@@ -162,7 +162,7 @@ describe('hostile documents', () => {
     expect(await markdownOf(convertDocx, docx(nested))).toBe('deep\n')
   })
 
-  test('what is cut off, empty, or something else', async () => {
+  test('refuses truncated, empty and other files', async () => {
     const whole = readSample('guide.docx')
     expect(await refusalOf(whole.subarray(0, 6000))).toBe('damaged: it is not a zip archive')
     expect(await refusalOf(new TextEncoder().encode('%PDF-1.7'))).toBe('damaged: it is not a zip archive')
@@ -176,7 +176,7 @@ describe('hostile documents', () => {
   })
 })
 
-test('a first row in the style of what names columns does so', async () => {
+test('a first row in a table heading style becomes the header', async () => {
   const styles = '<w:styles><w:style w:styleId="T"><w:name w:val="Table Heading"/></w:style></w:styles>'
   const row = (...cells: string[]) => `<w:tr>${cells.map((cell) => `<w:tc>${cell}</w:tc>`).join('')}</w:tr>`
   const naming = ['a', 'b'].map((text) => p(text, '<w:pStyle w:val="T"/>'))

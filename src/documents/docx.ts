@@ -18,27 +18,27 @@ import { documentOf } from './office-document.ts'
 import { OfficePackage } from './office-package.ts'
 import type { XmlElement } from './xml-tree.ts'
 
-/** Makes a page of a Word document. Comments, deleted and hidden text, headers and footers are left out. */
+/** Converts a Word document to a page, without comments, deleted and hidden text, headers and footers. */
 export function convertDocx(bytes: Uint8Array): Converted {
   const file = new OfficePackage(bytes)
   return documentOf(file.about, new WordReader(file).read())
 }
 
-/** What a paragraph gathers while it is read. */
+/** State of the paragraph that is being read. */
 interface Line {
   html: string
   text: string
-  /** Whether all of its text so far is in a font of fixed width. */
+  /** Whether all text so far is in a fixed-width font. */
   isFixed: boolean
-  /** What stands in frames that are anchored in it. */
+  /** Blocks in frames that are anchored in the paragraph. */
   readonly framed: OfficeBlock[]
 }
 
-/** A field whose code is being read, or whose result is. */
+/** A field whose code or result is being read. */
 interface Field {
   code: string
   isResult: boolean
-  /** Where its result begins in the line. */
+  /** Offset of its result in the line. */
   start: number
 }
 
@@ -50,7 +50,7 @@ class WordReader {
   readonly #notes = new OfficeNotes()
   readonly #noteSources = new Map<string, XmlElement>()
   #links: ReadonlyMap<string, { readonly target: string; readonly isExternal: boolean }>
-  /** 1 where a title stands above all headings. */
+  /** 1 when a title stands above all headings. */
   #below = 0
   #fields: Field[] = []
 
@@ -204,7 +204,7 @@ class WordReader {
     if (type !== 'end') return
     this.#fields.pop()
     const address = field.isResult ? linkIn(field.code) : undefined
-    // A field may have begun in a paragraph before.
+    // A field may have started in an earlier paragraph.
     if (address !== undefined && field.start <= line.html.length) {
       line.html = line.html.slice(0, field.start) + writeLink(line.html.slice(field.start), address)
     }
@@ -213,7 +213,7 @@ class WordReader {
   #readNote(id: string): string {
     const note = this.#noteSources.get(id)
     if (note === undefined) return ''
-    // Read once: a note that refers to itself would have no end.
+    // Read only once, because a note that refers to itself would recurse without end.
     this.#noteSources.delete(id)
     return this.#notes.add(writeBlocks(this.#readBlocks(note)))
   }
@@ -228,7 +228,7 @@ class WordReader {
     }
   }
 
-  /** Whether everything in a row is in the style of what names columns. */
+  /** Whether every paragraph of a row has a table heading style. */
   #isHeadingRow(row: XmlElement): boolean {
     const texts = [...row.descendants()].filter(({ name, text }) => name === 'p' && text.trim() !== '')
     const styles = texts.map((text) => this.#styles.get(text.find('pPr', 'pStyle')?.attribute('val')))
@@ -237,7 +237,7 @@ class WordReader {
 
   #readTable(table: XmlElement): string {
     const rows: OfficeRow[] = []
-    /** By their columns, cells that go on below. */
+    /** Cells that continue in the next row, by column. */
     const above = new Map<number, OfficeCell>()
     const look = table.find('tblPr', 'tblLook')
     const namesFirst =
@@ -268,10 +268,10 @@ class WordReader {
 }
 
 const BLOCK_FRAMES = new Set(['sdt', 'sdtContent', 'customXml', 'ins', 'moveTo', 'smartTag'])
-/** What holds no text of the paragraph it stands in: its properties, and what was deleted or moved elsewhere. */
+/** Elements without text of their paragraph: properties, and deleted or moved content. */
 const NO_RUNS = new Set(['pPr', 'del', 'moveFrom', 'sdtPr', 'sdtEndPr', 'customXmlPr', 'proofErr'])
 
-/** The text that an element of a run stands for; undefined for what is more than text. */
+/** The text of an element in a run; undefined when it is more than text. */
 function textOfChild(child: XmlElement): string | undefined {
   switch (child.name) {
     case 't':
@@ -294,7 +294,7 @@ function addText(line: Line, text: string, html: string, isFixed = false): void 
   if (!isFixed && text.trim() !== '') line.isFixed = false
 }
 
-/** Word writes what is new, and what older programs understand instead. */
+/** Chooses between Word's new content and its fallback for older programs. */
 function chooseContent(alternate: XmlElement): XmlElement {
   return alternate.find('Choice') ?? alternate.find('Fallback') ?? alternate
 }
@@ -304,7 +304,7 @@ function isOn(properties: XmlElement | undefined, name: string): boolean {
   return properties?.find(name) !== undefined && value !== '0' && value !== 'false' && value !== 'off'
 }
 
-/** The address in the code of a field: `HYPERLINK "https://a.example/"`. */
+/** The URL in a field code: `HYPERLINK "https://a.example/"`. */
 export function linkIn(code: string): string | undefined {
   return /^\s*HYPERLINK\s+"([^"]*)"/.exec(code)?.[1]
 }
@@ -315,7 +315,7 @@ function mathOf(math: XmlElement): string {
   return text
 }
 
-/** Elements of a name that do not stand in others of it. */
+/** Elements with this name that are not nested in another one. */
 function* outermost(parent: XmlElement, name: string): Generator<XmlElement, void, void> {
   for (const child of parent.elements()) {
     if (child.name === name) yield child

@@ -1,21 +1,21 @@
 import { escapeHtml } from '../core/html/escape.ts'
 import type { XmlElement } from './xml-tree.ts'
 
-/** A chapter as HTML that is content alone. */
+/** A chapter as HTML without page chrome. */
 export interface Chapter {
   readonly html: string
   /** Text of its first heading. */
   readonly heading: string | null
-  /** As the chapter gives it, where it does. */
+  /** The declared language of the chapter, if any. */
   readonly language: string | null
 }
 
-/** Elements that are left out with all they contain: what runs, is filled in, or is not text. */
+/** Elements that are dropped with their content: scripts, forms and media. */
 const LEFT_OUT = new Set(
   `script style template noscript iframe object embed applet form input button select textarea audio video canvas link meta base
   head title svg`.split(/\s+/),
 )
-/** Attributes that mean something without the book around them. */
+/** Attributes that keep their meaning outside of the book. */
 const KEPT = new Set([
   'id',
   'colspan',
@@ -32,7 +32,7 @@ const KEPT = new Set([
 const VOID = new Set(['br', 'hr', 'img', 'wbr', 'col'])
 const NAME = /^[a-z][a-z0-9]*$/
 
-/** Writes a chapter; undefined when there is no text in it. One without any heading gets the title it has in the contents. */
+/** Writes a chapter; undefined when it has no text. A chapter without a heading gets its title from the table of contents. */
 export function writeChapter(page: XmlElement, title: string | undefined): Chapter | undefined {
   const body = page.find('body') ?? page
   if (body.text.trim() === '' && !hasDescription(body)) return undefined
@@ -68,7 +68,7 @@ class ChapterWriter {
 
   #write(element: XmlElement): void {
     const { name } = element
-    // Formulas and whatever else is no HTML: what they say is enough.
+    // MathML and other non-HTML elements are reduced to their text.
     if (!NAME.test(name)) {
       this.writeChildren(element)
       return
@@ -88,13 +88,13 @@ function writeAttributes(element: XmlElement): string {
     if (value !== undefined) written += ` ${key}="${escapeHtml(value)}"`
   }
   const href = element.name === 'a' ? element.attribute('href') : undefined
-  // A link to another chapter is an address only inside of the book.
+  // A link to another chapter is valid only inside of the book.
   if (href !== undefined && /^(?:#|https?:|mailto:)/i.test(href)) written += ` href="${escapeHtml(href)}"`
   const role = ROLES.get(element.prefixed('type') ?? '') ?? element.attribute('role')
   return role === undefined ? written : `${written} role="${escapeHtml(role)}"`
 }
 
-/** What books call the things that HTML has roles for. */
+/** EPUB types and the ARIA roles that correspond to them. */
 const ROLES: ReadonlyMap<string, string> = new Map([
   ['noteref', 'doc-noteref'],
   ['footnote', 'doc-footnote'],

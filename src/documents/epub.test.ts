@@ -3,7 +3,7 @@ import { archive, convertWith, extract, readSample } from '../../test/documents/
 import { epub } from '../../test/documents/written.ts'
 import { convertEpub } from './epub.ts'
 
-test('a book: one part for each chapter with text, named by the table of contents', async () => {
+test('a book has one part per chapter with text, named by the table of contents', async () => {
   const converted = await convertWith(convertEpub, readSample('book.epub'))
   const parts = converted.type === 'parts' ? converted.parts : []
   expect(parts.map(({ body, ...about }) => about)).toEqual([
@@ -51,7 +51,7 @@ lamp --hold
   expect(summer?.markdown).toBe('# Summer\n\nIm Sommer bleibt die Lampe aus.\n')
 })
 
-test('older books have their contents in a file of its own, and name a chapter by the first that leads to it', async () => {
+test('older books have a separate table of contents, whose first link names a chapter', async () => {
   const ncx =
     '<ncx><navMap><navPoint><navLabel><text>First</text></navLabel><content src="a.xhtml"/><navPoint><navLabel><text>Inner</text></navLabel><content src="a.xhtml#x"/></navPoint></navPoint></navMap></ncx>'
   const converted = await convertWith(
@@ -61,7 +61,7 @@ test('older books have their contents in a file of its own, and name a chapter b
   expect(converted.type === 'parts' ? converted.parts.map(({ title }) => title) : []).toEqual(['First', 'Second'])
 })
 
-test('what runs or asks for something is dropped, and attributes cannot break out', async () => {
+test('drops scripts and external requests, and attributes cannot break out', async () => {
   const body = `<p onclick="run()" id="&quot;&gt;&lt;b" style="x">a<script>run()</script><iframe src="https://a.example/"/><a href="javascript:run()">b</a><img src="https://a.example/p.png" alt="A tower"/></p><form><p>fill in</p></form><svg><script>run()</script></svg>`
   const converted = await convertWith(convertEpub, epub({ 'a.xhtml': body }))
   expect(converted.type === 'parts' ? converted.parts[0]?.body.text : '').toBe(
@@ -69,7 +69,7 @@ test('what runs or asks for something is dropped, and attributes cannot break ou
   )
 })
 
-test('says why there is no page', async () => {
+test('explains why a book has no page', async () => {
   const encryption =
     '<encryption><EncryptedData><CipherData><CipherReference URI="b/a.xhtml"/></CipherData></EncryptedData></encryption>'
   expect(

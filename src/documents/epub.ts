@@ -6,7 +6,7 @@ import { lineIn, resolveMember } from './office-package.ts'
 import { parseXml, type XmlElement } from './xml-tree.ts'
 import { ZipMembers } from './zip-members.ts'
 
-/** Makes pages of a book: one for each of its chapters that holds text, in the order of reading. */
+/** Converts a book to pages: one for each chapter with text, in reading order. */
 export function convertEpub(bytes: Uint8Array): Converted {
   const book = new Book(new ZipMembers(bytes))
   const parts = book.read()
@@ -25,9 +25,9 @@ function describeLeft(left: readonly string[]): string {
 }
 
 interface Item {
-  /** The member it is. */
+  /** Path of the archive member. */
   readonly member: string
-  /** Its address in the package, as parts are named. */
+  /** Path relative to the package file, which names the part. */
   readonly href: string
   readonly type: string
   readonly properties: string
@@ -37,7 +37,7 @@ class Book {
   readonly #members: ZipMembers
   readonly #package: XmlElement
   readonly #items = new Map<string, Item>()
-  /** Chapters that cannot be read. */
+  /** Chapters that could not be read. */
   readonly left: string[] = []
 
   constructor(members: ZipMembers) {
@@ -95,7 +95,7 @@ class Book {
     return parts
   }
 
-  /** One chapter that is damaged is no reason to leave out the others, as long as there are any. */
+  /** Skips a damaged chapter as long as others are readable. */
   #chapter(member: string, href: string): XmlElement | undefined {
     try {
       return this.#xml(member)
@@ -106,7 +106,7 @@ class Book {
     }
   }
 
-  /** What is read one after the other; a table of contents is not. */
+  /** The chapters in reading order, without the table of contents. */
   #listChapters(): Item[] {
     const chapters: Item[] = []
     for (const reference of this.#package.find('spine')?.elements('itemref') ?? []) {
@@ -120,7 +120,7 @@ class Book {
     return chapters
   }
 
-  /** Names of chapters by their members, from the table of contents. The first that leads to one has its name. */
+  /** Titles of chapters by member, from the table of contents. The first link to a chapter wins. */
   #readTitles(): Map<string, string> {
     const titles = new Map<string, string>()
     const add = (file: string, target: string | undefined, text: string) => {
@@ -141,7 +141,7 @@ class Book {
     return titles
   }
 
-  /** Members that cannot be read. Fonts may be made unusable elsewhere, which hides no text. */
+  /** Encrypted members. Obfuscated fonts do not count, because they hide no text. */
   #listEncrypted(): Set<string> {
     const locked = new Set<string>()
     for (const element of this.#xml('META-INF/encryption.xml')?.descendants() ?? []) {
@@ -156,7 +156,7 @@ class Book {
   }
 }
 
-/** The links of the table of contents, not those of lists of pages and landmarks beside it. */
+/** The links of the table of contents, without page lists and landmarks. */
 function* contentsIn(page: XmlElement | undefined): Generator<XmlElement, void, void> {
   for (const nav of page?.descendants() ?? []) {
     if (nav.name !== 'nav' || !/\btoc\b/.test(nav.attribute('type') ?? '')) continue

@@ -15,11 +15,11 @@ test.each([
   ['lamp.txt', '= Lamp\n\nSee link:other.html[the other].\n', 'AsciiDoc'],
   ['readme.txt', 'Lamp\n====\n\nSee https://example.com/ [1]\n', undefined],
   ['readme.txt', 'See xref:other[here].\n', undefined],
-])('%s with %j is a %s', (path, text, name) => {
+])('the format of %s with %j is %s', (path, text, name) => {
   expect(formatOf(path, bytes(text))?.name).toBe(name)
 })
 
-test('a packed page of the manual is looked into, and a packed log is none', () => {
+test('recognises a compressed manual page by its content, but not a compressed log', () => {
   const page = gzipSync(`.TH LAMP 1\n${'lamp '.repeat(10_000)}`)
   expect(formatOf('lamp.1.gz', page)?.name).toBe('man page')
   expect(formatOf('lamp.1.gz', page.subarray(0, 60))?.name).toBe('man page')

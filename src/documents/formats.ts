@@ -2,14 +2,14 @@ import { constants, gunzipSync } from 'node:zlib'
 import { baseName, extensionOf } from '../core/text/path.ts'
 import { type Convert, type Converted, DocumentError } from './document.ts'
 
-/** A format that pages can be made of. */
+/** A document format that can be converted to pages. */
 export interface Format {
   readonly name: string
   readonly extensions: string
   readonly mediaTypes: readonly string[]
-  /** `binary` formats have signatures; the links of `markup`, which people write by hand, lead to pages as those of Markdown do. */
+  /** `binary` formats have signatures. Links in `markup`, which people write by hand, lead to pages as in Markdown. */
   readonly form: 'binary' | 'markup' | 'data'
-  /** Loaded with the first file of the format: most libraries have none. */
+  /** Loaded with the first file of the format, because most libraries have none. */
   readonly load: () => Promise<Convert>
 }
 
@@ -89,7 +89,7 @@ const FORMATS: readonly Format[] = [
   {
     name: 'Org',
     extensions: 'org',
-    // The last is what lists of types have for the ending, which was another program's.
+    // Type databases have the last one for this extension, which was another program's.
     mediaTypes: ['text/org', 'text/x-org', 'application/vnd.lotus-organizer'],
     form: 'markup',
     load: async () => (await import('./org.ts')).convertOrg,
@@ -132,26 +132,26 @@ const BY_MEDIA_TYPE: ReadonlyMap<string, Format> = new Map(
   [...FORMATS, MAN, OPENAPI].flatMap((format) => format.mediaTypes.map((type) => [type, format] as const)),
 )
 
-/** `printf.3`, `git-log.1.gz`, `perlfunc.1p`: a name, and the section of the manual it stands in. */
+/** `printf.3`, `git-log.1.gz`, `perlfunc.1p`: a name and its manual section. */
 const MAN_PAGE = /^[^.].*\.[1-9](?:[a-z]{1,4})?(?:\.gz)?$/
 const PACKED_MAN_PAGE = /^[^.].*\.[1-9](?:[a-z]{1,4})?\.gz$/
-/** How pages of the manual begin: with a comment or a request. */
+/** Start of a manual page: a comment or a request. */
 const TROFF = /^\s*[.'](?:\\"|(?:TH|Dd|so|de|ds|nr|ie|if|ig)\s)/
-/** How texts in AsciiDoc begin: with a title, often underlined. */
+/** Start of an AsciiDoc text: a title, often underlined. */
 const ASCIIDOC_TITLE = /^\s*(?:= \S.*|\S.*\r?\n={4,}[ \t]*)\r?\n/
-/** What no other text has: the name of a block, a condition, a macro with brackets. */
+/** Marks that only AsciiDoc has: a block name, a condition, a macro with brackets. */
 const ASCIIDOC_MARK =
   /^\[(?:verse|quote|source|listing|abstract|horizontal|NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\]\s*$|^(?:ifn?def|include)::\S|\b(?:link|linkgit|xref|mailto|https?):[^\s[\]]+\[/m
-/** What these hold is looked at: most JSON and YAML describes no interface. */
+/** Extensions of files whose content is checked, because most JSON and YAML is not OpenAPI. */
 const MAY_BE_OPENAPI = new Set(['json', 'yaml', 'yml'])
-/** By the key of the description that says its version, with room for a licence in front of it. */
+/** The version key of a description, after an optional licence comment. */
 const OPENAPI_KEY = /^[\s{]*(?:#.*\s*)*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.\d/m
 const LOOKED_AT = 4096
 const MOST_UNPACKED = 2 ** 22
-/** Signatures have the ending of AsciiDoc, too. */
+/** PGP signatures share the extension `.asc` with AsciiDoc. */
 const SIGNATURE = /^-----BEGIN PGP /
 
-/** The format of a file that pages are made of otherwise than line by line; undefined for all others. */
+/** The format of a file that needs a converter; undefined for all others. */
 export function formatOf(path: string, bytes: Uint8Array): Format | undefined {
   const beginning = PACKED_MAN_PAGE.test(baseName(path)) ? unpackBeginning(bytes) : beginningOf(bytes)
   const named = formatOfName(path, beginning)
@@ -161,38 +161,38 @@ export function formatOf(path: string, bytes: Uint8Array): Format | undefined {
   return MAY_BE_OPENAPI.has(extension) ? formatOfText(beginning) : undefined
 }
 
-/** Many write AsciiDoc into files of plain text, Git's own documentation among them. */
+/** Many projects, including Git, write AsciiDoc in plain text files. */
 function isAsciidoc(beginning: string): boolean {
   return ASCIIDOC_TITLE.test(beginning) && ASCIIDOC_MARK.test(beginning)
 }
 
-/** The first characters of what was packed. */
+/** The first characters of compressed bytes. */
 function unpackBeginning(bytes: Uint8Array): string {
   try {
-    // What is cut off is enough.
+    // A truncated stream is enough for the start.
     const some = gunzipSync(bytes.subarray(0, 4 * LOOKED_AT), {
       finishFlush: constants.Z_SYNC_FLUSH,
       maxOutputLength: MOST_UNPACKED,
     })
     return beginningOf(some)
   } catch (error) {
-    // What cannot be unpacked says nothing.
+    // Bytes that cannot be decompressed have no format.
     if (error instanceof Error && 'code' in error) return ''
     throw error
   }
 }
 
-/** The first characters of bytes, as far as they are looked at. */
+/** The first characters of bytes, as many as detection needs. */
 export function beginningOf(bytes: Uint8Array): string {
   return new TextDecoder('latin1').decode(bytes.subarray(0, LOOKED_AT))
 }
 
-/** The format of a text that says itself what it is. */
+/** The format of a text that identifies itself. */
 export function formatOfText(beginning: string): Format | undefined {
   return OPENAPI_KEY.test(beginning) ? OPENAPI : undefined
 }
 
-/** The format that the name of a file says, unless it begins like something else. A manual page is known by its folder, too. */
+/** The format by file name, unless the content starts like something else. Manual pages are also recognised by their folder. */
 export function formatOfName(path: string, beginning = ''): Format | undefined {
   if (SIGNATURE.test(beginning)) return undefined
   const known = BY_EXTENSION.get(extensionOf(path)) ?? formatOfSource(path)
@@ -201,30 +201,30 @@ export function formatOfName(path: string, beginning = ''): Format | undefined {
   return isManual && MAN_PAGE.test(baseName(path)) ? MAN : undefined
 }
 
-/** `tutorial.rst.txt`: what Sphinx puts beside its pages. */
+/** `tutorial.rst.txt`: sources that Sphinx publishes beside its pages. */
 function formatOfSource(path: string): Format | undefined {
   if (extensionOf(path) !== 'txt') return undefined
   const format = BY_EXTENSION.get(extensionOf(path.slice(0, -'.txt'.length)))
   return format?.form === 'binary' ? undefined : format
 }
 
-/** Whether a file has a format that is known by its name. */
+/** Whether a file name has a known document format. */
 export function isDocumentName(path: string): boolean {
   return BY_EXTENSION.has(extensionOf(path)) || PACKED_MAN_PAGE.test(baseName(path))
 }
 
-/** Whether a page of a tree was made of a document. One of several that a file holds has its name behind that of the file. */
+/** Whether a page of a folder was made from a document. One of several pages of a file has its name after that of the file. */
 export function isDocumentPage(key: string): boolean {
   const file = key.slice(0, Math.max(0, key.lastIndexOf('#')))
   return formatOfName(key) !== undefined || formatOfName(file) !== undefined || MAY_BE_OPENAPI.has(extensionOf(file))
 }
 
-/** The format of an answer, by its media type. */
+/** The format of a response by its media type. */
 export function formatOfType(mediaType: string): Format | undefined {
   return BY_MEDIA_TYPE.get(mediaType)
 }
 
-/** Makes pages of a document. Whatever is wrong with it becomes a refusal that says so. */
+/** Converts a document to pages. Every failure becomes a refusal with its reason. */
 export async function convertDocument({ name, load }: Format, bytes: Uint8Array, path: string): Promise<Converted> {
   const convert = await load()
   try {

@@ -1,12 +1,12 @@
 import { isBlank } from '../core/text/lines.ts'
 
-/* How far lines are indented, which several formats tell their blocks apart by. */
+/* Indentation of lines, which structures the blocks of several formats. */
 
 export function indentOf(line: string): number {
   return line.length - line.trimStart().length
 }
 
-/** The smallest indent of lines that are not blank. */
+/** The smallest indentation of non-blank lines. */
 export function leastIndent(lines: readonly string[]): number {
   let least = Number.POSITIVE_INFINITY
   for (const line of lines) if (!isBlank(line)) least = Math.min(least, indentOf(line))

@@ -21,8 +21,8 @@ const PAGE = [
   'Zero.',
 ].join('\n')
 
-describe('a page of the manual', () => {
-  test('has its name and date, and sections', async () => {
+describe('a manual page', () => {
+  test('a manual page has a name, a date and sections', async () => {
     const { about, markdown, sections } = await showDocument(convertMan, PAGE, 'usr/share/man/de/man1/ls.1')
     expect(about).toEqual({ title: 'ls(1)', author: null, language: 'de', modifiedAt: '2024-05-01' })
     expect(markdown).toBe(
@@ -31,38 +31,38 @@ describe('a page of the manual', () => {
     expect(sections[0]?.children.map(({ anchor }) => anchor)).toEqual(['name', 'description'])
   })
 
-  test('may be compressed', async () => {
+  test('a manual page may be compressed', async () => {
     const { about } = await showDocument(convertMan, gzipSync(PAGE), 'man1/ls.1.gz')
     expect(about.title).toBe('ls(1)')
   })
 
-  test('that only names another one says which', () => {
+  test('a page that only includes another is refused with its name', () => {
     expect(() => convertMan(new TextEncoder().encode('.so man1/bash.1\n'), 'man1/sh.1')).toThrow('man1/bash.1')
   })
 
-  test('that is damaged or would be very large is refused', () => {
+  test('a damaged or excessively large page is refused', () => {
     expect(() => convertMan(gzipSync(PAGE).subarray(0, 50), 'man1/ls.1.gz')).toThrow('cannot be unpacked')
     const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, 'a'))
     expect(() => convertMan(bomb, 'man1/ls.1.gz')).toThrow('too large')
   })
 })
 
-describe('macros of man', () => {
-  test('fonts', async () => {
+describe('man macros', () => {
+  test('converts fonts', async () => {
     expect(await show('.B bold words', '.I file', '.BR ls (1),', '.B', 'next line')).toBe(
       '**bold words** *file* **ls**(1), **next line**',
     )
     expect(await show(String.raw`a \fIb\fP c \f(CWd\fR \(em \[u00E9] \(aq\e\&x`)).toBe("a *b* c `d` — é '\\x")
   })
 
-  test('lists of terms, bullets and numbers, also in each other', async () => {
+  test('converts lists of terms, bullets and numbers, also nested', async () => {
     expect(await show('.TP', '.B \\-x', 'One.', '.TQ', '.B \\-y', 'Two.')).toBe('**-x**\n\nOne.\n\n**-y**\n\nTwo.')
     expect(await show(String.raw`.IP \(bu 2`, 'a', '.RS', '.IP 1. 4', 'inside', '.RE', '.IP \\(bu', 'b')).toBe(
       '- a\n  1. inside\n- b',
     )
   })
 
-  test('terms of programs that write pages', async () => {
+  test('converts the term macros of page generators', async () => {
     const lines = ['.PP', '\\-\\-all', '.RS 4', 'All of it.', '.RE', '.PP', '\\-\\-one', '.RS 4', 'One.', '.RE']
     expect(await show(...lines)).toBe('**--all**\n\nAll of it.\n\n**--one**\n\nOne.')
     const bullet = [
@@ -79,14 +79,14 @@ describe('macros of man', () => {
     expect(await show(...bullet, '.sp', ...bullet)).toBe('- Item.\n- Item.')
   })
 
-  test('code', async () => {
+  test('converts code', async () => {
     expect(await show('Do:', '.nf', String.raw`\fBint\fR a;`, '', '  b', '.fi', 'End.')).toBe(
       'Do:\n\n```\nint a;\n\n  b\n```\n\nEnd.',
     )
     expect(await show('.EX', 'x', '.EE')).toBe('```\nx\n```')
   })
 
-  test('tables', async () => {
+  test('converts tables', async () => {
     const lines = [
       '.TS',
       'allbox tab(:);',
@@ -103,13 +103,13 @@ describe('macros of man', () => {
     expect(await show(...lines)).toBe('| Name | Size |\n| --- | --- |\n| a | two **words** |\n\nEnd.')
   })
 
-  test('links', async () => {
+  test('converts links', async () => {
     expect(await show('.UR https://example.org/', 'the site', '.UE .')).toContain('](https://example.org/)')
   })
 })
 
 describe('roff', () => {
-  test('macros, strings and conditions of the page itself', async () => {
+  test('evaluates macros, strings and conditions that the page defines', async () => {
     const lines = [
       '.de XX',
       '.B \\\\$1',
@@ -127,7 +127,7 @@ describe('roff', () => {
     expect(await show('.ig', 'hidden', '..', 'shown\\', ' line')).toBe('shown line')
   })
 
-  test('that calls itself or grows without end is refused', async () => {
+  test('refuses macros that recurse or grow without end', async () => {
     await expect(show('.de a', '.a', '.a', '..', ...Array<string>(500).fill('.a'))).rejects.toThrow('too many lines')
     const strings = ['a', 'b', 'c'].map((name, i) => `.ds ${name} ${`\\*${'bcd'[i]}`.repeat(1000)}`)
     await expect(show(...strings, '.ds d x', '\\*a')).rejects.toThrow('too much text')
@@ -135,7 +135,7 @@ describe('roff', () => {
   })
 
   test.each(['\\f', '\\h', "\\h'", '\\[', '.if n \\{\n', '.RS\n', '.TS\n', '\\', '.BR a b '])(
-    'takes no longer for many of %j',
+    'takes linear time for many of %j',
     async (part) => {
       const { markdown } = await showDocument(convertMan, `Text\n${part.repeat(3000)}`, 'man1/x.1')
       expect(markdown).toContain('Text')
@@ -143,8 +143,8 @@ describe('roff', () => {
   )
 })
 
-describe('macros of mdoc', () => {
-  test('say what words are', async () => {
+describe('mdoc macros', () => {
+  test('mdoc macros mark words by their meaning', async () => {
     const { about, markdown } = await showDocument(
       convertMan,
       [
@@ -201,7 +201,7 @@ describe('macros of mdoc', () => {
   })
 })
 
-test('an address and its words are read as text is', async () => {
+test('roff escapes in an address and its label are resolved', async () => {
   const markdown = await show('.TH X 1', '.SH SEE ALSO', '.URL https://example.org/util\\-linux util\\-linux .')
   expect(markdown).toContain('[util-linux](https://example.org/util-linux).')
 })

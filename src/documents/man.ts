@@ -12,13 +12,13 @@ import { RoffReader } from './man/roff.ts'
 import { TextReader } from './man/text.ts'
 import { Anchors, createDocument, readText } from './markup.ts'
 
-/** Makes HTML of a page of the manual, which may be compressed. Pages that only name another one are refused with its name. */
+/** Converts a manual page, which may be compressed, to HTML. A page that only includes another is refused with the name of that page. */
 export const convertMan: Convert = (bytes, path) => {
   const lines = splitLines(readText(isCompressed(bytes) ? unpack(bytes) : bytes))
   const flow = new Flow()
   const facts: PageFacts = { name: '', section: '', date: '' }
   const isMdoc = lines.some((line) => /^\.\s*D[dt]\b/.test(line))
-  // The macros read on in the lines, and the lines know which macros there are.
+  // Macros read lines, and lines depend on the known macros, so both refer to each other.
   const reader: RoffReader = new RoffReader(lines, (name) => macros.isKnown(name))
   const parts = { reader, text: new TextReader(), flow, anchors: new Anchors(), facts }
   const macros = isMdoc ? createMdocMacros(parts) : createManMacros(parts)
@@ -32,7 +32,7 @@ export const convertMan: Convert = (bytes, path) => {
     )
   }
   const title = titleOf(facts, path)
-  // Translations stand in folders of their own: `man/pt_BR/man1/ls.1`.
+  // Translations have their own folders: `man/pt_BR/man1/ls.1`.
   const language = /(?:^|\/)man\/([a-z]{2,3}(?:_[A-Z]{2})?)\/man\d/.exec(path)?.[1]?.replace('_', '-') ?? null
   const about = { title, language, modifiedAt: parseDate(facts.date) }
   return createDocument(`<h1>${escapeHtml(title)}</h1>\n${body}`, 'html', about)
@@ -55,7 +55,7 @@ function unpack(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** `ls(1)`: in the case of the file's name, for most pages write theirs in capitals. */
+/** `ls(1)`: in the case of the file name, because most pages write their title in capitals. */
 function titleOf({ name, section }: PageFacts, path: string): string {
   const file = baseName(path).replace(/\.gz$/, '')
   const dot = file.lastIndexOf('.')

@@ -3,7 +3,7 @@ import { splitLines } from '../core/text/lines.ts'
 
 /* Small pieces of Markdown that several converters write. */
 
-/** A fence that its code cannot close. */
+/** Writes a code block with a fence that the code cannot close. */
 export function writeFence(code: string, language: string): string {
   let fence = '```'
   for (const [, run = ''] of code.matchAll(/^ {0,3}(`{3,})/gm)) if (run.length >= fence.length) fence = `${run}\``
@@ -11,7 +11,7 @@ export function writeFence(code: string, language: string): string {
   return `${fence}${name}\n${code}\n${fence}`
 }
 
-/** Markdown whose last fence is closed, so that what follows it is no part of that. */
+/** Closes the last open fence, so that following text is not part of it. */
 export function closeFences(text: string): string {
   let fence: Fence | undefined
   for (const line of splitLines(text)) {
@@ -21,7 +21,7 @@ export function closeFences(text: string): string {
   return fence === undefined ? text : `${text}\n${fence.marker}`
 }
 
-/** Text in a cell of a table: on one line, with its bars escaped. */
+/** Text of a table cell: on one line, with escaped bars. */
 export function writeCellText(text: string): string {
   return text
     .trim()
@@ -29,10 +29,10 @@ export function writeCellText(text: string): string {
     .replace(/(?<!\\)\|/g, '\\|')
 }
 
-/** Most values of tables have no sign of these. */
+/** Most values of tables contain none of these characters. */
 const MARKS = /[\\`*[\]<>|~_]/
 
-/** Text that is to stand in Markdown as it is: `snake_case` is no emphasis, other marks get a backslash. */
+/** Escapes text so that Markdown shows it literally: `snake_case` is not emphasis, other marks get a backslash. */
 export function escapeMarkdown(text: string): string {
   if (!MARKS.test(text)) return text
   return text.replace(/[\\`*[\]<>|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')

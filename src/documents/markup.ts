@@ -5,14 +5,14 @@ import { isBinary } from '../core/text/decode.ts'
 import { clipText } from '../core/text/lines.ts'
 import { DOCUMENT_LIMITS, DocumentError, type TextDocument } from './document.ts'
 
-/* What the converters of text formats have in common: reading the text, and writing HTML that says nothing else. */
+/* Shared parts of the text converters: reading the text and writing clean HTML. */
 
-/** The text of a file, at most as long as a document may be. */
+/** The text of a file, up to the length limit of a document. */
 export function readText(bytes: Uint8Array, most: number = DOCUMENT_LIMITS.characters): string {
   if (isBinary(bytes)) throw new DocumentError('not-text', 'it holds bytes that are no text')
-  // No encoding takes more than four bytes for a character.
+  // No encoding uses more than four bytes per character.
   if (bytes.length > 4 * most) throw tooLong(most)
-  // The mark of byte order counts as a space, which it is not inside a word.
+  // A byte order mark inside a word would count as a space.
   const text = decodePlain(bytes, '').replaceAll('\ufeff', '')
   if (text.length > most) throw tooLong(most)
   if (text.trim() === '') throw new DocumentError('empty', 'it holds no text')
@@ -23,7 +23,7 @@ function tooLong(most: number): DocumentError {
   return new DocumentError('too-large', `it has more than ${writeNumber(most)} characters`)
 }
 
-/** A document without what a format does not say about itself. */
+/** Creates a document with null for all metadata that is not given. */
 export function createDocument(
   text: string,
   form: 'html' | 'markdown',
@@ -34,49 +34,49 @@ export function createDocument(
   return { type: 'document', title, author, language, modifiedAt, body: { form, text } }
 }
 
-/** A block of code; the language may be unknown. */
+/** A code block; the language may be unknown. */
 export function writeCode(code: string, language = ''): string {
   const name = /^[\w+#.-]{1,30}$/.test(language) ? ` class="language-${language}"` : ''
   return `<pre><code${name}>${escapeHtml(code)}</code></pre>\n`
 }
 
-/** A box that tells the reader to mind something. `kind` is one word that names it: note, tip, warning. */
+/** An admonition box. `kind` is one word: note, tip, warning. */
 export function writeBox(kind: string, title: string, html: string): string {
   return `<div class="admonition ${escapeHtml(kind)}"><p class="admonition-title">${title}</p>\n${html}</div>\n`
 }
 
-/** How addresses begin that can be opened from anywhere. */
+/** Schemes of URLs that can be opened from anywhere. */
 const OPENABLE = /^(?:https?|ftps?|mailto|tel|news|irc|git|ssh|doi):/i
 
-/** Whether an address can be opened from anywhere: one of a file, or a relative one, cannot. */
+/** Whether a URL can be opened from anywhere; a file or relative URL cannot. */
 export function isOpenable(address: string): boolean {
   return OPENABLE.test(address.trim())
 }
 
-/** An address that a link may lead to; '' for one that would run something. */
+/** A URL that is safe as a link target; '' for one that would run code. */
 export function safeAddress(address: string): string {
   const plain = address.trim()
   return /^[a-z][a-z\d+.-]*:/i.test(plain) && !isOpenable(plain) && !/^file:/i.test(plain) ? '' : plain
 }
 
-/** A link with text that is HTML already. */
+/** A link whose text is already HTML. */
 export function writeLink(address: string, html: string): string {
   const safe = safeAddress(address)
   return safe === '' ? html : `<a href="${escapeHtml(safe)}">${html}</a>`
 }
 
-/** The mark that leads to a note. */
+/** The reference to a footnote. */
 export function writeNoteMark(id: string, shown: string): string {
   return `<a class="footnote-reference" href="#${escapeHtml(id)}">${escapeHtml(shown)}</a>`
 }
 
 const MAX_ANCHOR = 80
 
-/** Gives every heading a fragment that no other one has. */
+/** Gives every heading a unique fragment. */
 export class Anchors {
   readonly #given = new Map<string, number>()
 
-  /** By the words of a title: `Getting started` → `getting-started`. */
+  /** Creates a fragment from the words of a title: `Getting started` → `getting-started`. */
   create(title: string): string {
     const words = clipText(title, MAX_ANCHOR)
       .toLowerCase()
@@ -85,11 +85,11 @@ export class Anchors {
     return this.claim(words === '' ? 'section' : words)
   }
 
-  /** By a name that the document itself gives. */
+  /** Claims a name that the document itself gives. */
   claim(name: string): string {
     const count = (this.#given.get(name) ?? 0) + 1
     this.#given.set(name, count)
-    // Another number would be taken by a title that ends in it.
+    // Claims the numbered name too, because a title may end in that number.
     return count === 1 ? name : this.claim(`${name}-${count}`)
   }
 }
@@ -101,7 +101,7 @@ export interface Cell {
   readonly rows?: number
 }
 
-/** A table; its first rows may be the header. Rows and cells beyond the limits are left out, and a line says how many there were. */
+/** A table whose first rows may be the header. Rows and cells beyond the limits are dropped, and a line says how many there were. */
 export function writeTable(rows: readonly (readonly Cell[])[], headerRows: number, caption = ''): string {
   const parts = ['<table>']
   if (caption !== '') parts.push(`<caption>${caption}</caption>`)
@@ -117,14 +117,14 @@ export function writeTable(rows: readonly (readonly Cell[])[], headerRows: numbe
   return parts.join('\n')
 }
 
-/** One cell of a row, as the element of a name. */
+/** A cell of a row as the given element. */
 export function writeCell({ html, columns = 1, rows = 1 }: Cell, name: string): string {
   const wide = columns > 1 ? ` colspan="${columns}"` : ''
   const high = rows > 1 ? ` rowspan="${rows}"` : ''
   return `<${name}${wide}${high}>${html}</${name}>`
 }
 
-/** The one paragraph that HTML consists of, without its tags; other HTML as it is. */
+/** Removes the tags of HTML that is a single paragraph; returns other HTML unchanged. */
 export function unwrapParagraph(html: string): string {
   const inner = html.trim()
   if (!inner.startsWith('<p>') || !inner.endsWith('</p>') || inner.indexOf('<p', 1) > 0) return inner

@@ -13,8 +13,8 @@ const python = { kernelspec: { language: 'python' }, language_info: { name: 'pyt
 const code = (source: string, outputs: unknown[] = []) => ({ cell_type: 'code', source, outputs })
 const markdown = (source: string | string[]) => ({ cell_type: 'markdown', source })
 
-describe('cells', () => {
-  test('of text stay as they are, of code stand in fences with the language of the kernel', async () => {
+describe('notebook cells', () => {
+  test("text cells stay unchanged, and code cells become fences with the kernel's language", async () => {
     const cells = [markdown(['# Fit\n', '\n', 'A *line*.\n']), code('import numpy as np\nnp.ones(3)')]
     const { body } = await read({ nbformat: 4, metadata: python, cells })
     expect(body).toEqual({
@@ -23,7 +23,7 @@ describe('cells', () => {
     })
   })
 
-  test('tell of a title and authors', async () => {
+  test('the title and the authors are read', async () => {
     const metadata = { title: 'Fit', authors: [{ name: 'Ada' }, { name: 'Grace' }, {}] }
     const document = await read({ metadata, cells: [code('1')] })
     expect(document).toMatchObject({ title: 'Fit', author: 'Ada, Grace' })
@@ -36,7 +36,7 @@ describe('cells', () => {
     })
   })
 
-  test('of version 3 are in worksheets', async () => {
+  test('version 3 cells are read from worksheets', async () => {
     const cells = [
       { cell_type: 'heading', level: 2, source: ['Old'] },
       { cell_type: 'code', language: 'julia', input: ['f(x)'], outputs: [{ output_type: 'pyout', text: ['3'] }] },
@@ -45,18 +45,18 @@ describe('cells', () => {
     expect(body.text).toBe('## Old\n\n```julia\nf(x)\n```\n\nOutput:\n\n```\n3\n```\n')
   })
 
-  test('cannot get out of their fences', async () => {
+  test('cells cannot break out of their fences', async () => {
     const { body } = await read({ cells: [markdown('```js\nopen'), code('x = """\n````\n"""'), markdown('after')] })
     expect(body.text).toBe('```js\nopen\n```\n\n`````\nx = """\n````\n"""\n`````\n\nafter\n')
   })
 
-  test('that another program reads are in its language', async () => {
+  test('a cell for another program has its language', async () => {
     expect((await read({ metadata: python, cells: [code('%%bash\nls')] })).body.text).toContain('```bash\n%%bash\nls')
   })
 })
 
-describe('outputs', () => {
-  test('are kept as text, without colours and lines that were written over', async () => {
+describe('notebook outputs', () => {
+  test('outputs are kept as text, without colours and overwritten lines', async () => {
     const outputs = [
       { output_type: 'stream', name: 'stdout', text: ['10 %\r', '100 %\n', '\u001b[31mred\u001b[0m\n'] },
       { output_type: 'execute_result', data: { 'text/plain': ['array([1.])'], 'text/html': '<b>table</b>' } },
@@ -66,7 +66,7 @@ describe('outputs', () => {
     expect(body.text).toBe('```\ngo()\n```\n\nOutput:\n\n```\n100 %\nred\narray([1.])\nValueError: no\n```\n')
   })
 
-  test('that a stream wrote in pieces are one text', async () => {
+  test('pieces of a stream are joined into one text', async () => {
     const piece = (text: string, name = 'stdout') => ({ output_type: 'stream', name, text })
     const { body } = await read({
       cells: [code('go()', [piece('1\n'), piece('2'), piece('3\n'), piece('no', 'stderr')])],
@@ -74,7 +74,7 @@ describe('outputs', () => {
     expect(body.text).toContain('```\n1\n23\nno\n```')
   })
 
-  test('that are HTML, scripts or pictures are left out', async () => {
+  test('HTML, scripts and images are dropped', async () => {
     const data = {
       'text/html': '<script>steal()</script>',
       'application/javascript': 'steal()',
@@ -84,7 +84,7 @@ describe('outputs', () => {
     expect((await read({ cells })).body.text).toBe('```\nshow()\n```\n\nchart here\n')
   })
 
-  test('are cut where they are long', async () => {
+  test('long outputs are truncated', async () => {
     const outputs = [{ output_type: 'stream', text: 'x'.repeat(50_000) }]
     const { body } = await read({ cells: [code('log()', outputs)] })
     expect(body.text.length).toBeLessThan(5000)
@@ -92,13 +92,13 @@ describe('outputs', () => {
   })
 })
 
-describe('what is no notebook is refused', () => {
+describe('invalid notebooks', () => {
   test.each([
     ['{"cells": [', 'no JSON'],
     ['[]', 'no cells'],
     ['{}', 'no cells'],
     ['{"cells": "x"}', 'no cells'],
-  ])('%s', (text, reason) => {
+  ])('refuses %s', (text, reason) => {
     expect(() => convertNotebook(new TextEncoder().encode(text), 'x.ipynb')).toThrow(reason)
   })
 })

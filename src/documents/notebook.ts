@@ -4,11 +4,11 @@ import { type Convert, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { closeFences, writeFence } from './markdown-text.ts'
 import { createDocument, readText } from './markup.ts'
 
-/** So much of what one cell printed tells what it is; all of it may be a log of hours. */
+/** Length limit of a cell's output; the rest may be hours of logs. */
 const MAX_OUTPUT = 4000
 const MAX_CELLS = 20_000
 
-/** Makes Markdown of a Jupyter notebook: its texts as they are, its code in fences, and what the code printed. Nothing of it is run. */
+/** Converts a Jupyter notebook to Markdown: its texts unchanged, its code in fences, and the outputs of the code. Nothing is run. */
 export const convertNotebook: Convert = (bytes) => {
   const notebook = parseNotebook(readText(bytes))
   const cells = listCells(notebook)
@@ -51,7 +51,7 @@ function textField(fields: Fields, name: string): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 }
 
-/** Text that may be kept as a list of lines. */
+/** Text that may be stored as a list of lines. */
 function linesOf(value: unknown): string {
   if (typeof value === 'string') return value
   return Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : ''
@@ -68,7 +68,7 @@ function parseNotebook(text: string): Fields {
   return value
 }
 
-/** The cells of version 4; version 3 had them in worksheets. */
+/** The cells of version 4, or of the worksheets in version 3. */
 function listCells(notebook: Fields): readonly Fields[] {
   const cells = Array.isArray(notebook['cells'])
     ? listField(notebook, 'cells')
@@ -97,21 +97,21 @@ function writeCell(cell: Fields, language: string, isFirst: boolean): string {
     case 'code':
       return writeCode(cell, source, language)
     case 'raw':
-      // Publishing programs keep what they know about the notebook there.
+      // Publishing tools store metadata in the front matter of the first cell.
       return isFirst && source.startsWith('---\n') ? source : ''
     default:
       return ''
   }
 }
 
-/** Pictures that are kept in the notebook itself have no address. */
+/** Removes images that are embedded in the notebook, because they have no URL. */
 function dropAttachments(text: string): string {
   return text.replace(/!\[([^[\]\n]*)\]\(attachment:[^()\s]*\)/g, '$1')
 }
 
 function writeCode(cell: Fields, source: string, language: string): string {
   const [first = ''] = splitLines(source)
-  // `%%bash` says that another program reads the cell.
+  // `%%bash` means that another program runs the cell.
   const magic = /^%%(bash|sh|html|javascript|js|ruby|perl|sql|latex|markdown|R)\b/.exec(first)?.[1]
   const code = source === '' ? '' : writeFence(source, magic ?? textField(cell, 'language') ?? language)
   const text = joinOutputs(listField(cell, 'outputs'))
@@ -119,7 +119,7 @@ function writeCode(cell: Fields, source: string, language: string): string {
   return [code, 'Output:', writeFence(clipOutput(text), '')].filter((part) => part !== '').join('\n\n')
 }
 
-/** Outputs one below the other. What was written to a stream is kept in pieces, which may end within a line. */
+/** Joins outputs. A stream is stored in pieces, which may end within a line. */
 function joinOutputs(outputs: readonly Fields[]): string {
   let text = ''
   let stream: string | null = null
@@ -134,7 +134,7 @@ function joinOutputs(outputs: readonly Fields[]): string {
   return text
 }
 
-/** What an output says as text. HTML, scripts and pictures are left out: what they show is mostly there as text as well. */
+/** The text of an output. HTML, scripts and images are dropped, because their content is mostly available as text too. */
 function textOfOutput(output: Fields): string {
   const type = output['output_type']
   if (type === 'stream') return stripControls(linesOf(output['text']))
@@ -142,14 +142,14 @@ function textOfOutput(output: Fields): string {
     return [textField(output, 'ename'), textField(output, 'evalue')].filter((part) => part !== null).join(': ')
   }
   const data = fieldOf(output, 'data')
-  // Version 3 had the forms of an output beside each other in it.
+  // Version 3 stored the formats of an output directly in it.
   return stripControls(linesOf(data['text/plain'] ?? data['text/markdown'] ?? output['text']))
 }
 
 const ESCAPE = String.fromCharCode(27)
 const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g')
 
-/** Without colours of terminals, and of lines that were written over only what was left standing. */
+/** Removes terminal colours and overwritten parts of lines. */
 function stripControls(text: string): string {
   return text
     .replace(COLOURS, '')

@@ -1,11 +1,11 @@
 import { isCodeStyle, isFixedWidth, isTableHeadingStyle, type RunLook } from './office-blocks.ts'
 import type { XmlElement } from './xml-tree.ts'
 
-/** A style of an OpenDocument, with what it takes from its parent. */
+/** A style of an OpenDocument file, including what it inherits. */
 export interface OpenStyle {
   readonly look: RunLook
   readonly isTitle: boolean
-  /** Which heading a paragraph of it is, from 1; null for none. */
+  /** Heading level of its paragraphs, from 1; null when they are not headings. */
   readonly outline: number | null
   readonly isCode: boolean
   readonly isTableHeading: boolean
@@ -22,13 +22,13 @@ const PLAIN: OpenStyle = {
   isHidden: false,
   listStyle: null,
 }
-/** Styles that are each other's parents end here. */
+/** Limit of the inheritance chain, which ends circular styles. */
 const MAX_CHAIN = 20
 
-/** How lists of a style look, by their levels from 1: the number they begin with, null for bullets. */
+/** List levels of a style, from 1: the first number, or null for bullets. */
 type ListLevels = ReadonlyMap<number, { readonly start: number | null; readonly isShown: boolean }>
 
-/** The styles of a document: those it names, and those it has made for single places. */
+/** The named and automatic styles of a document. */
 export class OpenStyles {
   readonly #sources = new Map<string, XmlElement>()
   readonly #known = new Map<string, OpenStyle>()
@@ -52,7 +52,7 @@ export class OpenStyles {
     return name === undefined ? PLAIN : this.#resolve(`${family} ${name}`, 0)
   }
 
-  /** How items of a list at a level begin; as bullets where nothing is said. */
+  /** How items of a list at a level start; bullets by default. */
   listLevel(name: string | null, level: number): { readonly start: number | null; readonly isShown: boolean } {
     return this.#lists.get(name ?? '')?.get(level) ?? { start: null, isShown: true }
   }
@@ -104,7 +104,7 @@ export class OpenStyles {
   }
 }
 
-/** By what a style says itself, by the name that heading styles have, or by its parent. */
+/** The heading level from the style's own attribute, its name, or its parent. */
 function outlineOf(source: XmlElement, name: string, parent: OpenStyle): number | null {
   const said = source.attribute('default-outline-level') ?? /^heading (\d)$/i.exec(name)?.[1]
   return said === undefined ? parent.outline : Number(said) || null

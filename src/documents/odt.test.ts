@@ -4,7 +4,7 @@ import { odt } from '../../test/documents/written.ts'
 import { convertDocx } from './docx.ts'
 import { convertOdt } from './odt.ts'
 
-test('says the same as the document of Word that was made of the same source', async () => {
+test('gives the same text as the Word document from the same source', async () => {
   const converted = await convertWith(convertOdt, readSample('guide.odt'))
   expect(converted).toMatchObject({
     title: 'Lighthouse Guide',
@@ -17,7 +17,7 @@ test('says the same as the document of Word that was made of the same source', a
   )
 })
 
-test('lists with several paragraphs, headers and numbers of their own', async () => {
+test('converts lists with several paragraphs, headers and their own numbers', async () => {
   const styles =
     '<text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1" text:start-value="4"/></text:list-style>'
   const body =
@@ -25,7 +25,7 @@ test('lists with several paragraphs, headers and numbers of their own', async ()
   expect(await markdownOf(convertOdt, odt(body, styles))).toBe('4. a\n\n   b\n\n9) c\n')
 })
 
-test('headings by a style, and by one that is made of such a style', async () => {
+test('recognises headings by a style or a derived style', async () => {
   const style = (name: string, more: string) => `<style:style style:name="${name}" style:family="paragraph" ${more}/>`
   const styles = [
     style('Heading_20_2', 'style:default-outline-level="2"'),
@@ -36,7 +36,7 @@ test('headings by a style, and by one that is made of such a style', async () =>
   expect(await markdownOf(convertOdt, odt(body, styles))).toBe('## Heading_20_2\n\n## P1\n\nP2\n')
 })
 
-test('spaces that are meant, frames, sections, and what is not shown', async () => {
+test('keeps explicit spaces, frames and sections, and drops hidden text', async () => {
   const body = `<text:p>a<text:s text:c="3"/>b<text:tab/>c<text:line-break/>d <text:span>  e</text:span></text:p>
     <text:section text:display="none"><text:p>hidden</text:p></text:section>
     <text:table-of-content><text:index-body><text:p>Contents</text:p></text:index-body></text:table-of-content>
@@ -45,7 +45,7 @@ test('spaces that are meant, frames, sections, and what is not shown', async () 
   expect(await markdownOf(convertOdt, odt(body))).toBe('a b c  \nd e\n\nframed\n\nA wave\n')
 })
 
-test('says why there is no page', async () => {
+test('explains why a document has no page', async () => {
   const locked = archive({
     'META-INF/manifest.xml':
       '<m:manifest><m:file-entry m:full-path="content.xml"><m:encryption-data/></m:file-entry></m:manifest>',
@@ -64,14 +64,14 @@ test('says why there is no page', async () => {
   expect(await convertWith(convertOdt, readSample('guide.odt').subarray(0, 9000))).toMatchObject({ reason: 'damaged' })
 })
 
-test('cells that are repeated without end are cut off', async () => {
+test('endlessly repeated cells are truncated', async () => {
   const body =
     '<table:table><table:table-row><table:table-cell table:number-columns-repeated="999999999"><text:p>x</text:p></table:table-cell></table:table-row></table:table>'
   const converted = await convertWith(convertOdt, odt(body))
   expect(converted.type === 'document' ? converted.body.text.match(/<td>/g)?.length : 0).toBe(256)
 })
 
-test('a first row in the style of what names columns does so', async () => {
+test('a first row in a table heading style becomes the header', async () => {
   const styles = '<style:style style:name="Table_20_Heading" style:family="paragraph"/>'
   const row = (style: string, ...texts: string[]) =>
     `<table:table-row>${texts.map((text) => `<table:table-cell><text:p text:style-name="${style}">${text}</text:p></table:table-cell>`).join('')}</table:table-row>`

@@ -17,7 +17,7 @@ import { lineIn } from './office-package.ts'
 import { parseXml, type XmlElement } from './xml-tree.ts'
 import { ZipMembers } from './zip-members.ts'
 
-/** Makes a page of an OpenDocument text. Remarks, deleted and hidden text, headers and footers are left out. */
+/** Converts an OpenDocument text to a page, without comments, deleted and hidden text, headers and footers. */
 export function convertOdt(bytes: Uint8Array): Converted {
   const members = new ZipMembers(bytes)
   const read = (name: string): XmlElement | undefined => {
@@ -41,27 +41,27 @@ export function convertOdt(bytes: Uint8Array): Converted {
   return documentOf(about, reader.read(content.find('body', 'text')))
 }
 
-/** What a paragraph gathers while it is read. */
+/** State of the paragraph that is being read. */
 interface Line {
   html: string
   text: string
-  /** Whether white space at its end has been written: further white space is none. */
+  /** Whether it ends with white space, so that further white space is dropped. */
   isSpaced: boolean
   readonly framed: OfficeBlock[]
 }
 
-/** Where in a list the next paragraph stands. */
+/** Position of the next paragraph in a list. */
 interface ListPlace {
   readonly level: number
   readonly style: string | null
-  /** Number of the item, null for a bullet, undefined once its first paragraph is written. */
+  /** Number of the item, null for a bullet, undefined after its first paragraph. */
   number: number | null | undefined
 }
 
 class OpenReader {
   readonly #styles: OpenStyles
   readonly #notes = new OfficeNotes()
-  /** 1 where a title stands above all headings. */
+  /** 1 when a title stands above all headings. */
   #below = 0
 
   constructor(styles: OpenStyles) {
@@ -211,7 +211,7 @@ class OpenReader {
     return blocks
   }
 
-  /** Whether everything in a row is in the style of what names columns. */
+  /** Whether every paragraph of a row has a table heading style. */
   #isHeadingRow(row: XmlElement): boolean {
     const texts = [...row.descendants()].filter(({ name, text }) => name === 'p' && text.trim() !== '')
     return texts.length > 0 && texts.every((text) => this.#styleOf(text).isTableHeading)
@@ -246,7 +246,7 @@ class OpenReader {
 }
 
 const MAX_SPACES = 200
-/** What stands in a line and is no text of it: remarks, marks and settings. */
+/** Elements of a line without text: comments, marks and settings. */
 const NO_TEXT = new Set([
   'annotation',
   'tracked-changes',
@@ -262,7 +262,7 @@ function spanOf(cell: XmlElement, name: string): number {
   return Math.max(1, Math.min(Number(cell.attribute(name) ?? '1') || 1, DOCUMENT_LIMITS.columns))
 }
 
-/** White space in the source is one space, and none after another; spaces that are meant have elements of their own. */
+/** Collapses white space in the source; explicit spaces have their own elements. */
 function collapse(source: string, line: Line): string {
   const text = source.replace(/[ \t\r\n]+/g, ' ')
   return line.isSpaced && text.startsWith(' ') ? text.slice(1) : text

@@ -9,7 +9,7 @@ import {
   writeTable,
 } from './office-blocks.ts'
 
-test('items stand in each other by their levels, and numbers go on where they go on', () => {
+test('nests list items by level, and continues their numbers', () => {
   const item = (level: number, number: number | null, html: string) => ({ type: 'item', level, number, html }) as const
   expect(writeBlocks([item(0, null, 'a'), item(2, 1, 'b'), item(1, 2, 'c'), item(0, null, 'd'), item(0, 5, 'e')])).toBe(
     '<ul><li>a<ol start="1"><li>b</li><li>c</li></ol></li><li>d</li></ul><ol start="5"><li>e</li></ol>',
@@ -19,14 +19,14 @@ test('items stand in each other by their levels, and numbers go on where they go
   ).toBe('<ol start="1"><li>a<p>b</p></li><li>c<p>d</p></li></ol>')
 })
 
-test('lines of code are one block, and what says nothing is left out', () => {
+test('joins lines of code into one block, and drops empty blocks', () => {
   const code = (text: string) => ({ type: 'code', text }) as const
   expect(
     writeBlocks([code(''), code('a <b'), code(''), code('  c'), code(''), { type: 'paragraph', html: ' <b> </b>' }]),
   ).toBe('<pre><code>a &lt;b\n\n  c</code></pre>')
 })
 
-test('marks stand before the block that begins with them', () => {
+test('marks precede the block that starts with them', () => {
   const mark = (anchor: string) => ({ type: 'mark', anchor }) as const
   expect(
     writeBlocks([
@@ -44,7 +44,7 @@ test('marks stand before the block that begins with them', () => {
   )
 })
 
-test('text cannot become markup', () => {
+test('text is escaped and cannot become markup', () => {
   expect(writeRun('<script>\n"', { bold: true, code: true })).toBe(
     '<strong><code>&lt;script&gt;<br>&quot;</code></strong>',
   )
@@ -53,7 +53,7 @@ test('text cannot become markup', () => {
   expect(writeBlocks([{ type: 'heading', level: 9, html: 'a', id: '"b' }])).toBe('<h6 id="&quot;b">a</h6>')
 })
 
-test('long tables end where tables end, and say so', () => {
+test('long tables are truncated with a note', () => {
   const rows = Array.from({ length: 10_003 }, (_, i) => ({
     cells: [{ html: `${i}`, columns: 1, rows: 1 }],
     isHeader: false,
@@ -62,13 +62,13 @@ test('long tables end where tables end, and say so', () => {
   expect(writeTable([{ cells: [{ html: '<p> </p>', columns: 1, rows: 1 }], isHeader: false }])).toBe('')
 })
 
-test('notes lead to each other', () => {
+test('notes and their references link to each other', () => {
   const notes = new OfficeNotes()
   expect(notes.add('<p>n</p>', 'page=2')).toBe('<sup><a role="doc-noteref" href="#note-1">1</a></sup>')
   expect(notes.write()).toBe('<div data-mark="page=2"></div><aside role="doc-footnote" id="note-1"><p>n</p></aside>')
 })
 
-test('too much text is refused', () => {
+test('refuses text beyond the limit', () => {
   const html = 'a'.repeat(5_000_000)
   expect(() => writeBlocks(Array.from({ length: 5 }, () => ({ type: 'paragraph', html })))).toThrow(
     /more than 20000000 characters/,
@@ -83,11 +83,11 @@ test.each([
   ['Monotype Corsiva', false],
   ['Times New Roman', false],
   ['CMR10', false],
-])('%s has letters of one width: %s', (font, expected) => {
+])('the font %s is fixed-width: %s', (font, expected) => {
   expect(isFixedWidth(font)).toBe(expected)
 })
 
-test('styles for code are known by their names', () => {
+test('recognises code styles by name', () => {
   expect(['HTML Preformatted', 'Source Code', 'Codex', 'Body Text'].map(isCodeStyle)).toEqual([
     true,
     true,

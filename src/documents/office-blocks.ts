@@ -2,35 +2,35 @@ import { escapeHtml } from '../core/html/escape.ts'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { isOpenable, writeLink as writeAddressed, writeCell } from './markup.ts'
 
-/** What a document is made of, in the order of reading. `html` is markup inside of one line of text. */
+/** Blocks of a document in reading order. `html` is inline markup. */
 export type OfficeBlock =
   | { readonly type: 'heading'; readonly level: number; readonly html: string; readonly id?: string }
   | { readonly type: 'paragraph'; readonly html: string }
-  /** One line or several; those next to each other are one block. */
+  /** One or more lines; adjacent blocks are joined. */
   | { readonly type: 'code'; readonly text: string }
-  /** An item of a list; those of a higher level stand in the one before. Number is null for a bullet. */
+  /** A list item; an item of a higher level is nested in the previous one. Number is null for a bullet. */
   | { readonly type: 'item'; readonly level: number; readonly number: number | null; readonly html: string }
-  /** A further paragraph of the item before. */
+  /** A further paragraph of the previous item. */
   | { readonly type: 'more'; readonly html: string }
   /** A whole block of markup. */
   | { readonly type: 'markup'; readonly html: string }
-  /** A place with a fragment of its own begins with the block after it. */
+  /** Starts a position with its own fragment at the next block. */
   | { readonly type: 'mark'; readonly anchor: string }
 
-/** Writes blocks as HTML. Those without any text are left out. */
+/** Writes blocks as HTML, without those that have no text. */
 export function writeBlocks(blocks: readonly OfficeBlock[]): string {
   const writer = new BlockWriter()
   for (const block of blocks) writer.add(block)
   return writer.end()
 }
 
-/** Deeper items are written as if they were not nested. */
+/** Limit of nested levels; deeper items are not nested further. */
 const MAX_LEVEL = 9
 
 class BlockWriter {
   readonly #parts: string[] = []
   #characters = 0
-  /** The lists that are open, outermost first: whether they are numbered, and the number of their last item. */
+  /** The open lists, outermost first: whether they are numbered, and the number of their last item. */
   readonly #lists: { readonly isNumbered: boolean; number: number }[] = []
   #code: string[] = []
   #mark = ''
@@ -91,7 +91,7 @@ class BlockWriter {
     return mark
   }
 
-  /** Ends the lists that are open, but for the given number of outer ones. */
+  /** Closes the open lists, except the given number of outer ones. */
   #closeLists(kept: number): void {
     while (this.#lists.length > kept) this.#write(this.#lists.pop()?.isNumbered ? '</li></ol>' : '</li></ul>')
   }
@@ -110,7 +110,7 @@ class BlockWriter {
   }
 }
 
-/** @throws {DocumentError} when a document would have more text than is read of any */
+/** @throws {DocumentError} when a document has more text than allowed */
 export function refuseLong(characters: number): void {
   if (characters <= DOCUMENT_LIMITS.characters) return
   throw new DocumentError('too-large', `it has more than ${DOCUMENT_LIMITS.characters} characters`)
@@ -124,22 +124,22 @@ function markUp(block: Exclude<OfficeBlock, { type: 'code' | 'item' | 'mark' }>)
   return `<h${level}${id}>${block.html}</h${level}>`
 }
 
-/** Runs that look alike are one: programs divide text wherever somebody once changed it. */
+/** Joins adjacent runs of the same look, because programs split text at every edit. */
 function joinRuns(html: string): string {
   let joined = html
   for (const pattern of SAME_LOOKS) joined = joined.replace(pattern, '$1')
   return joined
 }
 
-/** Outermost first, as runs are written. */
+/** Outermost first, in the order in which runs are written. */
 const SAME_LOOKS = [/<\/strong>(\s*)<strong>/g, /<\/em>(\s*)<em>/g, /<\/s>(\s*)<s>/g, /<\/code>(\s*)<code>/g]
 
-/** Whether markup shows nothing: no text, and no picture that would say something. */
+/** Whether markup shows nothing: no text, and no described image. */
 function isBlank(html: string): boolean {
   return !html.includes('<img ') && html.replace(/<[^>]*>/g, '').trim() === ''
 }
 
-/** How a run of text looks. */
+/** The formatting of a run of text. */
 export interface RunLook {
   readonly bold?: boolean
   readonly italic?: boolean
@@ -149,7 +149,7 @@ export interface RunLook {
   readonly lowered?: boolean
 }
 
-/** Writes a run of text. Line feeds are breaks of lines. */
+/** Writes a run of text. Line feeds become line breaks. */
 export function writeRun(text: string, look: RunLook): string {
   if (text === '') return ''
   let html = escapeHtml(text).replace(/\n/g, '<br>')
@@ -162,22 +162,22 @@ export function writeRun(text: string, look: RunLook): string {
   return look.bold === true ? `<strong>${html}</strong>` : html
 }
 
-/** Writes a link, if it leads to an address that can be opened from elsewhere. */
+/** Writes a link if its URL can be opened from anywhere. */
 export function writeLink(html: string, address: string | undefined): string {
   return address !== undefined && isOpenable(address) && html !== '' ? writeAddressed(address, html) : html
 }
 
-/** Stands for a picture by what it is said to show. */
+/** The description of an image, in its place. */
 export function writePicture(description: string | undefined): string {
   const text = (description ?? '').replace(/\s+/g, ' ').trim()
   return text === '' ? '' : `<img alt="${escapeHtml(text)}">`
 }
 
-/** Notes of a document, with the marks that lead to them. */
+/** The notes of a document and their references. */
 export class OfficeNotes {
   readonly #notes: { readonly html: string; readonly anchor: string | undefined }[] = []
 
-  /** Keeps a note and returns its mark. The anchor leads to the place where it stands, where that has one. */
+  /** Stores a note and returns its reference. The anchor leads back to the referring position, if that has one. */
   add(html: string, anchor?: string): string {
     const number = this.#notes.push({ html, anchor })
     return `<sup><a role="doc-noteref" href="#note-${number}">${number}</a></sup>`
@@ -193,24 +193,24 @@ function writeNote({ html, anchor }: { html: string; anchor: string | undefined 
   return `${mark}<aside role="doc-footnote" id="note-${index + 1}">${html}</aside>`
 }
 
-/** A cell of a table, at the place where it begins. */
+/** A cell of a table, at its first row and column. */
 export interface OfficeCell {
   readonly html: string
   columns: number
   rows: number
 }
 
-/** A row of a table. Cells that others reach over are not in it. */
+/** A row of a table, without cells that another one spans. */
 export interface OfficeRow {
   readonly cells: readonly OfficeCell[]
   readonly isHeader: boolean
 }
 
-/** Writes a table, as far as tables are written down. */
+/** Writes a table up to the limits of tables. */
 export function writeTable(rows: readonly OfficeRow[]): string {
   if (rows.every(({ cells }) => cells.every(({ html }) => isBlank(html)))) return ''
   const shown = rows.slice(0, DOCUMENT_LIMITS.rows)
-  // Cells may share their text: what they come to is known only where it is written out.
+  // Cells may share text, so the size is known only when it is written out.
   let characters = 0
   for (const { cells } of shown) for (const { html } of cells) characters += html.length
   refuseLong(characters)
@@ -226,17 +226,17 @@ const CODE_STYLE = /\b(?:code|source|preformatted|verbatim|listing|literal|monos
 const FIXED_WIDTH =
   /courier|consolas|menlo|monaco|typewriter|inconsolata|cm(?:sl|it)?tt|lucida ?console|mono(?!type|gram|line)|source ?code|fira ?code|fixedsys|^hack\b/i
 
-/** Whether paragraphs of a style name the columns of a table; LibreOffice does not mark their row as what it is. */
+/** Whether a style is for column headings; LibreOffice does not mark header rows otherwise. */
 export function isTableHeadingStyle(name: string): boolean {
   return /^table heading$/i.test(name)
 }
 
-/** Whether a style is one for code, by its name. */
+/** Whether a style is for code, judged by its name. */
 export function isCodeStyle(name: string): boolean {
   return CODE_STYLE.test(name)
 }
 
-/** Whether all letters of a font have one width, by its name. */
+/** Whether a font is fixed-width, judged by its name. */
 export function isFixedWidth(font: string): boolean {
   return FIXED_WIDTH.test(font)
 }

@@ -1,6 +1,6 @@
 import type { Converted, TextDocument } from './document.ts'
 
-/** A document of what was read, unless that says nothing. */
+/** Creates a document, or a refusal when it has no text. */
 export function documentOf(about: Omit<TextDocument, 'body'>, html: string): Converted {
   const says = html.replace(/<[^>]*>/g, '').trim() !== '' || html.includes('<img alt="')
   if (!says) return { type: 'refused', reason: 'empty', detail: 'there is no text in it' }

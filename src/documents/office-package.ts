@@ -2,15 +2,15 @@ import { DocumentError, type TextDocument } from './document.ts'
 import { parseXml, type XmlElement } from './xml-tree.ts'
 import { ZipMembers } from './zip-members.ts'
 
-/** Where a part of a package leads. */
+/** A reference from a part of a package. */
 interface Relation {
   readonly type: string
-  /** A member of the package; an address for one outside of it. */
+  /** A member of the package, or a URL outside of it. */
   readonly target: string
   readonly isExternal: boolean
 }
 
-/** A document of Office Open XML: members that refer to each other. Nothing outside of it is opened. */
+/** An Office Open XML document: members that refer to each other. Nothing outside of it is opened. */
 export class OfficePackage {
   readonly #members: ZipMembers
 
@@ -19,21 +19,21 @@ export class OfficePackage {
     this.#members = new ZipMembers(bytes)
   }
 
-  /** The member that the document begins with. @throws {DocumentError} when it has none */
+  /** The main member of the document. @throws {DocumentError} when it has none */
   get main(): string {
     const main = this.#find('', 'officeDocument')
     if (main !== undefined && this.#members.has(main)) return main
     throw new DocumentError('damaged', 'it has no document in it')
   }
 
-  /** The outermost element of that member. @throws {DocumentError} when it is that of another kind of document */
+  /** The root element of the main member. @throws {DocumentError} when it belongs to another kind of document */
   root(name: 'document' | 'presentation' | 'workbook'): XmlElement {
     const root = this.xml(this.main)
     if (root?.name !== name) throw new DocumentError('damaged', `it holds no ${name}`)
     return root
   }
 
-  /** A member as XML; undefined when there is none. */
+  /** A member as XML; undefined when it does not exist. */
   xml(name: string | undefined): XmlElement | undefined {
     const bytes = name === undefined ? undefined : this.bytes(name)
     return bytes === undefined ? undefined : parseXml(bytes)
@@ -43,17 +43,17 @@ export class OfficePackage {
     return this.#members.read(name)
   }
 
-  /** The member of a kind that a part refers to, such as its styles. */
+  /** The member of a type that a part refers to, such as its styles. */
   related(part: string, type: string): XmlElement | undefined {
     return this.xml(this.#find(part, type))
   }
 
-  /** Where the member of a kind is that a part refers to. */
+  /** The name of the member of a type that a part refers to. */
   relatedName(part: string, type: string): string | undefined {
     return this.#find(part, type)
   }
 
-  /** All that a part refers to, by the names it uses. */
+  /** All references of a part, by id. */
   relations(part: string): ReadonlyMap<string, Relation> {
     const relations = new Map<string, Relation>()
     const at = part.lastIndexOf('/') + 1
@@ -68,7 +68,7 @@ export class OfficePackage {
     return relations
   }
 
-  /** What the document says about itself. */
+  /** The metadata of the document. */
   get about(): Omit<TextDocument, 'body'> {
     const core = this.related('', 'core-properties')
     return {
@@ -87,12 +87,12 @@ export class OfficePackage {
   }
 }
 
-/** What an element inside another says on one line; null when it says nothing. */
+/** The text of a child element on one line; null when it is empty. */
 export function lineIn(parent: XmlElement | undefined, name: string): string | null {
   return parent?.find(name)?.text.replace(/\s+/g, ' ').trim() || null
 }
 
-/** `slides/slide1.xml` of `ppt/presentation.xml`; `../media/a.png` of a slide. None leads out of the package. */
+/** Resolves `slides/slide1.xml` from `ppt/presentation.xml`, or `../media/a.png` from a slide. The result never leaves the package. */
 export function resolveMember(part: string, target: string): string {
   const path = target.startsWith('/') ? [] : part.split('/').slice(0, -1)
   for (const step of decodePath(target).split(/[/\\]/)) {
@@ -111,10 +111,10 @@ function decodePath(path: string): string {
 }
 
 const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0]
-/** The name under which Office keeps a document that it has encrypted, as it stands in such a file. */
+/** Name of the stream in which Office stores an encrypted document. */
 const ENCRYPTED_NAME = 'EncryptedPackage'
 
-/** Documents of Office before 2007, and all that are encrypted, are files of another kind. */
+/** Refuses documents from before Office 2007 and encrypted ones, which use another file format. */
 function refuseOlder(bytes: Uint8Array): void {
   if (!COMPOUND_FILE.every((byte, i) => bytes[i] === byte)) return
   const name = Buffer.from(ENCRYPTED_NAME, 'utf16le')

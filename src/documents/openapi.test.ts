@@ -69,8 +69,8 @@ const STORE = {
   },
 }
 
-describe('a description', () => {
-  test('becomes an introduction and a page of every operation', async () => {
+describe('an OpenAPI description', () => {
+  test('a description becomes an introduction and one page per operation', async () => {
     const parts = await read(STORE)
     expect(parts.map(({ name, title }) => [name, title])).toEqual([
       ['introduction', 'Pets'],
@@ -83,7 +83,7 @@ describe('a description', () => {
     )
   })
 
-  test('tells parameters, bodies and answers with their schemas, and names what holds itself', async () => {
+  test('lists parameters, bodies and responses with their schemas, and names recursive schemas', async () => {
     const [, get, remove, post] = await read(STORE)
     expect(get?.body.text).toBe(
       [
@@ -112,7 +112,7 @@ describe('a description', () => {
     expect(post?.body.text).toContain('- `tag` (string)')
   })
 
-  test('may be YAML, and of version 2', async () => {
+  test('a description may be YAML, and of version 2', async () => {
     const parts = await read(
       'swagger: "2.0"\ninfo: {title: Old, version: 1}\nhost: api.example\nbasePath: /v2\npaths:\n  /a:\n    put:\n      parameters:\n        - {in: body, name: b, schema: {$ref: "#/definitions/A"}}\n        - {in: query, name: q, type: string}\n      responses:\n        200: {description: ok, schema: {type: array, items: {type: string}}}\ndefinitions:\n  A: {properties: {x: {type: number}}}\n',
     )
@@ -122,15 +122,15 @@ describe('a description', () => {
     expect(parts[1]?.body.text).toContain('### 200\n\nok\n\nType: array of string')
   })
 
-  test('has no two parts of one name', async () => {
+  test('part names are unique', async () => {
     const operation = { operationId: 'same', responses: {} }
     const parts = await read({ openapi: '3.0.0', paths: { '/a': { get: operation, put: operation } } })
     expect(parts.map(({ name }) => name)).toEqual(['introduction', 'same', 'same-2'])
   })
 })
 
-describe('what would never end, or is none', () => {
-  test('schemas that consist of themselves', async () => {
+describe('recursive and invalid descriptions', () => {
+  test('schemas that contain themselves end', async () => {
     const self = Array.from({ length: 20 }, () => ({ $ref: '#/s/A', title: 'x' }))
     for (const A of [
       { allOf: self },
@@ -150,7 +150,7 @@ describe('what would never end, or is none', () => {
     expect(loop?.body.text).toContain('### 200')
   })
 
-  test('anchors that stand for too much', async () => {
+  test('refuses YAML anchors that expand to too much', async () => {
     const levels = 'bcdefgh'.split('').map((name, i) => `${name}: &${name} [${`*${'abcdefg'[i]},`.repeat(9)}]`)
     await expect(read(`openapi: 3.0.0\na: &a [x, x]\n${levels.join('\n')}\n`)).rejects.toThrow('anchors')
   })
@@ -161,7 +161,7 @@ describe('what would never end, or is none', () => {
     [`openapi: 3.0.0\na: ${'['.repeat(300)}`, 'too deep'],
     ['{"a": 1}', 'no OpenAPI'],
     ['just: words', 'no OpenAPI'],
-  ])('%j', async (text, reason) => {
+  ])('refuses %j', async (text, reason) => {
     await expect(read(text)).rejects.toThrow(reason)
   })
 })

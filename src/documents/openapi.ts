@@ -6,12 +6,12 @@ import { Anchors, readText } from './markup.ts'
 import { Description, type Fields, fieldsIn, isFields, listIn, textIn } from './openapi/fields.ts'
 import { type Operation, titleOf, writeOperation, writeProse, writeSecurity } from './openapi/operation.ts'
 
-/** A parser of YAML keeps many objects for every line. */
+/** Size limit of YAML, whose parser keeps many objects per line. */
 const MAX_YAML = 5_000_000
-/** How often anchors may be used: each use stands for all that the anchor holds. */
+/** Limit of YAML alias uses, because each stands for the whole anchored value. */
 const MAX_ALIASES = 1000
 
-/** Makes a page of every operation that an OpenAPI description (2.0, 3.0, 3.1) tells of, and one of what it says about itself. */
+/** Converts an OpenAPI description (2.0, 3.0, 3.1) to one page per operation, plus an introduction. */
 export const convertOpenapi: Convert = (bytes) => {
   const description = new Description(parseDescription(readText(bytes)))
   const operations = listOperations(description)
@@ -68,7 +68,7 @@ function parseYaml(text: string): unknown {
   }
 }
 
-/** Whether more brackets are open than values may stand inside each other. Those in texts are mostly closed again. */
+/** Whether brackets are nested beyond the depth limit. Brackets in texts are mostly balanced, so they are counted too. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
@@ -94,7 +94,7 @@ function listOperations(description: Description): Operation[] {
   return operations
 }
 
-/** What the interface is, where it is, how one proves who one is, and which operations it has. */
+/** Writes the introduction: description, servers, authentication and operations. */
 function writeIntroduction({ root }: Description, operations: readonly Operation[]): string {
   const info = fieldsIn(root, 'info')
   const version = textIn(info, 'version') || String(info['version'] ?? '')
@@ -121,7 +121,7 @@ function writeLine({ method, path, fields }: Operation): string {
 function writeServers(root: Fields): string {
   const servers = listIn(root, 'servers').filter(isFields)
   const lines = servers.map((server) => `- \`${textIn(server, 'url')}\` ${textIn(server, 'description')}`.trimEnd())
-  // Version 2 has the parts of the address apart.
+  // Version 2 stores scheme, host and path separately.
   const [scheme = 'https'] = listIn(root, 'schemes').filter((value) => typeof value === 'string')
   const host = textIn(root, 'host')
   if (host !== '') lines.push(`- \`${scheme}://${host}${textIn(root, 'basePath')}\``)

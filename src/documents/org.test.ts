@@ -4,8 +4,8 @@ import { convertOrg } from './org.ts'
 
 const show = async (...lines: string[]) => (await showDocument(convertOrg, lines.join('\n'))).markdown.trim()
 
-describe('headlines', () => {
-  test('stand below the title, without what is for the author alone', async () => {
+describe('Org headlines', () => {
+  test("headlines are below the title, without the author's private notes", async () => {
     const text = [
       '#+TITLE: Notes',
       '#+AUTHOR: Ada',
@@ -31,12 +31,12 @@ describe('headlines', () => {
     expect(sections[0]?.children.map(({ anchor }) => anchor)).toEqual(['one', 'last'])
   })
 
-  test('are the title where there is none', async () => {
+  test('the only headline becomes the title when there is none', async () => {
     expect((await showDocument(convertOrg, '* Only\ntext')).about.title).toBe('Only')
   })
 })
 
-describe('text', () => {
+describe('Org text', () => {
   test.each([
     ['*b* /i/ =v= ~c~ +s+ _u_', '**b** *i* `v` `c` ~~s~~ u'],
     ['a*b*c 1/2/3 snake_case_', 'a\\*b\\*c 1/2/3 snake_case\\_'],
@@ -46,11 +46,11 @@ describe('text', () => {
     ['[[elisp:(delete-file "x")][run]] [[shell:rm]]', 'run shell:rm'],
     ['<2024-05-01 Wed> and \\alpha{} and \\(x^2\\)', '2024-05-01 Wed and α and $x^2$'],
     ['{{{macro(1)}}}text', 'text'],
-  ])('%s', async (source, shown) => {
+  ])('converts %s', async (source, shown) => {
     expect(await show(source)).toBe(shown)
   })
 
-  test('leads to headlines, notes and by short names', async () => {
+  test('links lead to headlines, footnotes and abbreviated addresses', async () => {
     const lines = [
       '#+LINK: bug https://bugs.example/%s',
       'See [[*Part]], [[bug:7][it]] [fn:1] [fn::inline].',
@@ -64,26 +64,26 @@ describe('text', () => {
   })
 })
 
-describe('blocks', () => {
-  test('lists with boxes, numbers and terms', async () => {
+describe('Org blocks', () => {
+  test('converts lists with checkboxes, numbers and terms', async () => {
     expect(await show('- a', '  - [X] done', '  - [ ] open', '- b')).toBe('- a\n  - [x] done\n  - [ ] open\n- b')
     expect(await show('3. three', '4. four')).toBe('3. three\n4. four')
     expect(await show('- term :: what it is')).toBe('**term**\n\nwhat it is')
   })
 
-  test('tables', async () => {
+  test('converts tables', async () => {
     const lines = ['#+CAPTION: Sizes', '| A | B |', '|---+---|', '| <l> | <r5> |', '| 1 | =x= |', '#+TBLFM: $1=2']
     expect(await show(...lines)).toBe('**Sizes**\n\n| A | B |\n| --- | --- |\n| 1 | `x` |')
   })
 
-  test('code, quotations and boxes', async () => {
+  test('converts code, quotations and boxes', async () => {
     expect(await show('#+BEGIN_SRC emacs-lisp :eval yes', '(a)', ',* b', '#+END_SRC')).toBe('```elisp\n(a)\n* b\n```')
     expect(await show(': fixed', ':  width')).toBe('```\nfixed\n width\n```')
     expect(await show('#+begin_quote', 'Said.', '#+end_quote')).toBe('> Said.')
     expect(await show('#+begin_warning', 'Mind.', '#+end_warning')).toBe('> [!WARNING]\n> Mind.')
   })
 
-  test('that are not to be shown, or not to be read', async () => {
+  test('drops blocks that are not exported, and does not read included files', async () => {
     const hidden = [
       '#+begin_export html',
       '<script>x</script>',
@@ -97,7 +97,7 @@ describe('blocks', () => {
   })
 })
 
-describe('limits', () => {
+describe('Org limits', () => {
   test.each([
     '*a ',
     '[[a',
@@ -110,17 +110,17 @@ describe('limits', () => {
     '- a\n',
     'http://a)',
     '{{{a(',
-  ])('many of %j take no longer', async (part) => {
+  ])('many of %j take linear time', async (part) => {
     expect((await showDocument(convertOrg, `Text\n\n${part.repeat(3000)}`)).markdown).toContain('Text')
   })
 
-  test('marks and lists inside each other end somewhere', async () => {
+  test('nested marks and lists end at a depth limit', async () => {
     expect(await show(`x ${'*'.repeat(5000)}a`)).toContain('a')
     expect(await show(...Array.from({ length: 150 }, (_, i) => `${'  '.repeat(i)}- a`))).toContain('- a')
   })
 })
 
-test('names that objects have by themselves are words like others', async () => {
+test('property names of Object are ordinary words', async () => {
   expect(await show('Call \\constructor now.', '', '#+begin_src constructor', 'x', '#+end_src')).toBe(
     'Call \\constructor now.\n\n```constructor\nx\n```',
   )

@@ -6,7 +6,7 @@ import { Anchors, createDocument, readText } from './markup.ts'
 import { endOfNote, OrgBlocks } from './org/blocks.ts'
 import type { OrgTargets } from './org/inline.ts'
 
-/** Makes HTML of an Org file. Blocks of code are shown, never run; files that it includes are named. */
+/** Converts an Org file to HTML. Code blocks are shown, never run; included files are only named. */
 export const convertOrg: Convert = (bytes) => {
   const lines = splitLines(readText(bytes)).map((line) => line.trimEnd().replaceAll('\t', '        '))
   const settings = readSettings(lines)
@@ -15,7 +15,7 @@ export const convertOrg: Convert = (bytes) => {
   const targets = createTargets(parts, notes, lines)
   const blocks = new OrgBlocks(targets)
   const title = settings.get('title') ?? null
-  // With a title of its own, the headlines of a file stand one level below it.
+  // If a file has a title, its headlines are one level below it.
   const shift = title === null ? 0 : 1
   const html = parts.map((part) => writePart(part, blocks, shift)).join('')
   const written = `${title === null ? '' : `<h1>${blocks.inline(title)}</h1>\n`}${html}`
@@ -27,19 +27,19 @@ export const convertOrg: Convert = (bytes) => {
   })
 }
 
-/** A headline and what stands below it; level 0 is what stands before all headlines. */
+/** A headline and its content; level 0 is the content before all headlines. */
 interface Part {
   readonly level: number
   readonly title: string
   readonly anchor: string
-  /** What links name it by. */
+  /** Names under which links refer to it. */
   readonly names: readonly string[]
   readonly lines: string[]
 }
 
 const SETTING = /^#\+(title|author|date|language|todo|seq_todo|typ_todo):\s*(.+)$/i
 
-/** What a file says about itself. A title may go over several lines. */
+/** The settings of a file. A title may span several lines. */
 function readSettings(lines: readonly string[]): Map<string, string> {
   const settings = new Map<string, string>()
   for (const line of lines) {
@@ -55,7 +55,7 @@ function readSettings(lines: readonly string[]): Map<string, string> {
 const HEADLINE = /^(\*+)\s+(.*)$/
 const TAGS = /\s:([\w@#%:]{1,200}):$/
 
-/** Cuts a file at its headlines. What is marked as a comment, or not to be published, is left out with all below it. */
+/** Splits a file at its headlines. Comments and unpublished headlines are dropped with everything below them. */
 function splitHeadlines(lines: readonly string[], todo = ''): Part[] {
   const states = new Set(['TODO', 'DONE', ...todo.replace(/\([^()]*\)|\|/g, ' ').split(/\s+/)])
   const anchors = new Anchors()
@@ -94,7 +94,7 @@ function readHeadline(
   }
 }
 
-/** The ids that the properties of a headline give it. */
+/** The ids in the properties of a headline. */
 function readIds(lines: readonly string[], start: number): string[] {
   const ids: string[] = []
   for (const line of lines.slice(start, start + MAX_PROPERTIES)) {
@@ -108,7 +108,7 @@ function readIds(lines: readonly string[], start: number): string[] {
 
 const MAX_PROPERTIES = 20
 
-/** The notes of a file by their labels. */
+/** The footnotes of a file by label. */
 function readNotes(lines: readonly string[]): Map<string, string> {
   const notes = new Map<string, string>()
   for (const [at, line] of lines.entries()) {
@@ -143,7 +143,7 @@ function writePart({ level, title, anchor, lines }: Part, blocks: OrgBlocks, shi
   const html = blocks.write(lines)
   if (level === 0) return html
   const name = `h${Math.min(level + shift, 6)}`
-  // Where the notes are kept has no text of its own.
+  // The section that holds the footnotes has no text of its own.
   if (html === '' && /^footnotes$/i.test(title)) return ''
   return `<${name} id="${escapeHtml(anchor)}">${blocks.inline(title)}</${name}>\n${html}`
 }

@@ -8,8 +8,8 @@ import { factsOf, type OutlineEntry, type RowFacts, type Survey, surveyRows } fr
 import { findTable, isTabular } from './pdf-tables.ts'
 
 /**
- * Makes HTML of the lines of pages, each with the place where it begins. `name` stands above all where the pages have no title of their
- * own; otherwise that is returned as well.
+ * Converts the lines of pages to HTML, with a mark at the start of each page. `name` becomes the title when the pages have none; otherwise
+ * their own title is returned.
  */
 export function writePages(
   pages: readonly (readonly Row[])[],
@@ -29,12 +29,12 @@ export function writePages(
   return { html: writeBlocks([...blocks.slice(0, 1), ...first, ...blocks.slice(1)]) + notes.write(), title }
 }
 
-/** Text that goes on over several lines. */
+/** Text that continues over several lines. */
 interface OpenText {
   readonly kind: 'paragraph' | 'item'
   readonly runs: Run[]
   readonly page: number
-  /** Of an item: its level, its number, and where its text begins. */
+  /** For a list item: its level, its number, and the left edge of its text. */
   readonly level: number
   readonly number: number | null
   readonly textLeft: number
@@ -48,7 +48,7 @@ class PdfBlocks {
   readonly #blocks: OfficeBlock[] = []
   #page = 0
   #open: OpenText | undefined
-  /** Where the marks of the lists stand that are open. */
+  /** Left edges of the marks of the open lists. */
   #lefts: number[] = []
   #code: { readonly rows: RowFacts[]; readonly page: number } | undefined
 
@@ -154,7 +154,7 @@ class PdfBlocks {
       }
   }
 
-  /** A number at the start of a line is a mark only where something begins. */
+  /** A number at the start of a line is a list mark only at the start of a block. */
   #mayBeItem(facts: RowFacts, { number }: Marker): boolean {
     if (number === null) return true
     const last = this.#open
@@ -169,7 +169,7 @@ class PdfBlocks {
     return Math.max(0, this.#lefts.length - 1)
   }
 
-  /** Whether a line of code is the part of a sentence that happened to fill it. */
+  /** Whether a line in a code font is part of a sentence. */
   #isInSentence(facts: RowFacts): boolean {
     const last = this.#open?.last
     if (last === undefined || /[.!?:]$/.test(last.text)) return false
@@ -177,7 +177,7 @@ class PdfBlocks {
     return right > column.right - 0.15 * (column.right - column.left) && this.#continues(facts)
   }
 
-  /** Whether a line goes on with the text that is open. */
+  /** Whether a line continues the open text. */
   #continues(facts: RowFacts): boolean {
     const open = this.#open
     if (open === undefined) return false
@@ -186,7 +186,7 @@ class PdfBlocks {
     if (Math.abs(row.size - last.size) > 0.12 * last.size) return false
     const startsLow = /^[\p{Ll}]/u.test(facts.text)
     const step = row.base - last.base
-    // In the next column or on the next page a sentence goes on that has not ended.
+    // An unfinished sentence continues in the next column or on the next page.
     if (row.page !== last.page || step <= 0 || row.left > last.column.right) {
       return startsLow && !/[.!?:]["”’)]?$/.test(text)
     }
@@ -198,7 +198,7 @@ class PdfBlocks {
     return !(isShort && /[.!?:]["”’)]?$/.test(text) && !startsLow)
   }
 
-  /** Adds a line to text: a word that was divided is one again. */
+  /** Adds a line to text, and joins a hyphenated word. */
   #append(runs: Run[], row: Row): void {
     const added = row.cells.flatMap((cell, i) => {
       const [first, ...rest] = runsOf(cell, row.base, row.size)
@@ -222,7 +222,7 @@ class PdfBlocks {
     if (code !== undefined) {
       this.#lefts = []
       this.#push({ type: 'code', text: writeCode(code.rows) }, code.page)
-      // Two blocks of code that something unseen stood between stay two.
+      // An empty paragraph keeps two code blocks apart that something invisible separated.
       this.#blocks.push({ type: 'paragraph', html: '' })
     }
     if (open === undefined) return
@@ -235,23 +235,23 @@ class PdfBlocks {
   }
 }
 
-/** Where so many rows of a page were no table after all, the others are not asked. */
+/** After this many rows of a page that turned out not to be a table, the others are not checked. */
 const MAX_FAILURES = 20
 
-/** Without a table of contents, which says nothing that headings do not say. A page that is mostly one is nothing else. */
+/** Removes a table of contents, which only repeats the headings. A page that is mostly one is dropped as a whole. */
 function withoutContents(rows: readonly RowFacts[]): readonly RowFacts[] {
   const leaders = rows.filter(isLeader).length
   if (leaders < 3) return rows
   return 2 * leaders > rows.length ? [] : rows.filter((row) => !isLeader(row))
 }
 
-/** A line of a table of contents: a title, dots, and a page. */
+/** Whether a row is a line of a table of contents: a title, dots, and a page number. */
 function isLeader({ text }: RowFacts): boolean {
   return /(?:(?:\. *){5,}|…{2,} *)(?:\d{1,5}|[ivxlc]{1,8})$/i.test(text.slice(-200))
 }
 
 interface Marker {
-  /** Characters of the mark and of the space after it. */
+  /** Number of characters of the mark and the space after it. */
   readonly length: number
   readonly number: number | null
   readonly textLeft: number
@@ -260,7 +260,7 @@ interface Marker {
 const BULLET = /^[•◦▪‣●○■□–—*·]\s+(?=\S)/
 const NUMBER = /^\(?(\d{1,3}|[a-z])[.)]\s+(?=\S)/
 
-/** The mark that an item of a list begins with. */
+/** The mark at the start of a list item. */
 function readMarker({ row, text }: RowFacts): Marker | undefined {
   const bullet = BULLET.exec(text)
   const match = bullet ?? NUMBER.exec(text)
@@ -273,7 +273,7 @@ function readMarker({ row, text }: RowFacts): Marker | undefined {
   return { length: match[0].trim().length, number, textLeft }
 }
 
-/** Takes the mark of an item off its text. */
+/** Removes the mark of an item from its text. */
 function dropMarker(runs: readonly Run[], length: number): Run[] {
   const rest = [...runs]
   let left = length
@@ -293,7 +293,7 @@ function dropMarker(runs: readonly Run[], length: number): Run[] {
 
 const JOINED_SCRIPTS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}　-〿！-～]/u
 
-/** Joins the end of a line and the start of the next. A hyphen stays where the word is known to have one. */
+/** Joins the end of a line and the start of the next. A hyphen stays if the word is known to have one. */
 function joinWords(before: string, after: string, words: ReadonlySet<string>): { before: string; after: string } {
   const start = after.trimStart()
   const end = before.trimEnd()
@@ -309,7 +309,7 @@ function joinWords(before: string, after: string, words: ReadonlySet<string>): {
   return { before: end, after: areJoined ? start : ` ${start}` }
 }
 
-/** Lines of code, with the white space before them and between their parts as wide as it is on the page. */
+/** Writes lines of code, with white space as wide as on the page. */
 function writeCode(rows: readonly RowFacts[]): string {
   const left = rows.reduce((least, { row }) => Math.min(least, row.left), Number.POSITIVE_INFINITY)
   const fragments = rows.flatMap(({ row }) => row.cells.flatMap((cell) => [...cell.fragments]))

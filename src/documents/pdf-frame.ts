@@ -1,19 +1,19 @@
 import { textOfRow } from './pdf-line.ts'
 import type { Row } from './pdf-rows.ts'
 
-/** The lines of a page, and how high it is. */
+/** The lines of a page, and its height. */
 export interface PageRows {
   readonly height: number
   readonly rows: readonly Row[]
 }
 
-/** How much of a page at its top and at its bottom may hold what every page repeats. */
+/** Share of a page's height at top and bottom that may hold repeated headers and footers. */
 const ZONE = 0.14
 const LOOKED_AT = 2
 const PAGE_NUMBER =
   /^(?:[-–—|[(]\s*)?(?:(?:page|p\.|seite|página|pagina|strana|стр\.?)\s*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|di|z|из)\s*\d{1,5})?(?:\s*[-–—|\])])?$/i
 
-/** Leaves out what stands above and below the text of pages: titles that several of them repeat, and their numbers. */
+/** Removes headers and footers: repeated titles and page numbers. */
 export function dropFrame(pages: readonly PageRows[]): Row[][] {
   const edges = pages.map(findEdges)
   const counts = new Map<string, number>()
@@ -32,7 +32,7 @@ export function dropFrame(pages: readonly PageRows[]): Row[][] {
   )
 }
 
-/** The outermost lines of a page, with what others of their kind would share. */
+/** The outermost lines of a page, with the signs that other headers or footers would share. */
 function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
   const sorted = [...rows].sort((a, b) => a.base - b.base)
   const top = sorted.slice(0, LOOKED_AT).filter(({ base }) => base < ZONE * height)
@@ -43,7 +43,7 @@ function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
   return edges
 }
 
-/** What a line says but for numbers, and how far the number at its start or end is ahead of that of its page. */
+/** Signs of a header or footer: its text without numbers, and the distance of its first or last number to the page number. */
 function signsOf(row: Row, side: string): string[] {
   const text = textOfRow(row)
   const signs = [`${side} ${text.replace(/\d+/g, '#')}`]

@@ -1,12 +1,12 @@
 import { type OutlineEntry, plainTitle, type RowFacts, roundSize, type Survey } from './pdf-survey.ts'
 
-/** Rows that are one heading. */
+/** Rows that form one heading. */
 interface Group {
   readonly rows: readonly RowFacts[]
   readonly text: string
   readonly style: string
   readonly size: number
-  /** Depth in the outline, undefined where it has no such entry. */
+  /** Depth in the outline; undefined when it has no such entry. */
   readonly depth: number | undefined
 }
 
@@ -15,11 +15,11 @@ const MAX_BOLD_TEXT = 100
 const MAX_LEVEL = 6
 const BULLET = /^[•◦▪‣●○]/
 
-/** Finds headings by the outline of a document, by the size of their letters and by their weight. */
+/** Finds headings by the document's outline, font size and weight. */
 export class PdfHeadings {
-  /** Level by the first row of each heading, with all of its rows. */
+  /** Level and rows of each heading, by its first row. */
   readonly #found = new Map<RowFacts, { readonly level: number; readonly rows: readonly RowFacts[] }>()
-  /** The title above all headings, where the first page has one. */
+  /** The title above all headings, if the first page has one. */
   title: string | undefined
 
   constructor(rows: readonly RowFacts[], outline: readonly OutlineEntry[], survey: Survey) {
@@ -43,7 +43,7 @@ export class PdfHeadings {
   }
 }
 
-/** What may be headings: lines that stand out, those of one together. */
+/** Candidates for headings: prominent lines, with those of one heading joined. */
 function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, number>, survey: Survey): Group[] {
   const groups: Group[] = []
   for (let i = 0; i < rows.length; i++) {
@@ -52,7 +52,7 @@ function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, numbe
     const own = [first]
     let last = first
     for (let next = rows[i + 1]; next !== undefined && belongsTo(last, next, survey); next = rows[i + 1]) {
-      // One that is complete by the outline goes on no further.
+      // A heading that matches an outline entry is complete.
       if (depths.has(plainTitle(own.map(({ text }) => text).join(' ')))) break
       own.push(next)
       last = next
@@ -73,13 +73,13 @@ function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, numbe
 }
 
 function standsOut(facts: RowFacts, depths: ReadonlyMap<string, number>, survey: Survey): boolean {
-  // An item of a list may name a section that the outline has.
+  // A list item may have the text of an outline entry.
   if (facts.isFixed || BULLET.test(facts.text)) return false
   const { size } = facts.row
   return (
     size >= 1.15 * survey.bodySize ||
     (facts.isBold && size >= 0.95 * survey.bodySize) ||
-    // The end of a sentence may be a word that the outline has.
+    // The end of a sentence may have the text of an outline entry.
     (depths.has(plainTitle(facts.text)) && !/[.,;:]$/.test(facts.text))
   )
 }
@@ -89,17 +89,20 @@ function belongsTo(last: RowFacts, next: RowFacts, { pitch }: Survey): boolean {
   return next.style === last.style && next.row.page === last.row.page && step > 0 && step < 1.35 * pitch * last.row.size
 }
 
-/** One that is only bold has to look like a heading: short, no sentence, and text after it. */
+/** A heading that is only bold must be short, must not be a sentence, and must have text after it. */
 function isHeading({ rows, text, size }: Group, next: RowFacts | undefined, { bodySize }: Survey): boolean {
   if (rows.some(({ row }) => row.cells.length > 2)) return false
   if (size >= 1.15 * bodySize) return true
   if (text.length > MAX_BOLD_TEXT || rows.length > 2 || /[.,;:!?]$/.test(text)) return false
-  // The header of a table; the number of a heading may stand apart from it, too.
+  // Several cells are a table header, unless the first is a heading's number.
   if (rows.some(({ row, text: line }) => row.cells.length > 1 && !/^[\d.]*\d|^\p{L}\b/u.test(line))) return false
   return next !== undefined && !next.isBold && /^[\p{Lu}\p{N}\p{Lo}]/u.test(text)
 }
 
-/** Levels are those of the outline, below the title of the document. What looks like an entry of it, and stands after its first, is one. */
+/**
+ * Levels follow the outline, below the title of the document. A group that looks like an outline entry, and comes after the first one,
+ * counts as one.
+ */
 function levelsByOutline(groups: readonly Group[], known: readonly Group[]): Map<Group, number> {
   const byStyle = new Map<string, number>()
   let largest = 0
@@ -110,7 +113,7 @@ function levelsByOutline(groups: readonly Group[], known: readonly Group[]): Map
   const [first] = groups
   const start = known[0] === undefined ? 0 : groups.indexOf(known[0])
   const title = first !== undefined && first.depth === undefined && first.size > largest ? first : undefined
-  // An outline may have the title as the one entry above all others.
+  // The outline may have the title as its only root entry.
   const isRooted = title === undefined && start === 0 && known.filter(({ depth }) => depth === 0).length === 1
   const levels = new Map<Group, number>()
   for (const [i, group] of groups.entries()) {
@@ -124,7 +127,7 @@ function levelsByOutline(groups: readonly Group[], known: readonly Group[]): Map
 
 const MAX_SIZES = 4
 
-/** The larger the letters, the higher the level; what is only bold is below all of them. */
+/** Larger letters give a higher level; headings that are only bold are below all of them. */
 function levelsBySize(groups: readonly Group[], { bodySize }: Survey): Map<Group, number> {
   const isLarge = ({ size }: Group): boolean => size >= 1.15 * bodySize
   const sizes: number[] = []
@@ -133,7 +136,7 @@ function levelsBySize(groups: readonly Group[], { bodySize }: Survey): Map<Group
     if ((last === undefined || last - size > 0.5) && sizes.length < MAX_SIZES) sizes.push(size)
   }
   const largest = groups.filter(({ size }) => size === sizes[0])
-  // Where several are as large as the largest, none of them is the title of all.
+  // When several are as large as the largest, none of them is the document title.
   const isTitled = largest.length === 1 && largest[0] === groups[0]
   const levels = new Map<Group, number>()
   for (const group of groups) {

@@ -3,7 +3,7 @@ import type { DocumentInitParameters, PDFDocumentLoadingTask } from 'pdfjs-dist/
 
 export type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist/types/src/display/api.js'
 
-/** What is used of PDF.js, which the build puts beside the program (`scripts/build.mjs`). */
+/** The part of PDF.js that is used; the build puts it beside the program (`scripts/build.mjs`). */
 export interface PdfLibrary {
   getDocument(parameters: DocumentInitParameters): PDFDocumentLoadingTask
 }
@@ -11,22 +11,22 @@ export interface PdfLibrary {
 let library: Promise<PdfLibrary> | undefined
 
 /**
- * Loads PDF.js, which takes half a second and is not needed by most. It reads in the thread that asks: whoever converts documents has one
- * for it.
+ * Loads PDF.js on first use, because it takes half a second and most users do not need it. It runs on the calling thread: documents are
+ * converted in their own process.
  */
 export function loadPdfLibrary(): Promise<PdfLibrary> {
   library ??= load()
   return library
 }
 
-/** What it expects of a browser to draw with. Nothing is drawn, so they only have to be there while it is loaded. */
+/** Browser globals that PDF.js needs while it loads. Nothing is drawn, so stubs are enough. */
 const DRAWING = ['DOMMatrix', 'ImageData', 'Path2D']
 
 async function load(): Promise<PdfLibrary> {
   const missing = DRAWING.filter((name) => !(name in globalThis))
   for (const name of missing) Reflect.set(globalThis, name, class {})
   try {
-    // It finds the half that reads where that leaves itself.
+    // The worker registers itself in a global, where PDF.js finds it.
     await import('#pdfjs/pdf.worker.mjs')
     return await import('#pdfjs/pdf.mjs')
   } finally {
@@ -34,7 +34,7 @@ async function load(): Promise<PdfLibrary> {
   }
 }
 
-/** Where it finds what comes with it: how older fonts of China, Japan and Korea are encoded, and widths of letters. */
+/** Folder of PDF.js data: encodings of older Chinese, Japanese and Korean fonts, and letter widths. */
 export function pdfData(folder: 'cmaps' | 'standard_fonts'): string {
   return fileURLToPath(new URL(`./${folder}/`, import.meta.resolve('#pdfjs/pdf.mjs')))
 }

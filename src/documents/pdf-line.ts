@@ -2,15 +2,15 @@ import { type RunLook, writeLink, writeRun } from './office-blocks.ts'
 import type { Cell, Row } from './pdf-rows.ts'
 import type { Fragment } from './pdf-text.ts'
 
-/** Pieces of a line of text, each with the space before it where there is one. */
+/** A piece of a line, including the space before it. */
 export interface Run {
   readonly text: string
   readonly fragment: Fragment
-  /** A number or sign above the line. */
+  /** Whether it is superscript. */
   readonly isRaised: boolean
 }
 
-/** The text of a cell in the order of reading. */
+/** The text of a cell in reading order. */
 export function runsOf(cell: Cell, base: number, size: number): Run[] {
   const rightToLeft = cell.fragments.filter(({ isRightToLeft }) => isRightToLeft).length * 2 > cell.fragments.length
   const fragments = rightToLeft ? [...cell.fragments].sort((a, b) => b.left - a.left) : cell.fragments
@@ -27,7 +27,7 @@ export function runsOf(cell: Cell, base: number, size: number): Run[] {
   return runs
 }
 
-/** What a row says, its cells apart by spaces. */
+/** The text of a row, with spaces between its cells. */
 export function textOfRow(row: Row): string {
   return row.cells.map((cell) => textOfCell(cell, row)).join(' ')
 }
@@ -39,7 +39,7 @@ export function textOfCell(cell: Cell, row: Row): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** Writes runs with what makes them stand out, but for what is told otherwise. */
+/** Writes runs with their formatting, unless the options say otherwise. */
 export function writeRuns(runs: readonly Run[], { isPlain, note }: WriteOptions = {}): string {
   let html = ''
   for (const { text, fragment, isRaised } of runs) {
@@ -56,8 +56,8 @@ export function writeRuns(runs: readonly Run[], { isPlain, note }: WriteOptions 
 }
 
 interface WriteOptions {
-  /** Whether its font says nothing more, as in a heading. */
+  /** Whether to ignore fonts, as in a heading. */
   readonly isPlain?: boolean
-  /** Writes the mark of a note; undefined for what is none. */
+  /** Writes the reference of a note; undefined when the text is not one. */
   readonly note?: (text: string) => string | undefined
 }

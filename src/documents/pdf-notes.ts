@@ -2,7 +2,7 @@ import type { OfficeNotes } from './office-blocks.ts'
 import { runsOf, writeRuns } from './pdf-line.ts'
 import type { RowFacts, Survey } from './pdf-survey.ts'
 
-/** The notes at the foot of one page, and the marks in its text that lead to them. */
+/** The footnotes of one page, and their references in its text. */
 export class PageNotes {
   readonly #notes = new Map<string, string>()
   readonly #marks = new Map<string, string>()
@@ -33,7 +33,7 @@ export class PageNotes {
     return this.#rows.has(row)
   }
 
-  /** The mark for a label that stands above the line; undefined when no note has it. */
+  /** The reference for a superscript label; undefined when no note has it. */
   mark(label: string): string | undefined {
     const note = this.#notes.get(label)
     if (note === undefined) return undefined
@@ -43,7 +43,7 @@ export class PageNotes {
   }
 }
 
-/** Notes are written smaller than the text. */
+/** Notes are smaller than the text by at least this factor. */
 const SMALL = 0.93
 
 function listLabels({ row }: RowFacts): string[] {

@@ -7,7 +7,7 @@ export interface Cell {
   readonly right: number
 }
 
-/** What stands on one line of a column. */
+/** One line of a column. */
 export interface Row {
   readonly page: number
   readonly cells: readonly Cell[]
@@ -16,17 +16,17 @@ export interface Row {
   readonly base: number
   /** Height of most of its letters. */
   readonly size: number
-  /** The column it stands in. */
+  /** Horizontal extent of its column. */
   readonly column: Column
 }
 
-/** How far the lines of a column reach. */
+/** Horizontal extent of a column. */
 export interface Column {
   readonly left: number
   readonly right: number
 }
 
-/** The lines of a page in the order of reading: columns one after the other. */
+/** The lines of a page in reading order, column by column. */
 export function arrangePage(page: PageText): Row[] {
   const segments = findSegments(page.fragments)
   return orderColumns(segments, 0).flatMap((column) => findRows(column, page.number))
@@ -35,14 +35,14 @@ export function arrangePage(page: PageText): Row[] {
 interface Segment extends Cell {
   readonly base: number
   readonly size: number
-  /** Its place in the order in which the page was written. */
+  /** Its index in the order in which the page was written. */
   readonly order: number
 }
 
-/** Letters further apart than this, in heights of a letter, are in two cells. */
+/** Gap between two cells, in letter heights. */
 const CELL_GAP = 1.5
 
-/** Joins pieces that follow each other on one line. Programs write the text of a line in one go. */
+/** Joins consecutive pieces on one line, because programs write a line in one go. */
 function findSegments(fragments: readonly Fragment[]): Segment[] {
   const segments: Segment[] = []
   let open: Fragment[] = []
@@ -72,7 +72,7 @@ function createSegment(fragments: readonly Fragment[], order: number): Segment {
   return { fragments, ...extentOf(fragments), base: main.base, size: main.size, order }
 }
 
-/** From where to where things reach together. */
+/** The common extent of several items. */
 function extentOf(things: Iterable<Column>): Column {
   let left = Number.POSITIVE_INFINITY
   let right = Number.NEGATIVE_INFINITY
@@ -83,7 +83,7 @@ function extentOf(things: Iterable<Column>): Column {
   return { left, right }
 }
 
-/** The piece in whose height most letters are. */
+/** The piece whose height most letters have. */
 function mostOf(fragments: readonly Fragment[]): Fragment {
   let best = fragments[0]
   let most = -1
@@ -104,8 +104,8 @@ const MAX_COLUMN_DEPTH = 3
 const LEAST_LINES = 4
 
 /**
- * Divides what stands beside each other, as in a newspaper. What reaches over a gap divides the columns into those above and below it.
- * Cells of a table stand beside each other as well, but do not fill their columns, and are written row by row.
+ * Splits text into columns, as in a newspaper. Text that spans a gap splits the columns into those above and below it. Table cells are side
+ * by side too, but do not fill their columns, and are read row by row.
  */
 function orderColumns(segments: readonly Segment[], depth: number): Segment[][] {
   const gap = depth < MAX_COLUMN_DEPTH ? findGap(segments) : undefined
@@ -136,7 +136,7 @@ function orderColumns(segments: readonly Segment[], depth: number): Segment[][] 
   return columns
 }
 
-/** Where a gap between two columns is, across which little or nothing is written. */
+/** Position of a gap between two columns that little or no text crosses. */
 function findGap(segments: readonly Segment[]): number | undefined {
   if (segments.length < 2 * LEAST_LINES) return undefined
   const { left: start, right: end } = extentOf(segments)
@@ -160,7 +160,7 @@ function findGap(segments: readonly Segment[]): number | undefined {
 const MAX_WIDTH = 20_000
 const LEAST_GAP = 6
 
-/** How many lines are written across each point of a page. */
+/** Number of lines that cross each point of a page. */
 function countAcross(segments: readonly Segment[], start: number, width: number): Int32Array {
   const changes = new Int32Array(width + 2)
   for (const { left, right } of segments) {
@@ -181,7 +181,7 @@ function areColumns(segments: readonly Segment[], gap: number, start: number, en
   return filled === 2 || (filled === 1 && countChanges(left, right) <= MAX_CHANGES)
 }
 
-/** How often a page that is written column by column goes from one side to the other; a few things may be put in later. */
+/** How often a page written column by column may switch sides; a few items may be inserted later. */
 const MAX_CHANGES = 4
 
 function countChanges(left: readonly Segment[], right: readonly Segment[]): number {
@@ -194,7 +194,7 @@ function countLines(side: readonly Segment[]): number {
   return new Set(side.map(({ base }) => Math.round(base))).size
 }
 
-/** Whether most lines of a side fill it, but for the last ones of paragraphs. */
+/** Whether most lines of a side fill it, except the last lines of paragraphs. */
 function isFilled(side: readonly Segment[], width: number): boolean {
   const widths = side.map(({ left, right }) => right - left).sort((a, b) => a - b)
   return (widths[widths.length >> 1] ?? 0) > 0.55 * width
@@ -219,7 +219,7 @@ function createRow(segments: readonly Segment[], page: number, column: Column): 
   return { page, cells, left, right: cells.at(-1)?.right ?? 0, base: main.base, size: main.size, column }
 }
 
-/** Pieces that were not written in one go may be one text all the same. */
+/** Joins pieces that were written separately but belong to one text. */
 function joinClose(segments: readonly Segment[]): Cell[] {
   const cells: Cell[] = []
   for (const { fragments, left, right, size } of segments) {

@@ -1,28 +1,28 @@
 import { textOfRow } from './pdf-line.ts'
 import type { Row } from './pdf-rows.ts'
 
-/** An entry of the outline that a document has for its readers. */
+/** An entry of the document outline. */
 export interface OutlineEntry {
   readonly title: string
   /** From 0. */
   readonly depth: number
 }
 
-/** What is known of a row without its neighbours. */
+/** Facts about a row that do not depend on its neighbours. */
 export interface RowFacts {
   readonly row: Row
   readonly text: string
   readonly isFixed: boolean
   readonly isBold: boolean
-  /** Size and weight, as far as they tell rows apart. */
+  /** Size and weight, as far as they distinguish rows. */
   readonly style: string
 }
 
-/** What holds for a document as a whole. */
+/** Facts about the whole document. */
 export interface Survey {
-  /** Height of the letters that most of the text has. */
+  /** Letter height of most of the text. */
   readonly bodySize: number
-  /** From one line of a paragraph to the next, in heights of its letters. */
+  /** Distance between lines of a paragraph, in letter heights. */
   readonly pitch: number
   readonly words: ReadonlySet<string>
 }
@@ -34,7 +34,7 @@ export function factsOf(row: Row): RowFacts {
   return { row, text: textOfRow(row), isFixed, isBold, style: `${roundSize(row.size)}${isBold ? ' bold' : ''}` }
 }
 
-/** Sizes that nobody sees a difference between are one. */
+/** Rounds sizes, so that invisible differences do not count. */
 export function roundSize(size: number): number {
   return Math.round(size * 2) / 2
 }
@@ -51,7 +51,7 @@ export function surveyRows(rows: readonly RowFacts[]): Survey {
     if (words.size < MAX_WORDS)
       for (const word of text.toLowerCase().match(/\p{L}[\p{L}-]*\p{L}/gu) ?? []) words.add(word)
     const step = last === undefined || last.page !== row.page ? 0 : (row.base - last.base) / row.size
-    // After a line that fills its column, its paragraph goes on. Rows of tables stand further apart.
+    // A line that fills its column continues in the next one. Table rows are further apart.
     const goesOn = last !== undefined && isFull(last) && row.cells.length === 1
     if (goesOn && step > 0.9 && step < 2.5 && roundSize(last?.size ?? 0) === roundSize(row.size)) pitches.push(step)
     last = row
@@ -65,7 +65,7 @@ function isFull({ cells, right, column }: Row): boolean {
   return cells.length === 1 && right > column.right - 0.1 * (column.right - column.left)
 }
 
-/** A title as it can be compared: without its number, and without what fonts and programs write differently. */
+/** Normalizes a title for comparison: without its number, and without differences between fonts and programs. */
 export function plainTitle(text: string): string {
   return text
     .normalize('NFKC')

@@ -4,7 +4,7 @@ import { runsOf, writeRuns } from './pdf-line.ts'
 import type { Cell, Column, Row } from './pdf-rows.ts'
 import type { RowFacts } from './pdf-survey.ts'
 
-/** Rows that are a table, and the table. */
+/** A table and the rows it covers. */
 export interface FoundTable {
   readonly count: number
   readonly html: string
@@ -12,7 +12,7 @@ export interface FoundTable {
 
 const MARKER = /^(?:[•◦▪‣·*–—-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/i
 
-/** Whether a row may be one of a table: things stand beside each other in it, other than a mark and its text. */
+/** Whether a row may belong to a table: it has several cells other than a list mark and its text. */
 export function isTabular({ row, isFixed }: RowFacts): boolean {
   if (isFixed || row.cells.length < 2) return false
   const [first] = row.cells
@@ -24,7 +24,7 @@ export function isTabular({ row, isFixed }: RowFacts): boolean {
   return row.cells.length > 2 || !MARKER.test(marker)
 }
 
-/** The table that begins with a row, if one does: rows whose cells stand below each other. */
+/** The table that starts at a row, if any: rows whose cells are aligned. */
 export function findTable(rows: readonly RowFacts[], start: number, pitch: number): FoundTable | undefined {
   const own = takeRows(rows, start)
   const many = own.filter(({ cells }) => cells.length > 1)
@@ -54,7 +54,7 @@ export function findTable(rows: readonly RowFacts[], start: number, pitch: numbe
   return { count: own.length, html: writeTable(table) }
 }
 
-/** Names of narrow columns stand closer to each other than what is below them. */
+/** Splits a header cell, because headings of narrow columns are closer together than the cells below. */
 function splitCell(cell: Cell, columns: readonly Column[], size: number): Cell[] {
   if (columns.filter(({ left, right }) => left < cell.right && right > cell.left).length < 2) return [cell]
   const parts: Cell[] = []
@@ -67,12 +67,12 @@ function splitCell(cell: Cell, columns: readonly Column[], size: number): Cell[]
   return parts
 }
 
-/** Names of columns are words, one for each. */
+/** Whether cells are column headings: one text for each column. */
 function namesColumns(cells: readonly string[]): boolean {
   return cells.every((cell) => cell === '' || /\p{L}/u.test(cell)) && cells.filter((cell) => cell !== '').length > 1
 }
 
-/** The rows from one on that may be of one table. A single cell below others may be the rest of one of them. */
+/** The consecutive rows that may form one table. A single cell below others may continue one of them. */
 function takeRows(rows: readonly RowFacts[], start: number): Row[] {
   const own: Row[] = []
   for (let i = start; i < rows.length && own.length < DOCUMENT_LIMITS.rows; i++) {
@@ -93,7 +93,7 @@ function takeRows(rows: readonly RowFacts[], start: number): Row[] {
   return own
 }
 
-/** From where to where the cells of columns reach, by the rows that have most of them. */
+/** Extents of the columns, from the rows with the most cells. */
 function findColumns(rows: readonly Row[]): Column[] {
   const most = rows.reduce((count, { cells }) => Math.max(count, cells.length), 0)
   const cells = rows.filter((row) => row.cells.length === most).flatMap((row) => [...row.cells])
@@ -106,7 +106,7 @@ function findColumns(rows: readonly Row[]): Column[] {
   return columns.length === most ? columns.slice(0, DOCUMENT_LIMITS.columns) : []
 }
 
-/** The column in which most of a cell stands; -1 for none. */
+/** Index of the column that contains most of a cell; -1 for none. */
 function placeOf(cell: Cell, columns: readonly Column[]): number {
   let best = -1
   let most = 0

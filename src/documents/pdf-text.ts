@@ -2,22 +2,22 @@ import { DocumentError } from './document.ts'
 import { isFixedWidth } from './office-blocks.ts'
 import type { PDFDocumentProxy, PDFPageProxy } from './pdf-library.ts'
 
-/** A piece of text on a page, in one font. Places are in points from the upper left corner. */
+/** A piece of text on a page in one font. Positions are in points from the upper left corner. */
 export interface Fragment {
   readonly text: string
   readonly left: number
   readonly right: number
-  /** Where the line stands on which it is written. */
+  /** Vertical position of its baseline. */
   readonly base: number
   /** Height of the font. */
   readonly size: number
   readonly font: FontLook
   readonly isRightToLeft: boolean
-  /** Address that it leads to. */
+  /** URL that it links to. */
   readonly link: string | null
 }
 
-/** How a font looks. */
+/** The look of a font. */
 export interface FontLook {
   readonly isBold: boolean
   readonly isItalic: boolean
@@ -33,12 +33,12 @@ export interface PageText {
   readonly fragments: readonly Fragment[]
 }
 
-/** A page with more pieces of text is none that anybody reads. */
+/** Limit of text pieces; no readable page has more. */
 const MAX_FRAGMENTS = 20_000
-/** What fonts are called is known only after a page has been read as if to be drawn, which takes longer: not all pages are. */
+/** Limit of pages whose font names are read, because that requires preparing the page for drawing, which is slow. */
 const MAX_FONT_PAGES = 200
 
-/** Reads the text of pages. Fonts are looked at once for all pages. */
+/** Reads the text of pages. Each font is examined once for all pages. */
 export class PdfTextReader {
   readonly #document: PDFDocumentProxy
   readonly #fonts = new Map<string, FontLook>()
@@ -63,7 +63,7 @@ export class PdfTextReader {
     return { number, width, height, fragments }
   }
 
-  /** Where a piece stands on the page as it is seen; undefined for what is turned, such as stamps in the margin, or cannot be read. */
+  /** Position of a piece on the visible page; undefined for rotated text, such as stamps in the margin, and for unreadable pieces. */
   #place(piece: Piece, viewport: readonly number[]): Fragment | undefined {
     const text = cleanText(piece.text)
     if (text.trim() === '') return undefined
@@ -116,8 +116,8 @@ interface Piece {
 }
 
 /**
- * In parts, so that a page without an end is left when it is long enough.
- * @throws {DocumentError} when it has more pieces than any page that is read
+ * Reads a page in parts, so that an endless one can be stopped.
+ * @throws {DocumentError} when it has more pieces than allowed
  */
 async function readPieces(page: PDFPageProxy): Promise<{ pieces: Piece[]; families: Map<string, string> }> {
   const pieces: Piece[] = []
@@ -133,14 +133,14 @@ async function readPieces(page: PDFPageProxy): Promise<{ pieces: Piece[]; famili
       pieces.push({ text: str, transform, width, font: fontName, isRightToLeft: dir === 'rtl' })
     }
     if (pieces.length <= MAX_FRAGMENTS) continue
-    // What writes the rest waits for somebody to read it, unless it is told; it ends when the document is closed.
+    // Stops the writer of the rest, which would otherwise wait for a reader until the document is closed.
     reader.cancel(new Error('The page is read no further')).catch(() => undefined)
     throw new DocumentError('too-large', `page ${page.pageNumber} has more than ${MAX_FRAGMENTS} pieces of text`)
   }
   return { pieces, families }
 }
 
-/** Where an address leads from, on the page as it is seen. */
+/** The area of a link on the visible page. */
 interface LinkArea {
   readonly address: string
   readonly left: number
@@ -172,7 +172,7 @@ async function readLinks(page: PDFPageProxy, viewport: readonly number[]): Promi
   return areas
 }
 
-/** A piece may be a whole line, of which some words are a link. Where they are is told by the widths of letters, about. */
+/** Splits a piece of which only some words are a link. Their position is estimated from letter widths. */
 function splitByLinks(fragment: Fragment, links: readonly LinkArea[]): Fragment[] {
   const { text, left, right, base, size } = fragment
   const area = links.find(
@@ -183,7 +183,7 @@ function splitByLinks(fragment: Fragment, links: readonly LinkArea[]): Fragment[
   const width = (right - left) / Math.max(1, text.length)
   const start = wordEdge(text, Math.round((Math.max(area.left, left) - left) / width), 'start')
   let end = wordEdge(text, Math.round((Math.min(area.right, right) - left) / width), 'end')
-  // A sign at the end is narrower than the letters it is measured by.
+  // Punctuation at the end is narrower than the average letter that the estimate uses.
   if (area.right < right - 1 && /[.,;:!?)]/.test(text[end - 1] ?? '')) end--
   if (start >= end) return [fragment]
   const cut = (from: number, to: number, link: string | null): Fragment[] => {
@@ -197,7 +197,7 @@ function splitByLinks(fragment: Fragment, links: readonly LinkArea[]): Fragment[
 
 const MAX_SHIFT = 4
 
-/** The nearest place where a word begins or ends. */
+/** The nearest start or end of a word. */
 function wordEdge(text: string, near: number, side: 'start' | 'end'): number {
   for (let shift = 0; shift <= MAX_SHIFT; shift++) {
     for (const at of [near - shift, near + shift]) {
@@ -218,7 +218,7 @@ function multiply(m: readonly number[], n: readonly number[]): number[] {
   return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f]
 }
 
-/** Signs that fonts have in places of their own are bullets more often than anything else. */
+/** Characters in private use areas are mostly bullets. */
 const UNNAMED = /[\u0080-\u009f\ue000-\uf8ff]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/g

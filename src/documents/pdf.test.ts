@@ -10,7 +10,7 @@ const refusalOf = async (bytes: Uint8Array): Promise<string> => {
   return converted.type === 'refused' ? `${converted.reason}: ${converted.detail}` : converted.type
 }
 
-test('two columns that TeX set: paragraphs, headings, lists, code, a table, a note and links, each with its page', async () => {
+test('converts two columns set by TeX: paragraphs, headings, lists, code, a table, a note and links, with page marks', async () => {
   const converted = await convertWith(convertPdf, readSample('paper.pdf'))
   expect(converted).toMatchObject({
     type: 'document',
@@ -96,13 +96,13 @@ The classical estimate may be kept. Keepers should note the weather beside each 
   ])
 })
 
-test('a document of LibreOffice, without what every page repeats', async () => {
+test('converts a LibreOffice document without repeated headers and footers', async () => {
   const page = await pageOf(convertPdf, readSample('guide.pdf'))
   expect(page.markdown.split('\n').filter((line) => line !== '')).toEqual([
     '# Lighthouse Guide',
     'A lighthouse shows **where land begins** and *how to pass it*. Its manual is kept by the [society of keepers](https://lights.example/keepers).[^1]',
     '## The lamp',
-    // A PDF shows what is deleted as it is shown on paper.
+    // The PDF shows deleted text as it is printed.
     'The lamp is lit at dusk withdrawn words and put out at dawn. Set the brightness with `lamp --level`.',
     '### Colours',
     '- White, for the open sea',
@@ -137,7 +137,7 @@ test('a document of LibreOffice, without what every page repeats', async () => {
   expect([fragmentAt(page, '3. Light it'), fragmentAt(page, 'The tower')]).toEqual(['#page=1', '#page=2'])
 })
 
-test('a sentence that goes on on the next page is one, and the page begins with what follows', async () => {
+test('joins a sentence across pages, and marks the page at the next block', async () => {
   const page = await pageOf(
     convertPdf,
     pdf(
@@ -157,7 +157,7 @@ test('a sentence that goes on on the next page is one, and the page begins with 
   expect([fragmentAt(page, 'This line'), fragmentAt(page, 'Another')]).toEqual(['#page=1', '#page=2'])
 })
 
-test('numbers and titles around pages are left out, also where they change', async () => {
+test('drops page numbers and running titles, also when they change', async () => {
   const texts = Array.from({ length: 6 }, (_, i) => {
     const part = i < 3 ? 'Storms' : 'Calm'
     return `BT /F 10 Tf 1 0 0 1 50 770 Tm (Part ${i < 3 ? 1 : 2}: ${part} ${i + 11}) Tj ET\n${lines(`Text number ${'abcdef'[i]} of this document.`)}\nBT /F 10 Tf 1 0 0 1 300 30 Tm (- ${i + 1} -) Tj ET`
@@ -167,7 +167,7 @@ test('numbers and titles around pages are left out, also where they change', asy
   expect(markdown.match(/Text number/g)?.length).toBe(6)
 })
 
-test('a table of contents is left out, and the page that is mostly one', async () => {
+test('drops a table of contents, and a page that is mostly one', async () => {
   const entries = [
     'Chapter one 3',
     '1.1 Lamps . . . . . . . . 3',
@@ -179,27 +179,27 @@ test('a table of contents is left out, and the page that is mostly one', async (
   expect(markdown).toContain('Lamps need oil.')
 })
 
-test('dots that lead to a roman page, or to nothing, are read at once', async () => {
+test('drops dot leaders with a roman page number, and reads those without a number in linear time', async () => {
   const entries = ['Preface', 'Lamps', 'Oil'].map((title) => `${title} ${'. '.repeat(40)}iii`)
   const markdown = await markdownOf(convertPdf, pdf(pages(lines(...entries, `Glass ${'. '.repeat(40)}none`))))
   expect(markdown).not.toMatch(/Preface|Lamps|Oil/)
 })
 
-describe('what gives no page', () => {
-  test('a password, and pages without text', async () => {
+describe('documents without a page', () => {
+  test('refuses an encrypted document, and one without text', async () => {
     expect(await refusalOf(readSample('locked.pdf'))).toBe('encrypted: it is encrypted with a password')
     expect(await refusalOf(readSample('scan.pdf'))).toBe(
       'empty: there is no text on its page, only pictures, which are not read',
     )
   })
 
-  test('what is cut off or something else', async () => {
+  test('refuses truncated and other files', async () => {
     expect(await refusalOf(readSample('paper.pdf').subarray(0, 2000))).toBe('damaged: it is no PDF that can be read')
     expect(await refusalOf(readSample('guide.docx'))).toBe('damaged: it is no PDF that can be read')
     expect(await refusalOf(new Uint8Array())).toBe('damaged: it is no PDF that can be read')
   })
 
-  test('more pages than anybody reads', async () => {
+  test('refuses a document with too many pages', async () => {
     const [catalogue = '', , ...rest] = pages(lines('text'))
     const kids = `4 0 R ${'4 0 R '.repeat(10_000)}`
     const bytes = pdf([catalogue, `<</Type/Pages/Kids[${kids}]/Count 10001>>`, ...rest])
@@ -207,16 +207,16 @@ describe('what gives no page', () => {
   })
 })
 
-describe('hostile documents', () => {
+describe('hostile PDF documents', () => {
   test.each([
     ['with a table of them', true],
     ['without', false],
-  ])('a million objects, %s', async (_, hasTable) => {
+  ])('reads a document with a million objects, %s', async (_, hasTable) => {
     const objects = [...pages(lines('The one line of text.')), ...Array<string>(LONG ? 1_000_000 : 20_000).fill('null')]
     expect(await markdownOf(convertPdf, pdf(objects, hasTable), 'a.pdf')).toBe('# a\n\nThe one line of text.\n')
   })
 
-  test('pages that contain themselves, actions and scripts', async () => {
+  test('ignores pages that contain themselves, actions and scripts', async () => {
     const [, , font = '', page = '', content = ''] = pages(lines('Still some text.'))
     const catalogue =
       '<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.launchURL\\("http://127.0.0.1:1/"\\))>>>>'
@@ -224,11 +224,11 @@ describe('hostile documents', () => {
     expect(await refusalOf(bytes)).toMatch(/^(?:document|damaged: )/)
   })
 
-  test('a page with more text than a page holds is refused, and what would write it is stopped', async () => {
+  test('refuses a page with too much text, and stops its writer', async () => {
     const [catalogue = '', tree = '', font = '', page = '', content = ''] = pages(LONG ? '/X Do' : '/X Do '.repeat(30))
     const drawing = page.replace('/Font', '/XObject<</X 6 0 R>>/Font')
     const text = 'BT /F 10 Tf 1 0 0 1 9 9 Tm (x) Tj 20 0 Td (y) Tj ET '
-    // Each draws the next one ten times: the first of eight stands for ten million.
+    // Each form draws the next one ten times, so the first of eight expands to ten million.
     const contents = LONG ? [...Array<string>(7).fill('/X Do '.repeat(10)), text] : [text.repeat(400)]
     const forms = contents.map((form, i) => {
       const resources = `<</Font<</F 3 0 R>>/XObject<</X ${7 + i} 0 R>>>>`

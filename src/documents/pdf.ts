@@ -9,13 +9,13 @@ import type { OutlineEntry } from './pdf-survey.ts'
 import { PdfTextReader } from './pdf-text.ts'
 
 /**
- * Makes a page of a PDF: its paragraphs, headings, lists, tables and code as they can be told by where they stand and how they look.
- * Nothing is drawn or run, and text in pictures is not read.
+ * Converts a PDF to a page. Paragraphs, headings, lists, tables and code are recognised by position and look. Nothing is drawn or run, and
+ * text in images is not read.
  */
 export async function convertPdf(bytes: Uint8Array, path: string): Promise<Converted> {
   const { getDocument } = await loadPdfLibrary()
   const task = getDocument({
-    // It takes the bytes it is given away.
+    // PDF.js takes ownership of the bytes, so it gets a copy.
     data: new Uint8Array(bytes),
     isEvalSupported: false,
     enableXfa: false,
@@ -25,7 +25,7 @@ export async function convertPdf(bytes: Uint8Array, path: string): Promise<Conve
     useWasm: false,
     isOffscreenCanvasSupported: false,
     isImageDecoderSupported: false,
-    // Pictures are not unpacked.
+    // Images are not decoded.
     maxImageSize: 1,
     cMapUrl: pdfData('cmaps'),
     cMapPacked: true,
@@ -89,7 +89,7 @@ async function readAbout(document: PDFDocumentProxy): Promise<Omit<TextDocument,
   }
 }
 
-/** What programs put there when nobody has said what it is called. */
+/** Returns null for titles that programs set by default. */
 function titleOf(title: string | null): string | null {
   if (title === null || /^(?:untitled|microsoft word|document\d*$)/i.test(title)) return null
   return /\.(?:docx?|odt|rtf|tex|dvi|indd|pages|pptx?|html?)$/i.test(title) ? null : title

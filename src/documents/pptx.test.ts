@@ -3,7 +3,7 @@ import { convertWith, fragmentAt, markdownOf, pageOf, readSample } from '../../t
 import { pptxParagraph as p, pptx, pptxShape as shape, pptxSlide as slide } from '../../test/documents/written.ts'
 import { convertPptx } from './pptx.ts'
 
-test('a presentation that LibreOffice wrote', async () => {
+test('converts a presentation written by LibreOffice', async () => {
   const page = await pageOf(convertPptx, readSample('talk.pptx'))
   expect(page.markdown).toBe(`# Lights of the coast
 
@@ -28,7 +28,7 @@ Measured on clear nights.
   expect([fragmentAt(page, '- See'), fragmentAt(page, 'Measured')]).toEqual(['#slide=1', '#slide=2'])
 })
 
-test('placeholders, numbers, groups and what stands on every slide', async () => {
+test('converts placeholders, numbers and groups, and drops content that every slide repeats', async () => {
   const bytes = pptx(
     slide(
       `${shape('<p:ph type="ctrTitle"/>', p('Title') + p('of two lines'))}${shape('<p:ph type="sldNum"/>', p('7'))}
@@ -44,7 +44,7 @@ test('placeholders, numbers, groups and what stands on every slide', async () =>
   )
 })
 
-test('says why there is no page', async () => {
+test('explains why a presentation has no page', async () => {
   expect(await convertWith(convertPptx, pptx(slide('')))).toMatchObject({ type: 'refused', reason: 'empty' })
   expect(await convertWith(convertPptx, readSample('talk.pptx').subarray(0, 5000))).toMatchObject({ reason: 'damaged' })
   expect(await convertWith(convertPptx, pptx('<!DOCTYPE a [<!ENTITY e "x">]><a/>'))).toMatchObject({

@@ -13,7 +13,7 @@ import { documentOf } from './office-document.ts'
 import { OfficePackage } from './office-package.ts'
 import type { XmlElement } from './xml-tree.ts'
 
-/** Makes a page of a presentation: a section for each slide, with what its speaker notes. Hidden slides are counted and left out. */
+/** Converts a presentation to a page: one section per slide, with its speaker notes. Hidden slides are counted and left out. */
 export function convertPptx(bytes: Uint8Array): Converted {
   const file = new OfficePackage(bytes)
   const presentation = file.root('presentation')
@@ -51,7 +51,7 @@ function readSlide(file: OfficePackage, name: string, slide: XmlElement, number:
   }
   const notes = readNotes(file, name)
   if (title === '' && blocks.length === 0 && notes === '') return []
-  // The fragment tells which slide it is, also where no program jumps to it.
+  // The fragment names the slide, even if no program jumps to it.
   const html = writeRun(title === '' ? `Slide ${number}` : title, {})
   const heading: OfficeBlock = { type: 'heading', level: 2, html, id: `slide=${number}` }
   if (notes === '') return [heading, ...blocks]
@@ -70,15 +70,15 @@ function readNotes(file: OfficePackage, slide: string): string {
   const blocks: OfficeBlock[] = []
   for (const shape of shapesIn(notes.find('cSld', 'spTree'))) {
     const role = roleOf(shape)
-    // What is said under a slide is no list, whatever it is inherited from.
+    // Speaker notes are not a list, whatever style they inherit.
     if (!AROUND.has(role ?? '')) for (const block of readShape(shape, undefined, links)) blocks.push(block)
   }
   return writeBlocks(blocks)
 }
 
-/** What repeats on every slide, and the picture of the slide beside its notes. */
+/** Placeholders that every slide repeats, and the slide image on the notes page. */
 const AROUND = new Set(['dt', 'ftr', 'hdr', 'sldNum', 'sldImg'])
-/** Placeholders whose paragraphs are items unless they say otherwise. */
+/** Placeholders whose paragraphs are list items by default. */
 const LISTS = new Set(['body', 'obj'])
 const SHAPES = new Set(['sp', 'graphicFrame', 'pic', 'cxnSp'])
 
@@ -90,7 +90,7 @@ function* shapesIn(tree: XmlElement | undefined): Generator<XmlElement, void, vo
   }
 }
 
-/** What a shape is for in its slide; undefined for one that is only itself. */
+/** The placeholder type of a shape; undefined for other shapes. */
 function roleOf(shape: XmlElement): string | undefined {
   const placeholder = shape.find('nvSpPr', 'nvPr', 'ph') ?? shape.find('nvGraphicFramePr', 'nvPr', 'ph')
   if (placeholder === undefined) return undefined
@@ -171,7 +171,7 @@ function isTrue(value: string | undefined): boolean {
 }
 
 function readTable(table: XmlElement, links: Links): string {
-  // Where nothing is said about the first row, it names the columns, as it does in most.
+  // The first row is the header by default, as in most tables.
   const namesFirst = isTrue(table.find('tblPr')?.attribute('firstRow') ?? '1')
   const rows: OfficeRow[] = []
   for (const row of table.elements('tr')) {

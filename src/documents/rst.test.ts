@@ -4,8 +4,8 @@ import { convertRst } from './rst.ts'
 
 const show = async (text: string) => (await showDocument(convertRst, text)).markdown.trim()
 
-describe('sections', () => {
-  test('have the levels in which their marks come first, and fragments', async () => {
+describe('reStructuredText sections', () => {
+  test('section levels follow the first use of their marks, and sections have fragments', async () => {
     const { about, sections, markdown } = await showDocument(
       convertRst,
       '=====\nGuide\n=====\n\nFirst\n=====\n\nInside\n------\n\nText.\n\nFirst\n=====\n',
@@ -15,11 +15,11 @@ describe('sections', () => {
     expect(sections[0]?.children.map(({ anchor }) => anchor)).toEqual(['first', 'first-2'])
   })
 
-  test('are told from transitions and from tables', async () => {
+  test('a transition is not a section', async () => {
     expect(await show('Above\n\n-----\n\nBelow')).toBe('Above\n\n---\n\nBelow')
   })
 
-  test('the fields before them name the author and the language', async () => {
+  test('fields at the start give the author and the language', async () => {
     const text = ':orphan:\n\nTitle\n=====\n\n:Author: Ada Lovelace\n:Language: en\n\nText'
     const { about, markdown } = await showDocument(convertRst, text)
     expect(about).toMatchObject({ title: 'Title', author: 'Ada Lovelace', language: 'en' })
@@ -27,7 +27,7 @@ describe('sections', () => {
   })
 })
 
-describe('text', () => {
+describe('reStructuredText inline markup', () => {
   test.each([
     ['*one* **two** ``three``', '*one* **two** `three`'],
     ['`a title of work` and `name`', '*a title of work* and `name`'],
@@ -45,11 +45,11 @@ describe('text', () => {
     ['`words <https://example.org/>`_', '[words](https://example.org/)'],
     ['`run <javascript:alert(1)>`_', 'run'],
     ['snake_case and end_', 'snake_case and end\\_'],
-  ])('%s', async (source, shown) => {
+  ])('converts %s', async (source, shown) => {
     expect(await show(source)).toBe(shown)
   })
 
-  test('references lead to targets, sections and what has no name', async () => {
+  test('references lead to targets, sections and anonymous targets', async () => {
     const text = [
       'Python_, `the start`_, here__ and :ref:`label`.',
       '',
@@ -66,19 +66,19 @@ describe('text', () => {
     )
   })
 
-  test('substitutions stand for text, notes for notes', async () => {
+  test('substitutions are replaced, and footnotes stay footnotes', async () => {
     const text = 'The |name| [#]_ of |unknown| [1]_.\n\n.. |name| replace:: *good* name\n.. [#] First.\n.. [1] Second.'
     expect(await show(text)).toBe('The *good* name [^1] of |unknown| [^1--2].\n\n[^1]: First.\n\n[^1--2]: Second.')
   })
 })
 
-describe('blocks', () => {
-  test('lists, also in each other', async () => {
+describe('reStructuredText blocks', () => {
+  test('converts lists, also nested', async () => {
     expect(await show('- a\n\n  more\n\n  1. one\n  2. two\n- b')).toBe('- a\n\n  more\n\n  1. one\n  2. two\n\n- b')
     expect(await show('A. Miller\nwrote it.')).toBe('A. Miller wrote it.')
   })
 
-  test('terms, fields and options', async () => {
+  test('converts terms, fields and options', async () => {
     expect(await show('term : kind\n    What it is.\n')).toBe('**term : kind**\n\nWhat it is.')
     expect(await show('-a, --all  Everything.\n-b FILE    A file.')).toBe(
       '`-a, --all`\n\nEverything.\n\n`-b FILE`\n\nA file.',
@@ -86,7 +86,7 @@ describe('blocks', () => {
     expect(await show(':name: value')).toBe('**name**\n\nvalue')
   })
 
-  test('code after two colons, of a prompt and of a directive', async () => {
+  test('converts code after two colons, after a prompt and in a directive', async () => {
     expect(await show('Like this::\n\n    a\n      b\n\nEnd')).toBe('Like this:\n\n```\na\n  b\n```\n\nEnd')
     expect(await show('>>> 1 + 1\n2')).toBe('```pycon\n>>> 1 + 1\n2\n```')
     expect(await show('.. code-block:: ruby\n   :caption: a.rb\n   :linenos:\n\n   puts 1\n')).toBe(
@@ -95,12 +95,12 @@ describe('blocks', () => {
     expect(await show('.. highlight:: c\n\n::\n\n   int a;')).toBe('```c\nint a;\n```')
   })
 
-  test('quotations and lines', async () => {
+  test('converts quotations and line blocks', async () => {
     expect(await show('Said:\n\n   Words.')).toBe('Said:\n\n> Words.')
     expect(await show('| one\n| two')).toBe('one  \ntwo')
   })
 
-  test('tables with borders, with rules, of lists and of values', async () => {
+  test('converts grid tables, simple tables, list tables and CSV tables', async () => {
     const grid =
       '+-----+-----+\n| A   | B   |\n+=====+=====+\n| 1   | two |\n|     | way |\n+-----+-----+\n| over both |\n+-----------+'
     expect(await show(grid)).toBe('| A | B |\n| --- | --- |\n| 1 | two way |\n| over both |')
@@ -112,7 +112,7 @@ describe('blocks', () => {
     expect(await show(values)).toContain('| A | B |\n| --- | --- |\n| x, y | 2 |')
   })
 
-  test('boxes and what versions changed', async () => {
+  test('converts admonitions and version notes', async () => {
     expect(await show('.. note:: Mind\n   this.\n\n   - a')).toBe('> [!NOTE]\n> Mind this.\n>\n> - a')
     expect(await show('.. admonition:: By the way\n\n   Yes.')).toBe('> [!NOTE]\n> **By the way**\n>\n> Yes.')
     expect(await show('.. versionadded:: 3.8\n   With colours.')).toBe('*New in version 3.8*: With colours.')
@@ -126,7 +126,7 @@ describe('blocks', () => {
     )
   })
 
-  test('signatures of what is described', async () => {
+  test('converts signatures of described objects', async () => {
     const text = [
       '.. module:: shelf',
       '.. function:: open(name, \\*, flag="r")',
@@ -162,7 +162,7 @@ describe('blocks', () => {
     )
   })
 
-  test('files are named and not read; what only arranges pages is left out', async () => {
+  test('names included files without reading them, and drops directives that only arrange pages', async () => {
     expect(await show('.. literalinclude:: /etc/passwd\n   :language: c')).toBe('File `/etc/passwd`')
     expect(
       await show(
@@ -172,26 +172,26 @@ describe('blocks', () => {
     expect(await show('.. unknown-thing:: argument\n\n   What it holds.')).toBe('What it holds.')
   })
 
-  test('pictures have their words and captions', async () => {
+  test('images keep their alternative text and captions', async () => {
     expect(await show('.. figure:: img/a.png\n   :alt: A map\n\n   The map.')).toBe(
       '![A map](https://docs.example/img/a.png)\n\nThe map.',
     )
   })
 })
 
-describe('limits', () => {
-  /** Each would take hours if time grew with the square of the length. */
+describe('reStructuredText limits', () => {
+  /** Each would take hours in quadratic time. */
   const LINES = ['*a ', '`a ', '``a ', ':a:`b ', 'a_ ', '|a ', 'http://a)', '[1]_ ', '- ']
-  test.each(LINES)('a long line of %j', async (part) => {
+  test.each(LINES)('a long line of %j takes linear time', async (part) => {
     expect((await show(part.repeat(5000))).length).toBeGreaterThan(5000)
   })
 
-  test('hold for what stands inside each other', async () => {
+  test('nested lists end at a depth limit', async () => {
     const deep = Array.from({ length: 200 }, (_, i) => `${'  '.repeat(i)}- a`).join('\n')
     expect(await show(deep)).toContain('- a')
   })
 
-  test('hold for substitutions that stand for others', async () => {
+  test('refuses substitutions that expand to too much', async () => {
     const text = ['a', 'b', 'c'].map((name, i) => `.. |${name}| replace:: ${`|${'bcd'[i]}| `.repeat(300)}`).join('\n')
     await expect(show(`${text}\n.. |d| replace:: word\n\n|a|`)).rejects.toThrow('too much text')
   })
@@ -201,6 +201,6 @@ describe('limits', () => {
   })
 })
 
-test('names that objects have by themselves are words like others', async () => {
+test('property names of Object are ordinary words', async () => {
   expect(await show('.. js:constructor:: Foo(x)\n\n   Makes one.')).not.toContain('native code')
 })

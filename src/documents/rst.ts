@@ -7,7 +7,7 @@ import { expandTabs } from './rst/lines.ts'
 import { BlockParser } from './rst/parse.ts'
 import { writeBlocks } from './rst/write.ts'
 
-/** Makes HTML of reStructuredText, with the directives and roles of Docutils and Sphinx. Files that it includes are named, not read. */
+/** Converts reStructuredText to HTML, with the directives and roles of Docutils and Sphinx. Included files are named, not read. */
 export const convertRst: Convert = (bytes) => {
   const facts = new Facts()
   const lines = splitLines(readText(bytes)).map(expandTabs)
@@ -21,7 +21,7 @@ export const convertRst: Convert = (bytes) => {
   })
 }
 
-/** Gives headings their fragments, and the names of targets that stand before them. */
+/** Gives headings their fragments and the names of the targets before them. */
 function nameHeadings(blocks: Blocks, facts: Facts): Blocks {
   let names: string[] = []
   return blocks.map((block): Block => {
@@ -35,14 +35,14 @@ function nameHeadings(blocks: Blocks, facts: Facts): Blocks {
     }
     const title = plainTitle(block.text)
     const address = `#${facts.anchors.create(title)}`
-    // Two sections may have one title; no two have one fragment.
+    // Two sections may share a title, but never a fragment.
     for (const name of [address, ...names, title]) facts.define(name, { address, title })
     names = []
     return { ...block, names: [address] }
   })
 }
 
-/** A title without its marks. */
+/** A title without its markup. */
 function plainTitle(text: string): string {
   return text
     .replace(/:[\w:-]{1,60}:`/g, '`')
@@ -54,7 +54,7 @@ function plainTitle(text: string): string {
 
 const FIRST_BLOCKS = 4
 
-/** What the list of fields at the beginning says. */
+/** A field of the field list at the start. */
 function fieldOf(blocks: Blocks, name: string): string | null {
   for (const block of blocks.slice(0, FIRST_BLOCKS)) {
     if (block.type !== 'fields') continue

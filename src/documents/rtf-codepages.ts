@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util'
 
-/** Code pages by the character sets of fonts. */
+/** Code pages by font character set. */
 const BY_CHARSET: ReadonlyMap<number, number> = new Map([
   [77, 10_000],
   [128, 932],
@@ -30,14 +30,14 @@ const LABELS: ReadonlyMap<number, string> = new Map([
   [65_001, 'utf-8'],
 ])
 
-/** The code page of a font; that of the document for a font that names none. */
+/** The code page of a font; the document's for a font without one. */
 export function codePageOf(charset: number, ofDocument: number): number {
   return BY_CHARSET.get(charset) ?? ofDocument
 }
 
 const decoders = new Map<number, TextDecoder>()
 
-/** Text of bytes of a code page. */
+/** Decodes bytes of a code page. */
 export function decodePage(bytes: Uint8Array, page: number): string {
   let decoder = decoders.get(page)
   if (decoder === undefined) {
@@ -56,7 +56,7 @@ function createDecoder(page: number): TextDecoder {
   }
 }
 
-/** Languages by the numbers that Windows gives them. */
+/** Languages by Windows language id. */
 const LANGUAGES: ReadonlyMap<number, string> = new Map([
   [1025, 'ar-SA'],
   [1028, 'zh-TW'],
@@ -93,7 +93,7 @@ const LANGUAGES: ReadonlyMap<number, string> = new Map([
   [4105, 'en-CA'],
 ])
 
-/** BCP 47 of a language; null for one that is not among the common ones. */
+/** BCP 47 code of a language; null for an uncommon one. */
 export function languageOf(number: number): string | null {
   return LANGUAGES.get(number) ?? null
 }

@@ -9,19 +9,19 @@ import {
   writeTable,
 } from './office-blocks.ts'
 
-/** What a paragraph is, as it is told when it ends. */
+/** The kind of a paragraph, known when it ends. */
 export interface ParagraphKind {
-  /** Level of a heading, 0 for the title; null for what is none. */
+  /** Level of a heading, 0 for the title; null when it is not a heading. */
   readonly heading: number | null
-  /** What is shown before an item of a list; '' for what is none. */
+  /** The label of a list item; '' when it is not an item. */
   readonly label: string
   readonly level: number
   readonly isInTable: boolean
-  /** Whether it names a column of a table. */
+  /** Whether it has a table heading style. */
   readonly isTableHeading: boolean
 }
 
-/** Where a cell ends, and what becomes of it. */
+/** The right edge of a cell, and how the cell is merged. */
 export interface CellEdge {
   readonly right: number
   readonly down: 'begins' | 'goes on' | null
@@ -34,7 +34,7 @@ interface Row {
   readonly isHeader: boolean
 }
 
-/** A text of its own: that of the document, or that of one note. */
+/** An independent text: the document or one note. */
 export class RtfStory {
   html = ''
   #text = ''
@@ -43,7 +43,7 @@ export class RtfStory {
   #cellBlocks: OfficeBlock[] = []
   #cells: string[] = []
   #rows: Row[] = []
-  /** What the texts of a row are: those that name columns have a style of their own. */
+  /** Kinds of paragraphs in a row: column headings have their own style. */
   readonly #rowStyles = new Set<'naming' | 'plain'>()
   readonly #numbers: number[] = []
   /** Whether a title stands above all headings. */
@@ -102,7 +102,7 @@ export class RtfStory {
     const text = this.#text
     if (heading !== null && text.trim() !== '') {
       if (heading === 0) this.#hasTitle = true
-      // All of a heading stands out: that is what makes it one.
+      // Headings need no bold text.
       const html = this.html.replace(/<\/?strong>/g, '')
       return { type: 'heading', level: heading, html }
     }
@@ -112,7 +112,7 @@ export class RtfStory {
     return { type: 'paragraph', html: this.html }
   }
 
-  /** The number of an item: as it is shown, or the next one where letters count. Null for a bullet. */
+  /** The number of an item: the displayed one, or the next one for letters. Null for a bullet. */
   #numberOf(label: string, level: number): number | null {
     const shown = /^\(?(?:\d+\.)*(\d{1,6}|[a-z]{1,5})[.):]?$/i.exec(label)?.[1]
     if (shown === undefined) return null
@@ -133,7 +133,7 @@ function lower(block: OfficeBlock): OfficeBlock {
   return block.type === 'heading' ? { ...block, level: block.level + 1 } : block
 }
 
-/** Cells reach over as many columns as there are edges of other cells between theirs. */
+/** Computes column spans: a cell spans as many columns as there are cell edges between its own. */
 function arrangeRows(rows: readonly Row[]): OfficeRow[] {
   const edges = [...new Set(rows.flatMap((row) => row.edges.map(({ right }) => right)))].sort((a, b) => a - b)
   const columns = new Map(edges.slice(0, DOCUMENT_LIMITS.columns).map((edge, i) => [edge, i + 1]))

@@ -1,18 +1,18 @@
-/** What an RTF file is made of. */
+/** A token of an RTF file. */
 export type RtfToken =
   | { readonly type: 'open' | 'close' }
-  /** A control word, with its number where it has one. */
+  /** A control word with its optional number. */
   | { readonly type: 'word'; readonly name: string; readonly value: number | undefined }
-  /** A control symbol: the character behind the backslash. */
+  /** A control symbol: the character after the backslash. */
   | { readonly type: 'symbol'; readonly name: string }
-  /** Text as bytes of whatever code page holds at its place. */
+  /** Text as bytes in the current code page. */
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
 
 const BACKSLASH = 0x5c
 const OPEN = 0x7b
 const CLOSE = 0x7d
 
-/** Takes an RTF file apart. Breaks of lines in the file mean nothing, and bytes that are announced as binary are passed over. */
+/** Splits an RTF file into tokens. Line breaks in the file are ignored, and declared binary data is skipped. */
 export function* tokenizeRtf(bytes: Uint8Array): Generator<RtfToken, void, void> {
   let at = 0
   while (at < bytes.length) {
@@ -37,7 +37,7 @@ function isText(byte: number): boolean {
   return byte !== OPEN && byte !== CLOSE && byte !== BACKSLASH && byte !== 0x0d && byte !== 0x0a && byte !== 0
 }
 
-/** No control word is longer; a longer one is something else. */
+/** Maximum length of a control word. */
 const MAX_WORD = 32
 const MAX_DIGITS = 10
 

@@ -6,7 +6,7 @@ import { convertRtf } from './rtf.ts'
 const rtf = (text: string) => Uint8Array.from(Buffer.from(`{\\rtf1\\ansi ${text}}`, 'latin1'))
 const read = (text: string) => markdownOf(convertRtf, rtf(text))
 
-test('says the same as the document of Word that was made of the same source, but for what RTF does not tell', async () => {
+test('gives the same text as the Word document from the same source, except what RTF does not contain', async () => {
   const converted = await convertWith(convertRtf, readSample('guide.rtf'))
   expect(converted).toMatchObject({
     title: 'Lighthouse Guide',
@@ -25,7 +25,7 @@ test('says the same as the document of Word that was made of the same source, bu
   )
 })
 
-describe('characters', () => {
+describe('RTF characters', () => {
   test.each([
     ['of the code page of the document', String.raw`\ansicpg1250 \'9e\'e8`, 'žč'],
     [
@@ -40,12 +40,12 @@ describe('characters', () => {
       '日😀 äö.',
     ],
     ['that have names', String.raw`\ldblquote a\rdblquote\~b\emdash\{\}\\ c\_d\-e`, '“a” b—{}\\ c-de'],
-  ])('%s', async (_, text, expected) => {
+  ])('decodes %s', async (_, text, expected) => {
     expect(await read(text)).toBe(`${expected}\n`)
   })
 })
 
-test('styles, lists and emphasis as Word writes them', async () => {
+test('converts styles, lists and emphasis written by Word', async () => {
   const text = String.raw`{\fonttbl{\f0\fswiss Arial;}{\f1\fmodern Courier New;}}{\stylesheet{\s1 heading 1;}{\s2\sbasedon1 Mine;}}
 \pard\s1 Top\par\pard\s2 Also\par
 \pard{\pntext\f0 3.\tab}\ls1\ilvl0 three\par{\listtext\f0 a)\tab}\pard\ls1\ilvl1 inner\par
@@ -56,13 +56,13 @@ test('styles, lists and emphasis as Word writes them', async () => {
   )
 })
 
-test('tables with cells that are one', async () => {
+test('converts tables with merged cells', async () => {
   const text = String.raw`\trowd\trhdr\cellx100\cellx200\cellx300\intbl a\cell b\cell c\cell\row
 \trowd\clvmgf\cellx100\cellx300\intbl d\cell e\cell\row\trowd\clvmrg\cellx100\cellx200\cellx300\intbl\cell f\cell g\cell\row\pard after\par`
   expect(await read(text)).toBe('| a | b | c |\n| --- | --- | --- |\n| d | e | e |\n| d | f | g |\n\nafter\n')
 })
 
-test('says why there is no page, and takes what is cut off', async () => {
+test('explains why a document has no page, and reads a truncated one', async () => {
   expect(await convertWith(convertRtf, new TextEncoder().encode('{\\html'))).toMatchObject({ reason: 'damaged' })
   expect(await convertWith(convertRtf, rtf('{\\pict 010203}'))).toMatchObject({ reason: 'empty' })
   expect(await convertWith(convertRtf, rtf('{'.repeat(10_000)))).toMatchObject({ reason: 'too-large' })
@@ -70,12 +70,12 @@ test('says why there is no page, and takes what is cut off', async () => {
   expect(await markdownOf(convertRtf, whole.subarray(0, 8000))).toContain('# Lighthouse Guide')
 })
 
-test('numbers and words without an end cost no more than they are long', async () => {
+test('long numbers and control words take linear time', async () => {
   expect(await read(String.raw`\bin999999999 x`).catch(() => 'none')).toBe('none')
   expect(await read(`a\\u${'9'.repeat(1000)} b${'\\cellx1'.repeat(100_000)}\\${'x'.repeat(100_000)}`)).toMatch(/^a/)
 })
 
-test('a first row in the style of what names columns does so', async () => {
+test('a first row in a table heading style becomes the header', async () => {
   const text = String.raw`{\rtf1{\stylesheet{\s7 Table Heading;}}\trowd\cellx100\cellx200\pard\intbl\s7 a\cell\pard\intbl\s7 b\cell\row
 \trowd\cellx100\cellx200\pard\intbl 1\cell 2\cell\row\pard}`
   expect(await markdownOf(convertRtf, new TextEncoder().encode(text))).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |\n')

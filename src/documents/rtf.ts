@@ -12,7 +12,7 @@ import { codePageOf, decodePage, languageOf } from './rtf-codepages.ts'
 import { type CellEdge, type ParagraphKind, RtfStory } from './rtf-story.ts'
 import { type RtfToken, tokenizeRtf } from './rtf-tokens.ts'
 
-/** Makes a page of an RTF file. Remarks, deleted and hidden text, headers and footers are left out. */
+/** Converts an RTF file to a page, without comments, deleted and hidden text, headers and footers. */
 export function convertRtf(bytes: Uint8Array): Converted {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0
   if (new TextDecoder('latin1').decode(bytes.subarray(start, start + 5)) !== '{\\rtf') {
@@ -23,18 +23,18 @@ export function convertRtf(bytes: Uint8Array): Converted {
   return reader.end()
 }
 
-/** Where the text of a group goes. */
+/** Destination of a group's text. */
 type Destination = 'story' | 'skip' | 'font' | 'style' | 'label' | 'code' | 'title' | 'author' | 'revised'
 
-/** What holds inside of a group, and ends with it. */
+/** State of a group, which ends with it. */
 interface Group {
   destination: Destination
   look: RunLook
   font: number
   isUnseen: boolean
-  /** How many characters follow a Unicode character for programs that do not know it. */
+  /** Number of fallback characters after a Unicode character. */
   fallback: number
-  /** Done when it ends. */
+  /** Callbacks for the end of the group. */
   readonly atEnd: (() => void)[]
 }
 
@@ -54,7 +54,7 @@ interface Style {
 class RtfReader {
   readonly #groups: Group[] = []
   #group: Group = { destination: 'story', look: {}, font: -1, isUnseen: false, fallback: 1, atEnd: [] }
-  /** Whether a group has just begun, and whether what begins it may be passed over. */
+  /** Whether a group has just started, and whether its destination is optional. */
   #isFresh = false
   #isOptional = false
   readonly #fonts = new Map<number, Font>()
@@ -65,7 +65,7 @@ class RtfReader {
   readonly #stories: RtfStory[] = []
   #story = new RtfStory()
   #page = 1252
-  /** Bytes that are not decoded yet: two may be one character. */
+  /** Bytes that are not decoded yet, because two may form one character. */
   #bytes: number[] = []
   #skipped = 0
   #collected = ''
@@ -73,7 +73,7 @@ class RtfReader {
   #title: string | null = null
   #author: string | null = null
   readonly #revised = new Map<string, number>()
-  /** Of the paragraph that is being read. */
+  /** State of the current paragraph. */
   #paragraph = { style: 0, outline: null as number | null, label: '', level: 0, isInTable: false }
   #edges: CellEdge[] = []
   #edge: Omit<CellEdge, 'right'> = { down: null, isAcross: false }
@@ -134,7 +134,7 @@ class RtfReader {
     this.#skipped = 0
   }
 
-  /** Begins a group that is more than its text; says whether it is one. */
+  /** Starts a group with a special destination; returns whether it is one. */
   #begin(word: string, isOptional: boolean): boolean {
     const group = this.#group
     if (group.destination === 'skip') return false
@@ -199,7 +199,7 @@ class RtfReader {
     const start = story.html.length
     this.#instruction = ''
     group.atEnd.push(() => {
-      // Its paragraph may have ended meanwhile.
+      // The paragraph may have ended meanwhile.
       if (story !== this.#story || start > story.html.length) return
       story.html = story.html.slice(0, start) + writeLink(story.html.slice(start), address)
     })
@@ -325,7 +325,7 @@ class RtfReader {
       case 'par':
       case 'sect':
         this.#story.endParagraph(this.#kind())
-        // What was shown before the paragraph stands before it alone; all else goes on until it is taken back.
+        // A label belongs to one paragraph only; other properties stay until they are reset.
         this.#paragraph.label = ''
         return
       case 'pard':
@@ -444,10 +444,10 @@ class RtfReader {
 }
 
 const MAX_CHAIN = 20
-/** Labels, codes of fields and titles are short. */
+/** Length limit of labels, field codes and titles. */
 const MAX_COLLECTED = 10_000
 
-/** Groups whose text is none of the document. */
+/** Groups whose text does not belong to the document. */
 const UNREAD =
   /^(?:colortbl|pict|header[lrf]?|footer[lrf]?|list(?:override)?table|revtbl|rsidtbl|generator|filetbl|nonshppict|nonesttables|object|objdata|annotation|atn\w+|bkmk\w+|tc|tcn|xe|ftnsepc?|ftncn|aftnsepc?|aftncn|pgdsctbl|operator|company|subject|keywords|comment|doccomm|category|manager|creatim|printim|buptim|hlinkbase|fldtype|template|themedata|sp|shprslt|mmathPr)$/
 

@@ -1,6 +1,6 @@
 import type { XmlElement } from './xml-tree.ts'
 
-/** What numbers of a cell stand for. */
+/** What the number of a cell represents. */
 export type NumberKind =
   | { readonly type: 'number' }
   | { readonly type: 'percent'; readonly decimals: number }
@@ -8,7 +8,7 @@ export type NumberKind =
 
 const NUMBER: NumberKind = { type: 'number' }
 
-/** Formats that have numbers and no text of their own (ECMA-376, 18.8.30). */
+/** Built-in formats that have no format code in the file (ECMA-376, 18.8.30). */
 const BUILT_IN: ReadonlyMap<number, NumberKind> = new Map<number, NumberKind>([
   [9, { type: 'percent', decimals: 0 }],
   [10, { type: 'percent', decimals: 2 }],
@@ -20,7 +20,7 @@ const BUILT_IN: ReadonlyMap<number, NumberKind> = new Map<number, NumberKind>([
   [46, { type: 'duration' }],
 ])
 
-/** What the numbers of cells stand for, by the styles of the cells. */
+/** The number kinds of cell styles, by style index. */
 export function readKinds(styles: XmlElement | undefined): NumberKind[] {
   const own = new Map<number, NumberKind>()
   for (const format of styles?.find('numFmts')?.elements('numFmt') ?? []) {
@@ -32,7 +32,7 @@ export function readKinds(styles: XmlElement | undefined): NumberKind[] {
   })
 }
 
-/** What a format shows of a number: only letters that are not quoted, escaped or names of colours and languages tell. */
+/** The number kind of a format code. Quoted and escaped text and names of colours and languages are ignored. */
 export function kindOf(format: string): NumberKind {
   const [positive = ''] = format.split(';')
   if (/\[(?:h+|m+|s+)\]/i.test(positive)) return { type: 'duration' }
@@ -44,12 +44,12 @@ export function kindOf(format: string): NumberKind {
   return hasTime ? { type: 'time' } : NUMBER
 }
 
-/** Days from the first day of each calendar to 1 January 1970. Excel takes 1900 for a leap year, so that its days begin a day early. */
+/** Days from the start of each calendar to 1 January 1970. Excel treats 1900 as a leap year, so its days start a day early. */
 const EPOCH_1900 = 25_569
 const EPOCH_1904 = 24_107
 const DAY = 86_400
 
-/** A number as its kind is written: dates and times by ISO 8601. */
+/** Formats a number by its kind: dates and times in ISO 8601. */
 export function writeNumber(value: number, kind: NumberKind, is1904: boolean): string {
   if (!Number.isFinite(value)) return String(value)
   if (kind.type === 'percent') return `${(value * 100).toFixed(Math.min(kind.decimals, 10))}%`

@@ -2,24 +2,24 @@ import { DOCUMENT_LIMITS } from './document.ts'
 import { type NumberKind, writeNumber } from './xlsx-formats.ts'
 import { findAttribute, readXml } from './xml-tree.ts'
 
-/** What cells of a workbook need to be understood. */
+/** Workbook data that cells refer to. */
 export interface BookContext {
   readonly strings: readonly string[]
   readonly kinds: readonly NumberKind[]
   readonly is1904: boolean
 }
 
-/** The cells of a sheet that have something in them, as far as sheets are written down. */
+/** The non-empty cells of a sheet, up to the limits of tables. */
 export interface Sheet {
   /** By row and column, from 0. */
   readonly rows: ReadonlyMap<number, ReadonlyMap<number, string>>
   readonly merged: readonly CellRange[]
-  /** Rows and columns further out than those that are kept. */
+  /** Number of rows and columns beyond the limits. */
   readonly rowsLeft: number
   readonly columnsLeft: number
 }
 
-/** The first and last row and column of cells that are one, from 0. */
+/** First and last row and column of merged cells, from 0. */
 export interface CellRange {
   readonly top: number
   readonly left: number
@@ -29,7 +29,7 @@ export interface CellRange {
 
 const MAX_MERGED = 100_000
 
-/** Reads a sheet row by row: a tree of it would be many times as large. */
+/** Reads a sheet row by row, because a tree of it would be many times as large. */
 export function readSheet(bytes: Uint8Array, context: BookContext): Sheet {
   const rows = new Map<number, Map<number, string>>()
   const merged: CellRange[] = []
@@ -45,7 +45,7 @@ export function readSheet(bytes: Uint8Array, context: BookContext): Sheet {
     widest = Math.max(widest, column + 1)
     if (column >= DOCUMENT_LIMITS.columns) return
     const line = rows.get(row) ?? new Map<number, string>()
-    // Rows are counted by what they hold: the last one of a sheet may be number 1,048,576.
+    // Only non-empty rows count, because the last row of a sheet may be number 1,048,576.
     if (line.size === 0 && rows.size >= DOCUMENT_LIMITS.rows) return
     rows.set(row, line.set(column, text))
   }
@@ -99,7 +99,7 @@ function readValue(type: string, text: string, style: number, { strings, kinds, 
       return text === '1' ? 'TRUE' : text === '' ? '' : 'FALSE'
     case 'n':
       return text.trim() === '' ? '' : writeNumber(Number(text), kinds[style] ?? { type: 'number' }, is1904)
-    // Text in place, the result of a formula, an error, a date by ISO 8601.
+    // Inline text, the result of a formula, an error, or an ISO 8601 date.
     default:
       return text
   }
@@ -127,7 +127,7 @@ function parseRange(reference: string): CellRange | undefined {
   return { top: start.row, left: start.column, bottom: end.row, right: end.column }
 }
 
-/** Texts that cells share, each without what only tells how it is spoken. */
+/** The shared strings of cells, without phonetic annotations. */
 export function readStrings(bytes: Uint8Array | undefined): string[] {
   const strings: string[] = []
   if (bytes === undefined) return strings

@@ -5,7 +5,7 @@ import { OfficePackage } from './office-package.ts'
 import { readKinds } from './xlsx-formats.ts'
 import { type BookContext, type CellRange, readSheet, readStrings, type Sheet } from './xlsx-sheet.ts'
 
-/** Makes a page of a workbook: a table for each sheet, with the values of its formulas. Hidden sheets are named and left out. */
+/** Converts a workbook to a page: one table per sheet, with the values of its formulas. Hidden sheets are named and left out. */
 export function convertXlsx(bytes: Uint8Array): Converted {
   const file = new OfficePackage(bytes)
   const { main } = file
@@ -69,13 +69,13 @@ function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
 
 const MAX_TITLES = 3
 
-/** How many rows at the top hold a single text each: they name the table rather than a column. */
+/** Number of rows at the top with a single text each: they are titles rather than column headings. */
 function countTitles({ rows }: Sheet, numbers: readonly number[]): number {
   const first = numbers.findIndex((number) => (rows.get(number)?.size ?? 0) > 1)
   return first > MAX_TITLES ? 0 : Math.max(0, first)
 }
 
-/** The given rows from the first column that holds something to the last. The first row names the columns. */
+/** The given rows from the first to the last non-empty column. The first row is the header. */
 function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): OfficeRow[] {
   const columns = [...new Set([...rows.values()].flatMap((row) => [...row.keys()]))].sort((a, b) => a - b)
   const first = columns[0] ?? 0
@@ -92,7 +92,7 @@ function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): Offic
       cells.push({
         html: writeRun(row?.get(column) ?? '', {}),
         columns: range === undefined ? 1 : Math.min(range.right, last) - column + 1,
-        // Rows that are left out because they are empty take no part in it.
+        // Empty rows are left out, so they do not count.
         rows: range === undefined ? 1 : countWithin(numbers, range),
       })
     }
@@ -100,7 +100,7 @@ function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): Offic
   })
 }
 
-/** Cells that others reach over, as far as they would be written. */
+/** Cells that a merged cell covers, within the written area. */
 function coverCells(merged: readonly CellRange[], numbers: readonly number[], last: number): Set<string> {
   const covered = new Set<string>()
   for (const { top, left, bottom, right } of merged) {
@@ -120,7 +120,7 @@ function countWithin(numbers: readonly number[], { top, bottom }: CellRange): nu
   return Math.max(1, firstFrom(numbers, bottom + 1) - firstFrom(numbers, top))
 }
 
-/** Place of the first number that is not below another, in numbers that rise. */
+/** Index of the first number that is at least `least`, in sorted numbers. */
 function firstFrom(numbers: readonly number[], least: number): number {
   let low = 0
   let high = numbers.length

@@ -14,7 +14,7 @@ function refusal(xml: string): string {
   return 'none'
 }
 
-test('reads elements and attributes by their names without prefixes', () => {
+test('reads elements and attributes by their local names', () => {
   const root = parse(
     '<?xml version="1.0"?><w:a xmlns:w="x" id="1" r:id="2"><w:b w:val="&lt;&#x41;&amp;"/>t&quot;<b>u</b></w:a>',
   )
@@ -29,11 +29,11 @@ test('reads elements and attributes by their names without prefixes', () => {
   expect([...root.descendants()].map(({ name }) => name)).toEqual(['b', 'b'])
 })
 
-test('an element may have more in it than a call has arguments', () => {
+test('an element may have more children than a call may have arguments', () => {
   expect([...parse(`<a>${'<b/>'.repeat(150_000)}</a>`).descendants()]).toHaveLength(150_000)
 })
 
-test('takes CDATA as it stands, and knows the entities of HTML', () => {
+test('keeps CDATA literally, and decodes HTML entities', () => {
   expect(parse('<a><![CDATA[&amp;<b>]]>&nbsp;&eacute;&unknown;</a>').text).toBe('&amp;<b>\u00a0é&unknown;')
 })
 
@@ -49,7 +49,7 @@ test.each([
   expect(parseXml(bytes).text).toBe(text)
 })
 
-test('refuses entities of its own, and opens none from elsewhere', () => {
+test('refuses entity definitions, and opens no external ones', () => {
   const laughs = `<!DOCTYPE a [<!ENTITY l0 "ha">${Array.from({ length: 9 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join('')}]><a>&l9;</a>`
   expect(refusal(laughs)).toBe('damaged: it defines entities of its own, which are not resolved')
   expect(refusal('<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]><a>&e;</a>')).toMatch(/^damaged/)
@@ -59,7 +59,7 @@ test('refuses entities of its own, and opens none from elsewhere', () => {
   expect(parse('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://127.0.0.1:1/a.dtd"><a>b</a>').text).toBe('b')
 })
 
-test('refuses what is nested too deeply, and takes what is cut off', () => {
+test('refuses deep nesting, and reads truncated XML', () => {
   expect(refusal('<a>'.repeat(300))).toBe('too-large: its elements stand more than 200 deep in each other')
   expect(parse('<a><b>c').text).toBe('c')
   expect(refusal('no XML')).toBe('damaged: it holds no XML where it should')

@@ -3,10 +3,10 @@ import { decodeHTMLStrict } from 'entities'
 import { Parser } from 'htmlparser2'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
 
-/** What an element contains: another one, or text whose entities are decoded. */
+/** Content of an element: a child element, or text with decoded entities. */
 export type XmlNode = XmlElement | string
 
-/** An element of XML. Prefixes of its name are left out: within one format they tell nothing. */
+/** An XML element. Its name has no prefix, because a prefix carries no information within one format. */
 export class XmlElement {
   readonly name: string
   readonly children: XmlNode[] = []
@@ -17,36 +17,36 @@ export class XmlElement {
     this.#attributes = attributes
   }
 
-  /** The value of an attribute by its name, whatever its prefix; one without a prefix comes first. */
+  /** The value of an attribute by local name; one without a prefix comes first. */
   attribute(name: string): string | undefined {
     return findAttribute(this.#attributes, name)
   }
 
-  /** As {@link attribute}, for one that has a prefix and may stand beside another of the same name without. */
+  /** Like {@link attribute}, but only for attributes with a prefix, which may exist beside one without. */
   prefixed(name: string): string | undefined {
     return findPrefixed(this.#attributes, name)
   }
 
-  /** The elements in it, of one name if it is given. */
+  /** The child elements, optionally only those with a name. */
   *elements(name?: string): Generator<XmlElement, void, void> {
     for (const child of this.children) {
       if (typeof child !== 'string' && (name === undefined || child.name === name)) yield child
     }
   }
 
-  /** The first element in it of a name, or that a path of names leads to. */
+  /** The first child with a name, or the element at a path of child names. */
   find(...names: readonly string[]): XmlElement | undefined {
     let at: XmlElement | undefined = this
     for (const name of names) at = at?.elements(name).next().value ?? undefined
     return at
   }
 
-  /** All elements below it, in the order of the source. */
+  /** All descendants in document order. */
   *descendants(): Generator<XmlElement, void, void> {
     const ahead: XmlElement[] = [...this.elements()].reverse()
     for (let element = ahead.pop(); element !== undefined; element = ahead.pop()) {
       yield element
-      // One by one: there may be more than a call has arguments.
+      // One by one, because there may be more children than a call may have arguments.
       for (const inner of [...element.elements()].reverse()) ahead.push(inner)
     }
   }
@@ -59,19 +59,19 @@ export class XmlElement {
   }
 }
 
-/** Receives what XML holds, one after the other. */
+/** Receives the parts of XML in order. */
 export interface XmlHandler {
-  /** The name comes without its prefix. */
+  /** The name has no prefix. */
   open(name: string, attributes: Readonly<Record<string, string>>): void
   close(name: string): void
   text(text: string): void
 }
 
-/** Elements of one file; a tree of more would not fit into memory. */
+/** Limit of elements per file; a larger tree would not fit into memory. */
 const MAX_ELEMENTS = 3_000_000
 
 /**
- * Reads XML into a tree and returns its outermost element. What is not closed at the end is taken as it is.
+ * Parses XML into a tree and returns its root element. Elements that are unclosed at the end are accepted.
  * @throws {DocumentError} when it defines entities, is nested too deeply, or has too many elements
  */
 export function parseXml(bytes: Uint8Array): XmlElement {
@@ -98,8 +98,8 @@ export function parseXml(bytes: Uint8Array): XmlElement {
 }
 
 /**
- * Reads XML piece by piece. Nothing outside of it is read; entities that it defines are refused, because a few lines of them stand
- * for gigabytes.
+ * Parses XML as a stream. Nothing external is read, and entity definitions are refused, because a few lines of them can expand to
+ * gigabytes.
  * @throws {DocumentError} when it defines entities or is nested too deeply
  */
 export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
@@ -136,7 +136,7 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
     },
     { xmlMode: true, decodeEntities: false },
   )
-  // In pieces, so that the text between two tags is not kept twice over.
+  // In pieces, so that the text between two tags is not held twice.
   const text = decodeXml(bytes)
   for (let at = 0; at < text.length; at += PIECE) parser.write(text.slice(at, at + PIECE))
   parser.end()
@@ -163,7 +163,7 @@ function decodeText(text: string): string {
   return text.includes('&') ? decodeHTMLStrict(text) : text
 }
 
-/** XML says itself how it is encoded; without a word it is UTF-8. */
+/** Decodes XML by its declared encoding; UTF-8 by default. */
 export function decodeXml(bytes: Uint8Array): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -177,7 +177,7 @@ const LOOKED_AT = 200
 
 function decoderFor(label: string): TextDecoder {
   try {
-    // It came as bytes of eight bits, so it is none of those of sixteen, whatever it says.
+    // The declaration was readable as single bytes, so the encoding cannot be UTF-16, whatever it says.
     return new TextDecoder(/^utf-?16/i.test(label) ? 'utf-8' : label)
   } catch {
     return new TextDecoder()

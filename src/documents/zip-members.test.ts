@@ -17,7 +17,7 @@ function refusal(run: () => unknown): string {
   return 'none'
 }
 
-/** Where the entry of the last member is in the directory of an archive. */
+/** Offset of the last member's entry in the directory of an archive. */
 function findDirectory(bytes: Uint8Array): number {
   return bytes.findLastIndex((byte, i) => byte === 0x50 && bytes[i + 2] === 1 && bytes[i + 3] === 2)
 }
@@ -28,7 +28,7 @@ test('reads members by their names', () => {
   expect([members.has('c.xml'), members.read('c.xml')?.length, members.read('d.xml')]).toEqual([true, 0, undefined])
 })
 
-test('says why bytes are no archive that can be read', () => {
+test('explains why bytes are not a readable archive', () => {
   const whole = archive({ a: 'some text '.repeat(50) })
   expect(refusal(() => new ZipMembers(new Uint8Array(10)))).toBe('damaged: it is not a zip archive')
   expect(refusal(() => new ZipMembers(whole.subarray(0, whole.length - 40)))).toBe('damaged: it is not a zip archive')
@@ -40,17 +40,17 @@ test('says why bytes are no archive that can be read', () => {
   expect(refusal(() => new ZipMembers(flipped).read('a'))).toBe('damaged: a is damaged')
 })
 
-test('a member that unpacks to far more than it takes is refused before it is unpacked', () => {
+test('a member with an excessive compression ratio is refused before it is unpacked', () => {
   const bomb = zipSync({ bomb: new Uint8Array((LONG ? 512 : 2) * 1024 * 1024), fine: new Uint8Array(1024 * 1024) })
   const members = new ZipMembers(bomb)
   expect(refusal(() => members.read('bomb'))).toMatch(/^too-large: /)
   expect(new ZipMembers(bomb).read('fine')?.length).toBe(1024 * 1024)
 })
 
-test('what members unpack to is bounded together', () => {
+test('the unpacked size of all members together is limited', () => {
   const size = DOCUMENT_LIMITS.unpackedBytes / 2
   const bytes = zipSync({ part: new Uint8Array(LONG ? size : 10) }, { level: 0 })
-  // The shorter one only says that it is so large, which is what counts.
+  // The shorter member only declares this size, which is what counts.
   const directory = findDirectory(bytes)
   const view = new DataView(bytes.buffer, bytes.byteOffset)
   for (const field of [20, 24]) view.setUint32(directory + field, size, true)
@@ -60,7 +60,7 @@ test('what members unpack to is bounded together', () => {
   expect(refusal(() => members.read('part'))).toBe('too-large: its members unpack to more than 256 MB')
 })
 
-test('an archive of too many members is refused', async () => {
+test('an archive with too many members is refused', async () => {
   const count = LONG ? 100_000 : DOCUMENT_LIMITS.members + 1
   const content = new Uint8Array()
   const entries = Array.from({ length: count }, (_, i) => ({ name: `m${i}`, content, isStored: true }))

@@ -3,12 +3,12 @@ import { ZipError } from '../core/pack/zip-directory.ts'
 import { memorySource } from '../core/pack/zip-reader.ts'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
 
-/** The members of a document that is a zip archive. One is unpacked when it is read, and never more than it says it holds. */
+/** The members of a zip-based document. Each is unpacked when it is read, and never to more than its declared size. */
 export class ZipMembers {
   readonly #members: ReadonlyMap<string, ZipMember>
   #unpacked = 0
 
-  /** @throws {DocumentError} when the bytes are no archive, are encrypted, or hold too many members */
+  /** @throws {DocumentError} when the bytes are not an archive, are encrypted, or have too many members */
   constructor(bytes: Uint8Array) {
     const members = listMembers(bytes)
     if (members.length > DOCUMENT_LIMITS.members) {
@@ -22,8 +22,8 @@ export class ZipMembers {
   }
 
   /**
-   * The bytes of a member; undefined when there is none of that name.
-   * @throws {DocumentError} when it is damaged, or it and those read before it are too large
+   * The bytes of a member; undefined when it does not exist.
+   * @throws {DocumentError} when it is damaged, or when all members read so far are too large
    */
   read(name: string): Uint8Array | undefined {
     const member = this.#members.get(name)

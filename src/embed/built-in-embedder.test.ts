@@ -14,7 +14,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const reference = readReference()
 
-test('embeds a batch in several threads, and gives the vectors in the order of the texts', async () => {
+test('embeds a batch in several threads, and returns the vectors in the order of the texts', async () => {
   const embedder = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER, threads: 2 })
   const texts = Array.from({ length: 40 }, (_, i) => reference[i % reference.length]?.text ?? '')
   const vectors = await embedder.embed(texts)
@@ -31,7 +31,7 @@ test('embeds a batch in several threads, and gives the vectors in the order of t
   await expect(embedder.embed(['late'])).rejects.toMatchObject({ code: 'MODEL_UNUSABLE' })
 })
 
-test('names its space by what decides the vectors', () => {
+test('the name of its vector space covers everything that changes vectors', () => {
   const { space } = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER })
   expect(space).toEqual({
     model: 'pharos-embed-1',
@@ -40,7 +40,7 @@ test('names its space by what decides the vectors', () => {
   })
 })
 
-test('answers a question while a batch is under way', async () => {
+test('embeds a question while a batch is in progress', async () => {
   const embedder = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER, threads: 1 })
   const done: string[] = []
   await embedder.embed(['ready'], undefined, 'query')
@@ -53,7 +53,7 @@ test('answers a question while a batch is under way', async () => {
   await embedder.close()
 })
 
-test('gives up texts that were not begun when it is aborted', async () => {
+test('an abort drops texts that no thread has started', async () => {
   const embedder = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER, threads: 1 })
   const stop = new AbortController()
   const batch = embedder.embed(
@@ -67,7 +67,7 @@ test('gives up texts that were not begun when it is aborted', async () => {
   await embedder.close()
 })
 
-test('says what is wrong with a damaged model', async () => {
+test('explains what is wrong with a damaged model', async () => {
   const folder = join(root, 'damaged')
   cpSync(fileURLToPath(BUILT_IN_FOLDER), folder, { recursive: true })
   writeFileSync(join(folder, 'weights.bin'), 'half')
@@ -92,7 +92,7 @@ test('does not keep a process running', () => {
   expect(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })).toBe('1 1\n')
 })
 
-describe('threads', () => {
+describe('embedding threads', () => {
   const program = join(root, 'worker.mjs')
   writeFileSync(
     program,
@@ -108,7 +108,7 @@ describe('threads', () => {
   const open = (idleMs = 60_000): EmbedThreads =>
     new EmbedThreads({ load: () => model, count: 1, idleMs, program: pathToFileURL(program) })
 
-  test('a thread that dies rejects its job alone, and is replaced', async () => {
+  test('a thread that dies rejects only its own job, and is replaced', async () => {
     const threads = open()
     const jobs = ['one', 'die', 'two', 'throw', 'three'].map((text) => threads.embed([text]))
     const ends = await Promise.allSettled(jobs)
@@ -121,7 +121,7 @@ describe('threads', () => {
     await threads.close()
   })
 
-  test('a thread that ended for want of work is started again', async () => {
+  test('a thread that exited when idle is started again', async () => {
     const threads = open(1)
     expect(await threads.embed(['one'])).toHaveLength(1)
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -129,7 +129,7 @@ describe('threads', () => {
     await threads.close()
   })
 
-  test('jobs that wait are rejected when it is closed', async () => {
+  test('close rejects waiting jobs', async () => {
     const threads = open()
     const jobs = Promise.allSettled([threads.embed(['one']), threads.embed(['two'])])
     await threads.close()

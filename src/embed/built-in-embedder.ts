@@ -9,31 +9,31 @@ import { loadBuiltInModel } from './load-built-in-model.ts'
 
 /** How the built-in model is run. */
 export interface BuiltInEmbedderOptions {
-  /** Threads that embed batches. @default one for each processor */
+  /** Number of threads that embed batches. @default one for each processor */
   readonly threads?: number
-  /** The folder with the model and its kernel. @default where the build puts them */
+  /** The folder with the model and its kernel. @default the output folder of the build */
   readonly folder?: URL
 }
 
-/** Where the build puts the model. The sources have nothing beside them. */
+/** Output folder of the build. The source tree has no model beside this file. */
 const MODEL_FOLDER = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/web/local/model/' : '../web/local/model/',
   import.meta.url,
 )
 
-/** The space of all-MiniLM-L6-v2, which earlier versions of Pharos installed and ran. */
+/** The space of all-MiniLM-L6-v2, the model of earlier versions of Pharos. */
 const EARLIER_SPACES = ['ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6']
 
-/** Texts of one job of a thread: enough to fill passes with short texts, and few enough to share a batch out evenly. */
+/** Texts per job: enough to fill passes with short texts, and few enough to share a batch evenly. */
 const JOB_TEXTS = 8
-/** Jobs of one batch for each thread. */
+/** Jobs per thread in one batch. */
 const BATCH_JOBS = 4
-/** A thread ends when it had nothing to do for this long. */
+/** Idle time after which a thread exits. */
 const IDLE_MS = 30_000
 
 /**
- * Opens the model that comes with the program. Nothing is read and no thread is started before the first text. Batches are embedded in
- * threads, questions at once on the thread that asks: that takes a few milliseconds, and no batch is ever before them. All use the same
+ * Opens the model that comes with the program. It reads nothing and starts no thread before the first text. Batches are embedded in
+ * threads. A question is embedded at once on the calling thread, takes a few milliseconds and never waits for a batch. All share the same
  * memory.
  */
 export function openBuiltInEmbedder({
@@ -45,7 +45,7 @@ export function openBuiltInEmbedder({
   let questions: EmbeddingEngine | undefined
   const load = (): Promise<LoadedModel> => {
     loading ??= loadBuiltInModel(folder, count + 1).catch((error: unknown) => {
-      // The next text tries again.
+      // The next text loads it again.
       loading = undefined
       throw error
     })
@@ -65,7 +65,7 @@ export function openBuiltInEmbedder({
         questions ??= createEngine(await load())
         return questions.embed(texts)
       }
-      // Texts of like length fill passes, and the longest first leave no thread with a long job at the end.
+      // Sorting by length puts similar texts into one pass; starting with the longest leaves no thread with a long job at the end.
       const order = [...texts.keys()].sort((a, b) => (texts[b]?.length ?? 0) - (texts[a]?.length ?? 0))
       const parts: number[][] = []
       for (let i = 0; i < order.length; i += JOB_TEXTS) parts.push(order.slice(i, i + JOB_TEXTS))

@@ -6,17 +6,17 @@ import { openBuiltInEmbedder } from './built-in-embedder.ts'
 /** How a pack is embedded. */
 export interface EmbedPackOptions {
   readonly signal?: AbortSignal
-  /** Told how many of the chunks have a vector so far. */
+  /** Called with the number of chunks that have a vector. */
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Embeds questions by the built-in model. */
+/** Embeds questions with the built-in model. */
 export interface QuestionEmbedder {
   embed(query: string, signal?: AbortSignal): Promise<Float32Array>
   close(): Promise<void>
 }
 
-/** Opens it; the model is loaded with the first question. */
+/** Opens a question embedder; the model is loaded with the first question. */
 export function openQuestionEmbedder(): QuestionEmbedder {
   const embedder = openBuiltInEmbedder()
   return {
@@ -28,7 +28,7 @@ export function openQuestionEmbedder(): QuestionEmbedder {
   }
 }
 
-/** Makes the vectors of the chunks of a pack by the built-in model, in as many threads as there are processors. */
+/** Embeds the chunks of a pack with the built-in model, with one thread per processor. */
 export async function embedPack(pack: Pack, { signal, onProgress }: EmbedPackOptions = {}): Promise<PackVectors> {
   const embedder = openBuiltInEmbedder()
   try {

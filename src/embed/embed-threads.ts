@@ -5,13 +5,13 @@ import { CHARS_PER_TOKEN } from '../core/embedding/word-piece.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
 import type { EmbedAnswer, EmbedQuestion, EmbedWorkerData } from './embed-worker.ts'
 
-/** How texts are shared out to threads. */
+/** How texts are distributed to threads. */
 export interface EmbedThreadsOptions {
-  /** Gives the model, loaded for all threads and for one more engine, which is the first. */
+  /** Loads the model for all threads and one more engine, which is the first. */
   readonly load: () => Promise<LoadedModel>
-  /** Threads at most. */
+  /** Maximum number of threads. */
   readonly count: number
-  /** A thread ends when it had nothing to do for this long. */
+  /** Idle time after which a thread exits. */
   readonly idleMs: number
   /** The script of a thread. @default embed-worker.ts */
   readonly program?: URL
@@ -27,19 +27,19 @@ interface Thread {
   readonly worker: Worker
   readonly engine: number
   isReady: boolean
-  /** It gets no further jobs; its engine is free when it has ended. */
+  /** Whether it is exiting: it gets no further jobs, and its engine is free when it has exited. */
   isEnding: boolean
   job: Job | undefined
   timer: NodeJS.Timeout | undefined
 }
 
-/** Beside this file, built or not. */
+/** The file next to this one, built or not. */
 const WORKER = new URL(import.meta.url.replace(/embed-threads(\.\w+)$/, 'embed-worker$1'))
 
-/** Left to itself, the nursery of each thread grows to more than the model takes. */
+/** Without a limit, the young generation of each thread grows larger than the model. */
 const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1 }
 
-/** Threads with an engine each. A thread starts when there is more to do than the others can take, and keeps no process running. */
+/** Threads with one engine each. A thread starts when the others have no capacity, and does not keep the process running. */
 export class EmbedThreads {
   readonly #options: EmbedThreadsOptions
   readonly #threads = new Set<Thread>()
@@ -51,7 +51,7 @@ export class EmbedThreads {
     this.#options = options
   }
 
-  /** Embeds texts one after the other in one thread. Texts that no thread has begun with are given up when the signal says so. */
+  /** Embeds texts one after the other in one thread. When the signal is aborted, texts that no thread has started are dropped. */
   async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
     if (this.#isClosed) throw unusable('it was closed')
     const model = await this.#options.load()
@@ -70,7 +70,7 @@ export class EmbedThreads {
           signal?.removeEventListener('abort', giveUp)
           then(value)
         }
-      // Texts are cut before they are copied to the thread: the model drops the rest anyway.
+      // Truncates texts before they are copied to the thread, because the model ignores the rest.
       const job: Job = {
         texts: texts.map((text) => text.slice(0, MAX_TOKENS * CHARS_PER_TOKEN)),
         resolve: settle(resolve),
@@ -86,13 +86,13 @@ export class EmbedThreads {
     this.#isClosed = true
     const threads = [...this.#threads]
     const jobs = [...threads.flatMap(({ job }) => job ?? []), ...this.#jobs.splice(0)]
-    // A thread that is ending already is waited for all the same.
+    // Also waits for a thread that is already exiting.
     const ended = threads.map((thread) => this.#end(thread))
     for (const { reject } of jobs) reject(unusable('it was closed'))
     await Promise.all(ended)
   }
 
-  /** Gives jobs to threads that have none. */
+  /** Assigns jobs to idle threads. */
   #next(): void {
     for (const thread of this.#threads) {
       if (thread.isEnding || thread.job !== undefined || this.#jobs.length === 0) continue
@@ -153,7 +153,7 @@ export class EmbedThreads {
     thread.timer = setTimeout(() => void this.#end(thread), this.#options.idleMs).unref()
   }
 
-  /** A thread that broke takes its job with it. One that never came to work would do so with every job, so all of them are given up. */
+  /** Rejects the job of a broken thread. A thread that never became ready would fail for every job, so all jobs are rejected then. */
   #fail(thread: Thread, problem: string): void {
     if (thread.isEnding) return
     const jobs = [...(thread.job === undefined ? [] : [thread.job]), ...(thread.isReady ? [] : this.#jobs.splice(0))]
@@ -169,7 +169,7 @@ export class EmbedThreads {
     try {
       this.#next()
     } catch (error) {
-      // A thread that cannot be started gives up what waits for it.
+      // When a thread cannot be started, the waiting jobs are rejected.
       for (const { reject } of this.#jobs.splice(0)) reject(unusable(messageOf(error)))
     }
   }

@@ -1,6 +1,4 @@
-/*
- * A thread that embeds: one engine of a model that other threads use too, asked for a few texts at a time.
- */
+/* A thread that embeds: runs one engine of a model that other threads share, for a few texts at a time. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createEngine, type LoadedModel } from '../core/embedding/engine.ts'
@@ -9,7 +7,7 @@ import { messageOf } from '../core/errors.ts'
 /** Data that a thread starts with. */
 export interface EmbedWorkerData {
   readonly model: LoadedModel
-  /** Which of the engines of the model it runs. */
+  /** Index of the engine it runs. */
   readonly engine: number
 }
 
@@ -21,17 +19,17 @@ export interface EmbedQuestion {
 /** A response of the thread: one when it is ready, and one to each request. */
 export type EmbedAnswer =
   | { readonly type: 'ready' }
-  /** The vectors of all texts, one after the other. */
+  /** The vectors of all texts, concatenated. */
   | { readonly type: 'vectors'; readonly vectors: Float32Array<ArrayBuffer> }
   | { readonly type: 'failed'; readonly problem: string }
 
-/** The rest of the program comes first. On Linux this is the priority of the thread; elsewhere it would be that of the process. */
+/** Lowers the priority below the rest of the program. On Linux this affects the thread; elsewhere it would affect the whole process. */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // A process that is nicer already, or that is not allowed to ask, embeds with the priority it has.
+    // Setting the priority fails when it is already lower, or not permitted; the thread then keeps its priority.
   }
 }
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type LoadedModel, loadModel } from '../core/embedding/engine.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
 
-/** Reads the model and its kernel from the folder that the build made, for so many engines. */
+/** Loads the model and its kernel from the build's output folder, for a number of engines. */
 export async function loadBuiltInModel(folder: URL, engines: number): Promise<LoadedModel> {
   try {
     const names = ['weights.bin', 'model.json', 'vocab.txt', 'kernel-relaxed.wasm', 'kernel-plain.wasm']
@@ -17,7 +17,7 @@ export async function loadBuiltInModel(folder: URL, engines: number): Promise<Lo
       { relaxed, plain },
       { digest, engines },
     )
-    // The model has copies. Left to the garbage collector, 10 MB would stay for minutes.
+    // The model has its own copy. Without this, 10 MB would stay until the next garbage collection, minutes later.
     weights.buffer.transfer(0)
     return model
   } catch (error) {
@@ -26,10 +26,10 @@ export async function loadBuiltInModel(folder: URL, engines: number): Promise<Lo
   }
 }
 
-/** Bytes that are hashed before other work of this thread has its turn: about three milliseconds. */
+/** Bytes hashed before the event loop continues: about three milliseconds. */
 const SLICE_BYTES = 2 ** 20
 
-/** In slices. WebCrypto would hash on another thread, but takes a copy of all the bytes for it. */
+/** Hashes in slices. WebCrypto would use another thread, but copies all bytes for it. */
 async function digest(data: Uint8Array): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < data.length; at += SLICE_BYTES) {

@@ -2,12 +2,12 @@ import type { Embedder } from '../library/vectors.ts'
 import { openServiceEmbedder, type ServiceEmbedderOptions } from './service-embedder.ts'
 import type { EmbeddingProtocol } from './service-session.ts'
 
-/** Endpoint and model of a service like OpenAI. */
+/** Endpoint and model of an OpenAI-compatible service. */
 export interface OpenAiEmbedderOptions extends ServiceEmbedderOptions {
   readonly model: string
 }
 
-/** Opens a model of OpenAI, or of any service with the same contract: Ollama, LM Studio, vLLM, llama.cpp, LocalAI. */
+/** Opens a model of OpenAI, or of any service with the same API: Ollama, LM Studio, vLLM, llama.cpp, LocalAI. */
 export function openOpenAiEmbedder(options: OpenAiEmbedderOptions): Promise<Embedder> {
   return openServiceEmbedder(options, createOpenAiProtocol(options))
 }
@@ -16,7 +16,7 @@ function createOpenAiProtocol({ endpoint, model, dimensions }: OpenAiEmbedderOpt
   return {
     service: 'the embedding service',
     url: addressOf(endpoint),
-    // Optional fields are sent only when they are set: not every service knows them.
+    // Optional fields are sent only when set, because not every service supports them.
     writeBody: (input) => ({
       model,
       input,
@@ -28,7 +28,7 @@ function createOpenAiProtocol({ endpoint, model, dimensions }: OpenAiEmbedderOpt
   }
 }
 
-/** `http://localhost:11434`, the same with `/v1`, or the whole of it. What else stands in the path is where a gateway has it. */
+/** Accepts `http://localhost:11434`, the same with `/v1`, or the full URL. Other path segments belong to a gateway and stay. */
 function addressOf(endpoint: string): string {
   const url = new URL(endpoint)
   const path = url.pathname.replace(/\/+$/, '')
@@ -36,7 +36,7 @@ function addressOf(endpoint: string): string {
   return url.href
 }
 
-/** The vectors in the order of their index, in which not every service gives them. */
+/** The vectors sorted by index, because not every service returns them in order. */
 function readVectors(answer: unknown): readonly unknown[] | undefined {
   const { data } = (answer ?? {}) as Readonly<Record<string, unknown>>
   if (!Array.isArray(data)) return undefined

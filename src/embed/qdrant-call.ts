@@ -5,39 +5,39 @@ import type { Clock } from '../crawl/ports.ts'
 import type { HttpClient } from '../library/http-client.ts'
 import { callService, ServiceFailure } from '../library/service-call.ts'
 
-/** How a Qdrant is reached. */
+/** How to reach a Qdrant server. */
 export interface QdrantAccess {
-  /** Where it is: `http://localhost:6333`. */
+  /** Base URL: `http://localhost:6333`. */
   readonly url: string
-  /** Key that it wants to see. */
+  /** API key. */
   readonly key?: string
-  /** Time for one answer, in milliseconds. @default 30_000 */
+  /** Timeout of one response, in milliseconds. @default 30_000 */
   readonly timeoutMs?: number
-  /** Times that a call which failed for a while is made again. @default 3 */
+  /** Number of retries after a transient failure. @default 3 */
   readonly retries?: number
   readonly client: HttpClient
   readonly clock: Clock
 }
 
-/** A call of the REST interface. */
+/** A call of the REST API. */
 export interface QdrantCall<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the address of the service, with its query. */
+  /** Path and query below the base URL. */
   readonly path: string
   readonly json?: unknown
-  /** Schema of its `result`. */
+  /** Schema of the response's `result`. */
   readonly result: z.ZodType<T>
   readonly signal?: AbortSignal | undefined
 }
 
-/** Calls a Qdrant and gives the `result` of its answer. Rejects with a {@link ServiceFailure}. */
+/** Calls Qdrant and returns the `result` of the response. Rejects with a {@link ServiceFailure}. */
 export type CallQdrant = <T>(call: QdrantCall<T>) => Promise<T>
 
 const TIMEOUT_MS = 30_000
 const RETRIES = 3
 const DELAYS_MS = [500, 1000, 2000]
 
-/** Creates what calls a Qdrant. Throws `OPTION_INVALID` for an address with a user name or password. */
+/** Creates a Qdrant client. Throws `OPTION_INVALID` for a URL with a user name or password. */
 export function createQdrantCall(access: QdrantAccess): CallQdrant {
   refuseCredentials('url', access.url, 'key')
   const { client, clock, key } = access
@@ -66,7 +66,7 @@ export function toUnusable(url: string, error: unknown): unknown {
   return unusable(url, error.message, adviceFor(error), error)
 }
 
-/** Says that a Qdrant cannot be used, and what to do about it. */
+/** The error for an unusable Qdrant, with advice. */
 export function unusable(url: string, problem: string, advice: string, cause?: unknown): PharosError {
   const options = cause === undefined ? {} : { cause }
   return new PharosError('SERVICE_UNUSABLE', { service: 'Qdrant', url, problem, advice }, options)

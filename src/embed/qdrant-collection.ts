@@ -9,58 +9,58 @@ import { batchPoints, type WrittenPoint } from './qdrant-upsert.ts'
 export interface QdrantCollectionOptions extends QdrantAccess {
   /** Its name. */
   readonly collection: string
-  /** Numbers of a vector. */
+  /** Number of dimensions of a vector. */
   readonly dimensions: number
-  /** A library: a collection that does not fit is dropped instead of refused, provided that all of its points are of this one. */
+  /** A library id. A mismatching collection is dropped instead of refused if all of its points belong to this library. */
   readonly recreateFor?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Which points to look for. */
+/** Which points to find. */
 export interface PointQuery {
   readonly filter?: QdrantFilter
-  /** Members of the payload to give. @default all */
+  /** Payload fields to return. @default all */
   readonly payload?: readonly string[]
   readonly signal?: AbortSignal | undefined
 }
 
-/** A point that is there, without its vector. */
+/** A stored point, without its vector. */
 export interface FoundPoint {
   readonly id: string
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** A point that is near. */
+/** A point near the query. */
 export interface ScoredPoint extends FoundPoint {
   /** Cosine. */
   readonly score: number
 }
 
-/** A collection of points. Everything rejects with `SERVICE_UNUSABLE` where the service fails, after retries where they may help. */
+/** A collection of points. Every method rejects with `SERVICE_UNUSABLE` when the service fails, after retries where they may help. */
 export interface QdrantCollection {
   readonly url: string
   readonly name: string
   readonly dimensions: number
-  /** Writes points, in batches; those of the same ids are replaced. Resolves when all can be found. */
+  /** Writes points in batches; a point with the same id is replaced. Resolves when all are searchable. */
   upsert(points: readonly QdrantPoint[], signal?: AbortSignal): Promise<void>
   deletePoints(ids: readonly string[], signal?: AbortSignal): Promise<void>
-  /** Removes all points of an address that are of no library; says how many there were. */
+  /** Removes all points of a URL that belong to no library; returns their number. */
   deleteByUrl(url: string, signal?: AbortSignal): Promise<number>
-  /** Writes the points of an address, and only then removes others of it that are of no library; says how many those were. */
+  /** Writes the points of a URL, then removes its other points that belong to no library; returns the number removed. */
   replaceUrl(url: string, points: readonly QdrantPoint[], signal?: AbortSignal): Promise<number>
-  /** Goes through all points, in the order of their ids. */
+  /** Iterates over all points, ordered by id. */
   scroll(query?: PointQuery): AsyncGenerator<FoundPoint, void>
   count(filter?: QdrantFilter, signal?: AbortSignal): Promise<number>
   /** The points nearest to a vector, nearest first. */
   search(vector: Float32Array, query: PointQuery & { readonly limit: number }): Promise<ScoredPoint[]>
 }
 
-/** Points that are listed at once. */
+/** Points per page of a listing. */
 const PAGE = 1000
 
 /**
- * Opens a collection: makes it, for cosines, where it is missing, and the indexes of its payload that are. One that has vectors of
- * other dimensions or another distance is refused; nothing of it is touched.
+ * Opens a collection. Creates it with cosine distance if it is missing, and adds missing payload indexes. A collection with other
+ * dimensions or another distance is refused and left unchanged.
  */
 export async function openQdrantCollection(options: QdrantCollectionOptions): Promise<QdrantCollection> {
   try {
@@ -125,7 +125,7 @@ async function create(call: CallQdrant, path: string, options: QdrantCollectionO
   try {
     await call({ method: 'PUT', path, json, result: done, signal: options.signal })
   } catch (error) {
-    // Another process created it since the check; the next step tells whether it fits.
+    // Another process created it since the check; the next step checks whether it fits.
     if (!isStatus(error, 409)) throw error
   }
 }
@@ -138,7 +138,7 @@ function findMismatch({ config }: CollectionInfo, dimensions: number): string | 
   return distance === 'Cosine' ? undefined : `it compares by ${String(distance)} instead of Cosine`
 }
 
-/** Whether a collection holds nothing but points of a library. One without an index of libraries has none of any. */
+/** Whether a collection holds only points of this library. One without an index on the library id has none. */
 async function isOwn(
   call: CallQdrant,
   path: string,
@@ -184,7 +184,7 @@ const scrolled = z.object({
 })
 const counted = z.object({ count: z.number() })
 
-/** A collection as it is, without asking whether it is there. */
+/** A collection without checking that it exists. */
 export function createQdrantCollection(options: QdrantCollectionOptions): QdrantCollection {
   const { url: service, collection: name, dimensions } = options
   const raw = createQdrantCall(options)
@@ -203,13 +203,13 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
   const remove = async (json: unknown, signal: AbortSignal | undefined): Promise<void> => {
     await call({ method: 'POST', path: `${points}/delete?wait=true`, json, result: done, signal })
   }
-  /** Removes what a filter means; says how many there were. */
+  /** Removes the points that match a filter; returns their number. */
   const removeAll = async (filter: QdrantFilter, signal: AbortSignal | undefined): Promise<number> => {
     const there = await count(filter, signal)
     if (there > 0) await remove({ filter }, signal)
     return there
   }
-  /** Writes points at once; where a server on the way finds them too large, in halves. */
+  /** Writes points in one request, and in halves when a server on the way rejects it as too large. */
   const write = async (written: readonly WrittenPoint[], signal: AbortSignal | undefined): Promise<void> => {
     try {
       await raw({ method: 'PUT', path: `${points}?wait=true`, json: { points: written }, result: done, signal })

@@ -12,10 +12,10 @@ import {
 import { matchLibrary, splitFilter } from './qdrant-filter.ts'
 import { describeChunk, type QdrantPoint } from './qdrant-points.ts'
 
-/** Where the copy is. */
+/** Location of the copy. */
 export interface QdrantCopyOptions
   extends Pick<QdrantCollectionOptions, 'url' | 'collection' | 'key' | 'timeoutMs' | 'client' | 'clock'> {
-  /** Tells a library from others that use the same collection. */
+  /** Identifies a library among others in the same collection. */
   readonly library: string
 }
 
@@ -23,19 +23,19 @@ export interface QdrantCopyOptions
 export interface CopyQuery {
   readonly vector: Float32Array
   readonly filter: ChunkFilter
-  /** The sources that are meant. */
+  /** The sources to search. */
   readonly sourceIds: readonly string[]
-  /** How many are wanted where nothing is left to check. */
+  /** Number of hits wanted when no conditions are left to check. */
   readonly limit: number
-  /** How many points are requested when conditions are left to check. */
+  /** Number of points requested when conditions are left to check. */
   readonly limitToCheck: number
 }
 
-/** A copy in Qdrant, which also finds the nearest. */
+/** A copy in Qdrant that also answers nearest-neighbour queries. */
 export interface QdrantCopy extends VectorCopy {
   /** Writes entries without retries, for a caller that cannot wait. */
   writeOnce(space: VectorSpace, entries: readonly CopyEntry[], signal?: AbortSignal): Promise<void>
-  /** The chunks nearest to a vector, nearest first; asked once. */
+  /** The chunks nearest to a vector, nearest first; sent without retries. */
   search(space: VectorSpace, query: CopyQuery, signal?: AbortSignal): Promise<CopyHits>
 }
 
@@ -44,22 +44,22 @@ export interface CopyHits {
   readonly names: readonly ChunkName[]
   /** Conditions that Qdrant cannot check; undefined when there are none. */
   readonly check: ((stored: StoredChunk) => boolean) | undefined
-  /** Whether there may be more behind them. */
+  /** Whether there may be more hits than returned. */
   readonly isCut: boolean
 }
 
-/** Longer than the opening takes by its own limits: only the signals of those who wait for it come before. */
+/** Longer than the opening's own timeouts, so that only the signals of waiting callers end the wait earlier. */
 const OPENING_MS = 600_000
 
-/** Members of a payload that name a chunk. */
+/** Payload fields that identify a chunk. */
 const NAME = ['source_id', 'chunk_id']
 
-/** Creates a copy; its collection is opened, and made, when it is first needed. */
+/** Creates a copy; its collection is opened, and created if missing, on first use. */
 export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
   const { library } = options
   let problem: string | null = null
   let ready: { readonly dimensions: number; readonly done: Promise<unknown> } | undefined
-  /** Makes the collection ready, unless it is. Others may wait for the same: whoever has no more time leaves, and it goes on. */
+  /** Opens the collection unless it is open. Several callers may share the opening: it continues when one of them aborts. */
   const prepare = async ({ signal, ...given }: QdrantCollectionOptions): Promise<void> => {
     signal?.throwIfAborted()
     if (ready?.dimensions !== given.dimensions) {
@@ -68,7 +68,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     const { done } = ready
     await waitAtMost(OPENING_MS, signal, () => done)
   }
-  /** Uses the collection. After a failure it is opened anew: it may be gone, and be made again. */
+  /** Uses the collection. After a failure it is opened again, because it may have been deleted. */
   const use = async <T>(
     given: QdrantCollectionOptions,
     work: (collection: QdrantCollection) => Promise<T>,
@@ -94,7 +94,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
   const pointsOf = (entries: readonly CopyEntry[]): readonly QdrantPoint[] => entries as readonly QdrantPoint[]
 
   return {
-    // The store knows the place by this: however its address is written, it is the same.
+    // Identifies the location in the store, so different spellings of the URL must give the same text.
     location: `${new URL(options.url).href.replace(/\/+$/, '')} (${options.collection})`,
     get problem() {
       return problem
@@ -122,7 +122,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
       try {
         return await createQdrantCollection(hurried(space, signal)).count(matchLibrary(library), signal)
       } catch (error) {
-        // There is no collection yet.
+        // The collection does not exist yet.
         if (error instanceof Error && error.cause instanceof ServiceFailure && error.cause.status === 404) return 0
         throw error
       }

@@ -8,45 +8,45 @@ export type QdrantCondition =
   | { readonly has_id: readonly string[] }
   | { readonly is_empty: { readonly key: string } }
 
-/** Which points are meant. */
+/** Selects points. */
 export interface QdrantFilter {
   readonly must?: readonly QdrantCondition[]
   readonly must_not?: readonly QdrantCondition[]
 }
 
-/** A filter of chunks as Qdrant can ask it, and what is left to ask. */
+/** A chunk filter in the form of Qdrant, and the conditions that it cannot check. */
 export interface SplitFilter {
   readonly filter: QdrantFilter
   /** Conditions that are checked on the chunks Qdrant finds; undefined when there are none. */
   readonly check: ((stored: StoredChunk) => boolean) | undefined
 }
 
-/** A condition that a member of the payload is this, or has this among its values. */
+/** A condition that a payload field equals a value or contains it. */
 export function matchValue(key: string, value: string | number | boolean): QdrantCondition {
   return { key, match: { value } }
 }
 
-/** The points of an address that are of no library: those belong to it alone. */
+/** Matches the points of a URL that belong to no library; a library manages its own points. */
 export function matchUrl(url: string): QdrantCondition[] {
   return [matchValue('source_url', url), { is_empty: { key: 'library_id' } }]
 }
 
-/** The points of a library. */
+/** Matches the points of a library. */
 export function matchLibrary(library: string): QdrantFilter {
   return { must: [matchValue('library_id', library)] }
 }
 
-/** Which points of a library are searched. */
+/** The points of a library to search. */
 export interface SearchedPoints {
   readonly library: string
-  /** Of their space. */
+  /** Fingerprint of the vector space. */
   readonly fingerprint: string
   readonly sourceIds: readonly string[]
 }
 
 /**
- * Splits a filter: sources, kind, type of content and language are asked there, with whether the chunk defines anything at all. Paths,
- * headings and the beginnings of names are not values that could be compared: they are left.
+ * Splits a filter. Qdrant checks sources, kind, content type, language and whether a chunk defines symbols. Paths, headings and symbol
+ * prefixes cannot be compared as values, so the caller checks them.
  */
 export function splitFilter({ library, fingerprint, sourceIds }: SearchedPoints, filter: ChunkFilter): SplitFilter {
   const { path, kind, heading, symbol, contentType, language } = filter
@@ -70,7 +70,7 @@ export function splitFilter({ library, fingerprint, sourceIds }: SearchedPoints,
   return { filter: { must }, check }
 }
 
-/** A language and all languages that it is a variant of, in lower case. `en-GB` is found by `en`. */
+/** A language and all its parents, in lower case, so that `en` finds `en-GB`. */
 export function languagesOf(language: string | null): string[] {
   if (language === null) return []
   const text = language.toLowerCase()

@@ -15,29 +15,28 @@ export interface QdrantIndexParts {
   readonly copy: QdrantCopy
   readonly store: Pick<Store, 'listSources' | 'readChunk' | 'readPage'>
   readonly clock: Clock
-  /** How long a search waits for the copy, in milliseconds. @default 700 */
+  /** Timeout of a search in the copy, in milliseconds. @default 700 */
   readonly searchMs?: number
-  /** How long a write does. @default 5000 */
+  /** Timeout of a write to the copy, in milliseconds. @default 5000 */
   readonly writeMs?: number
 }
 
-/** Only this many nearest chunks are checked against conditions that only the store knows, as in every store. */
+/** Limit of nearest chunks that are checked against conditions that only the store knows, as in every store. */
 const MOST_CHECKED = 2000
-/** More than requested: some may be gone, and the store compares a little differently. */
+/** Extra hits to request, because some chunks may be deleted and the store computes slightly different similarities. */
 const SPARE = 64
-/** How long the copy is taken to be as it was found. */
+/** How long the state of the copy is cached. */
 const CHECK_MS = 10_000
-/** How long it is left alone after a failure: the store answers meanwhile. */
+/** Cool-down after a failure, in which the store answers instead. */
 const REST_MS = 30_000
-/** Longest waits for it: of a search, which leaves a second to all of this, and of somebody whose vectors the store has already. */
+/** Timeouts of the copy: a search must finish within a second, and a write must not delay a caller whose vectors are already stored. */
 const SEARCH_MS = 700
 const WRITE_MS = 5000
 
 /**
- * Vectors of a store with a copy in Qdrant. What is written goes to the store, then to the copy; what cannot be copied is left to
- * `syncVectors`: the store remembers what is. The nearest are looked for in the copy, and in the store while that fails or is out of
- * step; {@link VectorCopy.problem} tells why. Whatever the copy finds is compared once more by the store, so that similarities are the
- * same and nothing comes that is gone.
+ * The vectors of a store with a copy in Qdrant. Writes go to the store, then to the copy. The store records what is copied, and
+ * `syncVectors` copies the rest. Searches use the copy, or the store while the copy fails or is out of date; {@link VectorCopy.problem} has
+ * the reason. The store compares the copy's hits again, so that similarities are the same and deleted chunks do not appear.
  */
 export function createQdrantIndex({ vectors, copy, store, clock, searchMs, writeMs }: QdrantIndexParts): VectorIndex {
   const createBreaker = (): CircuitBreaker =>
@@ -46,7 +45,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
   const writing = createBreaker()
   let counted: { readonly at: number; readonly vectors: number; readonly points: number } | undefined
 
-  /** How the copy compares. Its points are counted when the vectors are others than before, and now and then. */
+  /** The state of the copy. Its points are counted when the vectors have changed, and at intervals. */
   const readState = async (space: VectorSpace, signal: AbortSignal): Promise<CopyState> => {
     const { embedded } = await vectors.count()
     const now = clock.now()
@@ -56,7 +55,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     }
     return { vectors: embedded, points: counted.points, uncopied: await vectors.countUncopied(copy.location) }
   }
-  /** The nearest by the copy; in words why not, where it is out of step. */
+  /** The nearest chunks by the copy, or the reason why it cannot be used when it is out of date. */
   const findThere = async (
     query: Float32Array,
     limit: number,
@@ -80,12 +79,12 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
       return similarity === null ? [] : [{ ...name, similarity }]
     })
     const isCrowded = gone > 0 || found.length < passing.length
-    // Points of what went just now may have taken the room of others.
+    // Points of chunks deleted just now may have displaced others.
     if (isCut && isCrowded && found.length < limit) return 'points of what is gone in the room of others'
     copy.note(null)
     return found.sort((a, b) => b.similarity - a.similarity).slice(0, limit)
   }
-  /** Selects the chunks that pass a check, and counts those that are gone. */
+  /** Selects the chunks that pass a check, and counts the deleted ones. */
   const choose = async (
     names: readonly ChunkName[],
     check: (stored: StoredChunk) => boolean,
@@ -102,7 +101,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     return { passing, gone }
   }
 
-  /** Notes what is wrong. One that is left alone after a failure has that noted already. */
+  /** Records a failure. During the cool-down it is already recorded. */
   const noteFailure = (error: unknown): void => {
     counted = undefined
     if (error instanceof CircuitOpenError && copy.problem !== null) return
@@ -113,7 +112,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     ...vectors,
     write: async (space, written, signal) => {
       await vectors.write(space, written)
-      // As the store gives them back, so that a later look finds them unchanged.
+      // Rounded as the store returns them, so that a later comparison finds them unchanged.
       const kept = written.map((one) => ({ ...one, vector: restoreVector(quantizeVector(one.vector)) }))
       const chunks = await readCopied(store, kept)
       const entries = chunks.map((chunk) => copy.describe(space, chunk))
@@ -124,7 +123,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
         await vectors.markCopied(copy.location, space, written)
         counted = undefined
       } catch (error) {
-        // The store has them, which is what counts, and knows that the copy does not.
+        // The store has the vectors, and records that the copy lacks them.
         if (counts()) noteFailure(error)
       }
     },
@@ -136,7 +135,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
         copy.note(`it has ${found}; \`pharos embed sync\` mends that`)
       } catch (error) {
         signal?.throwIfAborted()
-        // The store finds them too, only not as fast where there are very many.
+        // The store answers the same query, only slower when there are very many vectors.
         noteFailure(error)
       }
       return vectors.nearest(query, limit, filter)

@@ -8,17 +8,17 @@ import type { CopiedChunk, CopyEntry } from '../library/vector-copy.ts'
 import type { VectorSpace } from '../library/vectors.ts'
 import { languagesOf } from './qdrant-filter.ts'
 
-/** Payload of a point: flat, and never null. */
+/** Payload of a point: flat, without null values. */
 export type QdrantPayload = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
-/** A vector under its id, with what is known of it. */
+/** A vector with its id and payload. */
 export interface QdrantPoint {
   readonly id: string
   readonly vector: Float32Array
   readonly payload: QdrantPayload
 }
 
-/** How members of payloads are indexed, so that filters need not look at every point. */
+/** Payload indexes, so that filters need not scan every point. */
 export const PAYLOAD_INDEXES: Readonly<Record<string, 'keyword' | 'integer' | 'bool'>> = {
   file_path_relative: 'keyword',
   source_url: 'keyword',
@@ -36,12 +36,12 @@ export const PAYLOAD_INDEXES: Readonly<Record<string, 'keyword' | 'integer' | 'b
   vector_space: 'keyword',
 }
 
-/** The id of a point: the same name always gets the same one. */
+/** The id of a point, derived from a name. */
 export function pointIdOf(name: string): string {
   return uuidFromHash(createHash('sha256').update(name).digest('hex'))
 }
 
-/** Facts about the chunk itself: the five members that every point has. */
+/** Facts about the chunk itself: the five fields of every point. */
 export function writeChunkPayload(
   chunk: Pick<Chunk, 'chunkIndex' | 'content' | 'headingPath' | 'contentHash'>,
 ): QdrantPayload {
@@ -77,10 +77,10 @@ export function describeChunk({ fingerprint }: VectorSpace, library: string, cop
   return { id: pointIdOf(`${library}/${sourceId}/${chunk.id}`), mark, vector, payload: { ...payload, copy_mark: mark } }
 }
 
-/** Only answers of this status become pages of a library. */
+/** Only responses with this status become pages of a library. */
 const PAGE_STATUS = 200
 
-/** The nine members that tell of a page, and for a file those that tell of it. */
+/** The nine fields of a page, and those of a file if it is one. */
 function writePagePayload({ stored, page }: CopiedChunk): QdrantPayload {
   const { url, title, chunk } = stored
   const changed = new Date(page.changedAt).toISOString()

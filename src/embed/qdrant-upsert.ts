@@ -1,20 +1,20 @@
 import type { QdrantPoint } from './qdrant-points.ts'
 
-/** A point as it is sent. */
+/** A point in serialized form. */
 export interface WrittenPoint {
   readonly id: string
   readonly vector: readonly number[]
   readonly payload: QdrantPoint['payload']
 }
 
-/** Points that are sent at once. */
+/** Limit of points per request. */
 const MOST_POINTS = 100
-/** Bytes that are sent at once: a quarter of what Qdrant takes unless it is told otherwise. */
+/** Limit of bytes per request: a quarter of Qdrant's default limit. */
 const MOST_BYTES = 8 * 2 ** 20
 /** Longest number of a vector in JSON, with its comma. */
 const NUMBER_BYTES = 24
 
-/** Cuts points into what is sent at once. One that is larger than that by itself goes alone. */
+/** Splits points into requests. A point that exceeds the limit by itself is sent alone. */
 export function* batchPoints(points: readonly QdrantPoint[]): Generator<WrittenPoint[], void> {
   let batch: WrittenPoint[] = []
   let bytes = 0

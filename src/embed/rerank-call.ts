@@ -6,27 +6,27 @@ import { type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
 /** Options of every reranking service. Opening one sends no request. */
 export interface RerankServiceOptions {
-  /** Where it is. */
+  /** URL of the service. */
   readonly endpoint: string
-  /** Key that it wants to see, sent as a bearer token. */
+  /** API key, sent as a bearer token. */
   readonly key?: string
-  /** Most texts that it is given for one question. */
+  /** Limit of texts per question. */
   readonly candidates: number
-  /** How long its answer may be waited for, in milliseconds. */
+  /** Timeout of a response, in milliseconds. */
   readonly budgetMs: number
   readonly client: HttpClient
   readonly clock: Clock
 }
 
-/** After so many failures in a row it is left alone, so that one which hangs costs its budget no more than twice. */
+/** Failures in a row that open the circuit breaker, so that a service that hangs costs at most two timeouts. */
 const FAILURES = 2
-/** How long it is left alone. */
+/** How long the circuit breaker stays open. */
 const REST_MS = 30_000
 
-/** Scores of texts, a number for each. */
+/** Scores texts, one number each. */
 export type Judge = (query: string, texts: readonly string[], signal?: AbortSignal) => Promise<number[]>
 
-/** Makes a reranker of what calls a service: one that fails again and again is not asked for a while. */
+/** Creates a reranker from a service call, with a circuit breaker. */
 export function createReranker(
   name: string,
   { candidates, budgetMs, clock, key }: RerankServiceOptions,
@@ -51,18 +51,18 @@ export function createReranker(
   }
 }
 
-/** Says what is at fault where the service cannot know it. */
+/** Adds a cause that the service itself cannot report. */
 function explainFailure(error: unknown, key: string | undefined): unknown {
   if (!(error instanceof ServiceFailure) || error.status !== 401 || key !== undefined) return error
   return new ServiceFailure(error.type, 'no key was sent; set PHAROS_RERANK_KEY', { status: error.status })
 }
 
-/** Whether the caller aborted. A timeout does not count: it says something about the service. */
+/** Whether the caller aborted. A timeout does not count, because it is a failure of the service. */
 function isGivenUp(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError')
 }
 
-/** The parts of a call that are the same for every service. It is made once: a second would not fit the budget. */
+/** The parts of a call that are the same for every service. It has no retries, because the budget leaves no time for them. */
 export function rerankCall(
   service: string,
   { key, budgetMs }: RerankServiceOptions,
@@ -81,7 +81,7 @@ export function rerankCall(
   }
 }
 
-/** Reads a list of judgements into the order of the texts. Each text has to be judged once, by a finite number. */
+/** Reads a list of scores into the order of the texts. Every text must have exactly one finite score. */
 export function readScores(service: string, judged: unknown, count: number, member: string): number[] {
   const refuse = (problem: string): ServiceFailure => new ServiceFailure('bad-answer', `${service} answered ${problem}`)
   if (!Array.isArray(judged)) throw refuse('without a list of judgements')
@@ -99,7 +99,7 @@ export function readScores(service: string, judged: unknown, count: number, memb
   return Array.from({ length: count }, (_, i) => scores.get(i) as number)
 }
 
-/** An address below an endpoint, which may end with a slash, or be that address already. */
+/** The URL of a path below an endpoint, which may end with a slash or already contain the path. */
 export function addressBelow(endpoint: string, path: string): string {
   const url = new URL(endpoint)
   const base = url.pathname.replace(/\/+$/, '')

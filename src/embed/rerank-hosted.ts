@@ -2,14 +2,14 @@ import type { Reranker } from '../library/reranker.ts'
 import { callService } from '../library/service-call.ts'
 import { addressBelow, createReranker, type RerankServiceOptions, readScores, rerankCall } from './rerank-call.ts'
 
-/** How a hosted reranker is opened. */
+/** Options of a hosted reranker. */
 export interface HostedRerankerOptions extends RerankServiceOptions {
   readonly model: string
 }
 
 /**
- * A reranker with the shape that Cohere (v2), Jina, Voyage, vLLM and others share: `POST …/rerank`. Nothing is sent but what all of
- * them take: how many are wanted is `top_n` to some and refused by others who call it `top_k`, and without it all give all.
+ * A reranker with the API that Cohere (v2), Jina, Voyage, vLLM and others share: `POST …/rerank`. Only common fields are sent: the result
+ * limit is `top_n` for some and `top_k` for others, who refuse the other name, and without it all return every result.
  */
 export function openHostedReranker(options: HostedRerankerOptions): Reranker {
   const { model, client, clock } = options
@@ -22,7 +22,7 @@ export function openHostedReranker(options: HostedRerankerOptions): Reranker {
   })
 }
 
-/** `results`, or `data` as Voyage calls them. */
+/** `results`, or `data` at Voyage. */
 function judgementsOf(answer: unknown): unknown {
   const { results, data } = (answer ?? {}) as Readonly<Record<string, unknown>>
   return results ?? data

@@ -4,12 +4,12 @@ import { addressBelow, createReranker, type RerankServiceOptions, readScores, re
 
 const SERVICE = 'TEI'
 
-/** Texts in one request unless the server sets another `--max-client-batch-size`. */
+/** Texts per request, unless the server sets another `--max-client-batch-size`. */
 const BATCH = 32
 
 /**
- * A reranker served by Text Embeddings Inference: `POST /rerank`. Its texts are judged one by one, so they may go in several
- * requests at once. A server that takes fewer in one is given fewer from then on.
+ * A reranker served by Text Embeddings Inference: `POST /rerank`. Texts are scored independently, so they can be split into concurrent
+ * requests. When a server accepts fewer per request, the size is reduced from then on.
  */
 export function openTeiReranker(options: RerankServiceOptions): Reranker {
   const { client, clock } = options
@@ -37,7 +37,7 @@ export function openTeiReranker(options: RerankServiceOptions): Reranker {
   return createReranker(`TEI at ${new URL(url).host}`, options, judgeAll)
 }
 
-/** TEI has the route whatever its model is: where there is none, something else is there. */
+/** TEI has the route for every model, so a missing route means that the server is not TEI. */
 function refuseOthers(url: string, error: unknown): void {
   const status = error instanceof ServiceFailure ? error.status : null
   if (status !== 404 && status !== 405) return
@@ -45,7 +45,7 @@ function refuseOthers(url: string, error: unknown): void {
   throw new ServiceFailure('refused', problem, { status })
 }
 
-/** 413: more texts than it takes in one request, or more bytes. */
+/** 413: too many texts or bytes in one request. */
 function isTooMany(error: unknown): boolean {
   return error instanceof ServiceFailure && error.status === 413
 }

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { doSomeAtOnce, splitBatches } from './service-batches.ts'
 
 describe('batches', () => {
-  test('hold all texts in their order, and no more than they may', () => {
+  test('batches keep all texts in order, within the limits', () => {
     const limits = fc.record({ count: fc.integer({ min: 1, max: 9 }), bytes: fc.integer({ min: 1, max: 99 }) })
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 30 })), limits, (texts, most) => {
         const batches = splitBatches(texts, most)
         expect(batches.flat()).toEqual(texts)
-        // Within brackets, one of which stands for the last comma.
+        // The two brackets count as one byte, because one of them replaces the last comma.
         const bytesOf = (batch: readonly string[]) => Buffer.byteLength(JSON.stringify(batch)) - 1
         const isFine = ({ length }: readonly string[]) => length > 0 && length <= most.count
         expect(batches.every((one) => isFine(one) && (one.length === 1 || bytesOf(one) <= most.bytes))).toBe(true)
@@ -17,7 +17,7 @@ describe('batches', () => {
     )
   })
 
-  test('run a few at a time, and their results keep the order', async () => {
+  test('batches run a few at a time, and their results keep the order', async () => {
     let atOnce = 0
     let most = 0
     const made = await doSomeAtOnce([5, 1, 3, 2], 2, undefined, async (turns) => {
@@ -30,7 +30,7 @@ describe('batches', () => {
     expect(await doSomeAtOnce([], 2, undefined, async () => 1)).toEqual([])
   })
 
-  test('end with the first failure, which aborts the others', async () => {
+  test('the first failure ends all batches and aborts the others', async () => {
     const begun: number[] = []
     const work = doSomeAtOnce([1, 2, 3, 4], 2, undefined, async (number, signal) => {
       begun.push(number)
@@ -41,7 +41,7 @@ describe('batches', () => {
     expect(begun).toEqual([1, 2])
   })
 
-  test('end when the caller aborts', async () => {
+  test('an abort by the caller ends all batches', async () => {
     const stop = new AbortController()
     const work = doSomeAtOnce([1, 2, 3], 1, stop.signal, async (number) => {
       if (number === 2) stop.abort(new Error('enough'))

@@ -1,16 +1,16 @@
-/** How much a service is sent at once. */
+/** Limits of one request to a service. */
 export interface BatchLimits {
   readonly count: number
   /** Size of the texts as JSON. */
   readonly bytes: number
 }
 
-/** Cuts texts into batches, in their order. A text that is too long by itself goes alone. */
+/** Splits texts into batches, in order. A text that exceeds the limit by itself is sent alone. */
 export function splitBatches(texts: readonly string[], limits: BatchLimits): string[][] {
   const batches: string[][] = []
   let bytes = 0
   for (const text of texts) {
-    // With the comma behind it.
+    // Includes the comma after it.
     const size = Buffer.byteLength(JSON.stringify(text)) + 1
     const batch = batches.at(-1)
     if (batch === undefined || batch.length >= limits.count || bytes + size > limits.bytes) {
@@ -25,8 +25,8 @@ export function splitBatches(texts: readonly string[], limits: BatchLimits): str
 }
 
 /**
- * Does work with some batches at a time and gives what came of each, in their order. Where one fails the others are given up, and
- * nothing is left behind.
+ * Processes a few batches at a time and returns their results in order. When one fails, the others are aborted, and the function waits
+ * until all have ended.
  */
 export async function doSomeAtOnce<T, R>(
   batches: readonly T[],
@@ -49,7 +49,7 @@ export async function doSomeAtOnce<T, R>(
     }
   }
   const ended = await Promise.allSettled(Array.from({ length: Math.min(most, batches.length) }, goThrough))
-  // All of them end by the reason of the first.
+  // All of them reject with the reason of the first.
   for (const one of ended) if (one.status === 'rejected') throw one.reason
   return made
 }

@@ -4,22 +4,22 @@ import { type EmbeddingProtocol, EmbeddingSession, type SessionOptions } from '.
 
 /** Endpoint of an embedding service, and how to call it. */
 export interface ServiceEmbedderOptions extends SessionOptions {
-  /** Most texts at once. */
+  /** Limit of texts per request. */
   readonly batch: number
-  /** Most bytes of texts at once. */
+  /** Limit of text bytes per request. */
   readonly batchBytes: number
-  /** Put before every question. */
+  /** Prefix of every question. */
   readonly queryPrefix: string
-  /** Ends the opening. */
+  /** Aborts the opening. */
   readonly signal?: AbortSignal
 }
 
-/** Batches that are under way at once: while one is answered the next is there already. */
+/** Concurrent requests: the service has the next batch while it finishes one. */
 const BATCHES_AT_ONCE = 2
 
 /**
- * Opens an embedder over a service: asks which model it has, and for one vector. Rejects with `SERVICE_UNUSABLE`. The embedder rejects
- * with the same where the service fails, and with `EMBED_REFUSED` where it makes no vectors of the texts.
+ * Opens an embedder over a service: reads its model and requests one vector. Rejects with `SERVICE_UNUSABLE`. The embedder rejects with the
+ * same when the service fails, and with `EMBED_REFUSED` when it cannot embed the texts.
  */
 export async function openServiceEmbedder(
   options: ServiceEmbedderOptions,

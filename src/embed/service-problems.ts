@@ -1,12 +1,12 @@
 import { PharosError } from '../core/errors.ts'
 import { ServiceFailure } from '../library/service-call.ts'
 
-/** Which service it is, for messages. */
+/** A service in messages. */
 export interface NamedService {
-  /** How people know it. */
+  /** Name of the service. */
   readonly service: string
   readonly endpoint: string
-  /** Whether there is one is all that matters here. */
+  /** Only its presence matters here. */
   readonly key?: string
 }
 
@@ -21,7 +21,7 @@ export const REPLACE =
 /** Advice for the owner, by HTTP status. */
 const ADVICE: Readonly<Record<number, string>> = { 401: KEY, 403: KEY, 404: ADDRESS, 405: ADDRESS }
 
-/** A service that cannot be used, and what to do about it. */
+/** The error for an unusable service, with advice. */
 export function unusable(
   { service, endpoint }: NamedService,
   problem: string,
@@ -33,12 +33,12 @@ export function unusable(
   return new PharosError('SERVICE_UNUSABLE', { service, url, problem, advice }, { cause })
 }
 
-/** Texts that a service makes no vectors of. */
+/** The error for texts that a service cannot embed. */
 export function refused({ service }: NamedService, problem: string, cause?: unknown): PharosError {
   return new PharosError('EMBED_REFUSED', { service, problem }, { cause })
 }
 
-/** Translates a failed call for the caller that wanted vectors; rethrows any other error. */
+/** Translates a failed call for the caller that requested vectors; rethrows any other error. */
 export function describeFailure(named: NamedService, error: unknown): unknown {
   if (!(error instanceof ServiceFailure)) return error
   const { type, status } = error
@@ -56,20 +56,19 @@ export function tellFailure({ service }: NamedService, { message }: ServiceFailu
   return message.startsWith(`${service}: `) ? message.slice(service.length + 2) : message.replace(service, 'it')
 }
 
-/** Whether the request is at fault: too large, or something that the service cannot read. */
+/** Whether the request is at fault: too large, or not readable for the service. */
 function isRefusal({ status }: ServiceFailure): boolean {
   return status === 400 || status === 413 || status === 422
 }
 
 /**
- * Whether a service failed in a way that may well be the fault of a text: TEI answers 424 where its model fails, and llama.cpp 500
- * to a text that is too long.
+ * Whether a failure may be caused by a text: TEI responds 424 when its model fails, and llama.cpp responds 500 to a text that is too long.
  */
 export function isSuspicious(error: unknown): error is ServiceFailure {
   return error instanceof ServiceFailure && (error.status === 424 || error.status === 500)
 }
 
-/** Whether a service did not answer, or not itself: it may have crashed, and a text may have made it. */
+/** Whether a service did not respond, or something responded in its place. It may have crashed because of a text. */
 export function isBreakdown(error: unknown): error is ServiceFailure {
   if (!(error instanceof ServiceFailure)) return false
   const { type, status } = error

@@ -22,65 +22,65 @@ export interface SessionOptions {
   readonly endpoint: string
   /** Sent as a bearer token. */
   readonly key?: string
-  /** For each answer. */
+  /** Timeout of each response. */
   readonly timeoutMs: number
-  /** Put before every text. */
+  /** Prefix of every text. */
   readonly textPrefix: string
   /** Dimensions to request, if any. */
   readonly dimensions?: number
   readonly client: HttpClient
   readonly clock: Clock
-  /** Told when it turns out to serve another model than before: this session is of no use from then on. */
+  /** Called when the service turns out to serve another model than before; this session is unusable from then on. */
   readonly onOtherModel?: () => void
 }
 
-/** The parts in which kinds of services differ. */
+/** The parts of the protocol that differ between services. */
 export interface EmbeddingProtocol {
-  /** How people know it. */
+  /** Name of the service. */
   readonly service: string
-  /** Where texts are sent. */
+  /** URL for embedding requests. */
   readonly url: string
   /** Further fields of the request, as JSON. */
   writeBody(texts: readonly string[]): unknown
-  /** The vectors of an answer in the order of the texts, as they are; undefined for what is no such answer. */
+  /** The raw vectors of a response in the order of the texts; undefined for an invalid response. */
   readVectors(answer: unknown): readonly unknown[] | undefined
-  /** Asks which model is served now. */
+  /** Reads which model is served now. */
   readModel(call: (part: Pick<ServiceCall, 'method' | 'url'>) => Promise<unknown>): Promise<ServedModel>
 }
 
-/** Which model a service has. */
+/** The model of a service. */
 export interface ServedModel {
   readonly model: string
   /** Further settings that change vectors, as far as the service reports them. */
   readonly revision: string
-  /** Most texts that it takes at once. */
+  /** Limit of texts per request. */
   readonly mostTexts?: number
 }
 
-/** How patient a call is. */
+/** Timeout and retries of a call. */
 interface Patience {
   readonly timeoutMs: number
-  /** Pauses before the same call is made again. */
+  /** Back-off before each retry. */
   readonly delaysMs: readonly number[]
   isWorthRetrying(failure: ServiceFailure): boolean
 }
 
 const DELAYS_MS = [250, 1000, 4000]
-/** One that went down is started anew by whatever watches over it, and has to load its model. */
+/** A crashed service is restarted by its supervisor, and then loads its model. */
 const REVIVAL_MS = [...DELAYS_MS, 10_000]
-/** A text is taken to be at fault when the service breaks down over it so often, and is well after each. */
+/** Crashes over one text, with a healthy service after each, until the text counts as the cause. */
 const MOST_BREAKDOWNS = 2
 /** After this many timeouts of single texts in a row, the service counts as too slow for now. */
 const MOST_LATE = 3
-/** Interval for checking that the service still has the same model: after a restart it may not. */
+/** Interval for checking that the service still has the same model, which a restart may change. */
 const MODEL_CHECK_MS = 60_000
-/** Room in an answer for each number, and for what stands around them. */
+/** Size limit of a response per number, including separators. */
 const BYTES_PER_NUMBER = 32
 const LEAST_ANSWER_BYTES = 2 ** 20
-/** Vectors may be of as many numbers before it is known of how many they are. */
+/** Assumed number of dimensions before it is known. */
 const MOST_DIMENSIONS = 65_536
 
-/** Calls of one service, which is to have the same model all along. */
+/** Calls of one service, which must keep the same model. */
 export class EmbeddingSession {
   readonly #options: SessionOptions
   readonly #protocol: EmbeddingProtocol
@@ -88,7 +88,7 @@ export class EmbeddingSession {
   #served: ServedModel | undefined
   #checkedAt = 0
   #dimensions: number | undefined
-  /** Texts in a row that were not answered in time. */
+  /** Number of texts in a row that timed out. */
   #late = 0
 
   constructor(options: SessionOptions, protocol: EmbeddingProtocol) {
@@ -101,7 +101,7 @@ export class EmbeddingSession {
     return this.#served?.mostTexts ?? Number.POSITIVE_INFINITY
   }
 
-  /** Requests the model and one vector, with a short timeout: a question may be waiting. */
+  /** Reads the model and requests one vector, with a short timeout, because a question may be waiting. */
   async open(signal: AbortSignal | undefined): Promise<VectorSpace> {
     const { model, revision } = await this.#checkModel(this.#quick, signal)
     const dimensions = await this.#probe(this.#quick, signal)
@@ -127,7 +127,7 @@ export class EmbeddingSession {
       } catch (error) {
         const isDown = isBreakdown(error)
         if (!isDown && !isSuspicious(error)) throw describeFailure(this.#named, error)
-        // While it makes no vector of anything, no text is at fault.
+        // While the service cannot embed anything, no text is at fault.
         await this.#probe(this.#reviving, signal)
         if (isDown && isAlone && breakdowns < MOST_BREAKDOWNS) continue
         if (isAlone && error.type === 'timeout' && this.#isSlow()) throw describeFailure(this.#named, error)
@@ -136,7 +136,7 @@ export class EmbeddingSession {
     }
   }
 
-  /** Whether it is the service that is late, and not this text. Counted anew from then on: of the next that are, one may be at fault. */
+  /** Whether the service is slow rather than this text at fault. Resets the counter, so that later timeouts are judged anew. */
   #isSlow(): boolean {
     this.#late = (this.#late + 1) % MOST_LATE
     return this.#late === 0
@@ -160,7 +160,7 @@ export class EmbeddingSession {
     return { timeoutMs: this.#options.timeoutMs, delaysMs: DELAYS_MS, isWorthRetrying: isWorth }
   }
 
-  /** For texts that may be at fault: halving a batch serves as a retry, and also narrows the fault down. */
+  /** For texts that may be at fault: halving a batch replaces the retry, and narrows the fault down. */
   #careful(isAlone: boolean): Patience {
     let breakdowns = 0
     return this.#steady((failure) => {
@@ -169,13 +169,13 @@ export class EmbeddingSession {
     })
   }
 
-  /** For a plain text after a failure: one that hangs at that too would do so again. */
+  /** For a harmless text after a failure: a service that hangs on it too would do so again. */
   get #reviving(): Patience {
     const isWorth = (failure: ServiceFailure): boolean => isWorthRetrying(failure) && failure.type !== 'timeout'
     return { timeoutMs: this.#options.timeoutMs, delaysMs: REVIVAL_MS, isWorthRetrying: isWorth }
   }
 
-  /** Which model is served, asked again when it was not for a while. */
+  /** Reads the served model, at most once per interval. */
   async #checkModel(patience: Patience, signal?: AbortSignal): Promise<ServedModel> {
     const known = this.#served
     const now = this.#options.clock.now()
@@ -190,14 +190,14 @@ export class EmbeddingSession {
     return served
   }
 
-  /** Sees whether it makes vectors at all, and of how many numbers. */
+  /** Checks that the service can embed at all, and returns the number of dimensions. */
   async #probe(patience: Patience, signal?: AbortSignal): Promise<number> {
     const asked = this.#ask([this.#options.textPrefix + PROOF_TEXT], patience, signal)
     const [vector] = await asked.catch((error) => this.#failAtAnything('it makes no vector of a plain text', error))
     return vector?.length ?? 0
   }
 
-  /** For what no service may refuse. */
+  /** For input that no service may refuse. */
   #failAtAnything(what: string, error: unknown): never {
     const found = describeFailure(this.#named, error)
     if (!(found instanceof PharosError && found.code === 'EMBED_REFUSED')) throw found
@@ -252,12 +252,12 @@ export class EmbeddingSession {
   }
 }
 
-/** TEI answers 424 where its model fails, which may be over in a moment. */
+/** TEI responds 424 when its model fails, which may be transient. */
 function isWorthRetrying(failure: ServiceFailure): boolean {
   return failure.isTransient || isSuspicious(failure)
 }
 
-/** One that took all its time would take it again. */
+/** A call that timed out would time out again. */
 function isQuickFailure(failure: ServiceFailure): boolean {
   return isWorthRetrying(failure) && failure.type !== 'timeout' && failure.type !== 'rate-limited'
 }

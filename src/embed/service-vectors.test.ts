@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { findVectorProblem } from '../core/search/quantized-vector.ts'
 import { readVector } from './service-vectors.ts'
 
-test('a vector of an answer is of length 1, whatever its numbers are, or is refused', () => {
+test('a vector of a response is scaled to length 1, or refused', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constant(0), fc.constant(null), fc.string())
   fc.assert(
     fc.property(fc.array(number, { minLength: 2, maxLength: 9 }), (list) => {
@@ -21,6 +21,6 @@ test.each([
   [[1, 'a long text that stands where a number should'], 'its vector holds "a long text that st'],
   [[1, undefined], 'its vector holds undefined'],
   [{ 0: 1 }, 'its vector is not a list of numbers'],
-])('%j is no vector', (list, problem) => {
+])('%j is not a vector', (list, problem) => {
   expect(readVector(list)).toEqual({ problem })
 })

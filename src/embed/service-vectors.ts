@@ -1,7 +1,7 @@
-/** A vector of an answer, or what is wrong with it. */
+/** A vector of a response, or the problem with it. */
 export type ReadVector = { readonly vector: Float32Array } | { readonly problem: string }
 
-/** A vector of length 1 in the direction of a list of numbers. TEI writes `null` for a number that is none. */
+/** Scales a list of numbers to length 1. TEI writes `null` for NaN. */
 export function readVector(list: unknown): ReadVector {
   if (!Array.isArray(list)) return { problem: 'its vector is not a list of numbers' }
   const vector = new Float32Array(list.length)
@@ -20,5 +20,5 @@ export function readVector(list: unknown): ReadVector {
   return { vector }
 }
 
-/** Most characters of what stands where a number should. */
+/** Length limit of a quoted invalid value. */
 const MOST_TOLD = 20

@@ -5,7 +5,7 @@ import type { EmbeddingProtocol, ServedModel } from './service-session.ts'
 
 const SERVICE = 'Text Embeddings Inference'
 
-/** Opens the model that a Text Embeddings Inference serves. */
+/** Opens the model of a Text Embeddings Inference server. */
 export function openTeiEmbedder(options: ServiceEmbedderOptions): Promise<Embedder> {
   return openServiceEmbedder(options, createTeiProtocol(options))
 }
@@ -33,7 +33,7 @@ function createTeiProtocol({ endpoint, dimensions }: ServiceEmbedderOptions): Em
 /** Paths that users append to the endpoint. */
 const OWN_PATH = /(?:\/(?:embed|info|v1|v1\/embeddings))?\/*$/
 
-/** Reads what TEI says of itself: https://huggingface.github.io/text-embeddings-inference, `GET /info`. */
+/** Reads the model of TEI: https://huggingface.github.io/text-embeddings-inference, `GET /info`. */
 function readInfo(answer: unknown): ServedModel {
   const info = (answer ?? {}) as Readonly<Record<string, unknown>>
   const { model_id: model, model_sha: revision, model_type: type, max_client_batch_size: mostTexts } = info
@@ -44,7 +44,7 @@ function readInfo(answer: unknown): ServedModel {
   if (type !== undefined && embedding === undefined) throw refuse(`has ${model}, which is no embedding model`)
   return {
     model,
-    // Pooling changes vectors as much as the weights do.
+    // The revision includes pooling, which changes vectors as much as the weights do.
     revision: JSON.stringify([revision ?? null, embedding ?? null]),
     ...(typeof mostTexts === 'number' && mostTexts >= 1 ? { mostTexts } : {}),
   }

@@ -30,9 +30,9 @@ function refused(
   return { reason, detail, isTransient, rule }
 }
 
-describe('the check of an address', () => {
+describe('createAddressCheck', () => {
   test.each(['https://public.test/a', 'http://93.184.216.34/', 'http://[2606:2800:220:1::1]:8080/'])(
-    'lets %s pass',
+    'allows %s',
     async (url) => {
       expect(await check(url)).toBeUndefined()
     },
@@ -68,26 +68,26 @@ describe('the check of an address', () => {
     expect(await check(url)).toEqual(refusal)
   })
 
-  test('lets pass what the owner allows, on its port', async () => {
+  test('allows what the owner allowed, on its port only', async () => {
     expect(await check('http://private.test/', ['private.test'])).toBeUndefined()
     expect(await check('http://127.0.0.1:8080/', ['127.0.0.1:8080'])).toBeUndefined()
     expect(await check('http://127.0.0.1:8081/', ['127.0.0.1:8080'])).toMatchObject({ reason: 'address-refused' })
     expect(await check('https://127.0.0.1/', ['127.0.0.1:443'])).toBeUndefined()
   })
 
-  test('does not wait for ever for a name', async () => {
+  test('fails when a name lookup times out', async () => {
     const never: Resolve = () => new Promise(() => {})
     expect(await check('http://slow.test/', [], never, 5)).toEqual(
       refused('timeout', 'slow.test could not be resolved in time', { isTransient: true }),
     )
   })
 
-  test('knows this machine by the resolver of the system', async () => {
+  test('resolves localhost with the system resolver', async () => {
     expect(await check('http://localhost/', [], systemResolve)).toMatchObject({ reason: 'address-refused' })
     expect(await check('http://localhost/', ['localhost'], systemResolve)).toBeUndefined()
   })
 
-  test('passes on what is no answer of a resolver', async () => {
+  test('rethrows an error that is not a resolver error', async () => {
     const parsed = parseAllowance([])
     if (parsed.type === 'problem') throw new Error(parsed.problem)
     const defect = new RangeError('a defect')

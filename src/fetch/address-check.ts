@@ -4,24 +4,24 @@ import type { AddressRefusal } from '../library/library.ts'
 import { type Allowance, ruleFor } from './addresses.ts'
 import { CONNECT_OUTCOMES, ConnectError, codeOf } from './connect-error.ts'
 
-/** All addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) without one. */
+/** All IP addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
-/** Asks the resolver of the system. */
+/** Resolves names with the operating system's resolver. */
 export const systemResolve: Resolve = async (host) => {
   const answers = await lookup(host, { all: true, verbatim: true })
   return answers.map((answer) => answer.address)
 }
 
-/** What decides about an address. */
+/** Settings that decide whether an IP address may be connected to. */
 export interface AddressGuard {
   readonly allowance: Allowance
   readonly resolve: Resolve
-  /** Time to find the addresses of a name, in milliseconds. */
+  /** Timeout of the name lookup, in milliseconds. */
   readonly timeoutMs: number
 }
 
-/** Finds the addresses of a host. Rejects with a {@link ConnectError} when it has none, or when any of them is not allowed. */
+/** Resolves a host. Rejects with a {@link ConnectError} when it has no address, or when any of its addresses is not allowed. */
 export async function findAddresses(host: string, port: number, guard: AddressGuard): Promise<readonly string[]> {
   const { allowance, resolve, timeoutMs } = guard
   if (!allowance.isNameAllowed(host, port)) {
@@ -29,7 +29,7 @@ export async function findAddresses(host: string, port: number, guard: AddressGu
   }
   const isName = isIP(host) === 0
   const addresses = isName ? await resolveInTime(resolve, host, timeoutMs) : [host]
-  // Of none, each is allowed.
+  // The check below passes for an empty list, so a host without addresses must fail here.
   if (addresses.length === 0) throw new ConnectError('unknown-host', `${host} has no address`)
   const refused = addresses.find((address) => !allowance.isAllowed(host, port, address))
   if (refused !== undefined) {
@@ -39,10 +39,10 @@ export async function findAddresses(host: string, port: number, guard: AddressGu
   return addresses
 }
 
-/** Says why a URL is not to be handed to somebody who would fetch it; undefined for one that may be. Nothing is connected to. */
+/** Returns why a URL must not be passed to a service that would fetch it, or undefined when it may. Opens no connection. */
 export type CheckAddress = (url: string) => Promise<AddressRefusal | undefined>
 
-/** Creates the check of URLs that others are to fetch: scheme, name, and every address that the name has now. */
+/** Creates the check for URLs that a service is to fetch: scheme, host name, and every IP address that the name resolves to now. */
 export function createAddressCheck(guard: AddressGuard): CheckAddress {
   return async (text) => {
     const url = URL.parse(text)
@@ -61,7 +61,7 @@ export function createAddressCheck(guard: AddressGuard): CheckAddress {
   }
 }
 
-/** Host and port that a URL is about, without the brackets of an IPv6 address. */
+/** Host and port of a URL, without the brackets of an IPv6 address. */
 export function placeOf(url: Pick<URL, 'hostname' | 'port' | 'protocol'>): {
   readonly host: string
   readonly port: number

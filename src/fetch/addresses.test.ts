@@ -12,7 +12,7 @@ describe('isPublicAddress', () => {
     '64:ff9b::8.8.8.8',
   ]
 
-  test.each(isPublic)('takes %s for public', (ip) => {
+  test.each(isPublic)('classifies %s as public', (ip) => {
     expect(isPublicAddress(ip)).toBe(true)
   })
 
@@ -56,12 +56,12 @@ describe('isPublicAddress', () => {
     'no address': ['', 'localhost', '1.2.3', '0x7f000001', '127.1', '8.8.8.8.', '[::1]', '8.8.8.8/8'],
   }
 
-  test.each(Object.entries(isNot))('does not take %s for public', (_what, ips) => {
+  test.each(Object.entries(isNot))('classifies %s as not public', (_what, ips) => {
     expect(ips.filter(isPublicAddress)).toEqual([])
   })
 })
 
-describe('an address of the web', () => {
+describe('URL parsing', () => {
   const forms = {
     '127.0.0.1': [
       '127.1',
@@ -96,7 +96,7 @@ describe('an address of the web', () => {
     ],
   }
 
-  test.each(Object.entries(forms))('is %s in all its forms, before the guard sees it', (expected, hosts) => {
+  test.each(Object.entries(forms))('normalizes every form of %s before the guard sees it', (expected, hosts) => {
     expect(hosts.map((host) => new URL(`http://${host}/`).hostname)).toEqual(hosts.map(() => expected))
   })
 
@@ -108,13 +108,13 @@ describe('an address of the web', () => {
     '0x7f.0.0.0.1',
     '127.0.0.1.1',
     '1.2.3.08',
-  ])('is none with %s for its host', (host) => {
+  ])('rejects a URL whose host is %s', (host) => {
     expect(URL.canParse(`http://${host}/`)).toBe(false)
   })
 })
 
 describe('parseAllowance', () => {
-  test('opens a host by its name, at private addresses only', () => {
+  test('a host name allows only its private addresses', () => {
     const { isAllowed } = allow('docs.internal')
     expect(isAllowed('docs.internal', 80, '10.1.2.3')).toBe(true)
     expect(isAllowed('DOCS.internal.', 443, 'fd12::1')).toBe(true)
@@ -126,7 +126,7 @@ describe('parseAllowance', () => {
     expect(isAllowed('evil.docs.internal', 80, '10.1.2.3')).toBe(false)
   })
 
-  test('takes localhost for the loopback addresses in a URL, but not for names that resolve to them', () => {
+  test('localhost allows loopback addresses in a URL, but not names that resolve to them', () => {
     const { isAllowed } = allow('localhost')
     expect(isAllowed('localhost', 80, '127.0.0.1')).toBe(true)
     expect(isAllowed('127.0.0.1', 8080, '127.0.0.1')).toBe(true)
@@ -135,7 +135,7 @@ describe('parseAllowance', () => {
     expect(isAllowed('10.0.0.1', 80, '10.0.0.1')).toBe(false)
   })
 
-  test('opens addresses and networks to every host', () => {
+  test('an address or network is allowed for every host', () => {
     const { isAllowed } = allow('10.0.0.0/8', '::1', '169.254.7.7')
     expect(isAllowed('a.example', 80, '10.255.0.1')).toBe(true)
     expect(isAllowed('a.example', 80, '::ffff:10.0.0.1')).toBe(true)
@@ -146,7 +146,7 @@ describe('parseAllowance', () => {
     expect(isAllowed('a.example', 80, '::2')).toBe(false)
   })
 
-  test('opens one port when one is given', () => {
+  test('a rule with a port allows only that port', () => {
     const { isAllowed } = allow('127.0.0.1:8080', '[::1]:8081', 'docs.internal:8082')
     expect(isAllowed('127.0.0.1', 8080, '127.0.0.1')).toBe(true)
     expect(isAllowed('127.0.0.1', 8081, '127.0.0.1')).toBe(false)
@@ -156,7 +156,7 @@ describe('parseAllowance', () => {
     expect(isAllowed('docs.internal', 22, '10.0.0.1')).toBe(false)
   })
 
-  test('opens every private address with the star, but nothing else that is not public', () => {
+  test('the star allows every private address, but no other non-public one', () => {
     const { isAllowed } = allow(ALL_PRIVATE)
     for (const ip of ['127.0.0.1', '::1', '10.0.0.1', '172.20.0.1', '192.168.0.1', '100.64.0.1', 'fd00::1']) {
       expect(isAllowed('a.example', 80, ip)).toBe(true)
@@ -166,7 +166,7 @@ describe('parseAllowance', () => {
     }
   })
 
-  test('opens a metadata address only when it is named itself', () => {
+  test('a metadata address is allowed only when it is listed itself', () => {
     expect(allow('169.254.0.0/16', 'fd00::/8').isAllowed('a.example', 80, '169.254.169.254')).toBe(false)
     expect(allow('fd00::/8').isAllowed('a.example', 80, 'fd00:ec2::254')).toBe(false)
     expect(allow('169.254.169.254').isAllowed('a.example', 80, '169.254.169.254')).toBe(true)
@@ -174,7 +174,7 @@ describe('parseAllowance', () => {
   })
 
   const metadataNames = ['metadata.google.internal', 'METADATA.google.internal.', 'metadata', 'instance-data..']
-  test.each(metadataNames)('does not let %s be looked up unless it is named itself', (name) => {
+  test.each(metadataNames)('does not resolve %s unless it is listed itself', (name) => {
     for (const { isNameAllowed } of [PUBLIC_ONLY, allow(), allow(ALL_PRIVATE, '169.254.169.254', 'localhost')]) {
       expect(isNameAllowed(name, 80)).toBe(false)
     }
@@ -183,14 +183,14 @@ describe('parseAllowance', () => {
   })
 
   test.each(['docs.example', 'localhost', 'metadata.example', 'my-metadata', '10.0.0.1'])(
-    'lets %s be looked up: its addresses decide',
+    'resolves %s and decides by its addresses',
     (name) => {
       expect(PUBLIC_ONLY.isNameAllowed(name, 80)).toBe(true)
       expect(allow().isNameAllowed(name, 80)).toBe(true)
     },
   )
 
-  test('opens nothing but public addresses without a text', () => {
+  test('allows only public addresses when no rule is given', () => {
     for (const { isAllowed } of [allow(), PUBLIC_ONLY]) {
       expect(isAllowed('localhost', 80, '127.0.0.1')).toBe(false)
       expect(isAllowed('a.example', 80, '8.8.8.8')).toBe(true)
@@ -215,7 +215,7 @@ describe('parseAllowance', () => {
     '300.1.1.1': 'is no host name, address or network',
   }
 
-  test.each(Object.entries(problems))('says what is wrong with %j', (text, problem) => {
+  test.each(Object.entries(problems))('explains what is wrong with %j', (text, problem) => {
     expect(parseAllowance(['localhost', text])).toEqual({
       type: 'problem',
       problem: `${JSON.stringify(text)} ${problem}`,

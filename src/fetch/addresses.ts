@@ -7,18 +7,18 @@ type Range = readonly [Address, number]
 /** Stands for every private address in {@link parseAllowance}: loopback, RFC 1918, unique local and carrier NAT. */
 export const ALL_PRIVATE = '*'
 
-/** Which addresses may be connected to. Public ones always may. */
+/** Which addresses may be connected to. Public ones are always allowed. */
 export interface Allowance {
   /**
-   * Tells whether a host may be looked up at all. The names under which clouds know their metadata may not: their addresses
-   * would be refused too, but which ones they have is for the cloud to decide.
+   * Whether a host may be resolved at all. Names of cloud metadata services are refused before resolution, because the cloud decides which
+   * addresses they have.
    */
   isNameAllowed(host: string, port: number): boolean
-  /** Tells whether `host`, as it stands in a URL, may be reached on `port` at `ip`, one of the addresses it resolves to. */
+  /** Whether `host`, as written in a URL, may be reached on `port` at `ip`, one of the addresses it resolves to. */
   isAllowed(host: string, port: number, ip: string): boolean
 }
 
-/** An allowance, or what is wrong with its text. */
+/** An allowance, or the problem with its text. */
 export type ParsedAllowance =
   | { readonly type: 'allowance'; readonly allowance: Allowance }
   | { readonly type: 'problem'; readonly problem: string }
@@ -30,17 +30,16 @@ export const PUBLIC_ONLY: Allowance = {
 }
 
 /**
- * Reads what an owner allows beyond public addresses. Each text is one of
+ * Parses the addresses that an owner allows in addition to public ones. Each text is one of
  *
- * - a host name (`docs.internal`): wherever it resolves to among private addresses; `localhost` covers `127.0.0.1` and
- *   `[::1]` in a URL too
- * - an address or a network (`::1`, `10.0.0.0/8`): whatever host resolves to it
+ * - a host name (`docs.internal`): allows every private address it resolves to; `localhost` also covers `127.0.0.1` and `[::1]` in a URL
+ * - an address or a network (`::1`, `10.0.0.0/8`): allows every host that resolves to it
  * - a host name or an address with its port (`localhost:8080`, `127.0.0.1:8080`, `[::1]:8080`)
  * - {@link ALL_PRIVATE}
  *
- * Link-local and reserved addresses are opened only by address or network, those of cloud metadata only by their very
- * address: no name and no wide network leads to credentials of the machine. A name of cloud metadata is looked up only if it
- * is named itself, and its addresses are checked like any other's.
+ * Link-local and reserved addresses can be allowed only by address or network, and cloud metadata addresses only by their exact address, so
+ * that no name or wide network exposes the machine's credentials. A cloud metadata name is resolved only if it is listed itself, and its
+ * addresses are checked like all others.
  */
 export function parseAllowance(texts: readonly string[]): ParsedAllowance {
   const rules: Rule[] = []
@@ -65,8 +64,8 @@ export function parseAllowance(texts: readonly string[]): ParsedAllowance {
 }
 
 /**
- * Tells whether an address belongs to the public internet. An address that carries an IPv4 address inside (mapped, NAT64)
- * is as public as that one; 6to4, Teredo and ISATAP are not, as nobody needs them and all lead to addresses inside.
+ * Whether an address belongs to the public internet. An address with an embedded IPv4 address (mapped, NAT64) is as public as the embedded
+ * one. 6to4, Teredo and ISATAP count as private: they are obsolete and lead to internal addresses.
  */
 export function isPublicAddress(ip: string): boolean {
   const address = parseAddress(ip)
@@ -76,7 +75,7 @@ export function isPublicAddress(ip: string): boolean {
   return address.kind() === 'ipv4' || (matches(address, GLOBAL_UNICAST) && !isIsatap(address))
 }
 
-/** What an owner has to name in order to open an address that a host has: the host where it is private, else that very address. */
+/** The rule that allows a host's address: the host name for a private address, otherwise the exact address. */
 export function ruleFor(host: string, ip: string): string {
   const address = parseAddress(ip)
   return address !== undefined && isPrivate(address) ? host : ip
@@ -94,10 +93,10 @@ const GLOBAL_UNICAST: Range = ipaddr.parseCIDR('2000::/3')
 /** RFC 6052: the well-known prefix, followed by the IPv4 address. */
 const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96')
 
-/** Ranges that {@link ALL_PRIVATE} and a host name stand for. */
+/** Ranges that {@link ALL_PRIVATE} and a host name cover. */
 const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']
 
-/** Where clouds hand out the credentials of a machine; those of Azure and Oracle lie outside the link-local network. */
+/** Addresses where clouds serve a machine's credentials. Those of Azure and Oracle lie outside the link-local network. */
 const METADATA: readonly Range[] = [
   '169.254.169.254/32',
   '169.254.170.2/32',
@@ -115,7 +114,7 @@ const METADATA: readonly Range[] = [
   'fe80::a9fe:a9fe/128',
 ].map((text) => ipaddr.parseCIDR(text))
 
-/** What those addresses are called. */
+/** Host names of the metadata services. */
 const METADATA_NAMES: ReadonlySet<string> = new Set([
   'metadata',
   'metadata.internal',
@@ -146,7 +145,7 @@ function parseRule(text: string): Rule | string {
   if (isIP(plain) !== 0) return toNetwork(plain, port)
   if (plain.includes('*')) return 'is a pattern; name each host, or a network such as 10.0.0.0/8'
   const host = normalizeHost(plain)
-  // A URL turns 10.1 and 0x7f000001 into addresses, so a rule with that name would never match.
+  // URL parsing turns 10.1 and 0x7f000001 into addresses, so a rule with such a name would never match.
   if (!/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(host) || /(^|\.)(\d+|0x[\da-f]*)$/.test(host)) {
     return 'is no host name, address or network'
   }
@@ -187,7 +186,7 @@ function isMetadata(address: Address): boolean {
   return METADATA.some((range) => matches(address, range))
 }
 
-/** RFC 5214, section 6.1: an interface identifier that says which IPv4 address the packets go on to. */
+/** RFC 5214, section 6.1: the interface identifier contains the IPv4 address that packets are forwarded to. */
 function isIsatap(address: Address): boolean {
   const [, , , , upper = 0, lower = 0] = address.kind() === 'ipv6' ? (address as ipaddr.IPv6).parts : []
   return (upper === 0 || upper === 0x0200) && lower === 0x5efe
@@ -205,7 +204,7 @@ function fullLength(address: Address): number {
   return address.kind() === 'ipv4' ? 32 : 128
 }
 
-/** The address that is really meant: the IPv4 address inside a mapped or translated one. */
+/** Parses an address, and unwraps the IPv4 address inside a mapped or translated one. */
 function parseAddress(ip: string): Address | undefined {
   if (isIP(ip) === 0) return undefined
   const address = ipaddr.process(withoutDots(ip))
@@ -213,7 +212,7 @@ function parseAddress(ip: string): Address | undefined {
   return ipaddr.fromByteArray(address.toByteArray().slice(12))
 }
 
-/** `::8.8.8.8` → `::808:808`. The parser would take every IPv4 address behind colons for a mapped one. */
+/** `::8.8.8.8` → `::808:808`. The parser would read every IPv4 address after colons as a mapped one. */
 function withoutDots(ip: string): string {
   if (!ip.includes(':') || !ip.includes('.')) return ip
   const [plain = ''] = ip.split('%')

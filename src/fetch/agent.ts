@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-// Three parts of it: the whole package, with its own fetch, caches and sockets, takes three times as long to load.
+// Imports three parts of undici: the whole package, with its own fetch, caches and sockets, takes three times as long to load.
 import request from 'undici/lib/api/api-request.js'
 import errors from 'undici/lib/core/errors.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
@@ -12,7 +12,7 @@ import type { HttpProxy } from './parse-proxy.ts'
 export interface AgentOptions {
   readonly allowance: Allowance
   readonly resolve: Resolve
-  /** Certificates to trust, in PEM. Undefined trusts those of Node. */
+  /** Trusted certificates in PEM. Undefined uses Node's. */
   readonly ca: string | undefined
   readonly proxy: HttpProxy | undefined
   readonly connectTimeoutMs: number
@@ -25,13 +25,13 @@ export interface AgentOptions {
 /** Connections to allowed addresses, kept alive. */
 export interface GuardedAgent {
   readonly dispatch: Dispatcher['dispatch']
-  /** Sends one and gives its answer, whose body must be read or dumped. */
+  /** Sends a request and returns its response, whose body must be read or dumped. */
   request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>
-  /** Closes all of them; requests under way fail. */
+  /** Closes all connections; requests in progress fail. */
   close(): Promise<void>
 }
 
-/** Opens what every request of the program is sent through. */
+/** Opens the agent that sends all requests of the program. */
 export function openAgent(options: AgentOptions): GuardedAgent {
   const { allowance, resolve, ca, proxy, connectTimeoutMs: timeoutMs } = options
   const connector = new Connector({ allowance, timeoutMs, resolve, ca, proxy })
@@ -54,7 +54,7 @@ export function openAgent(options: AgentOptions): GuardedAgent {
   }
 }
 
-/** Whether an answer was no HTTP; it carries the bytes it stumbled over, none when they were missing. */
+/** Whether a response was not HTTP. The error's `data` has the bytes that failed to parse, and is empty when the response ended early. */
 export function isParserError(error: Error): boolean {
   return error instanceof errors.HTTPParserError
 }

@@ -4,20 +4,20 @@ import { WATCH } from './chromium-scripts.ts'
 import { type GuardProxy, type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
 /**
- * A window of the browser for one page at a time, with a proxy, a cache and cookies of its own. It is used again, because a new
- * one takes longer than most pages, and emptied in between.
+ * A browser window for one page at a time, with its own proxy, cache and cookies. It is reused, because opening one takes longer than most
+ * pages, and cleared between pages.
  */
 export interface Booth {
   readonly page: Page
   readonly session: CDPSession
-  /** The frame of the page itself. */
+  /** The main frame of the page. */
   readonly frameId: string
   readonly guard: GuardProxy
-  /** For whom: what was fetched with fields of one owner is not shown to another. */
+  /** Identifies the owner: pages fetched with one owner's headers must not be visible to another. */
   readonly key: string
 }
 
-/** The same for every page, wherever this runs. */
+/** Identical for every page on every machine. */
 const SETTING = {
   locale: 'en-US',
   timezoneId: 'UTC',
@@ -36,7 +36,7 @@ export async function openBooth(browser: Browser, key: string, options: GuardPro
     const context = await browser.newContext({ ...SETTING, proxy: { server: guard.url, bypass: NO_BYPASS } })
     const page = await context.newPage()
     page.on('popup', (opened) => {
-      // The switches of the browser let none open; this is for one that does not know them. It may be gone by then.
+      // Fallback for browsers that ignore the pop-up switches. The window may already be closed.
       opened.close().catch(() => {})
     })
     const session = await context.newCDPSession(page)
@@ -44,7 +44,7 @@ export async function openBooth(browser: Browser, key: string, options: GuardPro
       session.send('Page.getFrameTree'),
       session.send('Page.enable'),
       session.send('Page.addScriptToEvaluateOnNewDocument', { source: WATCH }),
-      // What came is not kept for anybody to look at.
+      // Response bodies are not read through the protocol, so the browser need not buffer them.
       session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
       session.send('Network.setBypassServiceWorker', { bypass: true }),
     ])
@@ -56,11 +56,11 @@ export async function openBooth(browser: Browser, key: string, options: GuardPro
 }
 
 /**
- * Ends the page of a URL, and takes away what it stored; what it loaded stays in the cache. There is one origin that could store
- * anything: frames of others are not loaded, and windows not opened.
+ * Unloads the page of a URL and clears its storage, but keeps the HTTP cache. Only one origin can have stored anything, because
+ * cross-origin frames are not loaded and no windows open.
  */
 export async function emptyBooth({ session }: Booth, url: string): Promise<true> {
-  // Not before it is there can be forgotten what it came from.
+  // The old page's storage can be cleared only after the navigation away from it has finished.
   const arrived = new Promise((resolve) => session.once('Page.frameNavigated', resolve))
   await Promise.all([session.send('Page.navigate', { url: 'about:blank' }), arrived])
   await Promise.all([
@@ -73,7 +73,7 @@ export async function emptyBooth({ session }: Booth, url: string): Promise<true>
 
 /** Closes a booth, also one whose page hangs. Never rejects. */
 export async function closeBooth({ page, guard }: Booth): Promise<true> {
-  // That of a browser that is gone is closed.
+  // Closing fails when the browser has already exited.
   await page
     .context()
     .close()

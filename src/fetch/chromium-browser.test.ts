@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { describeLaunch, loadPlaywright } from './chromium-browser.ts'
 import { measureProcesses } from './chromium-memory.ts'
 
-test('says what to install where the driver of the browser is missing', async () => {
+test('explains what to install when Playwright is missing', async () => {
   expect((await loadPlaywright()).name()).toBe('chromium')
   const missing = () => Promise.reject(new Error('Cannot find package'))
   await expect(loadPlaywright(missing)).rejects.toMatchObject({
@@ -12,7 +12,7 @@ test('says what to install where the driver of the browser is missing', async ()
   })
 })
 
-test('adds up the memory of processes, those that are gone aside', async () => {
+test('adds up the memory of processes and ignores exited ones', async () => {
   const NEVER_A_PROCESS = 2 ** 30
   expect(await measureProcesses([NEVER_A_PROCESS])).toBe(0)
   const own = await measureProcesses([process.pid, NEVER_A_PROCESS])
@@ -32,6 +32,6 @@ test.each([
     'browserType.launch: Target page, context or browser has been closed\n<launched> pid=7\n[pid=7][err] /x: libnss3.so: not found\n[pid=7][err] more',
     '/x: libnss3.so: not found',
   ],
-])('says in a line why a browser did not start', (message, line) => {
+])('explains in one line why a browser did not start', (message, line) => {
   expect(describeLaunch(new Error(message))).toBe(line)
 })

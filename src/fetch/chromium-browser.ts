@@ -10,27 +10,27 @@ import { missing } from './find-browser.ts'
 export interface BrowserOptions {
   readonly executablePath: string
   readonly userAgent: string
-  /** The proxy of whatever no page asks for. Pages have their own. */
+  /** Proxy for requests that do not belong to a page. Pages have their own. */
   readonly proxyUrl: string
-  /** Time to start, and again to tell about itself, in milliseconds. @default 30_000 */
+  /** Timeout for starting, and again for the first response, in milliseconds. @default 30_000 */
   readonly startMs?: number
 }
 
-/** A browser that runs. */
+/** A running browser. */
 export interface RunningBrowser {
   readonly browser: Browser
-  /** Resolves when it is no longer there, for whatever reason. */
+  /** Resolves when the browser process is gone, for any reason. */
   readonly gone: Promise<void>
-  /** Memory that its processes have for themselves, together, in bytes; 0 where that cannot be read. */
+  /** Private memory of all its processes, in bytes; 0 where that cannot be read. */
   measureMemory(): Promise<number>
-  /** Ends it, and removes what it wrote. */
+  /** Ends the browser and deletes its profile. */
   close(): Promise<void>
 }
 
-/** Time to end by itself. */
+/** Time that the browser gets to exit by itself. */
 const CLOSE_MS = 5000
 
-/** Loads what drives the browser, an optional package. Rejects with `BROWSER_MISSING`. */
+/** Loads Playwright, an optional package. Rejects with `BROWSER_MISSING`. */
 export async function loadPlaywright(
   load: () => Promise<{ readonly chromium: BrowserType }> = () => import('playwright-core'),
 ): Promise<BrowserType> {
@@ -42,7 +42,7 @@ export async function loadPlaywright(
   }
 }
 
-/** Starts a browser with a folder of its own. It ends with this process, whatever ends that: they are joined by a pipe. */
+/** Starts a browser with its own profile. A pipe connects it to this process, so it exits when this process does, for any reason. */
 export async function openBrowser(chromium: BrowserType, options: BrowserOptions): Promise<RunningBrowser> {
   const profile = await openProfile()
   const { startMs = 30_000 } = options
@@ -50,19 +50,19 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
     const context = await chromium.launchPersistentContext(join(profile.path, 'profile'), {
       executablePath: options.executablePath,
       artifactsDir: join(profile.path, 'artifacts'),
-      // Windows that nobody clicked for are not opened.
+      // Keeps the pop-up blocker, which Playwright would turn off.
       ignoreDefaultArgs: ['--disable-popup-blocking'],
       args: [...SWITCHES, `--user-agent=${options.userAgent}`],
       proxy: { server: options.proxyUrl, bypass: NO_BYPASS },
       timeout: startMs,
-      // As root it refuses to start with its sandbox.
+      // Chromium refuses to start with its sandbox as root.
       chromiumSandbox: process.getuid?.() !== 0,
-      // Signals are for this program to decide about.
+      // This program handles the signals itself.
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,
     })
-    // Only what is no desktop browser has none.
+    // `browser()` is null only for Android and Electron.
     const browser = context.browser() as Browser
     const gone = new Promise<void>((resolve) => browser.once('disconnected', () => resolve()))
     const { session, main } = await meetBrowser(browser, startMs)
@@ -86,49 +86,49 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
   }
 }
 
-/** Loopback addresses go through the proxy as all others do. */
+/** Sends loopback addresses through the proxy too. */
 export const NO_BYPASS = '<-loopback>'
 
 const SWITCHES: readonly string[] = [
-  // Only names of proxies are looked up, and these are addresses: nothing goes out by itself, not even a question for a name.
+  // Only proxies are resolved, and their addresses are literals. No request leaves the browser directly, not even a DNS query.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
-  // No UDP, which no proxy would see.
+  // QUIC uses UDP, which would bypass the proxy.
   '--disable-quic',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
-  // Nothing of its own accord.
+  // Disables the browser's own background requests.
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-domain-reliability',
   '--disable-sync',
   '--no-first-run',
   '--no-pings',
-  // What is not read is not loaded.
+  // Does not load what extraction does not read.
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
   '--mute-audio',
   '--disable-gpu',
-  // The smaller browser without a face has no blocker of windows, and this instead.
+  // The headless shell has no pop-up blocker, but supports this switch.
   '--block-new-web-contents',
-  // One process for a page and its frames. There is nothing of anybody's in this browser that they could take from each other.
+  // Runs a page and its frames in one process. This browser holds no user data that isolation would protect.
   '--disable-site-isolation-trials',
   '--lang=en-US',
 ]
 
-/** What is known of a browser that runs: a line to it, and its main process. */
+/** A running browser: its protocol session and the id of its main process. */
 interface Met {
   readonly session: CDPSession
   readonly main: number | undefined
 }
 
-/** Finds out about a browser that has started, and ends one that does not tell. */
+/** Queries a started browser for its main process, and closes one that does not respond. */
 async function meetBrowser(browser: Browser, timeoutMs: number): Promise<Met> {
   try {
     const met = await answerWithin(askBrowser(browser), timeoutMs)
     if (met === undefined) throw new BrowserHung()
     return met
   } catch (error) {
-    // What drives it kills one that does not end by itself.
+    // Playwright kills a browser that does not exit by itself.
     await browser.close().catch(() => {})
     throw error
   }
@@ -140,22 +140,22 @@ async function askBrowser(browser: Browser): Promise<Met> {
   return { session, main }
 }
 
-/** Ids of the processes of a browser, all or those of one type. */
+/** Process ids of a browser, either all or those of one type. */
 async function listProcesses(session: CDPSession, type?: string): Promise<number[]> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo')
   return processInfo.filter((one) => type === undefined || one.type === type).map(({ id }) => id)
 }
 
-/** Ends a process that ends for nothing else. */
+/** Kills a process that did not exit otherwise. */
 function endProcess(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, 'SIGKILL')
   } catch {
-    // It was about to be gone.
+    // The process has already exited.
   }
 }
 
-/** Why a browser did not start, in a line: the first that it wrote itself, or else that of what drives it. */
+/** One line that says why a browser did not start: the first that the browser wrote itself, otherwise Playwright's. */
 export function describeLaunch(error: unknown): string {
   const message = messageOf(error)
   const [, written] = /^\[pid=\d+\]\[err\] (.+)$/m.exec(message) ?? []

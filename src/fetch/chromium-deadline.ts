@@ -1,9 +1,9 @@
-/** The browser does nothing that it is asked for. */
+/** The browser does not respond to commands. */
 export class BrowserHung extends Error {
   override readonly message = 'the browser does not answer'
 }
 
-/** What is answered; undefined when it takes longer. */
+/** Returns the result of `work`, or undefined when it takes longer than the timeout. */
 export async function answerWithin<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), timeoutMs)
@@ -14,7 +14,7 @@ export async function answerWithin<T>(work: Promise<T>, timeoutMs: number): Prom
   }
 }
 
-/** What becomes of work, or the reason of a signal that is aborted before. The work goes on. */
+/** Returns the result of `work`, or rejects with the signal's reason when it is aborted first. The work itself continues. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = (): void => reject(signal.reason)

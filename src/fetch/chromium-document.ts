@@ -2,25 +2,25 @@ import type { CDPSession } from 'playwright-core'
 import type { Snapshot } from '../core/model.ts'
 import type { Booth } from './chromium-booth.ts'
 
-/** Times that a page is given its document again. One that asks for it more often leads nowhere. */
+/** Limit of reloads of the same document. A page that reloads more often is in a loop. */
 const MAX_RELOADS = 2
 
-/** What a reader has nothing of, though the switches of the browser do not keep it away: films, sounds, the icon of the site. */
+/** Resources that extraction does not need and that no browser switch blocks: video, audio, the favicon. */
 const UNREAD = [{ resourceType: 'Media' as const }, { urlPattern: '*/favicon.ico' }]
 
 /**
- * Gives a page the document that was fetched, and decides about all that follow: none for the page itself, those of its own origin
- * for frames. What nobody reads is not loaded. Fields of the owner go to the origin of the page.
+ * Serves the fetched document to the page and decides about all later document requests: the page itself may load no other, frames only
+ * those of its own origin. Blocks resources that are not read. Sends the owner's headers only to the page's origin.
  */
 export class Documents {
-  /** Where a script or a refresh wanted to lead the page; undefined while it stays. */
+  /** Where a script or a refresh tried to navigate the page; undefined while it stays. */
   leftFor: string | undefined
   readonly #session: CDPSession
   readonly #frameId: string
   readonly #snapshot: Snapshot
   readonly #origin: string
   readonly #headers: Readonly<Record<string, string>>
-  /** Times that the page may still be given its document. */
+  /** Number of times that the document may still be served. */
   #left = 1 + MAX_RELOADS
 
   constructor({ session, frameId }: Booth, snapshot: Snapshot, headers: Readonly<Record<string, string>>) {
@@ -32,7 +32,7 @@ export class Documents {
     session.on('Fetch.requestPaused', this.#decide)
   }
 
-  /** Begins to decide. */
+  /** Starts intercepting requests. */
   async start(): Promise<true> {
     const hasHeaders = Object.keys(this.#headers).length > 0
     const patterns = [
@@ -44,13 +44,13 @@ export class Documents {
     return true
   }
 
-  /** Decides no longer. */
+  /** Stops intercepting requests. */
   stop(): void {
     this.#session.off('Fetch.requestPaused', this.#decide)
   }
 
   readonly #decide = (paused: Paused): void => {
-    // A page that goes away takes its requests with it.
+    // Requests of a page that is closed meanwhile fail.
     this.#answer(paused).catch(() => {})
   }
 
@@ -71,7 +71,7 @@ export class Documents {
       this.#left--
       return this.#session.send('Fetch.fulfillRequest', { requestId, ...writeAnswer(this.#snapshot) })
     }
-    // What a form posts is no address.
+    // The target of a form post is not an address to crawl.
     if (request.method === 'GET') this.leftFor ??= withoutHash(request.url)
     return this.#fail(requestId)
   }
@@ -92,7 +92,7 @@ interface Paused {
   readonly frameId: string
 }
 
-/** Fields that were about the transfer, or that would leave something behind in the browser or keep the page from being shown. */
+/** Headers about the transfer, and headers that would store something in the browser or prevent the page from being shown. */
 const DROPPED: ReadonlySet<string> = new Set([
   ...['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'trailer'],
   ...['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'content-disposition'],
@@ -114,7 +114,7 @@ function writeAnswer({ body, status = 200, headers = {} }: Snapshot): Fulfilment
   }
 }
 
-/** An address without what stands for a place within the page. */
+/** A URL without its fragment. */
 export function withoutHash(text: string): string {
   const url = new URL(text)
   url.hash = ''

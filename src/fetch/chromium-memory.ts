@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * Memory that processes have for themselves, together, in bytes; 0 where that cannot be read. Files that all of them have mapped
- * would count for each, and are most of what is resident.
+ * Private memory of all given processes, in bytes; 0 where that cannot be read. Resident memory would count the mapped files, which are
+ * most of it, once per process.
  */
 export async function measureProcesses(pids: readonly number[]): Promise<number> {
   const sizes = await Promise.all(pids.map(ownBytes))
@@ -10,7 +10,7 @@ export async function measureProcesses(pids: readonly number[]): Promise<number>
 }
 
 async function ownBytes(pid: number): Promise<number> {
-  // Gone in the meantime, or a system without these files.
+  // The process has exited, or the system has no /proc.
   const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '')
   const [, kilobytes = '0'] = /^RssAnon:\s+(\d+) kB/m.exec(status) ?? []
   return Number(kilobytes) * 1024

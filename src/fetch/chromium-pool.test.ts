@@ -5,13 +5,13 @@ import { expect, test, vi } from 'vitest'
 import { PUBLIC_ONLY } from './addresses.ts'
 import { BrowserPool } from './chromium-pool.ts'
 
-/** What a browser that is only pretended does; all else goes well. */
+/** Behaviour of the fake browser; everything not given succeeds. */
 interface Pretended {
   readonly introduce?: () => Promise<unknown>
   readonly end?: () => Promise<void>
 }
 
-/** Opens a pool with a browser that is not there, and tells where that would write and how it ends. */
+/** Opens a pool with a fake browser, and returns its profile folder and its exit. */
 function openPool({ introduce, end }: Pretended) {
   const folders: string[] = []
   const close = vi.fn(end ?? (async () => {}))
@@ -34,18 +34,18 @@ function openPool({ introduce, end }: Pretended) {
 test.each([
   ['does not answer', () => new Promise(() => {}), 'the browser does not answer'],
   ['fails', () => Promise.reject(new Error('broken')), 'broken'],
-])('ends a browser that starts and then %s', async (_what, introduce, message) => {
+])('closes a browser that starts and then %s', async (_what, introduce, message) => {
   const { opening, close, folders } = openPool({ introduce, end: () => Promise.reject(new Error('gone')) })
   await expect(opening).rejects.toThrow(message)
   expect(close).toHaveBeenCalledTimes(1)
   expect(folders.map((folder) => existsSync(dirname(folder)))).toEqual([false])
 })
 
-test('has an end, though its browser fails to close', async () => {
+test('resolves its end although the browser fails to close', async () => {
   const { opening } = openPool({ end: () => Promise.reject(new Error('broken')) })
   const pool = await opening
   pool.retire()
   await pool.ended
-  // Whoever closes it is told; nobody is where it ends by itself.
+  // Callers of `close()` get the error; the end of the pool does not reject.
   await expect(pool.close()).rejects.toThrow('broken')
 })

@@ -5,35 +5,35 @@ import { type BrowserOptions, openBrowser, type RunningBrowser } from './chromiu
 import { answerWithin, BrowserHung } from './chromium-deadline.ts'
 import { type GuardProxy, type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
-/** When a browser has served long enough. */
+/** Limits after which a browser is replaced. */
 export interface Recycling {
-  /** Pages it has rendered. @default 200 */
+  /** Number of rendered pages. @default 200 */
   readonly pages: number
-  /** Memory that its processes have for themselves, together; looked at on Linux only. @default 2 GB */
+  /** Private memory of all its processes, measured on Linux only. @default 2 GB */
   readonly memoryBytes: number
   /** @default 600_000 */
   readonly ageMs: number
 }
 
-/** What the contexts of a browser are made of. */
+/** Options of the browser and its windows. */
 export interface PoolOptions extends Omit<BrowserOptions, 'proxyUrl'> {
-  /** What pages may reach. */
+  /** Which addresses pages may reach. */
   readonly guard: GuardProxyOptions
   readonly recycle: Recycling
 }
 
-/** Pages after which memory is looked at: that takes as long as a small page. */
+/** Number of pages between two memory measurements, each of which takes as long as a small page. */
 const WEIGHED_PAGES = 10
 
-/** Time to open a window, and to tell about itself. A browser that takes longer hangs. */
+/** Timeout for opening a window and for queries. A browser that takes longer hangs. */
 const ANSWER_MS = 10_000
 
-/** Time to close a window. */
+/** Timeout for closing a window. */
 const CLOSE_MS = 3000
 
 const NOTHING: Allowance = { isNameAllowed: () => false, isAllowed: () => false }
 
-/** One browser from its start to its end, and its booths. */
+/** One browser process from start to exit, with its booths. */
 export class BrowserPool {
   readonly #options: PoolOptions
   readonly #guard: GuardProxy
@@ -43,7 +43,7 @@ export class BrowserPool {
   readonly #ageing: NodeJS.Timeout
   #busy = 0
   #pages = 0
-  /** How many of them there were when memory was last looked at. */
+  /** Value of the page counter at the last memory measurement. */
   #weighedPages = 0
   #isWornOut = false
   #closing: Promise<void> | undefined
@@ -58,7 +58,7 @@ export class BrowserPool {
   }
 
   static async open(chromium: BrowserType, options: PoolOptions): Promise<BrowserPool> {
-    // The browser itself has nothing to ask anybody.
+    // The browser itself needs no network, so its default proxy allows nothing.
     const guard = await openGuardProxy({ allowance: NOTHING })
     try {
       return new BrowserPool(options, guard, await openBrowser(chromium, { ...options, proxyUrl: guard.url }))
@@ -68,22 +68,22 @@ export class BrowserPool {
     }
   }
 
-  /** Resolves when the browser is no longer there. */
+  /** Resolves when the browser process is gone. */
   get gone(): Promise<void> {
     return this.#running.gone
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when the browser is closed and its profile deleted. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
 
-  /** Whether another browser is to render the next page. */
+  /** Whether a new browser should render the next page. */
   get isWornOut(): boolean {
     return this.#isWornOut
   }
 
-  /** A booth, one that was used for the same before where there is one. */
+  /** Returns a booth, preferably an idle one with the same key. */
   async take(key: string): Promise<Booth> {
     this.#busy++
     this.#pages++
@@ -93,13 +93,13 @@ export class BrowserPool {
       return booth
     } catch (error) {
       this.#busy--
-      // One that opens no window is of no more use.
+      // A browser that cannot open a window is unusable.
       this.retire()
       throw error
     }
   }
 
-  /** Gives a booth back, to be used again or not. */
+  /** Returns a booth to the pool, which reuses it only if it is sound. */
   async give(booth: Booth, isSound: boolean): Promise<void> {
     this.#busy--
     if (isSound) this.#idle.push(booth)
@@ -111,7 +111,7 @@ export class BrowserPool {
     const same = this.#idle.findIndex((booth) => booth.key === key)
     const [idle] = same < 0 ? [] : this.#idle.splice(same, 1)
     if (idle !== undefined) return idle
-    // Another's makes room: there are never more booths than pages at a time.
+    // Closes an idle booth of another key, so that there are never more booths than concurrent pages.
     const other = this.#idle.pop()
     if (other !== undefined) await this.#close(other)
     const booth = await openBooth(this.#running.browser, key, this.#options.guard)
@@ -124,7 +124,7 @@ export class BrowserPool {
     return closeBooth(booth)
   }
 
-  /** Whether it has too much memory, as far as that can be found out. One that does not answer has had its time. */
+  /** Whether the browser uses too much memory, as far as that can be measured. One that does not respond counts as too heavy. */
   async #isHeavy(): Promise<boolean> {
     if (this.#pages - this.#weighedPages < WEIGHED_PAGES) return false
     this.#weighedPages = this.#pages
@@ -132,14 +132,14 @@ export class BrowserPool {
     return bytes === undefined || bytes >= this.#options.recycle.memoryBytes
   }
 
-  /** Lets it end with its last page. */
+  /** Closes the browser after its last page. */
   retire(): void {
     this.#isWornOut = true
-    // Nobody waits for it here; whoever closes it is told.
+    // Only callers of `close()` get its error; this call has no one to report it to.
     if (this.#busy === 0) this.close().catch(() => {})
   }
 
-  /** Ends the browser. */
+  /** Closes the browser. */
   close(): Promise<void> {
     this.#isWornOut = true
     this.#closing ??= this.#end()

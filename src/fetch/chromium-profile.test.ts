@@ -5,11 +5,11 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openProfile } from './chromium-profile.ts'
 
-test('removes its own folder, and those of processes that are gone', async () => {
+test('deletes its own folder and those of exited processes', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
   const mine = await openProfile(folder)
   const name = basename(mine.path)
-  // A process that has ended, one that runs and is not ours to signal, another machine, and what has nothing to do with it.
+  // Folders of an exited process, of a running one that may not be signalled and of another machine, and one with an unrelated name.
   const { pid } = spawnSync(process.execPath, ['--version'])
   const left = name.replace(`-${process.pid}-`, `-${pid}-`)
   const kept = [name.replace(`-${process.pid}-`, '-1-'), name.replace('chromium-', 'chromium-elsewhere-'), 'other']
@@ -24,7 +24,7 @@ test('removes its own folder, and those of processes that are gone', async () =>
   await rm(folder, { recursive: true })
 })
 
-test('goes on beside a folder that cannot be removed, its own or one that another user left', async () => {
+test("continues when a folder cannot be deleted, whether its own or another user's", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
   await chmod(folder, 0o777)
   const { pid } = spawnSync(process.execPath, ['--version'])
@@ -36,7 +36,7 @@ test('goes on beside a folder that cannot be removed, its own or one that anothe
     await writeFile(join(path, 'file'), 'x')
     await chmod(path, 0o500)
   }
-  // Root may remove everything.
+  // Root could delete every folder.
   const NOBODY = 65_534
   const isRoot = process.geteuid?.() === 0
   if (isRoot) process.seteuid?.(NOBODY)

@@ -3,16 +3,16 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeOf } from './connect-error.ts'
 
-/** A folder of a browser. */
+/** A profile folder of a browser. */
 export interface Profile {
   readonly path: string
-  /** Removes it with all that is in it, as far as that can be done. Never rejects. */
+  /** Deletes the folder with its content, as far as possible. Never rejects. */
   remove(): Promise<void>
 }
 
 /**
- * Makes a folder for a browser, and removes those that processes of this machine left behind when they were killed. Whose it is
- * stands in its name; of a machine of another name, which may share the disk, nobody knows which processes there are.
+ * Creates a profile folder, and deletes those that killed processes of this machine left behind. The folder name has the host and process
+ * id; folders of other hosts on a shared disk stay, because their processes cannot be checked.
  */
 export async function openProfile(folder: string = tmpdir()): Promise<Profile> {
   await removeLeftProfiles(folder)
@@ -26,7 +26,7 @@ async function removeLeftProfiles(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] = name.startsWith(PREFIX) ? (/^(\d+)-/.exec(name.slice(PREFIX.length)) ?? []) : []
     if (pid === undefined || isRunning(Number(pid))) continue
-    // Another user's is not ours to remove; what is still written to goes the next time.
+    // Another user's folder cannot be deleted; one that is still being written to is deleted next time.
     await rm(join(folder, name), REMOVAL).catch(() => {})
   }
 }
@@ -36,7 +36,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // One that may not be signalled is somebody else's, and there.
+    // A process that may not be signalled belongs to another user and is running.
     return codeOf(error) !== 'ESRCH'
   }
 }
@@ -44,6 +44,6 @@ function isRunning(pid: number): boolean {
 const REMOVAL = { recursive: true, force: true } as const
 
 async function removeFolder(path: string): Promise<void> {
-  // Processes of a browser that was killed write their last while they go; what is left goes when this process has ended.
+  // Processes of a killed browser may still write while they exit. Leftovers are deleted after this process has ended.
   await rm(path, { ...REMOVAL, maxRetries: 10, retryDelay: 50 }).catch(() => {})
 }

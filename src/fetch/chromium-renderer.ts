@@ -14,29 +14,29 @@ import { parseProxy } from './parse-proxy.ts'
 
 /** How pages are rendered. A megabyte is 2²⁰ bytes. */
 export interface ChromiumRendererOptions {
-  /** The browser, as {@link findBrowser} gives it. */
+  /** Path of the browser, as returned by {@link findBrowser}. */
   readonly executablePath: string
-  /** Who asks, the same as of the plain fetcher. */
+  /** The same User-Agent that the plain fetcher sends. */
   readonly userAgent: string
   /** Addresses that pages may connect to. @default public ones */
   readonly allowance?: Allowance
   /** Finds the addresses of a host name. @default the resolver of the system */
   readonly resolve?: Resolve
-  /** Address of a proxy that every connection goes through. @default none */
+  /** URL of a proxy for every connection. @default none */
   readonly proxy?: string
-  /** Pages that are rendered at once. @default 2 */
+  /** Pages rendered at the same time. @default 2 */
   readonly concurrency?: number
-  /** Time after which a page is taken as it is, in milliseconds. @default 30_000 */
+  /** Timeout after which a page is read as it is, in milliseconds. @default 30_000 */
   readonly timeoutMs?: number
-  /** Most bytes of what a page becomes. @default 20 MB */
+  /** Size limit of the rendered HTML, in bytes. @default 20 MB */
   readonly maxBytes?: number
-  /** When the browser is replaced by a new one. */
+  /** Limits after which the browser is replaced. */
   readonly recycle?: Partial<Recycling>
 }
 
-/** Renders pages with a browser, which starts with the first of them. */
+/** Renders pages with a browser, which starts with the first page. */
 export interface ChromiumRenderer extends Renderer {
-  /** Ends the browser; pages that are being rendered fail. */
+  /** Closes the browser; pages that are being rendered fail. */
   close(): Promise<void>
 }
 
@@ -50,13 +50,13 @@ class RunningRenderer implements ChromiumRenderer {
   readonly #pool: PoolOptions
   readonly #timeoutMs: number
   readonly #maxBytes: number
-  /** Places for pages that are free, and who waits for one. */
+  /** Number of free page slots. */
   #free: number
   readonly #waiting: (() => void)[] = []
-  /** The browser for the next page, which may still be starting. */
+  /** The browser for the next page; it may still be starting. */
   #current: Promise<BrowserPool> | undefined
   readonly #all = new Set<Promise<BrowserPool>>()
-  /** Whether there was a browser before: then one that does not start may do so later. */
+  /** Whether a browser has started before: then a failed start counts as transient. */
   #hasStarted = false
   readonly #closed = new AbortController()
 
@@ -84,7 +84,7 @@ class RunningRenderer implements ChromiumRenderer {
     const signal = AbortSignal.any([this.#closed.signal, ...(request.signal === undefined ? [] : [request.signal])])
     try {
       await this.#enter(signal)
-      // Whoever gave up does not wait until everything is tidy; the place is free when it is.
+      // An aborted caller does not wait for the clean-up, but the slot is freed only after it.
       const work = this.#renderOne(snapshot, request, signal).finally(() => this.#leave())
       return await orAborted(work, signal)
     } catch (error) {
@@ -100,7 +100,7 @@ class RunningRenderer implements ChromiumRenderer {
 
   async close(): Promise<void> {
     this.#closed.abort(new BrowserEnded('the renderer was closed'))
-    // One that did not start has nothing to close.
+    // A browser that did not start needs no closing.
     const pools = await Promise.all([...this.#all].map((opening) => opening.catch(() => undefined)))
     await Promise.all(pools.map((pool) => pool?.close()))
   }
@@ -124,12 +124,12 @@ class RunningRenderer implements ChromiumRenderer {
     }
   }
 
-  /** The browser for the next page, a new one where the last is worn out or gone. */
+  /** Returns the browser for the next page, and starts a new one when the last is worn out or gone. */
   async #findBrowser(): Promise<BrowserPool> {
     this.#current ??= this.#openBrowser()
     const opening = this.#current
     const pool = await opening.catch((error: unknown) => {
-      // The next page tries again.
+      // The next page starts a new browser.
       if (this.#current === opening) this.#current = undefined
       const problem = `${this.#pool.executablePath} does not start: ${describeLaunch(error)}`
       if (this.#hasStarted) throw new BrowserEnded(problem)
@@ -177,7 +177,7 @@ class RunningRenderer implements ChromiumRenderer {
   }
 }
 
-/** The browser is no longer there, or not for now. */
+/** The browser has exited, or cannot be started at the moment. */
 class BrowserEnded extends Error {}
 
 function describeEnd(error: unknown): RenderOutcome {
@@ -190,7 +190,7 @@ function describeEnd(error: unknown): RenderOutcome {
   return { type: 'failed', reason: isTimeout ? 'timeout' : 'page-defect', detail, isTransient: true }
 }
 
-/** Says what was not let through where that may be why nothing is to be seen. */
+/** Adds the refused connections to a failed outcome, because they may be its cause. */
 function tellRefusals(outcome: RenderOutcome, { guard }: Booth): RenderOutcome {
   const [first] = guard.refusals
   if (outcome.type === 'rendered' || first === undefined) return outcome

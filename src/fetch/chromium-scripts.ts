@@ -1,18 +1,18 @@
-/** Where the page keeps what {@link WATCH} counts. */
+/** Name of the page's global in which {@link WATCH} stores its counters. */
 const BOOK = '__pharosQuiet'
 
-/** Timers that are waited for: longer ones are for what comes later than a reader would wait. */
+/** Longest timer that rendering waits for. Longer ones change the page later than a reader would wait. */
 const SHORT_TIMER_MS = 2000
 
-/** Intervals that are waited for: longer ones are clocks, and what changes by itself. */
+/** Longest interval that rendering waits for. Longer ones are clocks and rotating content. */
 const SHORT_INTERVAL_MS = 500
 
 /** Longest wait for a page that is never idle. */
 const IDLE_MS = 1000
 
 /**
- * Runs in every frame before its own scripts. It counts what is due, which is short timers, frames of animations and answers that a
- * script waits for, those of workers too, and changes of the document, also in shadow trees; and it takes away what no page needs in order to be read.
+ * Runs in every frame before its own scripts. It counts pending work: short timers, animation frames and responses that scripts or workers
+ * wait for. It counts document changes, also in shadow trees, and removes APIs that a page does not need in order to be read.
  */
 export const WATCH: string = `(() => {
   const RELOADED = 1
@@ -168,8 +168,8 @@ export const WATCH: string = `(() => {
 })()`
 
 /**
- * Says whether the document is loaded, how much is due and how many changes there were, when the page has nothing else to do. Where
- * the policy of a page lets no script run, no timer would ever tell: `noscript` has elements there.
+ * Reports, once the page is idle, whether the document is loaded, how much work is pending and how many changes there were. Timers never
+ * fire where the page's policy blocks scripts; such a page is recognised by `noscript` having child elements.
  */
 export const LOOK: string = `(() => {
   const probe = document.createElement('div')
@@ -178,7 +178,7 @@ export const LOOK: string = `(() => {
   return { isLoaded: document.readyState === 'complete', due: 0, changes: 0 }
 })()`
 
-/** What {@link LOOK} gives. */
+/** Result of {@link LOOK}. */
 export interface Look {
   readonly isLoaded: boolean
   readonly due: number
@@ -186,8 +186,8 @@ export interface Look {
 }
 
 /**
- * Gives the document as HTML, its address, and whether it shows any text. Open shadow trees stand where they are shown, without
- * their style sheets, which are for them alone; what is for browsers without scripts is left out.
+ * Writes a script that returns the document as HTML, its URL, and whether it shows any text. Open shadow trees are inlined without their
+ * style sheets, which apply only inside them, and `noscript` elements are left out.
  */
 export function writeSerializer(maxBytes: number): string {
   return `(() => {
@@ -232,10 +232,10 @@ export function writeSerializer(maxBytes: number): string {
 })()`
 }
 
-/** What {@link writeSerializer} gives. */
+/** Result of {@link writeSerializer}. */
 export interface Serialized {
   readonly url: string
   readonly isEmpty: boolean
-  /** Null for what is too large. */
+  /** Null when the HTML is too large. */
   readonly html: string | null
 }

@@ -1,16 +1,16 @@
 import type { CDPSession } from 'playwright-core'
 
-/** Requests that a page does not wait for, or that have no end. */
+/** Types of requests that a page does not wait for, or that never end. */
 const UNWAITED: ReadonlySet<string> = new Set(['EventSource', 'WebSocket', 'Ping', 'Media', 'Manifest', 'Prefetch'])
 
-/** What a page is asking for. */
+/** Counts the requests of a page that are in progress. */
 export class Traffic {
   readonly #session: CDPSession
-  /** Requests that have no end yet, by their ids, with the document that asked for them. */
+  /** Requests in progress by id, with the loader id of their document. */
   readonly #pending = new Map<string, string>()
-  /** Documents in the order in which they first asked for something: each for itself before all else. */
+  /** Documents in the order of their first request, which is always the document itself. */
   readonly #documents = new Map<string, number>()
-  /** Requests that there were. */
+  /** Number of requests so far. */
   count = 0
 
   constructor(session: CDPSession) {
@@ -22,12 +22,12 @@ export class Traffic {
     session.on('Page.frameNavigated', this.#replace)
   }
 
-  /** Requests that have no end yet. */
+  /** Number of requests in progress. */
   get pending(): number {
     return this.#pending.size
   }
 
-  /** Looks no longer. */
+  /** Stops listening. */
   stop(): void {
     this.#session.off('Network.requestWillBeSent', this.#begin)
     this.#session.off('Network.responseReceived', this.#hear)
@@ -37,14 +37,16 @@ export class Traffic {
   }
 
   readonly #begin = ({ requestId, loaderId, type = 'Other' }: Begun): void => {
-    // What no document asks for is for a worker, and the page does not hear of its end.
+    // A request without a document belongs to a worker, and the page's session gets no event for its end.
     if (UNWAITED.has(type) || loaderId === '') return
     if (!this.#documents.has(loaderId)) this.#documents.set(loaderId, this.#documents.size)
     this.count++
     this.#pending.set(requestId, loaderId)
   }
 
-  /** A body that no script reads has no end; the page itself counts those that are read. */
+  /**
+   * A body that no script reads gets no end event, so the response ends the request here; {@link WATCH} counts bodies that scripts read.
+   */
   readonly #hear = ({ requestId, type }: { requestId: string; type: string }): void => {
     if (type === 'Fetch') this.#pending.delete(requestId)
   }
@@ -53,7 +55,7 @@ export class Traffic {
     this.#pending.delete(requestId)
   }
 
-  /** Of what earlier documents asked for, themselves included where one was still arriving, no end may be heard of. */
+  /** Drops the requests of earlier documents after a navigation, because their end events may never arrive. */
   readonly #replace = ({ frame }: Navigated): void => {
     const now = this.#documents.get(frame.loaderId)
     if (frame.parentId !== undefined || now === undefined) return

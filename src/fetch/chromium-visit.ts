@@ -16,35 +16,35 @@ export interface VisitOptions {
   readonly signal: AbortSignal
 }
 
-/** What became of a page, and whether its booth can be used again. */
+/** Outcome of a page, and whether its booth can be reused. */
 export interface Visited {
   readonly outcome: RenderOutcome
   readonly isSound: boolean
 }
 
-/** Time between two looks at a page. */
+/** Interval between two checks of a page. */
 const LOOK_MS = 40
 
 /**
- * Looks at a page that loads nothing but goes on to change, or waits for timers, before that is taken for a clock that leads to
- * nothing. They take three seconds, and longer where the page or the machine has much to do: what comes of it is the same.
+ * Checks of a page that loads nothing but keeps changing or waiting for timers, until the changes count as endless, such as a clock. They
+ * take three seconds, and longer on a busy page or machine, so that the result does not depend on its speed.
  */
 const PATIENT_LOOKS = 60
 
-/** Looks that find that something was asked for since the one before, and so begin that patience anew. A page that asks for ever uses them up. */
+/** Number of times that new requests may reset {@link PATIENT_LOOKS}, so that a page that sends requests for ever still ends. */
 const FRESH_STARTS = 20
 
-/** Time to read a page that is there; one that does not answer in it hangs. */
+/** Timeout for reading a loaded page; one that takes longer hangs. */
 const READ_MS = 3000
 
-/** Renders a snapshot in a booth. Rejects when the signal is aborted, the page crashes or hangs; the booth is then of no more use. */
+/** Renders a snapshot in a booth. Rejects when the signal is aborted, or when the page crashes or hangs; the booth is then unusable. */
 export async function visitPage(booth: Booth, snapshot: Snapshot, options: VisitOptions): Promise<Visited> {
   const traffic = new Traffic(booth.session)
   const documents = new Documents(booth, snapshot, options.headers)
   const ended = whenEnded(booth, options.signal)
   try {
     const outcome = await Promise.race([render(booth, snapshot, options, traffic, documents), ended.promise])
-    // What it has become is known, whatever can be done with its booth.
+    // The outcome is final, whether or not the booth can be cleared.
     const emptied = await answerWithin(emptyBooth(booth, snapshot.url), READ_MS).catch(() => false)
     return { outcome, isSound: emptied === true }
   } finally {
@@ -52,7 +52,7 @@ export async function visitPage(booth: Booth, snapshot: Snapshot, options: Visit
   }
 }
 
-/** The page hangs: its process does nothing that it is asked for. */
+/** The process of the page does not respond. */
 export class PageHung extends Error {}
 
 /** The process of the page died. */
@@ -91,7 +91,7 @@ async function render(
   return judge(read, snapshot, { maxBytes, isStable, leftFor: documents.leftFor, timeoutMs })
 }
 
-/** Waits until nothing happens any more; false when that did not come about in time. */
+/** Waits until the page is quiet. Returns false when the deadline passes first. */
 async function settle(session: CDPSession, traffic: Traffic, documents: Documents, deadline: number): Promise<boolean> {
   let before = ''
   let looks = 0
@@ -105,7 +105,7 @@ async function settle(session: CDPSession, traffic: Traffic, documents: Document
     const look = await answerWithin(lookAt(session), left)
     if (look === undefined) return false
     const isLoading = !look.isLoaded || traffic.pending > 0 || traffic.count !== requests
-    // An answer may begin between two looks, and be read for long: that it was asked for counts, not whether somebody looked then.
+    // A request may start and end between two checks, so the counter decides, not whether one is in progress now.
     const isFresh = traffic.count !== known && ++freshStarts <= FRESH_STARTS
     known = traffic.count
     looks = isLoading || isFresh ? 0 : looks + 1
@@ -116,7 +116,7 @@ async function settle(session: CDPSession, traffic: Traffic, documents: Document
   return true
 }
 
-/** What is to be seen of a page; one that is just loaded again shows nothing. */
+/** Reads the state of a page. A page that is just reloading counts as not loaded. */
 async function lookAt(session: CDPSession): Promise<Look> {
   try {
     return (await evaluate(session, LOOK)) as Look
@@ -170,7 +170,7 @@ function judge({ html, isEmpty, url }: Serialized, snapshot: Snapshot, judged: J
   }
 }
 
-/** Fields that say what may be done with a page; the others were about the bytes as they came. */
+/** Headers that say how a page may be used; the others were about the original bytes. */
 const KEPT_FIELDS: readonly string[] = ['x-robots-tag', 'link', 'content-language', 'last-modified']
 
 function keepFields(headers: Readonly<Record<string, string>>): Record<string, string> {

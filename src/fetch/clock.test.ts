@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { createClock, systemClock } from './clock.ts'
 
-test('tells the time of the machine', () => {
+test("follows the machine's wall clock", () => {
   const before = Date.now()
   const now = systemClock.now()
   expect(now).toBeGreaterThanOrEqual(before)
   expect(now).toBeLessThanOrEqual(Date.now())
 })
 
-test('sleeps, and does not mind a time that has passed', async () => {
+test('sleep resolves after the delay, and at once for a past time', async () => {
   const start = performance.now()
   await systemClock.sleep(20)
   expect(performance.now() - start).toBeGreaterThan(15)
   await systemClock.sleep(-5)
 })
 
-test('wakes with the reason of its signal, also from a sleep longer than a timer can wait', async () => {
+test('an aborted signal ends a sleep with its reason, even one longer than a timer allows', async () => {
   const stop = new AbortController()
   const reason = new Error('enough')
   const sleep = systemClock.sleep(2 ** 40, stop.signal)
@@ -23,12 +23,12 @@ test('wakes with the reason of its signal, also from a sleep longer than a timer
   await expect(sleep).rejects.toBe(reason)
 })
 
-test('does not begin to sleep when its signal is aborted already', async () => {
+test('sleep rejects at once when its signal is already aborted', async () => {
   const reason = new Error('enough')
   await expect(systemClock.sleep(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
 })
 
-describe('a clock whose wall is set', () => {
+describe('a clock whose wall clock is changed', () => {
   function stageClock() {
     const times = { wall: 1_000_000, steady: 5 }
     const clock = createClock({ wall: () => times.wall, steady: () => times.steady })
@@ -39,7 +39,7 @@ describe('a clock whose wall is set', () => {
     return { times, clock, pass }
   }
 
-  test('back neither goes back nor stands still, but waits for it at half the speed', () => {
+  test('runs at half speed while the wall clock is behind, without going back or stopping', () => {
     const { times, clock, pass } = stageClock()
     expect(clock.now()).toBe(1_000_000)
     times.wall -= 60_000
@@ -52,7 +52,7 @@ describe('a clock whose wall is set', () => {
     expect(clock.now()).toBe(times.wall)
   })
 
-  test('ahead follows, as after a sleep of the machine, and goes on from there', () => {
+  test('follows at once when the wall clock is ahead, as after a sleep of the machine', () => {
     const { times, clock, pass } = stageClock()
     expect(clock.now()).toBe(1_000_000)
     times.wall += 3_600_000
@@ -64,7 +64,7 @@ describe('a clock whose wall is set', () => {
     expect(clock.now()).toBe(4_600_705)
   })
 
-  test('back and right again is right again', () => {
+  test('returns to the right time when the wall clock is set back and then corrected', () => {
     const { times, clock, pass } = stageClock()
     clock.now()
     times.wall -= 60_000

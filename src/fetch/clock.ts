@@ -1,22 +1,22 @@
 import type { Clock } from '../crawl/ports.ts'
 
-/** Longest time a timer of Node can wait; it fires at once when told to wait longer. */
+/** Longest delay of a Node timer; a longer one fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** What tells the time, in milliseconds. */
+/** Time sources of a clock, in milliseconds. */
 export interface TimeSources {
-  /** Since 1970; may be set to anything at any moment. */
+  /** Milliseconds since 1970; may be set to anything at any moment. */
   readonly wall: () => number
-  /** Since some moment; only ever goes on, but may stand still while the machine sleeps. */
+  /** Monotonic time with an arbitrary start; may pause while the machine sleeps. */
   readonly steady: () => number
 }
 
 const MACHINE: TimeSources = { wall: () => Date.now(), steady: () => performance.now() }
 
 /**
- * A clock that goes on, whatever is done to the one on the wall: it never goes back, nor does it stand still. When that one is ahead,
- * because it was set or because the machine slept, it is followed at once; when it is behind, this one goes at half the speed until
- * both agree, so that processes which were started before and after have one time again.
+ * A clock that never goes back and never stops, even when the wall clock is changed. When the wall clock is ahead, because it was set or
+ * the machine slept, this clock follows at once. When it is behind, this clock runs at half speed until both agree, so that processes
+ * started before and after the change agree again.
  */
 export function createClock({ wall, steady }: TimeSources = MACHINE): Clock {
   let offset = -Infinity

@@ -1,13 +1,13 @@
 import type { Reason } from '../crawl/ledger.ts'
 import type { RefusedAddress } from '../library/download.ts'
 
-/** Why there is no connection. */
+/** Why a connection failed. */
 export type ConnectProblem = 'address-refused' | 'unknown-host' | 'timeout' | 'tls' | 'proxy-refused' | 'network'
 
-/** No connection could be made. The message names the host as it was asked for, never an address behind it. */
+/** A connection could not be made. The message names the host as requested, never the address it resolved to. */
 export class ConnectError extends Error {
   readonly problem: ConnectProblem
-  /** The address that is not public, for the owner alone. */
+  /** The non-public address, shown only to the owner. */
   readonly refused: RefusedAddress | undefined
 
   constructor(
@@ -22,7 +22,7 @@ export class ConnectError extends Error {
   }
 }
 
-/** What a problem means for the address that was asked for. */
+/** The ledger reason of each problem, and whether a retry may help. */
 export const CONNECT_OUTCOMES: Readonly<
   Record<ConnectProblem, { readonly reason: Reason; readonly isTransient: boolean }>
 > = {
@@ -34,7 +34,7 @@ export const CONNECT_OUTCOMES: Readonly<
   network: { reason: 'network', isTransient: true },
 }
 
-/** Says in words why a connection to `host` failed. `isHandshake` tells that there was one, and only TLS was missing. */
+/** Describes why a connection to `host` failed. `isHandshake` means that TCP was connected and only TLS failed. */
 export function describeFailure(cause: NodeJS.ErrnoException, host: string, isHandshake: boolean): ConnectError {
   const code = codeOf(cause)
   switch (code) {
@@ -54,13 +54,13 @@ export function describeFailure(cause: NodeJS.ErrnoException, host: string, isHa
   return new ConnectError('tls', `${TLS_PROBLEMS[code] ?? 'no secure connection to'} ${host}`, { cause })
 }
 
-/** The code of an error of Node; empty for what has none. */
+/** The code of a Node error; empty when it has none. */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : ''
 }
 
-/** OpenSSL's verdicts on a certificate, in words that a host name follows. */
+/** OpenSSL's certificate errors as phrases that a host name follows. */
 const TLS_PROBLEMS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'expired certificate of',
   CERT_NOT_YET_VALID: 'certificate that is not valid yet, of',

@@ -6,24 +6,24 @@ import { ConnectError, type ConnectProblem, describeFailure } from './connect-er
 import type { HttpProxy } from './parse-proxy.ts'
 import { openTunnel } from './proxy.ts'
 
-/** What a {@link Connector} is made of. */
+/** Options of a {@link Connector}. */
 export interface ConnectorOptions extends AddressGuard {
-  /** Time for name resolution, all attempts and the TLS handshake together. */
+  /** Timeout of name resolution, all connection attempts and the TLS handshake together. */
   readonly timeoutMs: number
-  /** Certificates to trust, in PEM. Undefined trusts those of Node. */
+  /** Trusted certificates in PEM. Undefined uses Node's. */
   readonly ca: string | undefined
-  /** What every connection goes through. Undefined connects directly. */
+  /** Proxy for every connection. Undefined connects directly. */
   readonly proxy: HttpProxy | undefined
 }
 
-/** Most addresses of one host that are tried. */
+/** Limit of addresses tried per host. */
 const MAX_ATTEMPTS = 6
 
 /**
- * The one way out: resolves a host once, refuses it when any of its addresses is not allowed, and connects to a checked
- * address itself, so there is no second lookup that could answer differently. When an address does not take the
- * connection, the next one is tried. A proxy is the owner's and is connected to as it was given; it too is told the checked
- * address, for http as for https, so that it has nothing to look up.
+ * The only way to open a connection. It resolves a host once, refuses it when any of its addresses is not allowed, and connects to a
+ * checked address itself, so that no second lookup can give another result. When an address does not accept the connection, it tries the
+ * next one. A proxy is the owner's choice and is not checked. It too gets the checked address, for http and https, so that it resolves
+ * nothing.
  */
 export class Connector {
   readonly #options: ConnectorOptions
@@ -43,12 +43,12 @@ export class Connector {
     )
   }
 
-  /** A connection for whoever speaks TLS by itself, if at all. Rejects with a {@link ConnectError}. */
+  /** Opens a connection for callers that handle TLS themselves. Rejects with a {@link ConnectError}. */
   dial(host: string, port: number): Promise<Socket> {
     return this.#open(host, port, false)
   }
 
-  /** Gives up connections that are being made. */
+  /** Aborts connections that are being opened. */
   close(): void {
     this.#isClosed = true
     for (const attempt of this.#dialling) attempt.destroy(new Error('closed'))
@@ -60,7 +60,7 @@ export class Connector {
     const found = await findAddresses(host, port, this.#options)
     const addresses = found.slice(0, MAX_ATTEMPTS)
     for (const [index, address] of addresses.entries()) {
-      // An address that swallows packets must leave time for the others.
+      // Splits the remaining time, because an address that drops packets must leave time for the others.
       const timeoutMs = (deadline - performance.now()) / (addresses.length - index)
       const outcome = await this.#dial({ host, address, port, isTls, timeoutMs })
       if (!(outcome instanceof ConnectError)) return outcome
@@ -102,7 +102,7 @@ export class Connector {
     }
   }
 
-  /** Begins a connection, or TLS on one that is there. */
+  /** Opens a TCP connection, or TLS over an open tunnel. */
   #openSocket({ host, address, port, isTls }: Attempt, tunnel: Socket | undefined): Socket {
     const { ca } = this.#options
     // Without a lookup: `address` is a literal, which Node does not resolve.
@@ -114,17 +114,17 @@ export class Connector {
       // SNI carries names only, RFC 6066 section 3; the certificate is checked against the host either way.
       servername: isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
-      // Said, because a variable of the environment may turn the default off.
+      // Explicit, because an environment variable can turn the default off.
       rejectUnauthorized: true,
       ...(ca === undefined ? {} : { ca }),
     })
   }
 
-  /** Waits until a socket can be used. */
+  /** Waits until a socket is connected. */
   #settle(socket: Socket, { host, isTls, timeoutMs }: Attempt): Promise<Socket | ConnectError> {
     return new Promise((settle) => {
       prepare(socket)
-      // One in a tunnel is connected already.
+      // A socket inside a tunnel is already connected.
       let hasTcp = !socket.connecting
       const finish = (outcome: Socket | ConnectError): void => {
         clearTimeout(timer)
@@ -142,7 +142,7 @@ export class Connector {
         hasTcp = true
       })
       socket.once(isTls ? 'secureConnect' : 'connect', () => finish(socket))
-      // Stays for the life of the socket, and comes before the listener of undici.
+      // Stays for the life of the socket, and must run before undici's listener.
       socket.on('error', (error: NodeJS.ErrnoException) => {
         finish(describeFailure(error, host, isTls && hasTcp))
         reportReset(error)
@@ -152,7 +152,7 @@ export class Connector {
   }
 }
 
-/** Another address would give the same answer. */
+/** Problems that every other address would have too. */
 const FINAL_PROBLEMS: ReadonlySet<ConnectProblem> = new Set(['tls', 'proxy-refused'])
 
 interface Attempt {
@@ -172,8 +172,8 @@ function prepare(socket: Socket): Socket {
 }
 
 /**
- * undici takes a reset for the end of a body that has no announced length, and would hand out half a page. Under another
- * name it fails the request.
+ * undici treats a reset as the end of a body without Content-Length, and would return half a page. With another error code it fails the
+ * request.
  */
 function reportReset(error: NodeJS.ErrnoException): void {
   if (error.code === 'ECONNRESET') error.code = 'ECONNABORTED'

@@ -4,76 +4,76 @@ import type { Clock } from '../crawl/ports.ts'
 import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from '../library/http-client.ts'
 import { callService, hideKeys, type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
-/** How a Crawl4AI service is asked. */
+/** How to call a Crawl4AI service. */
 export interface Crawl4AIClientOptions {
-  /** Where it is, with the path it lives under. */
+  /** URL of the service, with its base path. */
   readonly endpoint: string
   /** Sent as a bearer token. @default none */
   readonly token?: string | undefined
-  /** Time for each answer, in milliseconds. */
+  /** Timeout of each response, in milliseconds. */
   readonly timeoutMs: number
-  /** Times that a failed call is made again. */
+  /** Number of retries of a failed call. */
   readonly retries: number
-  /** Pauses before them, in milliseconds; the last one repeats. */
+  /** Back-off before each retry, in milliseconds; the last value repeats. */
   readonly delaysMs: readonly number[]
   readonly client: HttpClient
   readonly clock: Clock
 }
 
-/** One call of it. */
+/** Options of one call. */
 export interface Crawl4AICall {
   readonly signal?: AbortSignal | undefined
-  /** Told before each pause. */
+  /** Called before each retry. */
   readonly onRetry?: (failure: ServiceFailure, attempt: number, delayMs: number) => void
 }
 
-/** What the service says of one address, whatever spelling its version has. */
+/** The service's result for one URL, independent of the field names of its version. */
 export interface CrawledPage {
   readonly isSuccess: boolean
-  /** What it says of a failure, on one line; empty where it says nothing. */
+  /** The service's error message on one line; empty when it gives none. */
   readonly problem: string
-  /** Where it ended up. */
+  /** The final URL. */
   readonly url: string
-  /** Status of the page's own answer, 0 when it is not told. */
+  /** HTTP status of the page, 0 when unknown. */
   readonly status: number
-  /** `fit_markdown` where it holds anything, else `raw_markdown`, else the Markdown itself. */
+  /** `fit_markdown` if it is not empty, otherwise `raw_markdown`, otherwise the Markdown itself. */
   readonly markdown: string
-  /** The document as its scripts left it; empty where it is not given. */
+  /** The HTML after scripts ran; empty when not provided. */
   readonly html: string
-  /** Fields of the page's own answer by their names in lower case. */
+  /** Response headers of the page, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly title: string
   readonly description: string
   readonly timestamp: string
   readonly internalLinkCount: number
   readonly externalLinkCount: number
-  /** Where they lead, absolute. */
+  /** Targets of the links, absolute. */
   readonly links: readonly string[]
 }
 
 /** How `/md` filters a page. */
 export type MarkdownFilter = 'fit' | 'raw' | 'bm25'
 
-/** A Crawl4AI service. What goes wrong with it rejects with a {@link ServiceFailure}. */
+/** A Crawl4AI service. Failed calls reject with a {@link ServiceFailure}. */
 export interface Crawl4AIClient {
-  /** Resolves when the service is well; rejects with `SERVICE_UNUSABLE` otherwise. */
+  /** Resolves when the service is healthy; rejects with `SERVICE_UNUSABLE` otherwise. */
   checkHealth(signal?: AbortSignal): Promise<void>
-  /** Lets it read one page, past its cache. */
+  /** Reads one page and bypasses the service's cache. */
   crawl(url: string, call?: Crawl4AICall): Promise<CrawledPage>
-  /** Lets it write the Markdown of one page; `query` is what `bm25` looks for. */
+  /** Returns the Markdown of one page; `query` is the query of the `bm25` filter. */
   readMarkdown(url: string, filter: MarkdownFilter, query?: string, call?: Crawl4AICall): Promise<string>
 }
 
-/** How people know it. */
+/** Name of the service in messages. */
 const SERVICE = 'Crawl4AI'
 
-/** Time for the answer to the question whether it is well. */
+/** Timeout of the health check. */
 const HEALTH_TIMEOUT_MS = 10_000
 
-/** Most characters of what it says of a failure that are repeated; the real one tells all that its browser did. */
+/** Length limit of a quoted error message; the service includes its whole browser log. */
 const MOST_PROBLEM = 200
 
-/** Every page is read anew, and blocks of fewer words are no content. */
+/** Bypasses the cache, and drops text blocks with fewer words. */
 const CRAWLER_CONFIG = {
   type: 'CrawlerRunConfig',
   params: { cache_mode: 'bypass', word_count_threshold: 10 },
@@ -81,12 +81,12 @@ const CRAWLER_CONFIG = {
 
 const BROWSER_CONFIG = { type: 'BrowserConfig', params: { headless: true } } as const
 
-/** A page that comes with the question, so that nothing is fetched: whoever can read any can read it. Shorter ones are taken for blocked. */
+/** A page sent inline, so that a working service can read it without a fetch. The service takes shorter pages for blocked ones. */
 const GIVEN_PAGE =
   'raw:<html><head><title>Lighthouse</title></head><body><h1>Lighthouse</h1>' +
   '<p>A lighthouse shows at night, to all who come in from the sea, where the harbour is and where the rocks are.</p></body></html>'
 
-/** Creates a client for today's API of Crawl4AI: `/crawl`, `/md`, `/health`. */
+/** Creates a client for the current API of Crawl4AI: `/crawl`, `/md`, `/health`. */
 export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AIClient {
   const { token, timeoutMs, retries, delaysMs, client, clock } = options
   const base = options.endpoint.replace(/\/+$/, '')
@@ -139,28 +139,28 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
   }
 }
 
-/** Whether a failure says that the service is in trouble, rather than that it did not like what it was asked. */
+/** Whether a failure means that the service is in trouble, rather than that it rejected the request. */
 export function blamesService(error: unknown): boolean {
   return error instanceof ServiceFailure && ['timeout', 'network', 'server-error'].includes(error.type)
 }
 
-/** How `/crawl` begins what it says when no page of a request could be read. */
+/** Start of the error message of `/crawl` when no page of a request could be read. */
 const PAGE_FAILED = 'Crawl request failed:'
 
 /**
- * Whether an error of `/crawl` is about the page. Versions up to 0.8 answer 500 with what they have to say of the page when none of
- * those that were asked for could be read, which is always one here; 0.9 answers 500 too and hides why; later ones answer 200 with
- * the result.
+ * Whether an error of `/crawl` is about the page. Up to version 0.8 the service answers 500 with the page's error when it could read none
+ * of the requested pages; here there is always one. Version 0.9 also answers 500, but hides the error. Later versions answer 200 with the
+ * result.
  */
 function blamesPage(status: number, answer: unknown): boolean {
   return status === 500 && textOf(fieldsOf(answer)['detail']).startsWith(PAGE_FAILED)
 }
 
 /**
- * Finds out who is at fault where a service does not say it: versions 0.9 hide that behind a number of their log. To blame the page
- * would have a service that fails asked for every page for ever, and its failures counted against their hosts; to blame the service
- * would have it left alone after a few dead links. So it is asked for a page that cannot fail: one that reads it has a page at fault,
- * which is then told as other versions tell it.
+ * Decides whether page or service failed where version 0.9 hides the error behind a log id. Blaming the page would let a broken service
+ * receive every page and count its failures against the hosts. Blaming the service would stop its use after a few dead links. So the client
+ * sends a page that cannot fail: if the service reads it, the original page is at fault, and the response is rewritten to the form of other
+ * versions.
  */
 function tellFaults(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 'signal'>): HttpClient {
   const body = JSON.stringify(describeMarkdown(GIVEN_PAGE, 'raw'))
@@ -182,26 +182,26 @@ function tellFaults(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 
   }
 }
 
-/** What an answer says that hides why it failed behind a number of the log; undefined for any other. */
+/** The message of a response that hides its error behind a log id; undefined for other responses. */
 function readHidden({ status, body }: ServiceAnswer): string | undefined {
   if (status !== 500) return undefined
   const { error, correlation_id: logged } = fieldsOf(parseJson(new TextDecoder().decode(body)))
   return typeof logged === 'string' ? textOf(error) : undefined
 }
 
-/** The same for `/md`, which answers 502. So does what stands before a service that is down, but without a `detail`. */
+/** The same check for `/md`, which answers 502. A reverse proxy before a stopped service does so too, but without a `detail`. */
 function blamesPageOfMarkdown(status: number, answer: unknown): boolean {
   return blamesPage(status, answer) || (status === 502 && textOf(fieldsOf(answer)['detail']) !== '')
 }
 
-/** What `/md` is asked. */
+/** The request body of `/md`. */
 function describeMarkdown(url: string, filter: MarkdownFilter, query?: string): Fields {
   return { url, f: filter, q: query ?? null, c: '0' }
 }
 
 /**
- * An address as it is meant here. Others read what is spelled strangely in other ways, such as `http://a.example\@10.0.0.1/`, and
- * would go where nobody checked.
+ * Normalizes a URL. Other parsers read unusual ones such as `http://a.example\@10.0.0.1/` differently, and would connect to an unchecked
+ * host.
  */
 function spell(url: string): string {
   return new URL(url).href
@@ -209,9 +209,9 @@ function spell(url: string): string {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What is known of a page that could not be read. */
+/** The result for a page that could not be read. */
 function failedPage(url: string, told: string): CrawledPage {
-  // Python writes a message that is not there as None.
+  // Python writes a missing message as None.
   const problem = told
     .replace(PAGE_FAILED, '')
     .trim()
@@ -249,7 +249,7 @@ function parseResult(answer: unknown, asked: string, sent: Readonly<Record<strin
 function pickMarkdown(markdown: unknown): string {
   if (typeof markdown === 'string') return markdown
   const { fit_markdown: fit, raw_markdown: raw } = fieldsOf(markdown)
-  // A filter that leaves nothing of a page may leave its line ends.
+  // A filter that removes the whole page may leave its line ends.
   return textOf(fit).trim() === '' ? textOf(raw) : textOf(fit)
 }
 
@@ -259,7 +259,7 @@ function listFields(headers: unknown): Record<string, string> {
   )
 }
 
-/** Where a link leads; nothing for one that leads nowhere. */
+/** The absolute target of a link; empty for an invalid one. */
 function findTarget(link: unknown, base: string): string | [] {
   const href = textOf(fieldsOf(link)['href'])
   return href === '' ? [] : (URL.parse(href, base)?.href ?? [])
@@ -269,7 +269,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The members of an object; none for anything else. */
+/** The properties of an object; none for other values. */
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }

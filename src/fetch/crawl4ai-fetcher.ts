@@ -8,40 +8,40 @@ import type { CheckAddress } from './address-check.ts'
 import { blamesService, type CrawledPage, createCrawl4AIClient } from './crawl4ai-client.ts'
 import { describeHead } from './crawl4ai-head.ts'
 
-/** How pages are fetched by a Crawl4AI service. */
+/** How a Crawl4AI service fetches pages. */
 export interface Crawl4AIFetcherOptions {
   readonly endpoint: string
   /** @default none */
   readonly token?: string | undefined
-  /** Time for each answer of it, in milliseconds. */
+  /** Timeout of each response, in milliseconds. */
   readonly timeoutMs: number
-  /** Pages that it reads at once. */
+  /** Pages that the service reads at the same time. */
   readonly concurrency: number
-  /** Times that a failed call is made again; no more than once, for the crawl asks again too. */
+  /** Number of retries of a failed call; at most one, because the crawl retries too. */
   readonly retries: number
   /** Reaches the service. */
   readonly client: HttpClient
   readonly clock: Clock
-  /** Asked about every address before it is handed over, and about where the service ended up. */
+  /** Checks every URL before the service gets it, and the final URL afterwards. */
   readonly checkAddress: CheckAddress
 }
 
-/** Fetches pages as Markdown, by a service that runs their scripts. */
+/** Fetches pages as Markdown, through a service that runs their scripts. */
 export interface Crawl4AIFetcher extends Fetcher {
-  /** Gives up the pages that are being read. */
+  /** Aborts the pages that are being read. */
   close(): Promise<void>
 }
 
 const MOST_RETRIES = 1
 const DELAYS_MS = [1000]
 
-/** Least time until a page is asked for again while the service is left alone: others see meanwhile whether it is well. */
+/** Minimum delay before a page is retried while the circuit breaker is open; other pages probe the service meanwhile. */
 const LEAST_REST_MS = 5000
 
-/** Most bytes of the Markdown of a page. */
+/** Size limit of a page's Markdown, in bytes. */
 const MAX_BYTES = 20 * 2 ** 20
 
-/** Opens a fetcher. Rejects with `SERVICE_UNUSABLE` when the service is not well. */
+/** Opens a fetcher. Rejects with `SERVICE_UNUSABLE` when the service is not healthy. */
 export async function openCrawl4AIFetcher(options: Crawl4AIFetcherOptions): Promise<Crawl4AIFetcher> {
   const { clock, checkAddress } = options
   const crawl4ai = createCrawl4AIClient({
@@ -94,7 +94,7 @@ function fail({ reason, detail, isTransient, status, retryAfterMs }: Trouble): F
   return { type: 'failed', status: status ?? null, reason, detail, isTransient, retryAfterMs: retryAfterMs ?? null }
 }
 
-/** Refuses what was read at an address that may not be reached; undefined when all is well. */
+/** Refuses a page whose final URL may not be reached; undefined when it may. */
 async function checkTarget(
   page: CrawledPage,
   request: FetchRequest,
@@ -114,7 +114,7 @@ function judgePage(page: CrawledPage, request: FetchRequest): FetchOutcome {
   }
   const asked = withoutFragment(request.url)
   const target = withoutFragment(page.url)
-  // How it got there is not told, so nothing is known to be for ever.
+  // The service does not report the redirects, so the move cannot count as permanent.
   if (target !== asked) return { type: 'moved', status: 302, target, isPermanent: false }
   const maxBytes = request.maxBytes ?? MAX_BYTES
   if (Buffer.byteLength(page.markdown) > maxBytes) {
@@ -134,7 +134,7 @@ function judgePage(page: CrawledPage, request: FetchRequest): FetchOutcome {
   }
 }
 
-/** What the status of a page says of it; undefined where its content is wanted, or where it has none. */
+/** The outcome that a page's HTTP status implies; undefined when its content should be read. */
 function judgeStatus(status: number): FetchOutcome | undefined {
   const detail = `the server answered ${status}`
   if (status === 404 || status === 410) return { type: 'gone', status }
@@ -155,7 +155,7 @@ function withoutFragment(text: string): string {
   return url.href
 }
 
-/** What becomes of an address when the service fails. Its troubles are not those of the page. */
+/** The outcome of a page when the service fails. The failure does not count against the page. */
 function describeTrouble(error: unknown): FetchOutcome {
   if (error instanceof CircuitOpenError) {
     return fail({
@@ -170,7 +170,7 @@ function describeTrouble(error: unknown): FetchOutcome {
   return fail({ reason: type === 'too-large' ? type : 'service-failed', detail, isTransient, retryAfterMs })
 }
 
-/** Lets so many go on at once; each gives its turn back when it is done. */
+/** A semaphore; each caller calls the returned function to release its slot. */
 function createTurns(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = []
   let free = count

@@ -3,12 +3,12 @@ import { surveyDocument } from '../core/extract/survey.ts'
 import { parseHtml } from '../core/html/parse-html.ts'
 import type { CrawledPage } from './crawl4ai-client.ts'
 
-/** Characters of a document in which its head is looked for. */
+/** Length of a document's start that is searched for its head. */
 const MOST_HEAD = 200_000
 
 /**
- * Writes what the head of a page says as the fields of an answer, which is where it is looked for in Markdown: whether the page may
- * be indexed and its links followed, what its proper address is, its language.
+ * Writes the metadata of a page's head as response headers, where the reader of Markdown looks for them: robots rules, canonical URL,
+ * language.
  */
 export function describeHead({ html, headers, url }: CrawledPage): Record<string, string> {
   const head = surveyDocument(parseHtml(html.slice(0, MOST_HEAD)))

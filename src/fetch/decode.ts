@@ -1,17 +1,17 @@
 import * as zlib from 'node:zlib'
 
-/** Content codings that can be undone, in the order of preference. */
+/** Supported content codings, in order of preference. */
 export const ACCEPTED_ENCODINGS = 'gzip, br, zstd, deflate'
 
 /** A content coding (RFC 9110, section 8.4.1). */
 export type Encoding = 'gzip' | 'br' | 'zstd' | 'deflate'
 
-/** More codings on top of each other than anybody needs are refused. */
+/** Limit of stacked content codings; real servers never need more. */
 const MAX_ENCODINGS = 3
 
 /**
- * Reads a Content-Encoding field: the codings in the order in which they are to be undone, or undefined when one is
- * unknown or there are more than {@link MAX_ENCODINGS}.
+ * Parses a Content-Encoding header into the codings in decoding order, or undefined when one is unknown or there are more than {@link
+ * MAX_ENCODINGS}.
  */
 export function parseEncodings(field: string): Encoding[] | undefined {
   const encodings: Encoding[] = []
@@ -25,41 +25,38 @@ export function parseEncodings(field: string): Encoding[] | undefined {
   return encodings
 }
 
-/** What became of a coded body. `corrupt` covers one that ends too early. */
+/** Result of decoding a body. `corrupt` includes a body that ends too early. */
 export type Decoded =
   | { readonly type: 'decoded'; readonly bytes: Uint8Array }
   | { readonly type: 'too-large' }
   | { readonly type: 'corrupt' }
 
-/** Where the bytes of a coded body come from can be asked to wait. */
+/** Controls the source of a coded body's bytes. */
 export interface Tap {
   pause(): void
   resume(): void
-  /** No further byte is wanted. */
+  /** Called when no more bytes are needed. */
   stop(): void
-  /** What has to be waited for before more comes out than so many bytes; undefined for nothing. */
+  /** Returns a promise to wait for before the output exceeds this many bytes; undefined to continue at once. */
   room?(bytes: number): Promise<void> | undefined
 }
 
-/** How large a body may become, and whether the beginning of a larger one will do. */
+/** Size limit of a body, and whether a larger one is truncated instead of refused. */
 export interface BodySize {
   readonly maxBytes: number
   readonly isClipped: boolean
 }
 
-/** Bodies up to this size are undone in one call, which is many times cheaper than a stream. */
+/** Bodies up to this size are decoded in one call, which is many times cheaper than a stream. */
 const SMALL_BYTES = 64 * 1024
 
-/** What one such call may make of it, so that it never holds up everything else. */
+/** Output limit of such a call, so that it never blocks the event loop for long. */
 const SMALL_OUTPUT_BYTES = 2 ** 20
 
-/** Memory for the output of a decoder, allocated at a time. */
+/** Size of each output buffer of a decoder. */
 const CHUNK_BYTES = 64 * 1024
 
-/**
- * Undoes the codings of one body as it arrives. No more than `maxBytes` come out of any coding; the memory in use stays
- * below a small multiple of that.
- */
+/** Decodes one body as it arrives. No coding may produce more than `maxBytes`; memory stays below a small multiple of that. */
 export class BodyDecoder {
   readonly #encodings: readonly Encoding[]
   readonly #size: BodySize
@@ -70,12 +67,12 @@ export class BodyDecoder {
 
   constructor(encodings: readonly Encoding[], size: BodySize, tap: Tap) {
     this.#encodings = encodings
-    // What is wrapped more than once cannot be undone from its beginning.
+    // A body with several codings cannot be decoded from its start alone.
     this.#size = { ...size, isClipped: size.isClipped && encodings.length === 1 }
     this.#tap = tap
   }
 
-  /** Takes the next bytes. */
+  /** Takes the next bytes of the body. */
   write(chunk: Uint8Array): void {
     if (this.#outer !== undefined) {
       this.#outer.write(chunk)
@@ -90,9 +87,9 @@ export class BodyDecoder {
     this.#outer.write(beginning)
   }
 
-  /** Says that all bytes have been written. */
+  /** Ends the body and returns the result. */
   async end(): Promise<Decoded> {
-    // An answer without a body keeps the field, RFC 9110 section 8.4.
+    // A response without a body may still have the header, RFC 9110 section 8.4.
     if (this.#outer === undefined && this.#heldBytes === 0) return { type: 'decoded', bytes: new Uint8Array() }
     let result: Decoded = this.#outer ? await this.#outer.end() : { type: 'decoded', bytes: this.#takeHeld() }
     for (const encoding of this.#encodings.slice(this.#outer ? 1 : 0)) {
@@ -104,7 +101,7 @@ export class BodyDecoder {
     return result
   }
 
-  /** Frees what is held; nothing comes out any more. */
+  /** Frees all buffers; nothing is decoded afterwards. */
   close(): void {
     this.#held = []
     this.#outer?.close()
@@ -117,7 +114,7 @@ export class BodyDecoder {
   }
 }
 
-/** Copies pieces into one array that owns its memory, so that it can be given to another thread. */
+/** Copies pieces into one array that owns its memory, so that it can be transferred to another thread. */
 export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let at = 0
@@ -136,7 +133,7 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
   ['deflate', 'deflate'],
 ])
 
-/** Undefined when it is not small after all. */
+/** Decodes in one call. Returns undefined when the output is too large for that. */
 function decodeSmall(bytes: Uint8Array, encoding: Encoding, { maxBytes, isClipped }: BodySize): Decoded | undefined {
   if (bytes.length > SMALL_BYTES) return undefined
   const maxOutputLength = Math.min(maxBytes, SMALL_OUTPUT_BYTES)
@@ -174,7 +171,7 @@ async function decodeLarge(bytes: Uint8Array, encoding: Encoding, size: BodySize
   return await layer.end()
 }
 
-/** One coding being undone in the thread pool. */
+/** One coding that is being decoded in the thread pool. */
 interface Layer {
   write(chunk: Uint8Array): void
   end(): Promise<Decoded>

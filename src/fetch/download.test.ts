@@ -35,7 +35,7 @@ async function fetchText(
   return Buffer.concat(pieces).toString()
 }
 
-test('a file is downloaded as it is, with our name and through redirects', async () => {
+test('downloads a file unchanged, with our User-Agent and through redirects', async () => {
   const seen: (string | undefined)[] = []
   const origin = await listen((request, response) => {
     seen.push(request.headers['user-agent'], request.headers['accept-encoding'])
@@ -54,18 +54,18 @@ test.each([
   [410, 'missing'],
   [401, 'failed'],
   [500, 'busy'],
-  // Without an address to go to.
+  // A redirect without a Location header.
   [302, 'failed'],
   [304, 'failed'],
   [206, 'failed'],
-])('an answer of %i is no file: %s', async (status, problem) => {
+])('status %i fails the download as %s', async (status, problem) => {
   const origin = await listen((_request, response) => response.writeHead(status).end())
   const failure = fetchText(open().web, `${origin}/`)
   await expect(failure).rejects.toMatchObject({ name: 'DownloadError', problem })
   await expect(failure).rejects.toThrow(`answered ${status}`)
 })
 
-test('no more bytes are taken than there may be, announced or not', async () => {
+test('refuses more bytes than allowed, with or without Content-Length', async () => {
   const origin = await listen((request, response) => {
     const body = 'x'.repeat(2000)
     if (request.url === '/announced') response.writeHead(200, { 'content-length': '2000' })
@@ -79,13 +79,13 @@ test('no more bytes are taken than there may be, announced or not', async () => 
   }
 })
 
-test('private addresses are for those whom the owner allowed, also behind a redirect', async () => {
+test("private addresses need the owner's permission, also behind a redirect", async () => {
   const secret = await listen((_request, response) => response.end('secret'), '127.0.0.2')
   const origin = await listen((_request, response) => response.writeHead(302, { location: `${secret}/` }).end())
   const { web, registry } = open({ origins: [secret] })
   await expect(fetchText(web, `${secret}/`)).rejects.toThrow('127.0.0.2 is not a public address')
   await expect(fetchText(web, `${origin}/`)).rejects.toThrow('127.0.0.2 is not a public address')
-  // That of a registry is reached from registries only.
+  // The registry's origin is reached only by downloads from registries.
   expect(await fetchText(registry, `${secret}/`)).toBe('secret')
   expect(await fetchText(registry, `${origin}/`)).toBe('secret')
   await expect(fetchText(registry, secret.replace('127.0.0.2', '127.0.0.3'))).rejects.toThrow('not a public address')
@@ -100,7 +100,7 @@ test.each(['file:///etc/passwd', 'ftp://127.0.0.1/x', 'nothing'])('%s is not fol
   if (location !== 'nothing') await expect(fetchText(open().web, location)).rejects.toThrow('no address of the web')
 })
 
-test('what breaks off, or falls silent, is told so', async () => {
+test('reports a connection that breaks or goes silent', async () => {
   const origin = await listen((request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('half')
     if (request.url === '/broken') setTimeout(() => response.destroy(), 20)
@@ -112,7 +112,7 @@ test('what breaks off, or falls silent, is told so', async () => {
   await expect(fetchText(hasty, `${origin}/silent`)).rejects.toThrow(/took too long$/)
 })
 
-test('whoever asked can stop it', async () => {
+test('the caller can abort a download', async () => {
   const origin = await listen((_request, response) => void response.writeHead(200).write('half'))
   const stop = new AbortController()
   const body = await open().web({ url: `${origin}/`, maxBytes: 1000, signal: stop.signal })
@@ -122,7 +122,7 @@ test('whoever asked can stop it', async () => {
   await expect(pieces.next()).rejects.toThrow('enough')
 })
 
-test('a token goes to its host alone, with https or on this machine', async () => {
+test('sends a token only to its host, and only over https or to this machine', async () => {
   const seen: [string | undefined, string | undefined][] = []
   const other = await listen((request, response) => {
     seen.push([request.headers.authorization, request.headers['x-lamp'] as string | undefined])
@@ -148,7 +148,7 @@ test('a token goes to its host alone, with https or on this machine', async () =
   await expect(refused).rejects.toThrow('the token for lamp.example is sent with https only')
 })
 
-test('whoever may have it later is told when, and what a registry wants to see', async () => {
+test('reports the retry time of a busy server, and sends the headers that a registry needs', async () => {
   const origin = await listen((request, response) => {
     const status = Number(request.url?.slice(1))
     response.writeHead(status, { 'retry-after': '7' }).end()
@@ -162,7 +162,7 @@ test('whoever may have it later is told when, and what a registry wants to see',
   )
 })
 
-test('a proxy for another program leads to one place, at the addresses that were checked, and so far', async () => {
+test('the proxy for another program reaches one host at its checked addresses, up to a byte limit', async () => {
   const origin = await listen((_, response) => response.end('x'.repeat(1000)))
   const other = await listen((_, response) => response.end('other'))
   const port = Number(new URL(origin).port)

@@ -20,24 +20,24 @@ export interface DownloadOptions {
   readonly allowance: Allowance
   /** Origins of the registries that the owner configured. They may be private; only downloads from registries may lead there. */
   readonly origins: readonly string[]
-  /** The token for a registry, by its host; `name:password` is one, too. It goes to that host alone. @default none */
+  /** Returns the token of a registry by its host; `name:password` also works. It is sent only to that host. @default none */
   readonly tokenFor?: (host: string) => string | undefined
-  /** Address of a proxy that every request goes through. @default none */
+  /** URL of a proxy for every request. @default none */
   readonly proxy?: string | undefined
   /** Finds the addresses of a host name. @default the resolver of the system */
   readonly resolve?: Resolve
   /** Certificates to trust instead of those of Node, in PEM. */
   readonly ca?: string
-  /** Longest silence, in milliseconds: before an answer, and within one. @default 30_000 */
+  /** Idle timeout, in milliseconds, before and within a response. @default 30_000 */
   readonly idleTimeoutMs?: number
-  /** Time for all of it, in milliseconds. @default 15 minutes */
+  /** Timeout of the whole download, in milliseconds. @default 15 minutes */
   readonly timeoutMs?: number
 }
 
 const MAX_REDIRECTS = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Opens ways to download, with the same connector as everything else that is fetched. */
+/** Opens downloads, which use the same connector as all other requests. */
 export function openDownloads(options: DownloadOptions): Downloads {
   const { allowance, origins } = options
   const web = openAgentFor(options, allowance)
@@ -53,10 +53,10 @@ export function openDownloads(options: DownloadOptions): Downloads {
   }
 }
 
-/** Longest silence on the way of another program, in milliseconds: longer than git waits. */
+/** Idle timeout of the proxy for another program, in milliseconds; longer than git's own. */
 const PROXY_IDLE_MS = 120_000
 
-/** Loaded when it is needed: few read repositories. */
+/** Loads the proxy only when needed, because few users read repositories. */
 async function openGuard({ allowance, proxy }: DownloadOptions, way: ProxyWay): Promise<OpenProxy> {
   const { openGuardProxy } = await import('./guard-proxy.ts')
   const upstreamProxy = proxy === undefined ? undefined : parseProxy(proxy)
@@ -67,7 +67,7 @@ async function openGuard({ allowance, proxy }: DownloadOptions, way: ProxyWay): 
       isAllowed: (host, port, ip) => isMeant(host, port) && allowance.isAllowed(host, port, ip),
     },
     maxBytes: way.maxBytes,
-    // What was checked is what is connected to, whatever the name means by then.
+    // Connects to the addresses that were checked, even if the name resolves differently by now.
     resolve: async () => way.addresses,
     idleTimeoutMs: PROXY_IDLE_MS,
     ...(upstreamProxy === undefined ? {} : { upstreamProxy }),
@@ -105,7 +105,7 @@ function openAgentFor(options: DownloadOptions, allowance: Allowance): GuardedAg
   })
 }
 
-/** What is allowed anyway, and the places that the owner named. */
+/** Extends an allowance by the origins that the owner configured. */
 function allowAlso(allowance: Allowance, origins: readonly string[]): Allowance {
   const nameOf = (host: string, port: number) => `${host.toLowerCase()}:${port}`
   const places = new Set(
@@ -148,7 +148,7 @@ function createDownload(
   }
 }
 
-/** The field that tells a host who asks. What goes over the network unencrypted is everybody's. */
+/** The Authorization header for a host. Tokens are sent only over https or to this machine, because plain http exposes them. */
 function authorize(url: URL, tokenFor: TokenFor | undefined): Record<string, string> {
   const token = tokenFor?.(url.host) ?? tokenFor?.(url.hostname)
   if (token === undefined) return {}
@@ -161,7 +161,7 @@ function authorize(url: URL, tokenFor: TokenFor | undefined): Record<string, str
 
 interface Asking {
   readonly request: DownloadRequest
-  /** Fields for this address alone. */
+  /** Headers for this URL alone. */
   readonly own: Readonly<Record<string, string>>
   readonly isRegistry: boolean
   readonly userAgent: string
@@ -169,14 +169,14 @@ interface Asking {
   readonly late: AbortSignal
 }
 
-/** Asks for an address: what it holds, or where it leads. */
+/** Requests a URL and returns its body, or its redirect target. */
 async function ask(agent: GuardedAgent, url: URL, asking: Asking): Promise<AsyncIterable<Uint8Array> | URL> {
   const { request, userAgent, signal, late, own, isRegistry } = asking
   const { statusCode, headers, body } = await agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'GET',
-    // What is packed already is not packed again.
+    // Packages are already compressed.
     headers: { 'user-agent': userAgent, accept: request.accept ?? '*/*', ...own, 'accept-encoding': 'identity' },
     signal,
   })
@@ -190,7 +190,7 @@ async function ask(agent: GuardedAgent, url: URL, asking: Asking): Promise<Async
     throw refusal(url, statusCode, headers['retry-after'], isRegistry)
   }
   if (Number(headers['content-length'] ?? 0) > request.maxBytes) {
-    // Nobody else listens to what becomes of it.
+    // Handles the error event, because no other listener does.
     body.on('error', () => undefined).destroy()
     throw tooLarge(request)
   }
@@ -228,12 +228,12 @@ async function* readBody(
       yield next.value
     }
   } finally {
-    // Whoever stops reading closes the connection.
+    // Closes the connection when the caller stops reading early.
     await pieces.return?.()
   }
 }
 
-/** Reads an address that may be asked for. A user name or password in it is nobody's. */
+/** Parses a URL and drops its user name and password, so that they are never sent. */
 function parseAddress(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
@@ -248,7 +248,7 @@ function tooLarge({ maxBytes }: DownloadRequest): DownloadError {
   return new DownloadError('failed', `it has more than ${maxBytes} bytes`)
 }
 
-/** Says in words what went wrong. */
+/** Runs a step and turns its errors into a {@link DownloadError}. */
 async function guard<T>(url: URL, request: DownloadRequest, late: AbortSignal, step: () => Promise<T>): Promise<T> {
   try {
     return await step()
@@ -257,7 +257,7 @@ async function guard<T>(url: URL, request: DownloadRequest, late: AbortSignal, s
     if (cause instanceof DownloadError) throw cause
     if (cause instanceof ConnectError) throw unconnected(cause)
     if (late.aborted) throw new DownloadError('failed', `${url.host} took too long`, { cause })
-    // What was not there a moment ago may be there in the next.
+    // A broken connection is transient.
     const isSilent = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(codeOf(cause))
     const problem = isSilent ? `${url.host} says nothing any more` : `the connection to ${url.host} broke`
     throw new DownloadError('busy', problem, { cause })

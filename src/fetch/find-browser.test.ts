@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findBrowser, findInstalled } from './find-browser.ts'
 
-test('takes the program that is named, and says when there is none', async () => {
+test('uses the given program, and fails when it does not exist', async () => {
   expect(await findBrowser(process.execPath)).toBe(process.execPath)
   const folder = await mkdtemp(join(tmpdir(), 'pharos-browser-'))
   const text = join(folder, 'notes.txt')
@@ -18,12 +18,12 @@ test('takes the program that is named, and says when there is none', async () =>
   await rm(folder, { recursive: true })
 })
 
-test('looks in the usual places, then for names', async () => {
+test('looks at the usual paths first, then for program names', async () => {
   expect(await findInstalled(['/nowhere', process.execPath], [])).toBe(process.execPath)
   expect(await findInstalled([], ['no-such-browser', 'node'])).toMatch(/node/)
 })
 
-test('says how to install one where there is none', async () => {
+test('explains how to install a browser when none is found', async () => {
   await expect(findInstalled(['/nowhere'], ['no-such-browser'])).rejects.toMatchObject({
     code: 'BROWSER_MISSING',
     details: {
@@ -32,7 +32,7 @@ test('says how to install one where there is none', async () => {
   })
 })
 
-test('finds the browser of this machine without being told, or says that there is none', async () => {
+test('finds the installed browser of this machine, or reports that there is none', async () => {
   const found = await findBrowser('').catch((error: Error) => error.message)
   expect(found).toMatch(/chrom|edge|there is no Chromium or Chrome/i)
 })

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { PharosError } from '../core/errors.ts'
 
-/** Finds the Chromium or Chrome that renders pages: the given one, or the first that is installed. Rejects with `BROWSER_MISSING`. */
+/** Finds the Chromium or Chrome that renders pages: the given path, or the first installed one. Rejects with `BROWSER_MISSING`. */
 export async function findBrowser(given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '') {
     if (await isProgram(given)) return given
@@ -13,7 +13,7 @@ export async function findBrowser(given: string | undefined): Promise<string> {
   return await findInstalled(PLACES, NAMES)
 }
 
-/** Looks for a browser in places, then for the names of programs that this user can start. */
+/** Looks for a browser at known paths, then for program names in the PATH. */
 export async function findInstalled(places: readonly string[], names: readonly string[]): Promise<string> {
   for (const place of places) if (await isProgram(place)) return place
   for (const name of names) {
@@ -24,7 +24,7 @@ export async function findInstalled(places: readonly string[], names: readonly s
 }
 
 const PLACES: readonly string[] = [
-  // It does without the windows and menus that nobody sees. Debian's own start of it is a script that stays.
+  // The headless shell comes first, as it has no user interface to load. Debian's file in /usr/bin is a wrapper script that keeps running.
   '/usr/lib/chromium/chromium-headless-shell',
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -48,7 +48,7 @@ const NAMES: readonly string[] = [
 const INSTALL_ADVICE =
   'install one (Debian: apt-get install chromium-headless-shell), or name it in the setting `browser`'
 
-/** A browser that cannot be used, and what can be done about it. */
+/** The error for an unusable browser, with advice. */
 export function missing(problem: string, advice: string, options?: ErrorOptions): PharosError {
   return new PharosError('BROWSER_MISSING', { problem, advice }, options)
 }
@@ -58,18 +58,18 @@ async function isProgram(path: string): Promise<boolean> {
     await access(path, constants.X_OK)
     return true
   } catch {
-    // Not there, or not ours to start.
+    // The file does not exist or is not executable.
     return false
   }
 }
 
-/** Where the system finds a program by its name. */
+/** Finds a program in the PATH. */
 async function findProgram(name: string): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)(process.platform === 'win32' ? 'where' : 'which', [name])
     return stdout.split(/\r?\n/)[0]
   } catch {
-    // It says by its status that there is none.
+    // A non-zero exit status means that there is no such program.
     return undefined
   }
 }

@@ -18,7 +18,7 @@ async function openProxy(rules: readonly string[], options: Partial<GuardProxyOp
   return proxy
 }
 
-/** A server that tells what it was asked, in as many bytes as the path says. */
+/** A server that records requests and responds with as many bytes as the path says. */
 async function openServer(): Promise<{ origin: string; seen: IncomingMessage[] }> {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -45,7 +45,7 @@ interface Asked {
   readonly headers: IncomingMessage['headers']
 }
 
-/** Asks a proxy for an address. */
+/** Sends a request through a proxy. */
 function ask(proxy: GuardProxy, url: string, options: { method?: string; headers?: object; body?: string } = {}) {
   return new Promise<Asked>((resolve, reject) => {
     const { port } = new URL(proxy.url)
@@ -65,7 +65,7 @@ function ask(proxy: GuardProxy, url: string, options: { method?: string; headers
   })
 }
 
-/** Opens a tunnel by hand, says something in it, and gives all that came back until its end. */
+/** Opens a tunnel by hand, sends a text through it, and returns everything received until it closes. */
 function tunnel(proxy: GuardProxy, authority: string, words: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(proxy.url).port) })
@@ -81,7 +81,7 @@ function tunnel(proxy: GuardProxy, authority: string, words: string): Promise<st
   })
 }
 
-test('passes plain requests on, with what belongs to them and without what belongs to the connection', async () => {
+test('forwards plain requests with their headers, but without hop-by-hop headers', async () => {
   const { origin, seen } = await openServer()
   const proxy = await openProxy(['127.0.0.1'])
   const headers = { 'x-own': '1', connection: 'x-hop', 'x-hop': '2', 'proxy-authorization': 'Basic eA==' }
@@ -95,7 +95,7 @@ test('passes plain requests on, with what belongs to them and without what belon
   expect([posted.status, posted.body]).toEqual([201, 'hello'])
   const chunked = await ask(proxy, origin, { method: 'POST', body: 'x', headers: { 'transfer-encoding': 'chunked' } })
   expect(chunked.body).toBe('x')
-  // Nobody speaks another protocol here.
+  // An upgrade to another protocol is not forwarded.
   const upgraded = await ask(proxy, `${origin}/u`, { headers: { connection: 'upgrade', upgrade: 'websocket' } })
   expect([upgraded.status, seen.at(-1)?.headers.upgrade]).toEqual([200, undefined])
   expect(proxy.refusals).toEqual([])
@@ -108,7 +108,7 @@ test('opens tunnels', async () => {
   expect(heard).toMatch(/^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*xxx/)
 })
 
-test('refuses what is not allowed, and remembers it', async () => {
+test('refuses and records connections that are not allowed', async () => {
   const { origin, seen } = await openServer()
   const { host, port } = new URL(origin)
   const proxy = await openProxy([], { resolve: async () => ['127.0.0.1'] })
@@ -124,21 +124,21 @@ test('refuses what is not allowed, and remembers it', async () => {
   expect([proxy.refusalCount, proxy.refusals.length, seen.length]).toEqual([0, 0, 0])
 })
 
-test('answers what is no request to a proxy', async () => {
+test('responds with an error to a request that is not meant for a proxy', async () => {
   const proxy = await openProxy(['127.0.0.1'])
   for (const path of ['/', 'https://127.0.0.1/', 'file:///etc/passwd'])
     expect((await ask(proxy, path)).status).toBe(400)
   expect(await tunnel(proxy, 'nowhere', '')).toMatch(/^HTTP\/1\.1 400 /)
 })
 
-test('does not lead to itself', async () => {
+test('refuses to connect to itself', async () => {
   const proxy = await openProxy(['*', '0.0.0.0'])
   const { port } = new URL(proxy.url)
   expect((await ask(proxy, `http://127.0.0.1:${port}/`)).status).toBe(403)
   expect(await tunnel(proxy, `0.0.0.0:${port}`, '')).toMatch(/^HTTP\/1\.1 403 /)
 })
 
-test('says when a server cannot be reached, or breaks off', async () => {
+test('reports a server that cannot be reached or breaks the connection', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'])
   expect(await ask(proxy, 'http://127.0.0.1:1/')).toMatchObject({
@@ -150,7 +150,7 @@ test('says when a server cannot be reached, or breaks off', async () => {
   expect(proxy.refusalCount).toBe(0)
 })
 
-test('lets in so many bytes', async () => {
+test('stops at the byte limit', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'], { maxBytes: 100_000 })
   await expect(ask(proxy, `${origin}/bytes/200000`)).rejects.toThrow(/aborted|hang up/)
@@ -163,13 +163,13 @@ test('lets in so many bytes', async () => {
   expect(proxy.refusalCount).toBe(1)
 })
 
-test('passes on a body that is larger than what anybody holds in between', async () => {
+test('forwards a body that is larger than all buffers on the way', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'])
   expect((await ask(proxy, `${origin}/bytes/5000000`)).body.length).toBe(5_000_000)
 })
 
-test('ends connections that are silent, and all of them when it is closed', async () => {
+test('closes idle connections, and all connections when it is closed', async () => {
   const sockets: Socket[] = []
   const silent = createTcpServer((socket) => sockets.push(socket))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -187,7 +187,7 @@ test('ends connections that are silent, and all of them when it is closed', asyn
   await expect(plain).rejects.toThrow()
 })
 
-test('gives up connections nobody waits for any more', async () => {
+test('aborts connections whose client has gone', async () => {
   const { origin } = await openServer()
   const asked = Promise.withResolvers<void>()
   const resolved = Promise.withResolvers<readonly string[]>()

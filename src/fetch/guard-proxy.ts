@@ -8,53 +8,53 @@ import { ConnectError } from './connect-error.ts'
 import { Connector } from './connector.ts'
 import type { HttpProxy } from './parse-proxy.ts'
 
-/** What a guard proxy lets through, and how much of it. */
+/** Addresses that a guard proxy allows, and its limits. */
 export interface GuardProxyOptions {
   readonly allowance: Allowance
   /** Finds the addresses of a host name. @default the resolver of the system */
   readonly resolve?: Resolve
-  /** The owner's proxy, which connections go through. @default none */
+  /** The owner's proxy for all connections. @default none */
   readonly upstreamProxy?: HttpProxy
-  /** Connections at a time. @default 256 */
+  /** Limit of concurrent connections. @default 256 */
   readonly maxConnections?: number
-  /** Most bytes that are let in from one {@link GuardProxy.forget} to the next. @default 256 MB */
+  /** Limit of bytes received between two calls of {@link GuardProxy.forget}. @default 256 MB */
   readonly maxBytes?: number
-  /** Longest silence of a connection, in milliseconds. @default 30_000 */
+  /** Idle timeout of a connection, in milliseconds. @default 30_000 */
   readonly idleTimeoutMs?: number
-  /** Time to get a connection, in milliseconds. @default 10_000 */
+  /** Timeout for opening a connection, in milliseconds. @default 10_000 */
   readonly connectTimeoutMs?: number
 }
 
-/** What was asked for and not let through. */
+/** A refused connection. */
 export interface Refusal {
   readonly host: string
   readonly reason: string
 }
 
-/** A proxy on this machine that reaches allowed addresses only. */
+/** A local proxy that connects to allowed addresses only. */
 export interface GuardProxy {
   /** Its address, `http://127.0.0.1:41234`. */
   readonly url: string
-  /** What was refused, the first of them. */
+  /** The first refusals, up to {@link MAX_REFUSALS}. */
   readonly refusals: readonly Refusal[]
-  /** Everything that was refused, counted. */
+  /** Number of all refusals. */
   readonly refusalCount: number
-  /** Why the last request that came to nothing did so, in words; null while there is none. */
+  /** Why the last failed request failed; null while none has. */
   readonly failure: string | null
-  /** Begins anew to count bytes and refusals. */
+  /** Resets the counters of bytes and refusals. */
   forget(): void
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): Promise<void>
 }
 
 const MAX_HEADER_BYTES = 65_536
 
-/** Refusals that are remembered; the others are counted. */
+/** Limit of refusals that are stored; further ones are only counted. */
 const MAX_REFUSALS = 20
 
 /**
- * Opens a proxy for a browser: tunnels by CONNECT, which WebSockets use too, and plain requests in absolute form. Whatever it
- * connects to is checked and dialled by the {@link Connector}; it does not lead to itself.
+ * Opens a proxy for a browser. It supports CONNECT tunnels, which WebSockets use too, and plain requests in absolute form. The {@link
+ * Connector} checks and opens every connection, and the proxy never connects to itself.
  */
 export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
   const proxy = new RunningProxy(options)
@@ -95,7 +95,7 @@ class RunningProxy implements GuardProxy {
       maxHeaderBytes: MAX_HEADER_BYTES,
       connectionsPerOrigin: maxConnections,
     })
-    // An import would have every crawl load Node's own fetch, which is among the names of `node:http`.
+    // Not imported, because `node:http` would make every crawl load Node's own fetch.
     this.#server = process
       .getBuiltinModule('node:http')
       .createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: idleTimeoutMs })
@@ -131,7 +131,7 @@ class RunningProxy implements GuardProxy {
     await Promise.all([closed, this.#agent.close()])
   }
 
-  /** Whoever could reach the proxy by itself would have it talk to itself without end. */
+  /** Refuses the proxy's own port, because a request to itself would loop without end. */
   #withoutItself(allowance: Allowance): Allowance {
     return {
       isNameAllowed: (host, port) => allowance.isNameAllowed(host, port),
@@ -143,12 +143,12 @@ class RunningProxy implements GuardProxy {
   #keep(socket: Socket): void {
     this.#sockets.add(socket)
     socket.setTimeout(this.#idleTimeoutMs, () => socket.destroy())
-    // A browser goes away without a word, and so do servers: the other side is ended on close.
+    // Browsers and servers may reset connections; the close handler ends the other side.
     socket.on('error', () => {})
     socket.once('close', () => this.#sockets.delete(socket))
   }
 
-  /** Passes a plain request on. */
+  /** Forwards a plain request. */
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = URL.parse(request.url ?? '')
     if (url === null || url.protocol !== 'http:') return answerText(response, 400, 'not an address to fetch')
@@ -159,7 +159,7 @@ class RunningProxy implements GuardProxy {
       const answer = await this.#agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
-        // Whatever a browser sends is a token, and undici checks it.
+        // Any method is possible; undici validates it.
         method: request.method as 'GET',
         headers: passOn(request.headers),
         body: hasBody(request.headers) ? request : null,
@@ -187,7 +187,7 @@ class RunningProxy implements GuardProxy {
       this.#checkRoom(host)
       const server = await this.#connector.dial(host, Number(digits))
       this.#keep(server)
-      // Each end takes the other with it.
+      // When one side closes, so does the other.
       client.once('close', () => server.destroy())
       server.once('close', () => client.destroy())
       if (client.destroyed) return void server.destroy()
@@ -197,7 +197,7 @@ class RunningProxy implements GuardProxy {
         try {
           this.#count(part.length, host)
         } catch {
-          // It was remembered, and nothing is left to be said in the middle of a tunnel.
+          // The failure is recorded, and no error response can be sent inside a tunnel.
           server.destroy()
         }
       })
@@ -235,7 +235,7 @@ class RunningProxy implements GuardProxy {
   }
 }
 
-/** Fields that are about one connection, RFC 9110 section 7.6.1, and what undici says by itself. */
+/** Hop-by-hop headers, RFC 9110 section 7.6.1, and headers that undici sets itself. */
 const HOP_FIELDS: ReadonlySet<string> = new Set([
   ...['connection', 'proxy-connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
   ...['proxy-authorization', 'proxy-authenticate', 'host'],

@@ -24,8 +24,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-describe('an answer', () => {
-  test('is fetched with its bytes, fields and validators', async () => {
+describe('a response', () => {
+  test('a response has its bytes, headers and validators', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, [
         ['Content-Type', 'text/html'],
@@ -62,7 +62,7 @@ describe('an answer', () => {
     })
   })
 
-  test('has a body that owns its memory, so that it can be given to another thread', async () => {
+  test('a body owns its memory, so that it can be transferred to another thread', async () => {
     const url = await serve((request, response) => {
       if (request.url === '/gzip') response.writeHead(200, { 'content-encoding': 'gzip' }).end(zlib.gzipSync(PAGE))
       else response.end(PAGE)
@@ -74,7 +74,7 @@ describe('an answer', () => {
     }
   })
 
-  test('may have no body', async () => {
+  test('a response may have no body', async () => {
     const url = await serve((_request, response) => response.writeHead(204, { 'content-encoding': 'gzip' }).end())
     expect(readable(await open().fetch({ url }))).toMatchObject({
       type: 'fetched',
@@ -82,7 +82,7 @@ describe('an answer', () => {
     })
   })
 
-  test('may come after early hints, and end with the connection', async () => {
+  test('a response may follow early hints, and end with the connection', async () => {
     const url = await serveBytes('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.0 200 OK\r\n\r\nwhole')
     expect(readable(await open().fetch({ url }))).toMatchObject({ type: 'fetched', snapshot: { body: 'whole' } })
   })
@@ -94,7 +94,7 @@ describe('an answer', () => {
     [307, false],
     [308, true],
   ]
-  test.each(moves)('of %i is a move that is not followed', async (status, isPermanent) => {
+  test.each(moves)('status %i is a redirect that is not followed', async (status, isPermanent) => {
     const asked: (string | undefined)[] = []
     const url = await serve((request, response) => {
       asked.push(request.url)
@@ -105,7 +105,7 @@ describe('an answer', () => {
     expect(asked).toEqual(['/old/page'])
   })
 
-  test('that moves to a metadata address is not followed, and the fetch of that address is refused', async () => {
+  test('a redirect to a metadata address is not followed, and fetching that address is refused', async () => {
     const target = 'http://169.254.169.254/latest/meta-data/'
     const url = await serve((_request, response) => response.writeHead(302, { location: target }).end())
     const fetcher = open()
@@ -121,25 +121,25 @@ describe('an answer', () => {
     ['//user:secret@other.example/', 'http://other.example/'],
     ['ftp://other.example/', 'ftp://other.example/'],
   ]
-  test.each(locations)('that moves to %s leads to %s', async (location, expected) => {
+  test.each(locations)('a redirect to %s has the target %s', async (location, expected) => {
     const url = await serveBytes(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`)
     const target = new URL(expected, url).href
     expect(await open().fetch({ url })).toEqual({ type: 'moved', status: 302, target, isPermanent: false })
   })
 
   const unusable = ['', 'location: \r\n', 'location: http://[\r\n', 'location: /a\r\nlocation: /b\r\n']
-  test.each(unusable)('that moves without a usable Location is a bad answer (%j)', async (field) => {
+  test.each(unusable)('a redirect without a usable Location is a bad answer (%j)', async (field) => {
     const url = await serveBytes(`HTTP/1.1 301 Moved\r\n${field}content-length: 0\r\n\r\n`)
     const detail = 'the server answered 301 without a usable Location'
     expect(await open().fetch({ url })).toEqual(failed('bad-answer', detail, { status: 301 }))
   })
 
-  test.each([404, 410])('of %i says that the page is gone', async (status) => {
+  test.each([404, 410])('status %i means that the page is gone', async (status) => {
     const url = await serve((_request, response) => response.writeHead(status).end('no'))
     expect(await open().fetch({ url })).toEqual({ type: 'gone', status })
   })
 
-  test.each([400, 401, 402, 403, 407, 418, 451])('of %i is a refusal', async (status) => {
+  test.each([400, 401, 402, 403, 407, 418, 451])('status %i is a refusal', async (status) => {
     const url = await serve((_request, response) => response.writeHead(status).end('no'))
     const detail = `the server answered ${status}`
     expect(await open().fetch({ url })).toEqual({ type: 'refused', status, reason: 'http-client-error', detail })
@@ -152,7 +152,7 @@ describe('an answer', () => {
     [500, 'http-server-error'],
     [502, 'http-server-error'],
     [503, 'http-server-error'],
-  ])('of %i is a failure that may pass (%s)', async (status, reason) => {
+  ])('status %i is a transient failure (%s)', async (status, reason) => {
     const url = await serve((_request, response) => response.writeHead(status).end('later'))
     const detail = `the server answered ${status}`
     expect(await open().fetch({ url })).toEqual(failed(reason, detail, { status, isTransient: true }))
@@ -168,7 +168,7 @@ describe('an answer', () => {
     ['soon', null],
     ['1e9', null],
     ['99999999999999', null],
-  ])('that asks to wait for %j says so in milliseconds (%j)', async (field, retryAfterMs) => {
+  ])('Retry-After %j is reported in milliseconds (%j)', async (field, retryAfterMs) => {
     const fetcher = open({ now: () => Date.parse('2026-11-15T08:00:00Z') })
     for (const status of [429, 503]) {
       const url = await serve((_request, response) => response.writeHead(status, { 'retry-after': field }).end())
@@ -176,7 +176,7 @@ describe('an answer', () => {
     }
   })
 
-  test.each([206, 300, 305, 600, 999])('of %i is a bad answer', async (status) => {
+  test.each([206, 300, 305, 600, 999])('status %i is a bad answer', async (status) => {
     const url = await serveBytes(`HTTP/1.1 ${status} Odd\r\nlocation: /a\r\ncontent-length: 0\r\n\r\n`)
     expect(await open().fetch({ url })).toMatchObject({
       type: 'failed',
@@ -186,7 +186,7 @@ describe('an answer', () => {
     })
   })
 
-  test('of 304 means unchanged when a validator was sent, and is a bad answer otherwise', async () => {
+  test('304 means unchanged when a validator was sent, and is a bad answer otherwise', async () => {
     const url = await serve((request, response) => {
       const isAsked = request.headers['if-none-match'] === '"a"' || request.headers['if-modified-since'] === 'yesterday'
       response.writeHead(304, isAsked ? { etag: 'W/"a"' } : {}).end()
@@ -205,7 +205,7 @@ describe('an answer', () => {
     }
   })
 
-  test('that is unwanted keeps its connection when it is short, and loses it when it is long', async () => {
+  test('an unwanted body keeps its connection when it is short, and closes it when it is long', async () => {
     const sockets = new Set<Socket>()
     const url = await serve((request, response) => {
       sockets.add(request.socket)
@@ -222,7 +222,7 @@ describe('an answer', () => {
 })
 
 describe('a request', () => {
-  test('says who asks and what for', async () => {
+  test('a request has the User-Agent and Accept headers', async () => {
     const { url, seen } = await serveEcho()
     await open().fetch({ url: `${url}/a/b?c=d%20e` })
     expect(seen).toEqual([
@@ -238,7 +238,7 @@ describe('a request', () => {
     ])
   })
 
-  test('carries further fields, which belong to that request alone', async () => {
+  test('extra headers belong to one request alone', async () => {
     const { url, seen } = await serveEcho()
     const fetcher = open()
     await fetcher.fetch({
@@ -258,7 +258,7 @@ describe('a request', () => {
     expect(seen[1]).toMatchObject({ 'user-agent': USER_AGENT })
   })
 
-  test('does not send the credentials of a URL', async () => {
+  test('the credentials of a URL are not sent', async () => {
     const { url, seen } = await serveEcho()
     const outcome = await open().fetch({ url: url.replace('//', '//user:secret@') })
     expect(seen[0]).not.toHaveProperty('authorization')
@@ -271,7 +271,7 @@ describe('a request', () => {
     [{ 'Transfer-Encoding': 'chunked' }, 'the header field Transfer-Encoding cannot be set'],
     [{ Range: 'bytes=0-1' }, 'the header field Range cannot be set'],
     [{ 'x-key': 'secret\r\nx-more: y' }, 'the value of the header field x-key has characters that cannot be sent'],
-  ])('with the fields %j is misuse', async (headers, message) => {
+  ])('the headers %j are rejected as misuse', async (headers, message) => {
     const { url, seen } = await serveEcho()
     await expect(open().fetch({ url, headers: headers as Record<string, string> })).rejects.toThrow(
       new TypeError(message),
@@ -284,11 +284,11 @@ describe('a request', () => {
     ['file:///etc/passwd', 'scheme', 'file: is not fetched'],
     ['ftp://docs.example/', 'scheme', 'ftp: is not fetched'],
     ['data:text/html,x', 'scheme', 'data: is not fetched'],
-  ])('for %s fails without being sent', async (url, reason, detail) => {
+  ])('a request for %s fails without being sent', async (url, reason, detail) => {
     expect(await open().fetch({ url })).toEqual(failed(reason, detail))
   })
 
-  test('uses a connection again, and no more of them than allowed', async () => {
+  test('requests reuse connections up to the limit per origin', async () => {
     const sockets = new Set<Socket>()
     const url = await serve((request, response) => {
       sockets.add(request.socket)
@@ -300,7 +300,7 @@ describe('a request', () => {
     expect(sockets.size).toBe(3)
   })
 
-  test('is not sent when its time has passed, and leaves the connection to the next', async () => {
+  test('a request whose slot has passed is not sent, and leaves the connection to the next', async () => {
     const sockets = new Set<Socket>()
     const paths: (string | undefined)[] = []
     const server = createServer((request, response) => {
@@ -322,7 +322,7 @@ describe('a request', () => {
     expect(sockets.size).toBe(1)
   })
 
-  test('is misuse after the fetcher was closed, and fails when it is closed meanwhile', async () => {
+  test('a fetch after close is misuse, and a fetch in progress fails on close', async () => {
     const url = await serve(() => {})
     const fetcher = open()
     const pending = fetcher.fetch({ url })
@@ -332,7 +332,7 @@ describe('a request', () => {
     await expect(fetcher.fetch({ url })).rejects.toThrow(new TypeError('the fetcher is closed'))
   })
 
-  test('is refused with options that make no sense', () => {
+  test('rejects invalid options', () => {
     expect(() => open({ maxBytes: 0 })).toThrow(new TypeError('maxBytes must be a positive whole number, got 0'))
     expect(() => open({ userAgent: 'a\nb' })).toThrow(new TypeError('userAgent must be a field value, got "a\\nb"'))
   })
@@ -351,7 +351,7 @@ describe('a content encoding', () => {
     identity: (bytes) => bytes,
   }
 
-  test.each(Object.entries(encode))('of %s is undone, at once or as it arrives', async (field, write) => {
+  test.each(Object.entries(encode))('decodes %s, in one call or as it arrives', async (field, write) => {
     const url = await serve((request, response) => {
       response.writeHead(200, { 'content-encoding': field }).end(write(request.url === '/large' ? large : plain))
     })
@@ -363,7 +363,7 @@ describe('a content encoding', () => {
   })
 
   test.each(['gzip', 'br', 'zstd', 'deflate'])(
-    'of %s that ends too early or is corrupt is a bad answer',
+    'a %s body that ends too early or is corrupt is a bad answer',
     async (field) => {
       const url = await serve((request, response) => {
         const whole = encode[field]?.(request.url?.startsWith('/large') ? large : plain) ?? Buffer.alloc(0)
@@ -381,7 +381,7 @@ describe('a content encoding', () => {
   )
 
   test.each(['compress', 'gzip, constructor', 'gzip, gzip, gzip, gzip', '__proto__'])(
-    'of %s is a bad answer',
+    'the encoding %s is a bad answer',
     async (field) => {
       const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': field }).end('?'))
       const detail = `unknown content encoding ${JSON.stringify(field)}`
@@ -390,14 +390,14 @@ describe('a content encoding', () => {
   )
 
   test.each(['gzip', 'br', 'zstd', 'deflate', 'gzip, gzip'])(
-    'of %s that unpacks to 256 MB is stopped at the cap',
+    'a %s body that unpacks to 256 MB is stopped at the size limit',
     async (field) => {
       const bomb = await writeBomb(field)
       const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': field }).end(bomb))
       const fetcher = open()
       const before = process.resourceUsage().maxRSS
       const [small, usual] = [await fetcher.fetch({ url, maxBytes: 500_000 }), await fetcher.fetch({ url })]
-      // First the types alone: 256 MB make a long message.
+      // Compares the types first, because 256 MB make a long message.
       expect([small.type, usual.type]).toEqual(['failed', 'failed'])
       expect(small).toEqual(failed('too-large', 'more than 500000 bytes', { status: 200 }))
       expect(usual).toEqual(failed('too-large', 'more than 20971520 bytes', { status: 200 }))
@@ -405,7 +405,7 @@ describe('a content encoding', () => {
     },
   )
 
-  test('that never ends is cut off at the cap', async () => {
+  test('a body that never ends is stopped at the size limit', async () => {
     const closed = Promise.withResolvers<void>()
     const url = await serve((_request, response) => {
       response.on('close', closed.resolve)
@@ -419,13 +419,13 @@ describe('a content encoding', () => {
   })
 })
 
-describe('the size of an answer', () => {
-  test('is refused by its Content-Length, without reading', async () => {
+describe('the size of a response', () => {
+  test('a Content-Length above the limit is refused without reading the body', async () => {
     const url = await serveBytes('HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n', { staysOpen: true })
     expect(await open().fetch({ url })).toEqual(failed('too-large', 'more than 20971520 bytes', { status: 200 }))
   })
 
-  test('is cut off at the cap, which may be that of the request', async () => {
+  test('a body is stopped at the size limit, which a request may set', async () => {
     const url = await serve((request, response) =>
       response.writeHead(200).end('x'.repeat(Number(request.url?.slice(1)))),
     )
@@ -439,7 +439,7 @@ describe('the size of an answer', () => {
   })
 
   test.each(['', 'gzip', 'br', 'zstd', 'deflate'])(
-    'may be no reason to refuse it: then its beginning is taken (%s)',
+    'a truncated fetch returns the start of a larger body (%s)',
     async (field) => {
       const body = Buffer.alloc(3_000_000, 'robots\n')
       const coded = field === '' ? body : compress(field, body)
@@ -454,7 +454,7 @@ describe('the size of an answer', () => {
     },
   )
 
-  test('is cut off at the cap when nothing was announced', async () => {
+  test('a body without Content-Length is stopped at the size limit', async () => {
     const closed = Promise.withResolvers<void>()
     const url = await serve((_request, response) => {
       response.on('close', closed.resolve)
@@ -472,7 +472,7 @@ describe('a bad answer', () => {
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n4\r\nhalf\r\n',
   ]
-  test.each(half)('that ends too early is a failure of the network, never half a page (%j)', async (bytes) => {
+  test.each(half)('a response that ends too early is a network failure, never half a page (%j)', async (bytes) => {
     const url = await serveBytes(bytes)
     expect(await open().fetch({ url })).toMatchObject({
       type: 'failed',
@@ -482,7 +482,7 @@ describe('a bad answer', () => {
     })
   })
 
-  test('an answer that is reset before its end is a network failure, never half a page', async () => {
+  test('a response that is reset before its end is a network failure, never half a page', async () => {
     const url = await serveSockets((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf')
       setTimeout(() => socket.resetAndDestroy(), 30)
@@ -503,7 +503,7 @@ describe('a bad answer', () => {
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffffffff\r\nx',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n',
   ]
-  test.each(garbage)('that is not HTTP is one (%j)', async (bytes) => {
+  test.each(garbage)('a response that is not HTTP is a bad answer (%j)', async (bytes) => {
     const url = await serveBytes(bytes, { staysOpen: true })
     const outcome = await open().fetch({ url })
     const detail = `the answer of ${new URL(url).host} is not HTTP`
@@ -513,14 +513,14 @@ describe('a bad answer', () => {
   test.each([
     ['one long field', `x-long: ${'x'.repeat(70_000)}\r\n`],
     ['many short fields', 'x: y\r\n'.repeat(40_000)],
-  ])('may be a flood of header: %s', async (_what, fields) => {
+  ])('response headers above the size limit are a bad answer: %s', async (_what, fields) => {
     const url = await serveBytes(`HTTP/1.1 200 OK\r\n${fields}\r\n`)
     expect(await open().fetch({ url })).toEqual(failed('bad-answer', 'the header has more than 65536 bytes'))
   })
 })
 
-describe('time', () => {
-  test('runs out for a server that does not answer, or sends its header byte by byte', async () => {
+describe('timeouts', () => {
+  test('a server that does not respond, or sends its headers byte by byte, times out', async () => {
     const silent = await serveSockets(() => {})
     const slow = await serveSockets((socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx-slow: ', 'x'))
     const fetcher = open({ firstByteTimeoutMs: 80 })
@@ -529,7 +529,7 @@ describe('time', () => {
     expect(outcomes).toEqual(details.map((detail) => failed('timeout', detail, { isTransient: true })))
   })
 
-  test('runs out in a third of the time for a brief request, and not in less than a second', async () => {
+  test('a brief request times out in a third of the time, but not in less than a second', async () => {
     const url = await serveSockets(() => {})
     for (const [firstByteTimeoutMs, within] of [
       [3300, 1100],
@@ -542,7 +542,7 @@ describe('time', () => {
     }
   })
 
-  test('runs out for a body that stops', async () => {
+  test('a body that stops times out', async () => {
     const url = await serveBytes('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', { staysOpen: true })
     const detail = `${new URL(url).host} stopped in the middle of an answer`
     expect(await open({ idleTimeoutMs: 80 }).fetch({ url })).toEqual(
@@ -550,7 +550,7 @@ describe('time', () => {
     )
   })
 
-  test('runs out for a body that comes byte by byte, whatever its encoding', async () => {
+  test('a body that comes byte by byte times out, whatever its encoding', async () => {
     const fetcher = open({ answerTimeoutMs: 120 })
     for (const field of ['', 'content-encoding: gzip\r\n']) {
       const url = await serveSockets((socket) => drip(socket, `HTTP/1.1 200 OK\r\n${field}\r\n`, '\x1f'))
@@ -559,12 +559,12 @@ describe('time', () => {
     }
   })
 
-  test('does not change a verdict whose body never ends', async () => {
+  test('a timeout does not change an outcome whose body never ends', async () => {
     const url = await serveSockets((socket) => drip(socket, 'HTTP/1.1 404 Not Found\r\n\r\n', 'x'))
     expect(await open({ answerTimeoutMs: 100 }).fetch({ url })).toEqual({ type: 'gone', status: 404 })
   })
 
-  test('does not run while a request waits for a connection', async () => {
+  test('the timeout does not run while a request waits for a connection', async () => {
     const url = await serve((_request, response) => setTimeout(() => response.end(PAGE), 100))
     const fetcher = open({ connectionsPerOrigin: 1, answerTimeoutMs: 400, firstByteTimeoutMs: 400 })
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => fetcher.fetch({ url })))
@@ -573,7 +573,7 @@ describe('time', () => {
 })
 
 describe('latency', () => {
-  test('is the time a server takes to begin its answer, whatever that answer is', async () => {
+  test('latency is the time until the response starts, whatever its status', async () => {
     const url = await serve((request, response) => {
       const status = Number(request.url?.slice(1))
       setTimeout(() => response.writeHead(status, { location: '/', etag: '"a"' }).end(), 300)
@@ -589,7 +589,7 @@ describe('latency', () => {
     }
   })
 
-  test('does not count the rest of a body', async () => {
+  test('latency does not include the rest of the body', async () => {
     const url = await serve((_request, response) => {
       response.write('half')
       setTimeout(() => response.end(), 500)
@@ -598,8 +598,8 @@ describe('latency', () => {
     expect(latencyMs).toBeLessThan(250)
   })
 
-  test('does not count time in which this process was busy', async () => {
-    // In a process of its own, so that the answer is there long before it is looked at.
+  test('latency does not include time in which this process was busy', async () => {
+    // Runs the server in another process, so that the response arrives long before this process reads it.
     const { port } = await answerElsewhere()
     const fetcher = openTimed()
     const url = `http://127.0.0.1:${port}/`
@@ -613,14 +613,14 @@ describe('latency', () => {
     expect(latencyMs).toBeLessThan(250)
   })
 
-  test('of a server that does not answer is the time it was waited for', async () => {
+  test('the latency of a server that does not respond is the time waited', async () => {
     const url = await serveSockets(() => {})
     const late = await openTimed({ answerTimeoutMs: 300 }).fetch({ url })
     expect(late).toMatchObject({ reason: 'timeout' })
     expect(late.latencyMs).toBeGreaterThan(150)
   })
 
-  test('is unknown where nothing was sent or nothing answered', async () => {
+  test('latency is unknown when nothing was sent or the response is missing', async () => {
     const url = await serveSockets((socket) => socket.destroy())
     for (const one of [url, 'http://127.0.0.1:1/', 'ftp://docs.example/']) {
       expect((await openTimed().fetch({ url: one })).latencyMs).toBeUndefined()
@@ -637,29 +637,32 @@ describe('latency', () => {
   }
 })
 
-describe('a signal', () => {
-  test('ends a fetch before it begins, with its reason', async () => {
+describe('an abort signal', () => {
+  test('an aborted signal prevents a fetch, with its reason', async () => {
     const { url, seen } = await serveEcho()
     const reason = new Error('enough')
     await expect(open().fetch({ url, signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(seen).toEqual([])
   })
 
-  test.each(['', 'gzip'])('ends a fetch in the middle of a body, and closes the connection (%j)', async (encoding) => {
-    const closed = Promise.withResolvers<void>()
-    const stop = new AbortController()
-    const reason = new Error('enough')
-    const url = await serve((request, response) => {
-      request.socket.on('close', () => closed.resolve())
-      response.writeHead(200, encoding ? { 'content-encoding': encoding } : {})
-      response.write('x')
-      setTimeout(() => stop.abort(reason), 20)
-    })
-    await expect(open().fetch({ url, signal: stop.signal })).rejects.toBe(reason)
-    await closed.promise
-  })
+  test.each(['', 'gzip'])(
+    'a signal aborts a fetch in the middle of a body, and closes the connection (%j)',
+    async (encoding) => {
+      const closed = Promise.withResolvers<void>()
+      const stop = new AbortController()
+      const reason = new Error('enough')
+      const url = await serve((request, response) => {
+        request.socket.on('close', () => closed.resolve())
+        response.writeHead(200, encoding ? { 'content-encoding': encoding } : {})
+        response.write('x')
+        setTimeout(() => stop.abort(reason), 20)
+      })
+      await expect(open().fetch({ url, signal: stop.signal })).rejects.toBe(reason)
+      await closed.promise
+    },
+  )
 
-  test('ends a fetch that still waits for its connection, and nothing is sent', async () => {
+  test('a signal aborts a fetch that waits for its connection, and nothing is sent', async () => {
     const { url, seen } = await serveEcho()
     const stop = new AbortController()
     const { promise, resolve } = Promise.withResolvers<string[]>()
@@ -672,7 +675,7 @@ describe('a signal', () => {
     expect(seen).toHaveLength(1)
   })
 
-  test('may serve many fetches without being held by them', async () => {
+  test('one signal can serve many fetches without keeping them in memory', async () => {
     const url = await serve((_request, response) => response.end(PAGE))
     const { signal } = new AbortController()
     let listeners = 0
@@ -690,13 +693,13 @@ describe('a signal', () => {
   })
 })
 
-describe('the guard', () => {
+describe('the address guard', () => {
   const only = (...ips: string[]): Allowance => ({
     isNameAllowed: () => true,
     isAllowed: (_host, _port, ip) => ips.includes(ip),
   })
 
-  test('refuses private addresses unless they are allowed, without naming them', async () => {
+  test('private addresses are refused unless allowed, and messages do not name them', async () => {
     const { url, seen } = await serveEcho()
     const fetcher = open({ allowance: allow(), resolve: async () => ['127.0.0.1'] })
     expect(await fetcher.fetch({ url })).toEqual(failed('address-refused', '127.0.0.1 is not a public address'))
@@ -709,7 +712,7 @@ describe('the guard', () => {
     expect(seen).toEqual([])
   })
 
-  test('does not even look up the names of cloud metadata', async () => {
+  test('cloud metadata names are not even resolved', async () => {
     const { url, seen } = await serveEcho()
     const asked: string[] = []
     const fetcher = open({
@@ -725,7 +728,7 @@ describe('the guard', () => {
     expect([asked, seen]).toEqual([[], []])
   })
 
-  test('takes what a resolver gives for an address only if it is one', async () => {
+  test('a resolver result that is not an IP address is refused', async () => {
     const { url, seen } = await serveEcho()
     for (const answer of ['localhost', '2130706433', '127.1', '[::1]', '127.0.0.1:80', '8.8.8.8 ', '', '::127.0.0.1']) {
       const fetcher = open({ allowance: allow(), resolve: async () => [answer] })
@@ -734,7 +737,7 @@ describe('the guard', () => {
     expect(seen).toEqual([])
   })
 
-  test('connects to the address it checked, whatever the resolver says next', async () => {
+  test('connects to the checked address, whatever the resolver returns next', async () => {
     const canary = await serveEcho('127.0.0.1')
     const port = Number(new URL(canary.url).port)
     const site = await serveEcho('127.0.0.2', port)
@@ -755,7 +758,7 @@ describe('the guard', () => {
     expect(canary.seen).toEqual([])
   })
 
-  test('refuses a host when one of its addresses is not allowed, in whatever place', async () => {
+  test('a host is refused when any of its addresses is not allowed', async () => {
     const { url, seen } = await serveEcho()
     for (const addresses of [
       ['127.0.0.1', '10.0.0.1'],
@@ -768,14 +771,14 @@ describe('the guard', () => {
     expect(seen).toEqual([])
   })
 
-  test('tries the next address when one does not take the connection', async () => {
+  test('tries the next address when one does not accept the connection', async () => {
     const { url, seen } = await serveEcho('127.0.0.3')
     const fetcher = open({ resolve: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3'] })
     expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ type: 'fetched' })
     expect(seen).toHaveLength(1)
   })
 
-  test('says why there is no connection, by the name that was asked for', async () => {
+  test('a connection error names the host as requested, and the cause', async () => {
     const resolve = async (host: string): Promise<string[]> => {
       if (host === 'silent.test') return await new Promise(() => {})
       if (host === 'closed.test') return ['127.0.0.1']
@@ -795,14 +798,14 @@ describe('the guard', () => {
     )
   })
 
-  test('reports a server that hangs up at once as a failure of the network', async () => {
+  test('a server that closes the connection at once is a network failure', async () => {
     const url = await serveSockets((socket) => socket.destroy())
     expect(await open().fetch({ url })).toMatchObject({ type: 'failed', reason: 'network', isTransient: true })
   })
 })
 
 describe('TLS', () => {
-  test('asks for the host by name and checks its certificate, though it connects to an address', async () => {
+  test('sends the host name by SNI and checks its certificate, although it connects to an address', async () => {
     const { key, cert } = makeCertificate('site.test')
     const names: unknown[] = []
     const server = createHttpsServer({ key, cert }, (request, response) => {
@@ -826,7 +829,7 @@ describe('TLS', () => {
     expect(names).toHaveLength(1)
   })
 
-  test('is verified also where a variable of the environment turns that off', async () => {
+  test('certificates are verified even if an environment variable turns that off', async () => {
     const { key, cert } = makeCertificate('site.test')
     const { port } = await listen(createHttpsServer({ key, cert }, (_request, response) => response.end(PAGE)))
     const script = `import { openHttpFetcher } from ${JSON.stringify(new URL('./http.ts', import.meta.url).href)}
@@ -851,7 +854,7 @@ describe('TLS', () => {
     expect(JSON.parse(output)).toEqual(['tls', 'self-signed certificate of 127.0.0.1', 200])
   })
 
-  test('does not speak to a server without it, nor waits for one that stays silent', async () => {
+  test('a server without TLS is a failure, and a silent one times out', async () => {
     const plain = await serveBytes('HTTP/1.1 400 Bad Request\r\n\r\n')
     const silent = await serveSockets(() => {})
     const fetcher = open({ connectTimeoutMs: 100 })
@@ -865,7 +868,7 @@ describe('TLS', () => {
 })
 
 describe('a proxy', () => {
-  test('is asked for a tunnel to the checked address, and the site for the page by its name', async () => {
+  test('the proxy opens a tunnel to the checked address, and the site gets the request with its host name', async () => {
     const site = await serveEcho()
     const proxy = await serveProxy()
     const port = Number(new URL(site.url).port)
@@ -879,7 +882,7 @@ describe('a proxy', () => {
     ])
   })
 
-  test('does not change whose certificate is checked', async () => {
+  test('a proxy does not change which certificate is checked', async () => {
     const { key, cert } = makeCertificate('site.test')
     const { port } = await listen(createHttpsServer({ key, cert }, (_request, response) => response.end(PAGE)))
     const proxy = await serveProxy()
@@ -898,7 +901,7 @@ describe('a proxy', () => {
     expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${port}`]))
   })
 
-  test('may want a secure connection, whose certificate is checked too', async () => {
+  test('a proxy may use TLS, and its certificate is checked too', async () => {
     const site = await serveEcho()
     const { key, cert } = makeCertificate('127.0.0.1', 'IP:127.0.0.1')
     const proxy = await serveProxy({ tls: { key, cert } })
@@ -924,7 +927,7 @@ describe('a proxy', () => {
     expect(site.seen).toHaveLength(1)
   })
 
-  test('alone gets its user name and password', async () => {
+  test('only the proxy gets its user name and password', async () => {
     const site = await serveEcho()
     const proxy = await serveProxy({ authorization: `Basic ${Buffer.from('käte:s3:cr@t').toString('base64')}` })
     const given = proxy.url.replace('//', '//k%C3%A4te:s3:cr%40t@')
@@ -938,7 +941,7 @@ describe('a proxy', () => {
     expect(site.seen).toHaveLength(1)
   })
 
-  test('is not asked for what is not public, nor for itself', async () => {
+  test('the proxy gets no request for a non-public address or for itself', async () => {
     const site = await serveEcho()
     const proxy = await serveProxy()
     const { port } = new URL(site.url)
@@ -954,7 +957,7 @@ describe('a proxy', () => {
     expect([proxy.asked, site.seen]).toEqual([[], []])
   })
 
-  test('that has no connection to one address is asked for the next', async () => {
+  test('when the proxy cannot reach one address, it is asked for the next', async () => {
     const site = await serveEcho()
     const proxy = await serveProxy()
     const { port } = new URL(site.url)
@@ -975,13 +978,13 @@ describe('a proxy', () => {
     ['SSH-2.0-OpenSSH_9.2\r\n', 'the answer of the proxy is not HTTP', true],
     [`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`, 'the answer of the proxy is not HTTP', true],
     ['', 'the proxy closed the connection', true],
-  ])('that answers otherwise is a failure of the network (%#)', async (answer, detail, isTransient) => {
+  ])('an invalid proxy response is a network failure (%#)', async (answer, detail, isTransient) => {
     const proxy = await serveBytes(answer)
     const fetcher = open({ proxy: proxy.replace('//', '//me:s3cret@'), resolve: async () => ['127.0.0.1'] })
     expect(await fetcher.fetch({ url: 'http://docs.test/' })).toEqual(failed('network', detail, { isTransient }))
   })
 
-  test('that is silent or not there does not hold a fetch up', async () => {
+  test('a proxy that is silent or unreachable does not block a fetch', async () => {
     const silent = await serveSockets(() => {})
     const options = { connectTimeoutMs: 100, resolve: async () => ['127.0.0.1'] }
     expect(await open({ ...options, proxy: silent }).fetch({ url: 'http://docs.test/' })).toEqual(
@@ -1006,7 +1009,7 @@ describe('a proxy', () => {
     'http://me:s3cret@proxy.test/path',
     'http://a%:s3cret@proxy.test',
     's3cret',
-  ])('is given as an address, and not repeated when it is none (%s)', (proxy) => {
+  ])('an invalid proxy URL is rejected without repeating it (%s)', (proxy) => {
     const message = 'proxy must be an address such as http://user:password@proxy.example:3128'
     expect(() => open({ proxy })).toThrow(new TypeError(message))
   })
@@ -1018,7 +1021,7 @@ describe('a proxy', () => {
   }
 })
 
-/** A fetcher whose outcomes do not say how long they took. */
+/** A fetcher whose outcomes have no latency. */
 function open(options: Partial<HttpFetcherOptions> = {}): HttpFetcher {
   const fetcher = openTimed(options)
   return {
@@ -1061,7 +1064,7 @@ function failed(reason: string, detail: string, { status, isTransient = false }:
   return { type: 'failed', status: status ?? null, reason, detail, isTransient, retryAfterMs: null }
 }
 
-/** The same with its body as text. */
+/** The same outcome with its body as text. */
 function readable(outcome: FetchOutcome): object {
   if (outcome.type !== 'fetched') return outcome
   const { body } = outcome.snapshot
@@ -1083,7 +1086,7 @@ interface Echo {
   closeSockets(): void
 }
 
-/** Notes what it is asked. */
+/** A server that records its requests. */
 async function serveEcho(host = '127.0.0.1', wantedPort = 0): Promise<Echo> {
   const seen: object[] = []
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -1105,7 +1108,7 @@ async function serveSockets(answer: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-/** Answers the first bytes of a request with these, as Latin-1. */
+/** Responds to the first bytes of a request with the given bytes, as Latin-1. */
 function serveBytes(bytes: string, { staysOpen = false } = {}): Promise<string> {
   return serveSockets((socket) => {
     socket.once('data', () => {

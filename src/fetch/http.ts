@@ -12,40 +12,40 @@ import { type HttpProxy, parseProxy } from './parse-proxy.ts'
 
 /** How the web is fetched. A megabyte is 2²⁰ bytes. */
 export interface HttpFetcherOptions {
-  /** Who asks; `writeUserAgent` gives the usual form. */
+  /** Value of the User-Agent header; `writeUserAgent` gives the usual form. */
   readonly userAgent: string
   /** Addresses that may be connected to. @default public ones */
   readonly allowance?: Allowance
-  /** Most decoded bytes of an answer. @default 20 MB */
+  /** Size limit of a decoded response, in bytes. @default 20 MB */
   readonly maxBytes?: number
-  /** Time to get a connection: name resolution, every address tried, TLS. @default 10_000 */
+  /** Timeout for opening a connection: name resolution, every address tried, TLS. @default 10_000 */
   readonly connectTimeoutMs?: number
-  /** Time from the request to the end of the answer's header. @default 10_000 */
+  /** Timeout from the request to the end of the response headers. @default 10_000 */
   readonly firstByteTimeoutMs?: number
-  /** Longest silence within a body. @default 10_000 */
+  /** Idle timeout within a body. @default 10_000 */
   readonly idleTimeoutMs?: number
-  /** Time from the request to the end of the answer. @default 30_000 */
+  /** Timeout from the request to the end of the response. @default 30_000 */
   readonly answerTimeoutMs?: number
-  /** Most bytes of an answer's header. @default 65_536 */
+  /** Size limit of the response headers, in bytes. @default 65_536 */
   readonly maxHeaderBytes?: number
-  /** Connections to one origin; further requests wait for one of them. @default 16 */
+  /** Limit of connections per origin; further requests wait. @default 16 */
   readonly connectionsPerOrigin?: number
   /** Finds the addresses of a host name. @default the resolver of the system */
   readonly resolve?: Resolve
   /** Certificates to trust instead of those of Node, in PEM. */
   readonly ca?: string
   /**
-   * Address of a proxy that every request goes through, with user name and password if it wants them. It is asked for tunnels to
-   * addresses that were resolved and checked here. Variables such as HTTP_PROXY are not read. @default none
+   * URL of a proxy for every request, with user name and password if it needs them. The proxy opens tunnels to addresses that were resolved
+   * and checked here. Environment variables such as HTTP_PROXY are ignored. @default none
    */
   readonly proxy?: string
-  /** Milliseconds since 1970, to read a date in Retry-After. @default Date.now */
+  /** Milliseconds since 1970, for dates in Retry-After. @default Date.now */
   readonly now?: () => number
 }
 
 /** Fetches over HTTP and HTTPS, to allowed addresses only. */
 export interface HttpFetcher extends Fetcher {
-  /** Closes all connections; fetches under way fail. */
+  /** Closes all connections; fetches in progress fail. */
   close(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
         if (url.protocol !== 'http:' && url.protocol !== 'https:') {
           return resolve(fail('scheme', `${url.protocol} is not fetched`))
         }
-        // Neither belongs to the address of a page, and neither is sent.
+        // Fragment and credentials are not part of a page's address and are never sent.
         if (url.hash !== '') url.hash = ''
         if (url.username !== '' || url.password !== '') url.username = url.password = ''
         const headers = writeHeaders(request, settings.userAgent)
@@ -86,13 +86,13 @@ type Settings = Required<Omit<HttpFetcherOptions, 'ca' | 'proxy'>>
 
 const DEFAULT_ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
 
-/** Rest of an unwanted body that is read to keep the connection; it is closed when there is more. */
+/** Largest rest of an unwanted body that is read to keep the connection; it is closed when there is more. */
 const DRAIN_BYTES = 64 * 1024
 
-/** A brief request waits at least this long for its answer, unless no request may. */
+/** Minimum timeout of a brief request, unless the general timeout is shorter. */
 const MIN_BRIEF_MS = 1000
 
-/** Bodies of more bytes are taken in only when there is room for them. */
+/** Larger bodies need admission by `admitLarge`. */
 const LARGE_BYTES = 2 ** 20
 
 function resolveOptions(options: HttpFetcherOptions): Settings {
@@ -120,7 +120,7 @@ function resolveOptions(options: HttpFetcherOptions): Settings {
   return settings
 }
 
-/** What was given may hold a password and is not repeated. */
+/** Errors do not repeat the value, because it may contain a password. */
 function resolveProxy(text: string | undefined): HttpProxy | undefined {
   if (text === undefined) return undefined
   const proxy = parseProxy(text)
@@ -129,31 +129,31 @@ function resolveProxy(text: string | undefined): HttpProxy | undefined {
   return proxy
 }
 
-/** One request and its answer: the handler that undici calls. */
+/** One request and its response: the handler that undici calls. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: FetchRequest
   readonly #url: URL
   readonly #settings: Settings
   readonly #maxBytes: number
-  /** Time until the header of the answer is complete. */
+  /** Timeout until the response headers are complete. */
   readonly firstByteTimeoutMs: number
   readonly #resolve: (outcome: FetchOutcome) => void
   readonly #reject: (reason: unknown) => void
   #isSettled = false
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Whether room for a large body has been asked for. */
+  /** Whether admission of a large body has been requested. */
   #isLarge = false
-  /** How long this process had been idle when the request was sent. */
+  /** Idle time of this process when the request was sent. */
   #idleAtStart: number | undefined
   #latencyMs: number | undefined
   #status: number | null = null
   #headers: Fields = {}
-  /** Set when the header said it all. */
+  /** The outcome when the headers alone decide it. */
   #verdict: FetchOutcome | undefined
   #decoder: BodyDecoder | undefined
   #chunks: Uint8Array[] = []
-  /** Bytes of the body as they came. */
+  /** Bytes of the body received so far, still encoded. */
   #length = 0
 
   constructor(
@@ -181,14 +181,14 @@ class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(new Error('settled'))
       return
     }
-    // Thrown here, it leaves the connection for the next request, which may be the same in its next slot; an abort would close it.
+    // Throwing here keeps the connection open for the next request, often this one in its next slot; an abort would close it.
     if (this.#request.isInTime?.() === false) throw new TooLate()
     this.#idleAtStart = idleTime()
     this.#startTimer()
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Fields): void {
-    // 103 and its like come before the answer.
+    // Informational responses such as 103 come before the final one.
     if (status < 200) return
     this.#controller = controller
     this.#latencyMs = this.#waited()
@@ -257,17 +257,17 @@ class Exchange implements Dispatcher.DispatchHandler {
     const answerTimeoutMs = this.#request.timeoutMs ?? this.#settings.answerTimeoutMs
     this.#timer = setTimeout(() => {
       const detail = `no complete answer from ${this.#url.host} within ${answerTimeoutMs} ms`
-      // One that had begun and takes too long would take as long again.
+      // A response that started and then timed out would do so again, so it is not transient.
       this.#stop(this.#verdict ?? this.#fail('timeout', detail, this.#status === null))
     }, answerTimeoutMs)
   }
 
-  /** What has to be waited for before more of a body that has so many bytes is taken in; undefined for nothing. */
+  /** Returns a promise to wait for before more than this many bytes of a body are read; undefined to continue at once. */
   #findRoom(bytes: number): Promise<void> | undefined {
     const { admitLarge } = this.#request
     if (this.#isLarge || bytes <= LARGE_BYTES || admitLarge === undefined) return undefined
     this.#isLarge = true
-    // The server has no part in this wait, so its time begins anew.
+    // The server does not cause this wait, so its timeout starts anew.
     clearTimeout(this.#timer)
     return admitLarge().then(() => {
       if (!this.#isSettled) this.#startTimer()
@@ -292,7 +292,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Settles, and closes the connection if the answer is not complete. */
+  /** Settles with an outcome, and closes the connection if the response is incomplete. */
   #stop(outcome: FetchOutcome): void {
     if (this.#isSettled) return
     this.#settle(outcome)
@@ -306,7 +306,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve(latencyMs === undefined ? outcome : { ...outcome, latencyMs })
   }
 
-  /** How long an answer was waited for, without the time in which this process was busy; undefined before the request is sent. */
+  /** Time waited for the response, without the time in which this process was busy; undefined before the request is sent. */
   #waited(): number | undefined {
     return this.#idleAtStart === undefined ? undefined : Math.max(0, idleTime() - this.#idleAtStart)
   }
@@ -323,7 +323,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const headers: Record<string, string> = {}
     for (const name in this.#headers) {
       const value = this.#headers[name]
-      // Cookies are nobody's business but the server's, and the one field that cannot be joined.
+      // Cookies are not stored, and Set-Cookie is the one header whose values cannot be joined.
       if (value !== undefined && name !== 'set-cookie')
         headers[name] = typeof value === 'string' ? value : value.join(', ')
     }
@@ -335,7 +335,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** What becomes of a body that turns out to be too large. */
+  /** Truncates or refuses a body that turns out to be too large. */
   #clip(chunk: Uint8Array): FetchOutcome {
     if (!this.#isClipped || this.#decoder !== undefined) return this.#failTooLarge()
     this.#chunks.push(chunk)
@@ -364,7 +364,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const endedEarly = `${host} closed the connection in the middle of an answer`
     const notHttp = `the answer of ${host} is not HTTP`
     if (isParserError(error)) {
-      // It carries the bytes it stumbled over; none when they were missing.
+      // The error has the bytes that failed to parse; none when the response ended early.
       const isEarlyEnd = 'data' in error && error.data === ''
       return isEarlyEnd ? this.#fail('network', endedEarly, true) : this.#fail('bad-answer', notHttp)
     }
@@ -377,7 +377,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       case 'UND_ERR_HEADERS_OVERFLOW':
         return this.#fail('bad-answer', `the header has more than ${this.#settings.maxHeaderBytes} bytes`)
       case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-        // Also what undici says of a header that announces two lengths.
+        // undici also reports two Content-Length headers this way.
         return this.#status === null ? this.#fail('bad-answer', notHttp) : this.#fail('network', endedEarly, true)
       case 'UND_ERR_DESTROYED':
       case 'UND_ERR_CLOSED':
@@ -390,12 +390,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Milliseconds in which this process had nothing to do. */
+/** Milliseconds in which the event loop was idle. */
 function idleTime(): number {
   return performance.eventLoopUtilization().idle
 }
 
-/** The time at which a request might have been sent has passed. */
+/** The slot in which the request might have been sent has passed. */
 class TooLate extends Error {
   constructor() {
     super('it could not be sent in time')
@@ -415,7 +415,7 @@ function fail(reason: Reason, detail: string, details: FailDetails = {}): FetchO
   return { type: 'failed', status, reason, detail, isTransient, retryAfterMs }
 }
 
-/** What the header of an answer says; undefined when its body is wanted. */
+/** The outcome that status and headers decide; undefined when the body should be read. */
 function judgeStatus(
   status: number,
   headers: Fields,
@@ -428,7 +428,7 @@ function judgeStatus(
     return fail(reason, `the server answered ${status}`, { status, isTransient: true, retryAfterMs })
   }
   switch (status) {
-    // Nobody asked for a part.
+    // The request had no Range header.
     case 206:
       return fail('bad-answer', 'the server answered 206 with part of a page', { status })
     case 301:
@@ -478,13 +478,13 @@ function parseLocation(field: string | string[] | undefined, base: URL): string 
   return target.href
 }
 
-/** Header fields arrive as Latin-1, but a Location that is not ASCII is meant as UTF-8. */
+/** Headers arrive as Latin-1, but a non-ASCII Location is meant as UTF-8. */
 function decodeUtf8(text: string): string {
   const decoded = Buffer.from(text, 'latin1').toString('utf8')
   return decoded.includes('\uFFFD') ? text : decoded
 }
 
-/** A field that may come once; null when it is missing or its repetitions differ. */
+/** The value of a header that may occur once; null when it is missing or its values differ. */
 function single(field: string | string[] | undefined): string | null {
   if (field === undefined) return null
   if (typeof field === 'string') return field
@@ -495,17 +495,17 @@ function joined(field: string | string[] | undefined): string | undefined {
   return typeof field === 'object' ? field.join(', ') : field
 }
 
-/** Text of a server in a message: short, and nothing but ASCII. */
+/** Quotes a server's text in a message: shortened and ASCII only. */
 function quote(text: string): string {
   return JSON.stringify(text.slice(0, 40).replace(/[^\x20-\x7e]/g, '?'))
 }
 
-/** A validator is sent back as it came, unless that is impossible. */
+/** Whether a validator can be sent back as received. */
 function isSendable(validator: string | null | undefined): validator is string {
   return typeof validator === 'string' && validator !== '' && isFieldValue(validator)
 }
 
-/** Names and values in turn, as undici takes them fastest. */
+/** Names and values alternate, the form that undici processes fastest. */
 function writeHeaders(request: FetchRequest, userAgent: string): string[] {
   const { etag, lastModified, headers } = request
   const fields = [

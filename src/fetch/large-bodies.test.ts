@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const urlOf = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
 
-test.each(['/plain', '/gzip', '/twice'])('%s is taken in when there is room, however late that is', async (path) => {
+test.each(['/plain', '/gzip', '/twice'])('%s waits for admission, however long that takes', async (path) => {
   let asked = 0
   let admit = (): void => undefined
   const admitLarge = () => {
@@ -41,7 +41,7 @@ test.each(['/plain', '/gzip', '/twice'])('%s is taken in when there is room, how
   const fetched = fetcher.fetch({ url: urlOf(path), admitLarge }).finally(() => {
     isSettled = true
   })
-  // Longer than an answer may take: the wait is not the server's.
+  // Longer than the response timeout, because this wait is not the server's.
   await new Promise((resolve) => setTimeout(resolve, 1500))
   expect({ asked, isSettled }).toEqual({ asked: 1, isSettled: false })
   admit()
@@ -50,7 +50,7 @@ test.each(['/plain', '/gzip', '/twice'])('%s is taken in when there is room, how
   expect(asked).toBe(1)
 })
 
-test('a small body asks for no room', async () => {
+test('a small body needs no admission', async () => {
   const admitLarge = () => Promise.reject(new Error('asked'))
   expect((await fetcher.fetch({ url: urlOf('/small'), admitLarge })).type).toBe('fetched')
 })

@@ -3,11 +3,11 @@ export interface HttpProxy {
   readonly host: string
   readonly port: number
   readonly isTls: boolean
-  /** Value of Proxy-Authorization; nobody but the proxy gets it. */
+  /** Value of the Proxy-Authorization header, which is sent only to the proxy. */
   readonly authorization: string | undefined
 }
 
-/** Reads `http://user:password@proxy.example:3128`; undefined for what is no address of a proxy. */
+/** Parses `http://user:password@proxy.example:3128`; undefined for an invalid proxy URL. */
 export function parseProxy(text: string): HttpProxy | undefined {
   const url = URL.parse(text)
   const isTls = url?.protocol === 'https:'
@@ -15,7 +15,7 @@ export function parseProxy(text: string): HttpProxy | undefined {
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return undefined
   const user = decode(url.username)
   const password = decode(url.password)
-  // The first colon ends the name, RFC 7617 section 2.
+  // The first colon ends the user name, RFC 7617 section 2.
   if (user === undefined || password === undefined || user.includes(':')) return undefined
   const hasCredentials = user !== '' || password !== ''
   return {

@@ -3,11 +3,11 @@ import { isIP, type Socket } from 'node:net'
 import { ConnectError, codeOf, describeFailure } from './connect-error.ts'
 import type { HttpProxy } from './parse-proxy.ts'
 
-/** Where a tunnel is to lead. */
+/** The target of a tunnel. */
 export interface TunnelEnd {
-  /** What messages call it. */
+  /** Name of the target in messages. */
   readonly host: string
-  /** An address that has been checked; a name would be resolved by the proxy, and perhaps to something else. */
+  /** A checked address. A name would be resolved by the proxy, perhaps differently. */
   readonly address: string
   readonly port: number
 }
@@ -15,14 +15,14 @@ export interface TunnelEnd {
 /** A tunnel that is being opened. */
 export interface OpeningTunnel {
   readonly result: Promise<Socket | ConnectError>
-  /** Gives it up. */
+  /** Aborts it. */
   destroy(error: Error): void
 }
 
-/** Most bytes of the header a proxy answers with. */
+/** Size limit of a proxy's response headers, in bytes. */
 const MAX_HEADER_BYTES = 16_384
 
-/** Asks a proxy for a connection. Nothing of the request that will go through it is sent yet. */
+/** Requests a tunnel from a proxy. The request that will go through it is not sent yet. */
 export function openTunnel(proxy: HttpProxy, end: TunnelEnd): OpeningTunnel {
   const request = askForTunnel(proxy, end)
   const result = new Promise<Socket | ConnectError>((settle) => {
@@ -55,18 +55,18 @@ function askForTunnel({ host, port, isTls, authorization }: HttpProxy, end: Tunn
       connection: 'keep-alive',
       ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
     },
-    // An agent of its own, which no variable of the environment has a say in.
+    // No shared agent, which environment variables could configure.
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
   }
-  // The certificate is that of the proxy, whatever the Host field says.
+  // The certificate must be the proxy's, whatever the Host header says.
   const servername = isIP(host) === 0 ? host : ''
-  // An import would have every crawl load Node's own fetch, which is among the names of `node:http`: a tenth of a start.
+  // Not imported, because `node:http` would make every crawl load Node's own fetch, a tenth of its start time.
   if (!isTls) return process.getBuiltinModule('node:http').request(options)
   return process.getBuiltinModule('node:https').request({ ...options, servername, rejectUnauthorized: true })
 }
 
-/** What is wrong with the answer of a proxy; undefined where there is a tunnel. */
+/** The error in a proxy's response; undefined when the tunnel is open. */
 function judgeAnswer(status: number, isFollowedByMore: boolean, host: string): ConnectError | undefined {
   if (status === 407) {
     const advice = 'give the right ones in the setting `proxy`'
@@ -74,7 +74,7 @@ function judgeAnswer(status: number, isFollowedByMore: boolean, host: string): C
   }
   if (status >= 500) return new ConnectError('network', `the proxy has no connection to ${host}: it answered ${status}`)
   if (status >= 300) return new ConnectError('proxy-refused', `the proxy refused ${host}: it answered ${status}`)
-  // A web server does not speak first, so these would be words of the proxy in the name of the site.
+  // A web server does not speak first, so these bytes come from the proxy in the name of the site.
   return isFollowedByMore ? new ConnectError('network', 'the proxy answered more than it was asked') : undefined
 }
 

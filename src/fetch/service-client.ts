@@ -6,7 +6,7 @@ import { ConnectError, codeOf } from './connect-error.ts'
 
 /** Which services may be reached, and how. */
 export interface ServiceClientOptions {
-  /** Origins of the services that the owner configured. They may be private; no other is reached. */
+  /** Origins of the services that the owner configured. They may be private; other origins are refused. */
   readonly origins: readonly string[]
   readonly userAgent: string
   /** Finds the addresses of a host name. @default the resolver of the system */
@@ -15,7 +15,7 @@ export interface ServiceClientOptions {
   readonly ca?: string
   /** Connections to one origin. @default 16 */
   readonly connectionsPerOrigin?: number
-  /** Time to get a connection, in milliseconds. @default 10_000 */
+  /** Timeout for opening a connection, in milliseconds. @default 10_000 */
   readonly connectTimeoutMs?: number
 }
 
@@ -26,7 +26,7 @@ export interface ServiceClient extends HttpClient {
 
 const MAX_BYTES = 64 * 2 ** 20
 
-/** Opens a client for services of the owner's choice, with the same connector as everything else that is fetched. */
+/** Opens a client for the services that the owner configured, with the same connector as all other requests. */
 export function openServiceClient(options: ServiceClientOptions): ServiceClient {
   const origins = new Set(options.origins.map((text) => new URL(text).origin))
   const agent = openAgent({
@@ -35,7 +35,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
     ca: options.ca,
     proxy: undefined,
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    // Each request has a time of its own for all of it.
+    // Each request has its own overall timeout.
     firstByteTimeoutMs: 0,
     idleTimeoutMs: 0,
     maxHeaderBytes: 65_536,
@@ -61,7 +61,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
   }
 }
 
-/** What the owner configured may be anywhere; the connector asks for nothing else. */
+/** Allows the configured origins at any address, also private ones, and nothing else. */
 function allowOrigins(origins: ReadonlySet<string>): Allowance {
   const places = new Set([...origins].map((origin) => writePlace(placeOf(new URL(origin)))))
   const isConfigured = (host: string, port: number): boolean => places.has(writePlace({ host, port }))
@@ -120,11 +120,11 @@ function describeError(error: unknown, { origin }: URL, timeoutMs: number, isLat
     const problem = error.problem === 'timeout' ? 'timeout' : 'network'
     return new ServiceError(problem, error.message, { cause: error })
   }
-  // Nothing else that is sent comes from the owner as it is.
+  // The key is the only part of a request that the owner sets verbatim.
   if (codeOf(error) === 'UND_ERR_INVALID_ARG') {
     return new ServiceError('not-allowed', 'the key holds characters that no header may have')
   }
-  // It carries the bytes it stumbled over; none when they were missing.
+  // The error has the bytes that failed to parse; none when the response ended early.
   if (error instanceof Error && isParserError(error) && 'data' in error && error.data !== '') {
     return new ServiceError('bad-answer', `the answer of ${origin} is not HTTP`, { cause: error })
   }

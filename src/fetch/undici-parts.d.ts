@@ -1,4 +1,4 @@
-// The types of the package are those of its front door.
+// The package has types for its main entry only.
 declare module 'undici/lib/api/api-request.js' {
   const request: (
     this: import('undici').Dispatcher,

@@ -1,4 +1,4 @@
-/** `Pharos/1.2.3 (+https://example.org/bot)`, or without an address where there is none. */
+/** `Pharos/1.2.3 (+https://example.org/bot)`; without a contact URL only the name and version. */
 export function writeUserAgent(version: string, contactUrl?: string): string {
   return contactUrl === undefined ? `Pharos/${version}` : `Pharos/${version} (+${contactUrl})`
 }

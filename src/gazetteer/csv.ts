@@ -15,7 +15,7 @@ export const COLUMNS: readonly string[] = [
   'status',
 ]
 
-/** Reads the first line of a table: its columns and what stands between them, or what is wrong with it. */
+/** Reads the first line of a table: its columns and separator, or the problem with it. */
 export function readColumns(
   line: string,
 ): { readonly columns: readonly string[]; readonly separator: string } | string {
@@ -34,19 +34,19 @@ export interface NumberedLine {
   readonly number: number
 }
 
-/** A row of a table, or what is wrong with it. */
+/** A row of a table, or the problem with it. */
 export type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly problem: string }
 
-/** Lines that a row may have: a quotation mark that is not closed would take in the rest of the file. */
+/** Limit of lines per row, because an unclosed quotation mark would include the rest of the file. */
 const MAX_ROW_LINES = 50
-/** Characters of such a row. */
+/** Limit of characters per row. */
 const MAX_ROW_LENGTH = 1_000_000
 
 /**
- * Reads rows, whose fields in quotes may have line breaks. Where a row is none, its first line is left out, and those after it are read
- * by themselves.
+ * Reads rows, whose quoted fields may have line breaks. When a row is invalid, only its first line is skipped, and the following lines are
+ * read as rows.
  */
 export async function* readRows(
   lines: AsyncIterator<NumberedLine, unknown>,
@@ -82,7 +82,8 @@ export async function* readRows(
       if (line.text.trim() === '' && !isOpen) continue
       row.push(line)
       length += line.text.length
-      // Only what is new is counted: a row of many lines would be gone through once for each. A mark within a field opens nothing.
+      // Only the new line is checked, because checking the whole row for each line would take quadratic time. A quotation mark inside an
+      // unquoted field opens nothing.
       const isOdd = line.text.split('"').length % 2 === 0
       isOpen = row.length === 1 ? isOdd && splitRow(line.text, separator) === undefined : isOpen !== isOdd
     }
@@ -95,7 +96,7 @@ export async function* readRows(
   }
 }
 
-/** The fields of a row, as RFC 4180 writes them; undefined where it is none. */
+/** The fields of a row in RFC 4180 format; undefined for an invalid row. */
 function splitRow(row: string, separator: string): string[] | undefined {
   const fields: string[] = []
   for (let at = 0; at <= row.length; ) {

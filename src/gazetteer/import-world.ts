@@ -7,23 +7,23 @@ import { readCities, sumPopulations } from './read-cities.ts'
 import { readCountries } from './read-countries.ts'
 import { readRegions } from './read-regions.ts'
 
-/** What is imported, from where. */
+/** Which data is imported, and from where. */
 export interface WorldOptions extends DataOptions {
   readonly countriesOnly?: boolean
   readonly now: number
-  /** Is told of every record that is read. */
+  /** Called for every record that is read. */
   readonly onRecord?: (name: DataName) => void
 }
 
-/** Takes the countries of the world into a gazetteer, and their regions and cities. */
+/** Imports the countries of the world with their regions and cities into a gazetteer. */
 export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): Promise<ImportResult> {
   return gazetteer.importMixed(await readWorld(options), options.now, options.signal)
 }
 
-/** The same places, as they are read. */
+/** Reads the same places without importing them. */
 export async function readWorld(options: Omit<WorldOptions, 'now'>): Promise<Iterable<SourcedPlace>> {
   const names: readonly DataName[] = options.countriesOnly === true ? ['countries'] : ['countries', 'regions', 'cities']
-  // All of them first: without one there is nothing to begin with.
+  // Installs all files first, because the import needs every one of them.
   const files = new Map<DataName, string>()
   for (const name of names) files.set(name, await readFile(await installData(name, options), 'utf8'))
   return readFiles(names, files, options)

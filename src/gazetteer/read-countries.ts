@@ -10,7 +10,7 @@ interface Forms {
   readonly official: string
 }
 
-/** What is read of a country of world-countries. */
+/** The fields of a world-countries entry that are used. */
 interface CountryEntry {
   readonly name: Forms & { readonly native: Readonly<Record<string, Forms>> }
   readonly cca2: string
@@ -29,13 +29,13 @@ interface CountryEntry {
   readonly demonyms?: Readonly<Record<string, { readonly f: string; readonly m: string }>>
 }
 
-/** Languages that this Node's own data names countries in: those of many newspapers, in all large scripts. */
+/** Languages in which Node's own data has country names: those of many newspapers, in all large scripts. */
 const LANGUAGES =
   'en de fr es pt it nl sv da nb fi is pl cs sk hu ro bg sr hr sl mk sq uk ru be el tr az kk uz ky mn ka hy he ar fa ur ps hi bn pa gu mr ta te kn ml si ne th lo km my ko ja zh-Hans zh-Hant vi id ms fil sw am af et lv lt ca eu gl ga cy'.split(
     ' ',
   )
 
-/** Parts of the world, by the names that world-countries has for them, with their codes of UN M.49, by which they are named. */
+/** Parts of the world by their names in world-countries, with the UN M.49 codes that give their names. */
 const AREAS: Readonly<Record<string, string>> = {
   Africa: '002',
   Americas: '019',
@@ -66,19 +66,19 @@ const AREAS: Readonly<Record<string, string>> = {
   Polynesia: '061',
 }
 
-/** Spellings of the data that are words for something else, or no names of the country. */
+/** Spellings in the data that mean something else, or are not names of the country. */
 const MISLEADING: ReadonlySet<string> = new Set(
   'Island|Mann|Mannin|Mexicanos|Portuguesa|Prathet|Thai|Togolese|Lao|Saudi|the Abode of Peace|Emirates|Pleasant Island|Guiana'.split(
     '|',
   ),
 )
 
-/** Reads the parts of the world, the European Union, and then the countries that lie in them. */
+/** Reads the parts of the world and the European Union, then the countries in them. */
 export function* readCountries(text: string): Generator<PlaceRecord> {
   const entries: unknown = JSON.parse(text)
   if (!Array.isArray(entries) || !entries.every(isEntry))
     throw new InstallProblem('the file of countries has another form')
-  // The short ones are what newspapers write: `США`, `UK`.
+  // Newspapers use the short forms: `США`, `UK`.
   const displays = LANGUAGES.flatMap((lang) =>
     (['long', 'short'] as const).map((style) => ({
       lang,
@@ -87,7 +87,7 @@ export function* readCountries(text: string): Generator<PlaceRecord> {
   )
   const inLanguages = (code: string): PlaceName[] =>
     displays.flatMap(({ lang, names }) => {
-      // `Myanmar (Burma)`: what stands in brackets is another name, or a remark.
+      // `Myanmar (Burma)`: the part in brackets is another name, or a remark.
       const name = names.of(code)?.replace(/\s*[(（][^)）]*[)）]/u, '')
       return name === undefined || name === '' || name === code ? [] : [nameOf(name, lang, 'common')]
     })
@@ -159,7 +159,7 @@ function toRecord(country: CountryEntry, inLanguages: readonly PlaceName[]): Pla
   }
 }
 
-/** The names of a country, the one it is shown by first. */
+/** The names of a country, display name first. */
 function namesOf(country: CountryEntry, inLanguages: readonly PlaceName[]): PlaceName[] {
   const { name, cca2, cca3, cioc, altSpellings, translations, demonyms = {} } = country
   const native = Object.entries(name.native)
@@ -176,7 +176,7 @@ function namesOf(country: CountryEntry, inLanguages: readonly PlaceName[]): Plac
     ...told.map(([lang, { official }]) => nameOf(official, tagOf(lang), 'official')),
     ...inLanguages.map((one): PlaceName => ({ ...one, kind: one.lang === 'en' ? 'alias' : 'exonym' })),
     ...altSpellings
-      // Sounds are written there too.
+      // The data also lists phonetic spellings.
       .filter((text) => text !== cca2 && !MISLEADING.has(text) && !/[ʁɛɔɡ]/u.test(text))
       .map((text) => nameOf(text, null, /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
     ...Object.entries(demonyms).flatMap(([lang, { f, m }]) =>
@@ -187,8 +187,8 @@ function namesOf(country: CountryEntry, inLanguages: readonly PlaceName[]): Plac
 }
 
 /**
- * Each spelling once for a language, and not again for others where it is the one in English: `Angola` is that in forty of them.
- * Words for people are told apart from names.
+ * Keeps each spelling once per language, and only in English if it is the same there: `Angola` is the same in forty languages. Demonyms are
+ * separate from names.
  */
 function distinct(names: readonly PlaceName[]): PlaceName[] {
   const seen = new Set<string>()

@@ -4,13 +4,13 @@ import { commonName, NOTHING_KNOWN, nameOf } from './names.ts'
 import { REGION_NAMES } from './own-names.ts'
 import { regionRef } from './read-cities.ts'
 
-/** A region as GeoNames has it: `{"code": "FR.11", "name": "Île-de-France"}`. */
+/** A GeoNames region: `{"code": "FR.11", "name": "Île-de-France"}`. */
 interface RegionEntry {
   readonly code: string
   readonly name: string
 }
 
-/** Reads the first divisions of countries. `populations` tells how many people live in the cities of each. */
+/** Reads the first-level divisions of countries. `populations` has the population of the cities in each. */
 export function* readRegions(text: string, populations: ReadonlyMap<string, number>): Generator<PlaceRecord> {
   const entries: unknown = JSON.parse(text)
   if (!Array.isArray(entries)) throw new InstallProblem('the file of regions is no list')

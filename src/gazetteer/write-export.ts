@@ -1,13 +1,13 @@
 import type { Gazetteer, KeptSource } from '../library/gazetteer.ts'
 
-/** The lines of an export: whom it is from and under which licences first, then every place. */
+/** The lines of an export: first the sources and licences, then every place. */
 export async function* writeExport(gazetteer: Gazetteer): AsyncGenerator<string> {
   const { sources } = await gazetteer.summary()
   yield `${JSON.stringify({ pharos: 'gazetteer', form: 1, sources: sources.map(toCredit) })}\n`
   for await (const place of gazetteer.exportPlaces()) yield `${JSON.stringify(place)}\n`
 }
 
-/** When it was imported, and how much of it, is of no use elsewhere. */
+/** Drops import time and place count, which mean nothing elsewhere. */
 function toCredit({ name, version, license, attribution, url }: KeptSource): Omit<KeptSource, 'importedAt' | 'places'> {
   return { name, version, license, attribution, url }
 }

@@ -1,21 +1,21 @@
 import { cutOff, tooLarge } from './archive-members.ts'
 
-/** Bytes of a stream, as many at a time as are wanted. */
+/** Reads a stream in chunks of requested sizes. */
 export class ByteSource {
-  /** How many bytes were taken. */
+  /** Number of bytes read. */
   position = 0
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #maxBytes: number
   #rest: Uint8Array = new Uint8Array()
   #received = 0
 
-  /** More than `maxBytes` are refused. */
+  /** Refuses more than `maxBytes`. */
   constructor(stream: AsyncIterable<Uint8Array>, maxBytes: number = Number.POSITIVE_INFINITY) {
     this.#chunks = stream[Symbol.asyncIterator]()
     this.#maxBytes = maxBytes
   }
 
-  /** Fewer at the end of the stream only. */
+  /** Returns fewer bytes only at the end of the stream. */
   async read(size: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []
     for (let left = size; left > 0 && (await this.#fill()); ) {
@@ -26,7 +26,7 @@ export class ByteSource {
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
   }
 
-  /** At least one byte, at most so many. */
+  /** At least one byte, at most this many. */
   async readSome(most: number): Promise<Uint8Array> {
     if (!(await this.#fill())) throw cutOff()
     return this.#take(most)
@@ -41,7 +41,7 @@ export class ByteSource {
     while (await this.#fill()) this.#take(this.#rest.length)
   }
 
-  /** Gives up what is left. */
+  /** Discards the rest. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }

@@ -5,7 +5,7 @@ import { type Packing, unpack } from './archive-unpack.ts'
 import { readTar } from './tar-stream.ts'
 import { readZipDirectory, readZipMember } from './zip-directory.ts'
 
-/** What an archive holds, by paths. */
+/** The content of an archive, by path. */
 export interface ArchiveContent {
   readonly files: ReadonlyMap<string, ContentFile>
   readonly links: ReadonlySet<string>
@@ -15,11 +15,11 @@ export interface ArchiveContent {
   close(): Promise<void>
 }
 
-/** A file of it. */
+/** A file in an archive. */
 export interface ContentFile {
-  /** Its bytes; infinite where they are only known to be too many. */
+  /** Size in bytes; infinite when it is only known to be too large. */
   readonly size: number
-  /** What it can be told unchanged by. @default what all of the archive can */
+  /** Stamp that shows whether the file is unchanged. @default the stamp of the whole archive */
   readonly stamp?: string
 }
 
@@ -33,8 +33,8 @@ export interface ContentOptions {
 }
 
 /**
- * Opens an archive on a disk. Of a zip archive the directory is read, of a tar archive everything once: what is packed as a whole is
- * laid down in a private file, member by member. Never more than a file is in memory.
+ * Opens an archive on disk. For a zip archive it reads the directory. A compressed tar archive is read once, and its members are stored in
+ * a private file. Memory never holds more than one file.
  * @throws {ArchiveError} when it cannot be used
  */
 export async function openArchiveContent(file: OpenFile, options: ContentOptions): Promise<ArchiveContent> {
@@ -52,7 +52,7 @@ async function openZip(file: OpenFile, { limits, maxFileBytes }: ContentOptions)
   return contentOf(list, maxFileBytes, (place) => readZipMember(file, place))
 }
 
-/** A tar archive as it is: the content of its members stands in it. */
+/** An uncompressed tar archive, whose members are read in place. */
 async function openPlainTar(file: OpenFile, options: ContentOptions): Promise<ArchiveContent> {
   const { limits, maxFileBytes, signal } = options
   const list = new MemberList<Extent>(limits)
@@ -120,19 +120,19 @@ function contentOf<T>(
   }
 }
 
-/** By how a file begins; `none` for what is no known packing. */
+/** The compression of a file by its first bytes; `none` for an unknown one. */
 async function findPacking(file: OpenFile): Promise<Packing | 'zip' | 'none'> {
   const [a, b, c, d] = await readAt(file, 0, Math.min(4, file.size))
   if (a === 0x50 && b === 0x4b && c !== undefined && c < 9) return 'zip'
   if (a === 0x1f && b === 0x8b) return 'gzip'
   if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return 'zstd'
-  // What may be passed over stands in front of the first part.
+  // A skippable frame may precede the first zstd frame.
   return a !== undefined && a >>> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18 ? 'zstd' : 'none'
 }
 
 const PIECE_BYTES = 2 ** 16
 
-/** The bytes of a file from its beginning. A stream of Node would close it. */
+/** The bytes of a file from its start. A Node stream would close the file. */
 async function* readPieces(file: OpenFile, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void, void> {
   for (let at = 0; at < file.size; at += PIECE_BYTES) {
     signal?.throwIfAborted()

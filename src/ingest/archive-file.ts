@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cutOff } from './archive-members.ts'
 
-/** A file on a disk that is open. */
+/** An open file on disk. */
 export interface OpenFile {
   readonly handle: FileHandle
   readonly size: number
 }
 
-/** Bytes of a file. @throws {ArchiveError} when it does not have so many */
+/** Reads bytes of a file. @throws {ArchiveError} when it is too short */
 export async function readAt({ handle, size }: OpenFile, start: number, length: number): Promise<Uint8Array> {
   if (!(start >= 0 && length >= 0 && start + length <= size)) throw cutOff()
   const bytes = new Uint8Array(length)
@@ -23,18 +23,18 @@ export async function readAt({ handle, size }: OpenFile, start: number, length: 
   return bytes
 }
 
-/** A file for what is only needed for a while. */
+/** A temporary file. */
 export interface PrivateFile {
   readonly handle: FileHandle
   close(): Promise<void>
 }
 
 /**
- * Makes a file that nobody else can look into, in the place of the system for what is temporary. Where the system allows it, it has no
- * name from then on: nothing is left behind, not even by a process that is killed.
+ * Creates a private file in the system's temporary folder. Where the system allows it, the file is unlinked at once, so that even a killed
+ * process leaves nothing behind.
  */
 export async function openPrivateFile(): Promise<PrivateFile> {
-  // Made with mode 0700 and a name that nobody can guess.
+  // Created with mode 0700 and an unpredictable name.
   const folder = await mkdtemp(join(tmpdir(), `pharos-archive-${process.pid}-`))
   const remove = () => rm(folder, { recursive: true, force: true })
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL
@@ -57,9 +57,9 @@ export async function openPrivateFile(): Promise<PrivateFile> {
 
 const BUFFERED_BYTES = 2 ** 20
 
-/** Writes pieces one after another, many small ones at once. */
+/** Writes pieces one after another, and buffers small ones. */
 export class PieceWriter {
-  /** Bytes that were taken. */
+  /** Number of bytes taken. */
   length = 0
   readonly #handle: FileHandle
   #waiting: Uint8Array[] = []

@@ -12,7 +12,7 @@ test.each([
   ['...md', '...md'],
   ['a..b/c', 'a..b/c'],
   ['1/2/3/4', '1/2/3/4'],
-])('%j stands for the path %j', (name, path) => {
+])('the name %j becomes the path %j', (name, path) => {
   expect(judgeName(Buffer.from(name), LIMITS)).toEqual({ type: 'path', path })
 })
 
@@ -26,16 +26,16 @@ test.each([
   ['a\0.md', 'its name holds a zero byte'],
   ['1/2/3/4/5', 'more than 3 folders deep'],
   ['x'.repeat(41), 'a path of more than 40 bytes'],
-])('%j is refused', (name, pattern) => {
+])('refuses the name %j', (name, pattern) => {
   expect(judgeName(Buffer.from(name), LIMITS)).toMatchObject({ refusal: { reason: 'bad-url', pattern } })
 })
 
-test('a name that is no UTF-8 is refused', () => {
+test('refuses a name that is not UTF-8', () => {
   const judged = judgeName(Buffer.from('bad\xff.md', 'latin1'), LIMITS)
   expect(judged).toMatchObject({ path: 'bad\u{fffd}.md', refusal: { pattern: 'its name is not valid UTF-8' } })
 })
 
-test('of two members of one path neither is taken, however they are written', () => {
+test('refuses both members with the same path, however it is written', () => {
   const list = new MemberList<number>(LIMITS)
   const add = (name: string, place: number) => list.add(Buffer.from(name), { type: 'file', size: 1, place })
   add('a/b.md', 1)
@@ -47,13 +47,13 @@ test('of two members of one path neither is taken, however they are written', ()
   expect([...list.files.keys(), ...list.links]).toEqual([])
 })
 
-test('more members than there may be are refused with all of the archive', () => {
+test('refuses the whole archive when it has too many members', () => {
   const list = new MemberList<number>(LIMITS)
   for (let i = 0; i < 5; i++) list.add(Buffer.from(`${i}`), { type: 'folder' })
   expect(() => list.add(Buffer.from('6'), { type: 'folder' })).toThrow(ArchiveError)
 })
 
-test('folders are counted that only the names of files tell of, and so are the bytes of all names', () => {
+test('implied folders and the bytes of all names count towards the limits', () => {
   const add = (list: MemberList<number>, name: string) =>
     list.add(Buffer.from(name), { type: 'file', size: 1, place: 1 })
   const deep = new MemberList<number>(LIMITS)

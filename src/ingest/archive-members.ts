@@ -1,40 +1,40 @@
 import type { Refusal } from '../crawl/ledger.ts'
 
-/** What an archive may cost whoever opens it. A megabyte is 2²⁰ bytes. */
+/** Limits on the cost of opening an archive. A megabyte is 2²⁰ bytes. */
 export interface ArchiveLimits {
-  /** Most bytes that all of its content may have when it is unpacked. @default 1 GB */
+  /** Limit of all unpacked bytes. @default 1 GB */
   readonly maxBytes: number
-  /** Most members, folders among them. */
+  /** Limit of members, including folders. */
   readonly maxEntries: number
-  /** How many times larger than packed its content may be. */
+  /** Limit of the compression ratio. */
   readonly maxRatio: number
-  /** Most folders that a member may be below the top. */
+  /** Limit of a member's folder depth. */
   readonly maxDepth: number
-  /** Most bytes in the path of a member. */
+  /** Limit of a member's path, in bytes. */
   readonly maxNameBytes: number
 }
 
-/** What holds unless somebody says otherwise. */
+/** The default limits. */
 export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
   maxBytes: 2 ** 30,
-  // Three times the sources of Linux.
+  // Three times as many as the Linux sources have.
   maxEntries: 250_000,
-  // Deflate reaches 1032. Text is packed to a fifth, generated text to a fiftieth.
+  // Deflate can reach 1032. Text compresses to a fifth, generated text to a fiftieth.
   maxRatio: 200,
   maxDepth: 64,
   maxNameBytes: 1024,
 }
 
-/** Bytes of the path of a member, for all members together: so long are few of them. */
+/** Average path bytes per member, for the limit of all paths together. */
 const NAME_BYTES_EACH = 256
 
-/** What is small is never a bomb, however well it is packed: a file of zeros is. */
+/** Content up to this size is never a bomb, however well it compresses, such as a file of zeros. */
 export const UNSUSPICIOUS_BYTES: number = 2 ** 20
 
-/** Says that an archive cannot be used, in words that follow "cannot be used: ". */
+/** An archive that cannot be used; the message follows "cannot be used: ". */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError'
-  /** What to do about it. */
+  /** Advice for the user. */
   readonly advice: string
 
   constructor(message: string, { advice = GET_ANEW, ...options }: AdvisedOptions = {}) {
@@ -48,29 +48,29 @@ interface AdvisedOptions extends ErrorOptions {
 }
 
 const GET_ANEW = 'get it anew, or name another'
-/** What is said about an archive that cannot be opened as what it is called. */
+/** Advice for an archive that cannot be opened by its extension. */
 export const READ_ARCHIVES =
   'archives that are read end in .zip, .tar, .tar.gz, .tgz or .tar.zst; unpack it, and name the folder'
-/** What is said about an archive that is too much. */
+/** Advice for an archive that exceeds a limit. */
 export const UNPACK_IT = 'unpack it, and name the folder'
 
-/** What is said of an archive that ends too early. */
+/** The error for an archive that ends too early. */
 export function cutOff(cause?: unknown): ArchiveError {
   return new ArchiveError('it is cut off', { cause })
 }
 
-/** What is said of an archive that makes no sense. */
+/** The error for an invalid archive. */
 export function damaged(cause?: unknown): ArchiveError {
   return new ArchiveError('it is damaged', { cause })
 }
 
-/** What is said of an archive that holds too much. */
+/** The error for an archive that is too large. */
 export function tooLarge(maxBytes: number): ArchiveError {
   const advice = 'allow more with maxArchiveBytes, or name another'
   return new ArchiveError(`unpacked it has more than ${maxBytes} bytes (maxArchiveBytes)`, { advice })
 }
 
-/** Says that a member cannot be read: it is damaged, or whoever reads it failed, which says nothing about it. */
+/** A member that cannot be read, because it is damaged or because reading failed, which says nothing about the member. */
 export class MemberError extends Error {
   override readonly name = 'MemberError'
   readonly reason: 'damaged' | 'unreadable'
@@ -85,9 +85,9 @@ interface MemberErrorOptions extends ErrorOptions {
   readonly reason?: MemberError['reason']
 }
 
-/** A member as its archive tells it. */
+/** A member as the archive lists it. */
 export type FoundMember<T> =
-  /** `place` is where its content is; `size` its bytes when it is unpacked. */
+  /** `place` is the position of its content; `size` is its unpacked size in bytes. */
   | { readonly type: 'file'; readonly size: number; readonly place: T }
   | { readonly type: 'folder' | 'link' }
   | { readonly type: 'refused'; readonly refusal: Refusal }
@@ -99,15 +99,15 @@ export interface ArchiveFile<T> {
 }
 
 /**
- * The members of an archive, by their paths. What could lead out of it, or stand for two things, is refused: nobody could say which of
- * two files of one name another program would take.
+ * The members of an archive by path. A path that leads out of the archive is refused, and so are members that share a path, because
+ * programs differ in which one they use.
  */
 export class MemberList<T> {
   readonly files: Map<string, ArchiveFile<T>> = new Map()
   readonly links: Set<string> = new Set()
   readonly refused: Map<string, Refusal> = new Map()
   readonly #limits: ArchiveLimits
-  /** Folders that hold something, whether the archive tells of them or not. */
+  /** Folders with content, whether the archive lists them or not. */
   readonly #folders = new Set<string>()
   #entries = 0
   #nameBytes = 0
@@ -116,7 +116,7 @@ export class MemberList<T> {
     this.#limits = limits
   }
 
-  /** Takes a member by its name as bytes. @throws {ArchiveError} when there are too many, or too many folders */
+  /** Adds a member by its name in bytes. @throws {ArchiveError} when there are too many members or folders */
   add(name: Uint8Array, found: FoundMember<T>): void {
     this.count(1)
     this.#nameBytes += name.length
@@ -133,7 +133,7 @@ export class MemberList<T> {
     else this.links.add(judged.path)
   }
 
-  /** Notes that there are so many members more. */
+  /** Counts further members. */
   count(entries: number): void {
     this.#entries += entries
     const { maxEntries } = this.#limits
@@ -141,11 +141,11 @@ export class MemberList<T> {
       throw new ArchiveError(`it has more than ${maxEntries} members`, { advice: UNPACK_IT })
   }
 
-  /** A few bytes may be the name of a file that is many folders deep. */
+  /** Counts the folders of a path, because a short name can imply many of them. */
   #noteFolders(path: string): void {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const folder = path.slice(0, end)
-      // Those above it are known as well.
+      // Its parents are known too.
       if (this.#folders.has(folder)) return
       this.#folders.add(folder)
     }
@@ -165,7 +165,7 @@ export class MemberList<T> {
   }
 }
 
-/** Why something in an archive is left out. */
+/** Why an entry of an archive is left out. */
 export function refuse(reason: Refusal['reason'], pattern: string): Refusal {
   return { reason, pattern, target: null }
 }
@@ -174,7 +174,7 @@ type JudgedName =
   | { readonly type: 'path'; readonly path: string }
   | { readonly type: 'refused'; readonly path: string; readonly refusal: Refusal }
 
-/** The path that a name stands for: with slashes, without `.`, below the top. Nothing is ever written under it. */
+/** The path of a name: with slashes, without `.`, below the top. Nothing is ever written to it. */
 export function judgeName(name: Uint8Array, { maxDepth, maxNameBytes }: ArchiveLimits): JudgedName {
   const refused = (path: string, why: string): JudgedName => {
     return { type: 'refused', path, refusal: refuse('bad-url', why) }

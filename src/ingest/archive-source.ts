@@ -12,27 +12,27 @@ import { type FileStamp, sameStamp } from './read-stable.ts'
 import { retryDownload } from './retry-download.ts'
 import { isSystemError } from './walk-folder.ts'
 
-/** A packed archive may have this part of what it may have unpacked: 256 MB of 1 GB. */
+/** The packed size may be this fraction of the unpacked limit: 256 MB of 1 GB. */
 const PACKED_PART = 4
 
-/** What archives and packages are opened with. */
+/** Options of archives and packages. */
 export interface ArchiveSourceOptions {
-  /** Most bytes that all of an archive may have when it is unpacked; a fourth of that when it is downloaded. @default 1 GB */
+  /** Limit of an archive's unpacked bytes; a downloaded one may have a fourth of that packed. @default 1 GB */
   readonly maxArchiveBytes?: number
   /** Larger files are left out. */
   readonly maxFileBytes: number
-  /** The time in milliseconds; what was changed less than two seconds before it is read in full the next time. @default Date.now */
+  /** Current time in milliseconds; a file changed less than two seconds earlier is read in full next time. @default Date.now */
   readonly now?: () => number
 }
 
-/** Which archive is opened, and how. */
+/** Which archive to open, and how. */
 export interface ArchiveRequest extends Pick<TreeOptions, 'signal' | 'headers'> {
-  /** Its address, for whoever reads of a failure. */
+  /** Its address for error messages. */
   readonly address: string
   readonly format: ContentOptions['format']
 }
 
-/** Opens an archive on this machine. Refused with `SOURCE_NOT_FOUND` or `SOURCE_UNREADABLE`. */
+/** Opens a local archive. Rejects with `SOURCE_NOT_FOUND` or `SOURCE_UNREADABLE`. */
 export async function openLocalArchive(
   path: string,
   request: ArchiveRequest,
@@ -42,7 +42,7 @@ export async function openLocalArchive(
   return explain(path, async () => {
     const openedAt = now()
     const place = await realpath(path)
-    // Opening waits for nobody at the other end of a pipe.
+    // Non-blocking, because opening a pipe would wait for a writer.
     const handle = await open(place, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const facts = await handle.stat()
@@ -58,7 +58,7 @@ export async function openLocalArchive(
   })
 }
 
-/** What an archive in place holds. One that is changed while it is read proves nothing about what was in it. */
+/** The content of a local archive. When the archive changes during a read, the read fails, because its result is unreliable. */
 function watchChange(
   path: string,
   content: ArchiveContent,
@@ -91,14 +91,14 @@ async function refuseChange(handle: OpenFile['handle'], facts: FileStamp): Promi
     throw new ArchiveError('it changed while it was read', { advice: 'try again when nobody writes it' })
 }
 
-/** A digest that a file must have. */
+/** The expected digest of a file. */
 export interface Integrity {
   readonly algorithm: 'sha512' | 'sha384' | 'sha256' | 'sha1'
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly digest: string
 }
 
-/** Downloads an archive into a private file and opens it; it is gone when that is closed. Nothing else is ever written. */
+/** Downloads an archive into a private file and opens it; the file is deleted on close. Nothing else is written. */
 export async function openDownloadedArchive(
   download: Download,
   url: string,
@@ -154,7 +154,7 @@ function limitsOf({ maxArchiveBytes }: ArchiveSourceOptions): ArchiveLimits {
     : { ...DEFAULT_ARCHIVE_LIMITS, maxBytes: maxArchiveBytes }
 }
 
-/** Says what is wrong with something that was to be opened or read. */
+/** Runs a step and turns its errors into errors with advice. */
 export async function explain<T>(path: string, step: () => Promise<T>): Promise<T> {
   const unreadable = (problem: string, advice: string, cause: unknown) => {
     return new PharosError('SOURCE_UNREADABLE', { path, problem, advice }, { cause })
@@ -177,7 +177,7 @@ export async function explain<T>(path: string, step: () => Promise<T>): Promise<
   }
 }
 
-/** Names the flag that opens an address. Only the owner, at the command line, is told what lies behind a name. */
+/** Names the setting that allows an address. Only the owner, on the command line, sees the address behind a name. */
 function notPublic(path: string, cause: DownloadError, { address, rule }: RefusedAddress): PharosError {
   const why = rule === address ? `it is at ${address}, which only its own address opens` : `it is at ${address}`
   const advice = `${why}: ${adviseAllowance(rule)}`
@@ -185,7 +185,7 @@ function notPublic(path: string, cause: DownloadError, { address, rule }: Refuse
   return new PharosError('SOURCE_UNREADABLE', details, { cause })
 }
 
-/** What is said where a folder was asked for, which is at an address: that there is none, or that it is a file. */
+/** The error when a requested folder does not exist, or is a file. */
 export function noFolder(address: string, isFile: boolean): PharosError {
   if (!isFile) return new PharosError('SOURCE_NOT_FOUND', { path: address })
   const problem = 'it is a file; path names the folder that it is in'
@@ -193,7 +193,7 @@ export function noFolder(address: string, isFile: boolean): PharosError {
   return new PharosError('SOURCE_UNREADABLE', { path: address.replace(/\/$/, ''), problem, advice })
 }
 
-/** The folder that everything in an archive is in, as paths begin; empty where there is none. */
+/** The folder that contains everything in an archive, as a path prefix; empty when there is none. */
 export function topFolderOf({ files, links }: ArchiveContent): string {
   const paths = [...files.keys(), ...links]
   const [first = ''] = paths
@@ -201,7 +201,7 @@ export function topFolderOf({ files, links }: ArchiveContent): string {
   return paths.every((path) => path.startsWith(top)) ? top : ''
 }
 
-/** What an archive holds below a folder, which is at an address, by paths that begin there. Refused where nothing does. */
+/** The content of an archive below a folder, with paths relative to it. Rejects when there is none. */
 export function contentBelow(content: ArchiveContent, folder: string, address: string): ArchiveContent {
   if (folder === '') return content
   const inside = <T>(entries: Iterable<readonly [string, T]>): [string, T][] => {

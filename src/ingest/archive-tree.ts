@@ -9,21 +9,21 @@ import { describeEntry } from './read-folder.ts'
 import { readingOf, recallPart, SeenVersions, UNKNOWN } from './seen-versions.ts'
 import { nodeSha256 } from './sha256.ts'
 
-/** A tree of files that is an archive, or was taken out of one. */
+/** A tree of files from an archive. */
 export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'place' | 'addressOf' | 'version'> {
   readonly content: ArchiveContent
   readonly pages: FilePages
   readonly profile: ChunkProfile
   /** Larger files are left out. */
   readonly maxFileBytes: number
-  /** What all of it can be told unchanged by; null where nothing is known. */
+  /** Stamp that shows whether the whole archive is unchanged; null when unknown. */
   readonly stamp: string | null
-  /** What is read of it, and what is not. */
+  /** Lists which files are read, and which are not. */
   readonly walk: (content: ArchiveContent, signal: AbortSignal) => AsyncIterable<TreeEntry>
   readonly close: () => Promise<void>
 }
 
-/** Creates a tree of what an archive holds. */
+/** Creates a tree from the content of an archive. */
 export function createContentTree(tree: ContentTree): OpenTree {
   const { url, name, place, addressOf, version, content, pages } = tree
   const seen = new SeenVersions()
@@ -95,7 +95,7 @@ function openMembers({ content, maxFileBytes, walk }: ContentTree): PageFile['re
   }
 }
 
-/** What an archive holds is the same as long as it is open. */
+/** The stamp of a file in an open archive, whose content does not change. */
 const AS_OPENED = ''
 
 async function readBytes(
@@ -110,10 +110,10 @@ async function readBytes(
   return read.type === 'failed' || read.type === 'missing' ? read : readingOf(read, now, bytes)
 }
 
-/** Archives and packings that are not opened inside of another. */
+/** Nested archives and compressed files, which are not opened. */
 const NESTED = /\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|rar|jar|war|ear|whl|crate)$/i
 
-/** Lists what an archive holds by the rules of folders: ignore files are obeyed, tools' folders and binaries passed over. */
+/** Lists the content of an archive by the rules of folders: ignore files apply, tool folders and binaries are skipped. */
 export async function* walkContent(
   content: ArchiveContent,
   signal: AbortSignal,
@@ -129,7 +129,7 @@ export async function* walkContent(
   for (const [path, refusal] of [...content.refused, ...refused]) yield { type: 'refused', path, refusal }
 }
 
-/** The folders of an archive, which need not name them. What is a file as well as a folder is no file. */
+/** The folders of an archive, which need not be listed in it. A path that is both file and folder is not a file. */
 function listFolders(content: ArchiveContent): {
   readonly tree: FolderTree
   readonly refused: ReadonlyMap<string, ReturnType<typeof refuse>>
@@ -160,7 +160,7 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
 }
 
-/** What stands in a folder, which is made with those above it. They are at most as deep as an archive may be. */
+/** The entries of a folder, which is created with its parents. Their depth is limited by that of the archive. */
 function openFolder(folders: Map<string, ListedEntry[]>, folder: string): ListedEntry[] {
   const known = folders.get(folder)
   if (known !== undefined) return known

@@ -3,12 +3,12 @@ import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } 
 import { ByteSource } from './archive-bytes.ts'
 import { ArchiveError, cutOff, damaged, UNPACK_IT, UNSUSPICIOUS_BYTES } from './archive-members.ts'
 
-/** How the whole of an archive can be packed. */
+/** Compression of a whole archive. */
 export type Packing = 'gzip' | 'zstd'
 
 const PIECE_BYTES = 2 ** 16
 
-/** The bytes of a packed file, unpacked. What grows too much is given up. @throws {ArchiveError} when it is cut off or damaged */
+/** Decompresses a file, and stops when the ratio is too large. @throws {ArchiveError} when it is cut off or damaged */
 export async function* unpack(
   packed: AsyncIterable<Uint8Array>,
   packing: Packing,
@@ -26,10 +26,10 @@ export async function* unpack(
   }
 }
 
-/** An archive that is larger than this has to be worth it. */
+/** Unpacked size from which the compression ratio is checked. */
 const SUSPICIOUS_BYTES = 16 * UNSUSPICIOUS_BYTES
 
-/** Knows how many bytes were read. */
+/** Counts the bytes that were read. */
 class CountedBytes implements AsyncIterable<Uint8Array> {
   length = 0
   readonly #bytes: AsyncIterable<Uint8Array>
@@ -50,7 +50,7 @@ async function* run(
   unpacker: Gunzip | ZstdDecompress,
   packed: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  // Whoever reads the one hears of a failure of the other.
+  // The unpacker passes a failure of the input on to its reader.
   pipeline(Readable.from(packed, { objectMode: false }), unpacker, () => undefined)
   try {
     yield* unpacker as AsyncIterable<Uint8Array>
@@ -67,10 +67,10 @@ function describePacking(error: unknown): unknown {
   return code.startsWith('Z_') || code.startsWith('ZSTD_') ? damaged(error) : error
 }
 
-/** Frames of one file, which programs that pack on several processors write by the megabyte. */
+/** Limit of frames per file; programs that compress on several processors write one per megabyte. */
 const MAX_FRAMES = 10_000
 
-/** Frames one after another, as RFC 8878, section 3, has them. That of Node ends with the first. */
+/** Decompresses concatenated frames (RFC 8878, section 3), because Node's decoder stops after the first. */
 async function* unpackZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   const bytes = new ByteSource(packed)
   try {
@@ -94,7 +94,7 @@ function kindOf(mark: number): 'frame' | 'skippable' | 'none' {
   return mark >>> 4 === 0x184d2a5 ? 'skippable' : 'none'
 }
 
-/** The bytes of a frame: its header, its blocks, and a checksum where there is one. */
+/** The bytes of a frame: header, blocks and optional checksum. */
 async function* readFrame(mark: Uint8Array, bytes: ByteSource): AsyncGenerator<Uint8Array, void, void> {
   const [facts = 0] = await readAll(bytes, 1)
   const isSingle = (facts & 0x20) !== 0
@@ -106,7 +106,7 @@ async function* readFrame(mark: Uint8Array, bytes: ByteSource): AsyncGenerator<U
     const header = await readAll(bytes, 3)
     const block = Buffer.from(header).readUIntLE(0, 3)
     isLast = (block & 1) === 1
-    // A block of one byte many times over holds that byte.
+    // A run-length block stores a single byte.
     const size = ((block >>> 1) & 3) === 1 ? 1 : block >>> 3
     yield Buffer.concat([header, await readAll(bytes, size)])
   }

@@ -32,8 +32,8 @@ async function look(options: FolderOptions = {}) {
   }
 }
 
-describe('limits', () => {
-  test('leave out a file above max_file_bytes, which then does not count towards the sum', async () => {
+describe('folder limits', () => {
+  test('a file above max_file_bytes is left out and does not count towards the total', async () => {
     write({ 'a.md': 'x'.repeat(100), 'b.md': 'x'.repeat(11), 'c.md': 'x'.repeat(10) })
     expect(await look({ maxFileBytes: 10, maxTotalBytes: 10 })).toEqual({
       read: ['c.md'],
@@ -44,7 +44,7 @@ describe('limits', () => {
     })
   })
 
-  test('leave out a file beyond max_total_bytes, but not a later one that still fits', async () => {
+  test('a file beyond max_total_bytes is left out, but a later one that fits is not', async () => {
     write({ 'a.md': 'x'.repeat(60), 'b.md': 'x'.repeat(50), 'c.md': 'x'.repeat(40), 'd.md': 'x' })
     expect(await look({ maxTotalBytes: 100 })).toEqual({
       read: ['a.md', 'c.md'],
@@ -55,19 +55,19 @@ describe('limits', () => {
     })
   })
 
-  test('name max_file_bytes for a file above both', async () => {
+  test('max_file_bytes is named for a file above both limits', async () => {
     write({ 'a.md': 'x'.repeat(60), 'b.md': 'x'.repeat(50) })
     const { warnings } = await look({ maxFileBytes: 20, maxTotalBytes: 10 })
     expect(warnings.map((warning) => warning.split(':')[0])).toEqual(['a.md max_file_bytes', 'b.md max_file_bytes'])
   })
 
-  test('do not read files that are beyond them', async () => {
+  test('files beyond a limit are not read', async () => {
     write({ 'a.md': 'x'.repeat(60), 'b.md': 'x'.repeat(50), 'c.md': 'x'.repeat(500) })
     const { filesRead } = await chunkFolder(root, { maxFileBytes: 100, maxTotalBytes: 80, concurrency: 1 })
     expect(filesRead).toBe(1)
   })
 
-  test('cut a file off after max_chunks_per_file', async () => {
+  test('a file is truncated after max_chunks_per_file', async () => {
     write({ 'a.md': '# A\n\na\n\n# B\n\nb\n\n# C\n\nc\n', 'b.md': '# A\n\na\n' })
     const { files } = await chunkFolder(root, { maxChunksPerFile: 2 })
     expect(files.map(({ chunks, warnings }) => [chunks.length, warnings.map(({ code }) => code)])).toEqual([
@@ -76,7 +76,7 @@ describe('limits', () => {
     ])
   })
 
-  test('leave out a file beyond max_total_chunks, but not a later one that still fits', async () => {
+  test('a file beyond max_total_chunks is left out, but a later one that fits is not', async () => {
     write({ 'a.md': '# A\n# B\n', 'b.md': '# A\n# B\n', 'c.md': '# A\n', 'd.md': '# A\n' })
     expect(await look({ maxTotalChunks: 3 })).toEqual({
       read: ['a.md', 'c.md'],
@@ -87,13 +87,13 @@ describe('limits', () => {
     })
   })
 
-  test('an empty file is a file without chunks, and no warning', async () => {
+  test('an empty file has no chunks and no warning', async () => {
     write({ 'a.md': '', 'b.md': 'b' })
     expect(await look()).toEqual({ read: ['a.md', 'b.md'], warnings: [] })
   })
 })
 
-describe('options', () => {
+describe('folder options', () => {
   test.each([
     [{ concurrency: 0 }, 'Expected `concurrency` to be a whole number from 1 up, got `0` (number)'],
     [{ concurrency: 1.5 }, 'Expected `concurrency` to be a whole number from 1 up, got `1.5` (number)'],
@@ -101,17 +101,17 @@ describe('options', () => {
     [{ maxTotalBytes: -1 }, 'Expected `maxTotalBytes` to be a whole number from 1 up, got `-1` (number)'],
     [{ maxChunksPerFile: 0 }, 'Expected `maxChunksPerFile` to be a whole number from 1 up, got `0` (number)'],
     [{ maxChars: 0 }, 'Expected `maxChars` to be a whole number from 1 up, got `0` (number)'],
-    // What a caller without types may give.
+    // Values from callers without types.
     [
       { concurrency: '8' as unknown as number },
       'Expected `concurrency` to be a whole number from 1 up, got `8` (string)',
     ],
-  ])('%o are refused at the door', async (options, message) => {
+  ])('refuses %o before reading', async (options, message) => {
     await expect(chunkFolder(root, options)).rejects.toThrow(new TypeError(message))
   })
 })
 
-test.each([1, 3, 16])('reads the same with %i files ahead', async (concurrency) => {
+test.each([1, 3, 16])('reading %i files ahead gives the same result', async (concurrency) => {
   const names = Array.from({ length: 60 }, (_, i) => `${i % 7}/${i}.md`)
   write(Object.fromEntries(names.map((name, i) => [name, `# ${name}\n\n${'word '.repeat((i * 37) % 200)}\n`])))
   const limits = { maxFileBytes: 900, maxTotalBytes: 15_000 }
@@ -123,7 +123,7 @@ test.each([1, 3, 16])('reads the same with %i files ahead', async (concurrency) 
   expect(many.files).toEqual(one.files)
 })
 
-test('tells how far it has come after every file', async () => {
+test('reports progress after every file', async () => {
   write({ 'a.md': 'a', 'b.md': '# A\n\na\n\n# B\n\nb\n', 'c.bin': '' })
   const seen: unknown[] = []
   await chunkFolder(root, { onProgress: (progress) => seen.push(progress) })
@@ -133,7 +133,7 @@ test('tells how far it has come after every file', async () => {
   ])
 })
 
-test('says on which line a credential stands, and never what it is', async () => {
+test('reports the line of a credential, but never its text', async () => {
   const key = `AKIA${'Q7RT2MXZ5WBN3KVP'}`
   const password = 'correct-horse-battery'
   write({ 'a.env': `# settings\nAWS=${key}\npassword = "${password}"\n`, 'b.md': 'nothing to hide' })
@@ -144,7 +144,7 @@ test('says on which line a credential stands, and never what it is', async () =>
   ])
 })
 
-test('stops when it is told to, with the reason it is given', async () => {
+test('an abort stops the run with its reason', async () => {
   write(Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`${i}.md`, 'a'])))
   const controller = new AbortController()
   const reason = new PharosError('INTERRUPTED')
@@ -160,7 +160,7 @@ test('stops when it is told to, with the reason it is given', async () => {
   expect(seen).toHaveLength(3)
 })
 
-test('takes the last state seen of a file that changes all the time, with a warning', async () => {
+test('uses the last state of a constantly changing file, with a warning', async () => {
   write({ 'a.md': 'steady', 'b.log': 'x'.repeat(4_000_000) })
   const place = JSON.stringify(join(root, 'b.log'))
   const program = `const file = fs.openSync(${place}, 'r+'); for (;;) fs.writeSync(file, 'y', Math.random() * 4e6 | 0)`
@@ -168,7 +168,7 @@ test('takes the last state seen of a file that changes all the time, with a warn
   try {
     const warnings: string[] = []
     const giveUp = Date.now() + 30_000
-    // The writer takes a moment to start.
+    // The writer process needs a moment to start.
     while (warnings.length === 0 && Date.now() < giveUp) warnings.push(...(await look()).warnings)
     expect(warnings).toEqual(['b.log changed: changed while it was read; this is its last state seen'])
   } finally {

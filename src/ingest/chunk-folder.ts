@@ -13,27 +13,27 @@ import { type FileStamp, readStable, sameStamp } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
 import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
-/** How a folder is read and cut. */
+/** How a folder is read and chunked. */
 export interface FolderOptions extends Omit<CutOptions, 'sha256'> {
-  /** Where to remember what was read, so that unchanged files are left alone next time. Without it all are read. */
+  /** Folder of the cache that skips unchanged files next time. Without it all files are read. */
   readonly cacheFolder?: string | undefined
   /**
-   * Names the program that cuts, for nothing that another one cut may be taken over. A program without a name, such as
-   * one that runs from its sources, remembers nothing. @default the digest that the build left
+   * Identifies the program, because chunks of another build must not be reused. Without it, such as when running from sources, nothing is
+   * cached. @default the digest that the build left
    */
   readonly build?: string | undefined
-  /** Absolute paths that are passed over: where the output goes. */
+  /** Absolute paths that are skipped, such as the output. */
   readonly exclude?: readonly string[]
-  /** Files read ahead at once; the result does not depend on it. @default 8 */
+  /** Number of files read ahead; the result does not depend on it. @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
-  /** The time in milliseconds; a file changed less than two seconds before is not remembered. @default Date.now */
+  /** Current time in milliseconds; a file changed less than two seconds earlier is not cached. @default Date.now */
   readonly now?: () => number
-  /** Told after every file. */
+  /** Called after every file. */
   readonly onProgress?: (progress: FolderProgress) => void
 }
 
-/** How far the reading of a folder has come. */
+/** Progress of reading a folder. */
 export interface FolderProgress {
   readonly done: number
   readonly total: number
@@ -41,28 +41,28 @@ export interface FolderProgress {
   readonly path: string
 }
 
-/** What a folder gave. */
+/** Result of reading a folder. */
 export interface ChunkedFolder {
   readonly files: readonly ChunkedFile[]
-  /** What was passed over, in order of path. */
+  /** Skipped paths, in order. */
   readonly skipped: readonly { readonly path: string; readonly reason: SkipReason }[]
-  /** Files whose bytes were read. */
+  /** Number of files whose bytes were read. */
   readonly filesRead: number
-  /** Files that were cut. */
+  /** Number of files that were chunked. */
   readonly filesCut: number
-  /** Files that were not cut because they are as they were last time. */
+  /** Number of unchanged files that were taken from the cache. */
   readonly filesUnchanged: number
 }
 
 const DEFAULT_CONCURRENCY = 8
 
-/** What is larger is cut anew each time: its line in the cache could be longer than text can be. */
+/** Larger files are not cached, because their line could exceed the maximum string length. */
 const MAX_CACHED_BYTES = 2 ** 26
 
-/** The coarsest clock of a file system in use ticks every two seconds. */
+/** Coarsest resolution of file times in current file systems. */
 const SETTLE_MS = 2000
 
-/** Reads a folder and cuts its files. Files that did not change since last time are neither read nor cut. */
+/** Reads a folder and chunks its files. Files that are unchanged since the last run are neither read nor chunked. */
 export async function chunkFolder(folder: string, options: FolderOptions = {}): Promise<ChunkedFolder> {
   checkOptions(options)
   const root = await resolveRoot(folder)
@@ -103,7 +103,7 @@ const NUMBERS = [
   'maxChars',
 ] as const
 
-/** How sizes of chunks go together is checked where files are cut. */
+/** The chunk sizes are validated where files are chunked. */
 function checkOptions(options: FolderOptions): void {
   for (const name of NUMBERS) {
     const value = options[name]
@@ -134,18 +134,18 @@ async function resolveRoot(folder: string): Promise<string> {
   }
 }
 
-/** The real path of something, also of what is yet to be made in a folder that is there. */
+/** The real path of a file or folder, even if it does not exist yet in an existing folder. */
 async function resolveReal(path: string): Promise<string> {
   try {
     return join(await realpath(dirname(path)), basename(path))
   } catch (error) {
-    // In a folder that is not there nothing can be met on the way.
+    // A missing folder cannot be part of the walk.
     if (isSystemError(error)) return path
     throw error
   }
 }
 
-/** What was found at a path, and what it can be recognised by next time. */
+/** A file at a path, and the stamp that identifies it next time. */
 interface FoundFile {
   readonly found: Found
   readonly stamp?: FileStamp
@@ -185,7 +185,7 @@ class FolderReader {
     if (file !== undefined) await writeFolderCache(file, this.#cacheKey, this.#next)
   }
 
-  /** The files in the order of their paths; some are read ahead. */
+  /** Yields the files in path order, and reads some ahead. */
   async *readAll(paths: readonly string[]): AsyncGenerator<ChunkedFile, void, void> {
     const { concurrency: ahead = DEFAULT_CONCURRENCY, signal } = this.#options
     for await (const [path, { found, stamp }] of readAhead(paths, (one) => this.#find(one), { ahead, signal })) {
@@ -221,7 +221,7 @@ class FolderReader {
     }
   }
 
-  /** A file written in the last moments could change again within the clock's step and look the same. */
+  /** A file written just now could change again within the clock's resolution and look unchanged. */
   #isToKeep({ type }: Found, { mtimeMs, ctimeMs, size }: FileStamp): boolean {
     const isSettled = Math.max(mtimeMs, ctimeMs) < this.#openedAt - SETTLE_MS
     return type === 'known' || (isSettled && size <= MAX_CACHED_BYTES)
@@ -233,7 +233,7 @@ class FolderReader {
     return join(cacheFolder, `${nodeSha256(this.#root).slice(0, 24)}.jsonl`)
   }
 
-  /** Everything besides the bytes that decides about chunks: the program and its options. */
+  /** Everything besides the bytes that determines chunks: the program and its options. */
   get #cacheKey(): string {
     const { targetChars, maxChars, maxChunksPerFile, grammars } = this.#options
     return JSON.stringify([this.#build, targetChars, maxChars, maxChunksPerFile, grammars !== undefined])

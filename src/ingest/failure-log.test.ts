@@ -14,7 +14,7 @@ const LINE: FailureLine = {
   retry_count: 0,
 }
 
-test('failures are lines of a file that is made when it is needed, and put aside when it is full', () => {
+test('the log file is created on first use, and rotated when it is full', () => {
   const folder = fs.mkdtempSync(join(tmpdir(), 'pharos-failures-'))
   try {
     const file = join(folder, 'deep/failed.jsonl')

@@ -1,19 +1,19 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** A file that could not be read, or that can be read again, as a line of the log has it. */
+/** A line of the log: a file that could not be read, or that is readable again. */
 export interface FailureLine {
   readonly file_path: string
   readonly file_name: string
   readonly timestamp: string
-  /** What it was read for: `startup`, `catch-up`, `created`, `modified`, `retry`; `resolved` and `deleted` end what was said before. */
+  /** Why it was read: `startup`, `catch-up`, `created`, `modified`, `retry`; `resolved` and `deleted` end an earlier failure. */
   readonly event_type: string
   readonly error_type: string | null
   readonly error_message: string | null
   readonly retry_count: number
 }
 
-/** A log that has grown so large is put aside, in the place of the one before. */
+/** Size from which the log is rotated, replacing the previous rotated file. */
 const MOST_BYTES = 2 ** 20
 
 /** Appends a line to a log of failures, which never takes more than two files of this many bytes. */

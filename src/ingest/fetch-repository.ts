@@ -7,30 +7,30 @@ import { type GitAccess, portOf, type RepositoryPlace } from '../core/url/reposi
 import type { OpenProxy, ProxyWay } from '../library/download.ts'
 import { GitError, type GitOptions, runGit, streamGit } from './git.ts'
 
-/** What repositories are fetched with. */
+/** Options for fetching repositories. */
 export interface FetchOptions {
   readonly git: GitAccess
-  /** Larger files are not fetched, where the server can leave them out. */
+  /** Larger files are not fetched, if the server supports that filter. */
   readonly maxFileBytes: number
-  /** Most bytes that are fetched. */
+  /** Limit of fetched bytes. */
   readonly maxFetchBytes: number
-  /** The addresses that a host may be reached by, the best first; rejects where it may not be. */
+  /** Resolves a host to its allowed addresses, best first; rejects when it is not allowed. */
   readonly resolveHost: (host: string, port: number) => Promise<readonly string[]>
-  /** Opens the proxy that a host of the web is reached through. */
+  /** Opens the proxy through which git reaches an HTTP host. */
   readonly openProxy: (way: ProxyWay) => Promise<OpenProxy>
   readonly signal?: AbortSignal | undefined
 }
 
-/** A repository at a commit, on this machine. */
+/** A commit of a local repository. */
 export interface OpenCommit {
   readonly git: GitOptions
   readonly commit: string
-  /** Whether files may be missing from it because they are too large. */
+  /** Whether large files may be missing from it. */
   readonly isPartial: boolean
   close(): Promise<void>
 }
 
-/** Fetches one commit, without those before it, into a folder of its own, which is gone when it is closed. */
+/** Fetches one commit without its history into its own folder, which is deleted on close. */
 export async function fetchCommit(
   place: RepositoryPlace,
   ref: string | null,
@@ -41,7 +41,7 @@ export async function fetchCommit(
   const kept = setInterval(() => void touch(folder), MAX_AGE / 24).unref()
   const close = async () => {
     clearInterval(kept)
-    // Programs that were stopped may still write for a moment.
+    // Stopped programs may still write for a moment.
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
   try {
@@ -51,7 +51,7 @@ export async function fetchCommit(
     try {
       const fetch = () => withinBounds(folder, options, (signal) => fetchRef({ ...remote, signal }, ref, here, options))
       const commit = await fetch().catch(async (error: unknown) => {
-        // Only the server knows which hashes it has.
+        // Only the server knows which hash algorithm it uses.
         if (!(error instanceof GitError && error.message.includes('server sha256'))) throw error
         await createRepository(here, 'sha256')
         return fetch()
@@ -66,53 +66,53 @@ export async function fetchCommit(
   }
 }
 
-/** Makes a folder a repository without anything in it. */
+/** Creates an empty repository in a folder. */
 async function createRepository(here: GitOptions, hashes: 'sha1' | 'sha256'): Promise<void> {
   for (const name of await readdir(here.folder)) await rm(join(here.folder, name), { recursive: true })
   await runGit(['init', '--quiet', '--bare', '--template=', `--object-format=${hashes}`, '.'], here)
 }
 
-/** How git is run on a repository, within bounds. */
+/** Git options for a repository, with memory limits. */
 export function gitIn(
   folder: string,
   { git: { environment }, maxFileBytes, signal }: Pick<FetchOptions, 'git' | 'maxFileBytes' | 'signal'>,
 ): GitOptions {
-  // A file, what it was packed as and what it is made from.
+  // Enough memory for a file, its packed form and its delta base.
   return { folder, environment, signal, maxAllocBytes: 4 * maxFileBytes }
 }
 
-/** So old is nothing that is still in use, in milliseconds: whoever uses a folder says so every hour. */
+/** Age from which a folder is abandoned, in milliseconds, because processes touch theirs every hour. */
 const MAX_AGE = 24 * 3_600_000
 
 async function touch(folder: string): Promise<void> {
   const now = new Date()
-  // Gone is gone.
+  // The folder may already be deleted.
   await utimes(folder, now, now).catch(() => undefined)
 }
 
-/** Clears away what programs left that were killed. Their numbers say nothing: another program, or machine, may have the same. */
+/** Deletes folders that killed programs left. Process ids do not help, because another program or machine may use the same id. */
 async function clearLeft(): Promise<void> {
   const left = (await readdir(tmpdir())).filter((name) => /^pharos-git-\d+-/.test(name))
   for (const name of left) {
     const folder = join(tmpdir(), name)
     const facts = await stat(folder).catch(() => undefined)
     if (facts !== undefined && Date.now() - facts.mtimeMs > MAX_AGE) {
-      // What is not this user's stays.
+      // Folders of other users stay.
       await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     }
   }
 }
 
-/** A repository elsewhere, and how git gets there. */
+/** A remote repository, and how git reaches it. */
 interface Remote {
   readonly url: string
   readonly git: GitOptions
-  /** What of the web is reached through. */
+  /** The proxy for HTTP. */
   readonly proxy?: OpenProxy
 }
 
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
-/** A hash that only its own repository can complete. */
+/** An abbreviated hash, which only the full repository can resolve. */
 const SHORT_HASH = /^[0-9a-f]{7,39}$/
 
 async function fetchRef(
@@ -122,7 +122,7 @@ async function fetchRef(
   { maxFileBytes }: FetchOptions,
 ): Promise<string> {
   const fetchAll = (depth: number, ...refs: readonly string[]) => {
-    // What is too large is left out where the server knows how to, and is passed over later in any case.
+    // Large files are filtered out if the server supports it, and are skipped later in any case.
     const few = [`--depth=${depth}`, `--filter=blob:limit=${maxFileBytes + 1}`]
     return runGit(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...few, '--', url, ...refs], {
       ...git,
@@ -138,7 +138,7 @@ async function fetchRef(
     if (ref !== null && isNoRef(error)) throw await refuseRef(error, ref, url, { ...git, signal })
     if (ref === null || !HASH.test(ref) || !isUnadvertised) throw explain(error, url, proxy)
   }
-  // A server that gives no commit by its hash may give a branch or tag that has it.
+  // A server that does not serve commits by hash may serve a branch or tag that contains the commit.
   for (const depth of [1, MAX_HISTORY]) {
     await fetchAll(depth, '+refs/heads/*:refs/pharos/heads/*', '+refs/tags/*:refs/pharos/tags/*')
     const found = await findCommit(here, ref).catch(() => undefined)
@@ -150,10 +150,10 @@ async function fetchRef(
 }
 
 const READ = 'refs/pharos/read'
-/** Commits of each branch and tag that are looked through for one. */
+/** Number of commits of each branch and tag that are searched. */
 const MAX_HISTORY = 500
 
-/** The commit that a branch, tag or hash stands for. */
+/** The commit of a branch, tag or hash. */
 export async function findCommit(git: GitOptions, ref: string): Promise<string> {
   try {
     return (await runGit(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`], git)).trim()
@@ -169,21 +169,21 @@ function isNoRef({ message }: GitError): boolean {
   return /couldn't find remote ref/i.test(message)
 }
 
-/** What is said of a branch or tag that a server does not have. */
+/** The error for a branch or tag that the server does not have. */
 async function refuseRef(cause: GitError, ref: string, url: string, git: GitOptions): Promise<GitError> {
   const hint = SHORT_HASH.test(ref) ? '; a commit is named by its whole hash' : ''
   const names = await listNames(['ls-remote', '--heads', '--tags', '--refs', '--', url], git)
   return new GitError(`there is no branch or tag ${ref}${hint}${names}`, { cause, advice: OTHER_REF })
 }
 
-/** What to do about a branch, tag or commit that is not there. */
+/** Advice for a missing branch, tag or commit. */
 export const OTHER_REF = 'name a branch, tag or commit that it has'
-/** So many names of branches and tags are told. */
+/** Number of branch and tag names in a message. */
 const MAX_NAMES = 10
-/** So much of a list of them is read. */
+/** Bytes of a listing that are read. */
 const MAX_LISTED = 2 ** 16
 
-/** The branches and tags that there are, as far as git lists them, in words that follow what is missing. */
+/** The existing branches and tags, as text that follows an error message. */
 export async function listNames(list: readonly string[], git: GitOptions): Promise<string> {
   let said = ''
   try {
@@ -192,7 +192,7 @@ export async function listNames(list: readonly string[], git: GitOptions): Promi
       if (said.length > MAX_LISTED) break
     }
   } catch (error) {
-    // That they cannot be listed is no news beside what is missing.
+    // A failed listing is not worth reporting besides the missing branch.
     if (!(error instanceof GitError)) throw error
   }
   const names = Array.from(said.matchAll(/refs\/(?:heads|tags)\/(\S{1,100})\n/g), ([, name]) => name)
@@ -200,10 +200,10 @@ export async function listNames(list: readonly string[], git: GitOptions): Promi
   return names.length === 0 ? '' : `; it has ${names.slice(0, MAX_NAMES).join(', ')}${more}`
 }
 
-/** What git says, and what can be done about it. */
+/** Turns an error of git into one with advice. */
 function explain(error: GitError, url: string, proxy: OpenProxy | undefined): GitError {
   if (typeof proxy?.failure === 'string') return new GitError(proxy.failure, { cause: error })
-  // An address may hold any word.
+  // A quoted address may contain any word.
   const message = error.message.replace(/'[^']*'/g, '')
   const { host } = new URL(url)
   if (isNoRef(error)) return new GitError(NO_COMMIT, { cause: error })
@@ -217,7 +217,7 @@ function explain(error: GitError, url: string, proxy: OpenProxy | undefined): Gi
   return error
 }
 
-/** Finds out how git is to reach a repository: by which address, and with which token. */
+/** Decides how git reaches a repository: URL, token and proxy. */
 async function reach(
   { remote: url, protocol }: RepositoryPlace,
   here: GitOptions,
@@ -229,9 +229,9 @@ async function reach(
   const addresses = await resolveHost(name, port)
   const [address = name] = addresses
   if (protocol === 'ssh') return { url, git: { ...here, protocol, ssh: sshCommand(name, port, address) } }
-  // Git finds the host itself: only its address leads where it was looked up.
+  // Git resolves the host itself, so the URL must have the checked address.
   if (protocol === 'git') return { url: `git://${bracket(address)}:${port}${pathname}`, git: { ...here, protocol } }
-  // What listens at another port of a host is another server, maybe somebody else's.
+  // Another port of a host is another server, so a token is matched with its port.
   const token = tokenFor(host) ?? tokenFor(`${hostname}:${port}`)
   if (token !== undefined && protocol === 'http' && !addresses.every(isLoopback)) {
     throw new PharosError('USAGE', { problem: `the token for ${host} is sent with https only` })
@@ -245,17 +245,17 @@ async function reach(
   return { url, git: { ...here, protocol, settings, secrets: token === undefined ? [] : [token, basic] }, proxy }
 }
 
-/** What a server says besides what is fetched: the names of all its branches and tags, several times. */
+/** Allowance for protocol overhead: the server lists all its branches and tags, several times. */
 const TALK_BYTES = 2 ** 26
 
-/** SSH that asks nobody, and goes where the name was looked up; keys are those of the name. */
+/** An SSH command that never prompts and connects to the checked address; host keys are those of the name. */
 function sshCommand(host: string, port: number, address: string): string {
   const alias = port === 22 ? host : `[${host}]:${port}`
   const settings = ['BatchMode=yes', 'PermitLocalCommand=no', `HostName=${address}`, `HostKeyAlias=${alias}`]
   return ['ssh', ...settings.map((one) => `-o '${one}'`)].join(' ')
 }
 
-/** An address as it stands in a URL. */
+/** An address in URL syntax. */
 function bracket(address: string): string {
   return isIP(address) === 6 ? `[${address}]` : address
 }
@@ -264,11 +264,11 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
 }
 
-/** Time for all that is fetched, and for a list of it, in milliseconds. */
+/** Timeouts of a fetch and of a listing, in milliseconds. */
 const MAX_TIME = 15 * 60_000
 const LOOK_EVERY = 200
 
-/** Ends work that takes too long. */
+/** Aborts work that takes too long. */
 export async function withinTime<T>(
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
@@ -283,7 +283,7 @@ export async function withinTime<T>(
   }
 }
 
-/** Ends what is fetched when it becomes too much, or takes too long. */
+/** Aborts a fetch that exceeds its size limit or timeout. */
 async function withinBounds<T>(
   folder: string,
   { maxFetchBytes, signal }: FetchOptions,
@@ -307,7 +307,7 @@ async function withinBounds<T>(
   throw new GitError(`it has more than ${maxFetchBytes} bytes (maxArchiveBytes)`, { advice })
 }
 
-/** Bytes of what was fetched so far. */
+/** Bytes fetched so far. */
 async function measure(folder: string): Promise<number> {
   const packs = join(folder, 'objects', 'pack')
   const names = await readdir(packs).catch(() => [])

@@ -19,7 +19,7 @@ afterEach(() => {
   fs.rmSync(temp, { recursive: true })
 })
 
-/** Writes files as if that had been a while ago, as far as a program may say so; only the change time is now. */
+/** Writes files with old times, as far as a program can set them; only the change time is current. */
 function write(files: Readonly<Record<string, string>>, seconds = 1_000_000_000): void {
   for (const [path, content] of Object.entries(files)) {
     fs.mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -28,7 +28,7 @@ function write(files: Readonly<Record<string, string>>, seconds = 1_000_000_000)
   }
 }
 
-/** A clock that runs ahead: files lie still for long enough that their times are trusted. */
+/** A clock that runs ahead, so that the times of files are old enough to be trusted. */
 const later = () => Date.now() + 10_000
 
 async function run(options: FolderOptions = {}) {
@@ -46,39 +46,39 @@ function cacheFile(): string {
 
 const ALL = ['a.md', 'b.md', 'sub/c.md']
 
-describe('after a first run', () => {
+describe('a second run', () => {
   beforeEach(async () => {
     expect(await run()).toEqual({ read: 3, cut: 3, files: ALL })
   })
 
-  test('nothing is read or cut when nothing changed', async () => {
+  test('reads and chunks nothing when nothing changed', async () => {
     expect(await run()).toEqual({ read: 0, cut: 0, files: ALL })
     expect(await run({ concurrency: 1 })).toEqual({ read: 0, cut: 0, files: ALL })
   })
 
-  test('a file that was only touched is read and not cut', async () => {
+  test('a touched file is read but not chunked', async () => {
     write({ 'a.md': '# A\n\nOne.\n' }, 1_100_000_000)
     expect(await run()).toEqual({ read: 1, cut: 0, files: ALL })
   })
 
-  test('a changed file is read and cut, also when size and modification time are as they were', async () => {
+  test('a changed file is read and chunked, even if size and modification time are the same', async () => {
     write({ 'a.md': '# A\n\nSix.\n' })
     expect(await run()).toEqual({ read: 1, cut: 1, files: ALL })
   })
 
-  test('a removed file leaves, a new one joins, a renamed one does both', async () => {
+  test('a removed file disappears, a new one is added, and a renamed one does both', async () => {
     fs.rmSync(join(root, 'a.md'))
     write({ 'new.md': 'new' })
     fs.renameSync(join(root, 'b.md'), join(root, 'renamed.md'))
     expect(await run()).toEqual({ read: 2, cut: 2, files: ['new.md', 'renamed.md', 'sub/c.md'] })
   })
 
-  test('other sizes of chunks cut everything anew', async () => {
+  test('other chunk sizes chunk everything again', async () => {
     expect(await run({ maxChars: 100, targetChars: 50 })).toEqual({ read: 3, cut: 3, files: ALL })
     expect(await run({ maxChunksPerFile: 1 })).toEqual({ read: 3, cut: 3, files: ALL })
   })
 
-  test('lower limits hold for what is remembered', async () => {
+  test('lower limits apply to cached files', async () => {
     const { files } = await chunkFolder(root, { cacheFolder, build: 'this', maxFileBytes: 11 })
     expect(files.map(({ file, warnings }) => [file.path, warnings[0]?.code])).toEqual([
       ['a.md', undefined],
@@ -100,39 +100,39 @@ describe('after a first run', () => {
     ['binary', () => Buffer.from([0, 255, 10, 0, 254]), 3],
     ['JSON of another shape', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('null\n{}\n[1]\n')]), 0],
     ['changed in one letter of a text', (bytes: Buffer) => Buffer.from(bytes.toString().replace('Two.', 'Too.')), 1],
-  ])('a cache that is %s is not trusted', async (_, damage, readAgain) => {
+  ])('a cache that is %s is ignored', async (_, damage, readAgain) => {
     const file = cacheFile()
     fs.writeFileSync(file, damage(fs.readFileSync(file)))
     expect(await run()).toEqual({ read: readAgain, cut: readAgain, files: ALL })
     expect(await run()).toEqual({ read: 0, cut: 0, files: ALL })
   })
 
-  test('another build of the program cuts everything anew', async () => {
+  test('another build chunks everything again', async () => {
     expect(await run({ build: 'other' })).toEqual({ read: 3, cut: 3, files: ALL })
   })
 
-  test('the cache is for its owner only', () => {
+  test('only the owner can read the cache', () => {
     expect(fs.statSync(cacheFolder).mode & 0o777).toBe(0o700)
     expect(fs.statSync(cacheFile()).mode & 0o777).toBe(0o600)
   })
 
-  test('a file that became a link is not taken from memory', async () => {
+  test('a file that became a link is not taken from the cache', async () => {
     fs.renameSync(join(root, 'a.md'), join(temp, 'a.md'))
     fs.symlinkSync('../a.md', join(root, 'a.md'))
     expect(await run()).toEqual({ read: 0, cut: 0, files: ['b.md', 'sub/c.md'] })
   })
 })
 
-test('a file written a moment ago is not trusted by its times alone', async () => {
+test('a file written just now is not trusted by its times alone', async () => {
   for (const _ of ['first', 'second']) expect((await run({ now: Date.now })).read).toBe(3)
 })
 
-test('a cache that cannot be written is done without', async () => {
+test('a cache that cannot be written is skipped', async () => {
   fs.writeFileSync(cacheFolder, 'a file where a folder should be')
   expect(await run()).toEqual({ read: 3, cut: 3, files: ALL })
 })
 
-test('runs over one folder at the same time do not disturb each other', async () => {
+test('concurrent runs over one folder do not disturb each other', async () => {
   const runs = await Promise.all(
     Array.from({ length: 8 }, () => chunkFolder(root, { cacheFolder, build: 'this', now: later })),
   )
@@ -141,7 +141,7 @@ test('runs over one folder at the same time do not disturb each other', async ()
   expect(fs.readdirSync(cacheFolder)).toHaveLength(1)
 })
 
-test('a program that runs from its sources remembers nothing, for nobody can tell by what rules it cut', async () => {
+test('a program that runs from its sources caches nothing, because its rules have no version', async () => {
   for (const _ of ['first', 'second']) expect((await run({ build: undefined })).read).toBe(3)
   expect(fs.existsSync(cacheFolder)).toBe(false)
 })

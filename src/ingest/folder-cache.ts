@@ -6,22 +6,19 @@ import type { FileStamp } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
 import { isSystemError } from './walk-folder.ts'
 
-/** What is remembered of a file: enough to leave it unread, and its chunks to leave it uncut. */
+/** A cached file: its stamp, to skip reading, and its chunks, to skip chunking. */
 export interface CachedFile {
   readonly stamp: FileStamp
   readonly chunked: ChunkedFile
 }
 
-/** Raised when the form of this file changes. */
+/** Increases when the format of the cache file changes. */
 const CACHE_VERSION = 3
 
 /** The digest of the sources this program was built from; undefined when it runs from its sources. */
 export const BUILD: string | undefined = readBuild()
 
-/**
- * Reads the cache of a folder. One that is missing or made under another key is empty, and a
- * line that is not as it was written is passed over: a doubtful memory is none.
- */
+/** Reads the cache of a folder. A missing cache, or one with another key, is empty. A damaged line is skipped. */
 export async function readFolderCache(file: string, key: string): Promise<Map<string, CachedFile>> {
   const cached = new Map<string, CachedFile>()
   try {
@@ -34,7 +31,7 @@ export async function readFolderCache(file: string, key: string): Promise<Map<st
     }
     return cached
   } catch (error) {
-    // The cache only saves time: without it every file is read.
+    // The cache is optional: without it every file is read.
     if (isSystemError(error)) return new Map()
     throw error
   }
@@ -42,7 +39,7 @@ export async function readFolderCache(file: string, key: string): Promise<Map<st
 
 let written = 0
 
-/** Replaces the cache of a folder in one step. A cache that cannot be written is done without. */
+/** Replaces the cache of a folder atomically. A failure to write is ignored. */
 export async function writeFolderCache(file: string, key: string, entries: Iterable<CachedFile>): Promise<void> {
   const temporary = `${file}.${process.pid}-${written++}`
   try {
@@ -77,7 +74,7 @@ function header(key: string): string {
 
 const DIGEST_LENGTH = 16
 
-/** An entry and, before it, a digest by which a damaged line is told from a good one. */
+/** Writes an entry after its digest, which reveals a damaged line. */
 function writeLine(entry: CachedFile): string {
   const json = JSON.stringify(entry)
   return `${digestOf(json)} ${json}\n`
@@ -85,7 +82,7 @@ function writeLine(entry: CachedFile): string {
 
 function parseLine(line: string): CachedFile | undefined {
   const json = line.slice(DIGEST_LENGTH + 1)
-  // The digest says that `writeLine` wrote this very text.
+  // The digest proves that `writeLine` wrote this text.
   return line.slice(0, DIGEST_LENGTH) === digestOf(json) ? (JSON.parse(json) as CachedFile) : undefined
 }
 
@@ -93,10 +90,13 @@ function digestOf(json: string): string {
   return nodeSha256(json).slice(0, DIGEST_LENGTH)
 }
 
-/** Lines as they end in `\n` only; `node:readline` would also end them at U+2028, which JSON leaves as it is. */
+/**
+ * Splits lines at `
+ * ` only; `node:readline` would also split at U+2028, which JSON does not escape.
+ */
 async function* readLines(file: string): AsyncGenerator<string, void, void> {
   let pieces: Buffer[] = []
-  // Without an encoding the stream gives buffers.
+  // Without an encoding the stream yields buffers.
   for await (const block of createReadStream(file, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
     let start = 0
     for (let end = block.indexOf(10); end >= 0; end = block.indexOf(10, start)) {
@@ -112,7 +112,7 @@ function readBuild(): string | undefined {
   try {
     return readFileSync(new URL('../.built', import.meta.url), 'utf8').trim() || undefined
   } catch (error) {
-    // Run from its sources, the program has no build.
+    // A program that runs from its sources has no build.
     if (isSystemError(error)) return undefined
     throw error
   }

@@ -2,31 +2,31 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
 
-/** What git is run with. */
+/** Options for running git. */
 export interface GitOptions {
-  /** The repository: a folder of this machine. */
+  /** The local folder of the repository. */
   readonly folder: string
-  /** What of the user's environment reaches git: where programs and keys are, nothing else. */
+  /** The environment for git: only the paths of programs and keys. */
   readonly environment: Readonly<Record<string, string>>
-  /** The only way that git may connect by. @default none: what is not there is not looked for elsewhere */
+  /** The only protocol that git may use. @default none, so missing objects are never fetched */
   readonly protocol?: string
-  /** Settings of this run alone. They reach git by its environment: arguments are seen by every user of the machine. */
+  /** Settings of this run. They are passed in the environment, because every user of the machine can see arguments. */
   readonly settings?: Readonly<Record<string, string>>
-  /** How SSH is run, where that is what git connects by. */
+  /** The SSH command, if git connects by SSH. */
   readonly ssh?: string | undefined
-  /** Most bytes that git takes of the memory at once: a few packed ones may stand for very many. @default 128 MB */
+  /** Limit of a single memory allocation of git, because a few packed bytes can expand to very many. @default 128 MB */
   readonly maxAllocBytes?: number
-  /** What is never repeated, whoever says it. */
+  /** Secrets that are removed from messages. */
   readonly secrets?: readonly string[]
   readonly signal?: AbortSignal | undefined
 }
 
-/** Git could not do what it was asked; what it said is for people, and holds nothing private. */
+/** Git failed. The message is meant for users and has no secrets. */
 export class GitError extends Error {
   override readonly name = 'GitError'
-  /** Whether somebody or something ended git, which says nothing about what was read. */
+  /** Whether git was killed, which says nothing about the repository. */
   readonly isKilled: boolean
-  /** What to do about it. */
+  /** Advice for the user. */
   readonly advice: string
 
   constructor(message: string, { isKilled = false, advice = SEE_TO_IT, ...options }: GitErrorOptions = {}) {
@@ -44,18 +44,18 @@ interface GitErrorOptions extends ErrorOptions {
 const SEE_TO_IT = 'see to it, or name another repository'
 
 /**
- * What a repository may not do to whoever reads it: no hooks, no programs for file systems or passwords, no maintenance that is left
- * running. Filters and drivers are for working folders, which are never made.
+ * Settings that keep a repository from running code: no hooks, no file system or password programs, no background maintenance. Filters and
+ * drivers need a working tree, which is never created.
  */
 const SAFE: Readonly<Record<string, string>> = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
   'core.askPass': '',
-  // What is larger is never held in memory as a whole.
+  // Larger files are never loaded into memory as a whole.
   'core.bigFileThreshold': '16m',
   'credential.helper': '',
   'fetch.recurseSubmodules': 'false',
-  // Always one file, which can be measured while it grows.
+  // Always one pack file, whose growth can be measured.
   'fetch.unpackLimit': '1',
   'fetch.writeCommitGraph': 'false',
   'gc.auto': '0',
@@ -63,14 +63,14 @@ const SAFE: Readonly<Record<string, string>> = {
   'http.followRedirects': 'false',
   'http.lowSpeedLimit': '1000',
   'http.lowSpeedTime': '60',
-  // The owner of the library named it: whose it is does not matter.
+  // The library's owner chose the repository, so its file owner does not matter.
   'safe.directory': '*',
   'transfer.fsckObjects': 'true',
 }
 
-/** Where a program finds nothing of the user's: without a home, it would ask the system for one. */
+/** A home without user files; without the variable, programs would look the home folder up. */
 const NO_HOME = '/dev/null'
-/** Enough for the files that are read, and for the lists that git makes of what it fetches. */
+/** Minimum allocation limit: enough for the files that are read, and for git's own lists. */
 const LEAST_ALLOC_BYTES = 2 ** 27
 
 function environmentOf(options: GitOptions): Record<string, string> {
@@ -82,16 +82,16 @@ function environmentOf(options: GitOptions): Record<string, string> {
   ])
   return {
     ...environment,
-    // Only SSH needs what is there. Whoever asks for a password over HTTP would be given one out of `.netrc`.
+    // Only SSH needs the home folder. Over HTTP a server that asks for a password would get one from `.netrc`.
     ...(protocol === 'ssh' ? {} : { HOME: NO_HOME }),
     ...Object.fromEntries(given),
     GIT_ALLOC_LIMIT: String(Math.max(maxAllocBytes, LEAST_ALLOC_BYTES)),
     GIT_CONFIG_COUNT: String(all.length),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
-    // Wins over whatever a repository allows itself.
+    // Overrides every protocol setting of the repository.
     GIT_ALLOW_PROTOCOL: protocol ?? 'none',
-    // A folder below a repository is not that repository.
+    // A folder inside a repository does not count as that repository.
     GIT_CEILING_DIRECTORIES: dirname(folder),
     GIT_LITERAL_PATHSPECS: '1',
     GIT_NO_LAZY_FETCH: '1',
@@ -102,12 +102,12 @@ function environmentOf(options: GitOptions): Record<string, string> {
   }
 }
 
-/** What git says of itself is read so far. */
+/** Limit of git's error output that is read. */
 const MAX_SAID = 2 ** 16
 
 /**
- * Runs git and gives what it writes, piece by piece. Whoever stops reading ends it. Rejects with a {@link GitError} when git fails, with
- * the reason of the signal when that is aborted.
+ * Runs git and yields its output in pieces. Git is killed when the caller stops reading. Rejects with a {@link GitError} when git fails,
+ * and with the signal's reason when that is aborted.
  */
 export async function* streamGit(args: readonly string[], options: GitOptions): AsyncGenerator<Uint8Array, void, void> {
   const { signal } = options
@@ -133,7 +133,7 @@ export async function* streamGit(args: readonly string[], options: GitOptions): 
   }
 }
 
-/** Runs git to its end and gives what it wrote, which is little. */
+/** Runs git to its end and returns its output, which must be small. */
 export async function runGit(args: readonly string[], options: GitOptions): Promise<string> {
   const pieces: Uint8Array[] = []
   for await (const piece of streamGit(args, options)) pieces.push(piece)
@@ -141,10 +141,10 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
 }
 
 function start(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
-  // In a group of its own, so that it can be ended with the programs that it starts.
+  // In its own process group, so that it can be killed with its child processes.
   const settings = { cwd: options.folder, env: environmentOf(options), detached: true, windowsHide: true }
   const child = spawn('git', args, settings)
-  // One that has ended listens to nobody.
+  // Writing to a process that has exited fails.
   child.stdin.on('error', () => undefined)
   return child
 }
@@ -156,18 +156,18 @@ function end(child: ChildProcessWithoutNullStreams): void {
   try {
     process.kill(-pid)
   } catch {
-    // It has ended by itself, or the system knows no groups.
+    // It has exited already, or the system has no process groups.
     child.kill()
   }
 }
 
-/** How a program ended that did not end well. */
+/** A failed exit of a program. */
 interface BadEnd {
   readonly cause: Error
   readonly isKilled: boolean
 }
 
-/** How a program ended: null for well. */
+/** How a program exited: null for success. */
 async function endOf(child: ChildProcessWithoutNullStreams): Promise<BadEnd | null> {
   try {
     const [code, stopped] = (await once(child, 'close')) as [number | null, string | null]
@@ -187,7 +187,7 @@ function explainEnd({ cause, isKilled }: BadEnd, said: string, secrets: readonly
   }
   const all = said.trim().split('\n')
   const last = all.findLast((line) => /^(?:fatal|error|remote|ssh):/i.test(line)) ?? all.at(-1) ?? ''
-  // What SSH says stands before it.
+  // The cause reported by SSH precedes git's own message.
   const line = (last.includes('Could not read from remote') ? (all[0] ?? last) : last).replace(
     /^(?:fatal|error):\s*/i,
     '',
@@ -200,9 +200,9 @@ function explainEnd({ cause, isKilled }: BadEnd, said: string, secrets: readonly
   return new GitError(`git says: ${words || 'nothing'}`, { cause, isKilled })
 }
 
-/** Reads the contents of objects, one after the other, by one process that must be closed. */
+/** Reads the contents of objects through one process, which must be closed. */
 export interface ObjectReader {
-  /** @throws {GitError} when there is none that can be read */
+  /** @throws {GitError} when the object cannot be read */
   read(object: string): Promise<Uint8Array>
   close(): Promise<void>
 }
@@ -217,7 +217,7 @@ export function openObjects(options: GitOptions): ObjectReader {
     try {
       return await reading.read(object)
     } catch (error) {
-      // A damaged object ends the process: those after it are read by another.
+      // A damaged object ends the process, so another one reads the next objects.
       await reading.close()
       reading = undefined
       throw error
@@ -233,7 +233,7 @@ export function openObjects(options: GitOptions): ObjectReader {
   }
   return {
     read(object) {
-      // Answers come in the order of questions; whoever asks second waits.
+      // Responses arrive in request order, so requests run one after the other.
       const answer = last.then(() => readTwice(object))
       last = answer.catch(() => undefined)
       return answer
@@ -245,7 +245,7 @@ export function openObjects(options: GitOptions): ObjectReader {
   }
 }
 
-/** A run of `git cat-file --batch`. */
+/** One run of `git cat-file --batch`. */
 class Batch {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #pieces: AsyncIterator<Buffer>

@@ -18,7 +18,7 @@ function importOf(count: number) {
   return parseImport({ source_url: 'https://a.example/', chunks })
 }
 
-test('what is imported is kept for its owner alone, as it is, until it is forgotten', async () => {
+test('an import is stored unchanged, for its owner alone, until it is deleted', async () => {
   const place = join(folder, 'library.db.imports')
   const imports = openKeptImports(place)
   expect([await imports.list(), await imports.read('one')]).toEqual([[], undefined])
@@ -32,7 +32,7 @@ test('what is imported is kept for its owner alone, as it is, until it is forgot
   expect(readdirSync(place)).toEqual([])
 })
 
-test('where it cannot be kept, that is said', async () => {
+test('reports when an import cannot be stored', async () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   await expect(openKeptImports(join(file, 'imports')).keep('one', importOf(1))).rejects.toMatchObject({

@@ -5,11 +5,11 @@ import type { KeptImports } from '../library/kept-imports.ts'
 import type { ChunkImport, GivenChunk } from '../library/parse-import.ts'
 import { isSystemError } from './walk-folder.ts'
 
-/** Chunks that stand in one line of a file: between any two lines others have their turn. */
+/** Number of chunks per line of a file; other work can run between two lines. */
 const CHUNKS = 200
 const ENDING = '.jsonl'
 
-/** Keeps imports as files of a folder that only its owner may read; it is made with the first. */
+/** Stores imports as files in a folder that only its owner may read; it is created with the first import. */
 export function openKeptImports(folder: string): KeptImports {
   const placeOf = (sourceId: string) => join(folder, `${sourceId}${ENDING}`)
   return {
@@ -63,7 +63,7 @@ async function writeImport(path: string, { sourceUrl, chunks }: ChunkImport): Pr
 
 async function readImport(path: string): Promise<ChunkImport> {
   const [first = '', ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\n')
-  // This program wrote it, whole, after it was checked.
+  // This program wrote the whole file after validating it.
   const chunks = lines.flatMap((line) => JSON.parse(line) as GivenChunk[])
   return { sourceUrl: JSON.parse(first) as string, chunks }
 }
@@ -72,7 +72,7 @@ function isMissing(error: unknown): boolean {
   return isSystemError(error) && error.code === 'ENOENT'
 }
 
-/** What is not kept is not written. */
+/** The error when an import cannot be stored. */
 function refuse(folder: string, error: NodeJS.ErrnoException): PharosError {
   const isFull = error.code === 'ENOSPC' || error.code === 'EDQUOT'
   if (isFull) return new PharosError('LIBRARY_FULL', { library: folder, problem: 'the disk is full' })

@@ -1,12 +1,12 @@
 import type { LedgerRow, Refusal } from '../crawl/ledger.ts'
 import type { ArchiveContent, ContentFile } from './archive-content.ts'
 
-/** Reasons that say nothing about a file itself: another run may read it. */
+/** Reasons that say nothing about a file itself, so another run may read it. */
 const FOR_A_WHILE: ReadonlySet<string> = new Set(['page-cap', 'new-in-refresh', 'too-large', 'overflow'])
 
 /**
- * What an archive holds, by what the ledger has of it since that very archive was read: nothing is downloaded, unless a file has to be
- * read after all. Undefined where the ledger does not have all of it.
+ * The content of an archive according to the ledger, if all of it was read from this same archive. Nothing is downloaded unless a file must
+ * be read. Undefined when the ledger is incomplete.
  */
 export function createKnownContent(
   rows: readonly LedgerRow[],
@@ -19,7 +19,7 @@ export function createKnownContent(
   const files = new Map<string, ContentFile>()
   const refused = new Map<string, Refusal>()
   for (const { key, reason, pattern, lastModified } of known) {
-    // Pages of a file that holds several come along with it.
+    // Pages of a file with several pages come with the file.
     if (containers.some((start) => key.startsWith(start))) continue
     if (lastModified === stamp) files.set(key, { size: 0 })
     else if (reason !== null) refused.set(key, { reason, pattern, target: null })
@@ -34,13 +34,13 @@ export function createKnownContent(
       return (await opening).read(path)
     },
     async close() {
-      // What failed to open needs no end.
+      // A failed opening needs no closing.
       await (await opening?.catch(() => undefined))?.close()
     },
   }
 }
 
-/** Whether nothing is open about a file: it was read from this archive, or passed over for what it is. */
+/** Whether a file is complete: read from this archive, or skipped because of what it is. */
 function isSettled({ state, reason, hasPage, lastModified }: LedgerRow, stamp: string): boolean {
   if (hasPage || state === 'indexed' || state === 'unchanged') return lastModified === stamp
   return state === 'skipped' && reason !== null && !FOR_A_WHILE.has(reason)

@@ -41,8 +41,8 @@ const FILES = {
   [`pkg-1.0/${LONG}`]: '# Far\n\nFar below.\n',
 }
 
-describe.each(ENDINGS)('an archive of the programs of the system, %s', (ending) => {
-  test('is a tree of its files, by the rules of folders', async () => {
+describe.each(ENDINGS)('an archive written by system programs, %s', (ending) => {
+  test('lists the files of an archive by the rules of folders', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {
       fs.symlinkSync('/etc/passwd', join(folder, 'pkg-1.0/link.md'))
     })
@@ -69,11 +69,11 @@ describe.each(ENDINGS)('an archive of the programs of the system, %s', (ending) 
       record: { page: { markdown: '# Far\n\nFar below.\n' } },
     })
     expect(await tree.read({ path: 'none.md', part: null }, known)).toEqual({ type: 'missing' })
-    // Nor would anything be if this process were killed now.
+    // A killed process would leave nothing behind either.
     expect(leftBehind()).toEqual([])
   })
 
-  test('is refused whole when it is cut off, and leaves nothing behind', async () => {
+  test('refuses a truncated archive as a whole, and leaves nothing behind', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), { 'a.md': '# A\n'.repeat(5000), 'b.md': 'b' })
     fs.truncateSync(archive, Math.floor(fs.statSync(archive).size * 0.6))
     await expect(openTree(archive)).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe.each(ENDINGS)('an archive of the programs of the system, %s', (ending) 
     expect(leftBehind()).toEqual([])
   })
 
-  test('is not read again while it is the same file', async () => {
+  test('does not read an unchanged archive again', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), { 'a.md': '# A\n\na\n' })
     const later = { now: () => Date.now() + 10_000 }
     const file = { path: 'a.md', part: null }
@@ -92,11 +92,11 @@ describe.each(ENDINGS)('an archive of the programs of the system, %s', (ending) 
     expect(await (await openTree(archive, later)).read(file, known)).toMatchObject({ type: 'unchanged', bytes: 0 })
     packFiles(archive, { 'a.md': '# A\n\nanother\n' })
     expect(await (await openTree(archive, later)).read(file, known)).toMatchObject({ type: 'page' })
-    // What was written a moment ago may be written once more, and look the same.
+    // A file written just now may change again and look the same.
     expect(await (await openTree(archive, { now: () => 0 })).read(file, UNKNOWN)).toMatchObject({ stamp: null })
   })
 
-  test('is refused when it is something else', async () => {
+  test('refuses a file that is not such an archive', async () => {
     const archive = join(place, `tower.${ending}`)
     fs.writeFileSync(archive, 'This is no archive, only some text that is long enough.\n'.repeat(40))
     await expect(openTree(archive)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
@@ -104,7 +104,7 @@ describe.each(ENDINGS)('an archive of the programs of the system, %s', (ending) 
     await expect(openTree(archive)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   })
 
-  test('is read from a folder in it', async () => {
+  test('reads a folder inside an archive', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), {
       'docs/a.md': '# A\n\na\n',
       'b.md': 'b',
@@ -117,13 +117,13 @@ describe.each(ENDINGS)('an archive of the programs of the system, %s', (ending) 
     await expect(openTree(archive, {}, { path: 'none' })).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
   })
 
-  test('of content without end is refused before it is unpacked', async () => {
+  test('refuses an archive bomb before it is unpacked', async () => {
     const archive = packFiles(join(place, `bomb.${ending}`), {
       'a.md': '# A\n',
       'zeros.md': Buffer.alloc(24 * 2 ** 20),
     })
     const ratio = 'more than 200 times'
-    // What is not packed takes its room on the disk already, and one member of a zip archive is not the others.
+    // Uncompressed content already takes disk space, and members of a zip archive are compressed separately.
     if (ending === 'tar') expect(await listTree(await openTree(archive))).toHaveProperty('a.md', 'file')
     else if (ending === 'zip')
       expect(await listTree(await openTree(archive))).toEqual({
@@ -143,9 +143,9 @@ describe.each(ENDINGS)('an archive of the programs of the system, %s', (ending) 
 
 const isLong = process.env['TEST_LONG'] === '1'
 
-describe('an archive of very many members', () => {
+describe('an archive with very many members', () => {
   test.each(['tar.gz', 'zip'])(
-    'is listed as far as there may be so many, %s',
+    'lists members up to the limit, %s',
     async (ending) => {
       const archive = join(place, `many.${ending}`)
       const members = (count: number) =>
@@ -166,13 +166,13 @@ describe('an archive of very many members', () => {
     600_000,
   )
 
-  test('that only says so is refused before its directory is read', async () => {
+  test('refuses a declared count above the limit before reading the directory', async () => {
     const limits = { ...DEFAULT_ARCHIVE_LIMITS, maxEntries: 3 }
     await expect(readZipDirectory(await writeOpen(tellingOf(4)), limits)).rejects.toThrow('it has more than 3 members')
     await expect(readZipDirectory(await writeOpen(tellingOf(3)), limits)).rejects.toThrow('its directory is cut off')
   })
 
-  test('that tells of fewer than there are is refused, not read in part', async () => {
+  test('refuses a directory with more members than declared, instead of reading a part', async () => {
     fs.writeFileSync(join(place, 'x.zip'), tellingOf(1))
     await expect(openTree(join(place, 'x.zip'))).rejects.toMatchObject({
       details: { problem: 'its directory is damaged' },
@@ -181,14 +181,14 @@ describe('an archive of very many members', () => {
     expect(await listTree(await openTree(join(place, 'x.zip')))).toEqual({ 'a.md': 'file', 'b.md': 'file' })
   })
 
-  test('is refused by a directory that is larger than so many need', async () => {
+  test('refuses a directory that is too large for the allowed number of members', async () => {
     const zip = writeZip([{ name: `${'n'.repeat(300)}.md`, content: 'a' }])
     const limits = { ...DEFAULT_ARCHIVE_LIMITS, maxEntries: 1 }
     await expect(readZipDirectory(await writeOpen(zip), limits)).rejects.toThrow('its directory is too large')
     expect((await readZipDirectory(await writeOpen(zip), { ...limits, maxEntries: 2 })).files.size).toBe(1)
   })
 
-  test('is refused where it is packed in very many parts', async () => {
+  test('refuses an archive compressed in too many frames', async () => {
     const nothing = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0])
     const unpackAll = async (parts: number) => {
       for await (const _ of unpack(Readable.from(Array(parts).fill(nothing)), 'zstd', 200)) throw new Error('a byte')
@@ -198,14 +198,14 @@ describe('an archive of very many members', () => {
   })
 })
 
-/** A zip archive of two members that tells of another number of them. */
+/** A zip archive of two members that declares another number. */
 function tellingOf(count: number): Buffer {
   const zip = writeZip(['a.md', 'b.md'].map((name) => ({ name, content: '# A\n' })))
   zip.writeUInt16LE(count, zip.length - 12)
   return zip
 }
 
-/** A file of these bytes, open until the test is over. */
+/** A file with these bytes, open until the end of the test. */
 async function writeOpen(bytes: Uint8Array): Promise<OpenFile> {
   fs.writeFileSync(join(place, 'file'), bytes)
   const handle = await fs.promises.open(join(place, 'file'))
@@ -214,7 +214,7 @@ async function writeOpen(bytes: Uint8Array): Promise<OpenFile> {
 }
 
 describe('a tar archive', () => {
-  test('is read where it is packed in several parts, with some between them that say nothing', async () => {
+  test('reads a tar archive of several frames, with skippable frames between them', async () => {
     packFiles(join(place, 'x.tar'), { 'a.md': `# A\n\n${'a '.repeat(4000)}`, 'b.md': '# B\n\nb\n' })
     const bytes = fs.readFileSync(join(place, 'x.tar'))
     const parts = [bytes.subarray(0, 3000), bytes.subarray(3000, 9000), bytes.subarray(9000)]
@@ -232,7 +232,7 @@ describe('a tar archive', () => {
     }
   })
 
-  test.each(['ustar', 'gnu', 'posix', 'v7'])('is read in the format %s', async (format) => {
+  test.each(['ustar', 'gnu', 'posix', 'v7'])('reads a tar archive in the format %s', async (format) => {
     const name = format === 'v7' ? 'short.md' : `${'folder/'.repeat(17)}${'n'.repeat(60)}.md`
     writeFiles(place, { [`x/${name}`]: '# Name\n\nfound\n' })
     run(join(place, 'x'), 'tar', `--format=${format}`, '-cf', '../x.tar', '.')
@@ -241,7 +241,7 @@ describe('a tar archive', () => {
     expect(await tree.read({ path: name, part: null }, UNKNOWN)).toMatchObject({ record: { page: { title: 'Name' } } })
   })
 
-  test('leaves out what is no file, each for its reason', async () => {
+  test('skips members that are not files, each with its reason', async () => {
     writeFiles(place, { 'x/a.md': '# A\n', 'x/twice.md': 'one' })
     const folder = join(place, 'x')
     fs.linkSync(join(folder, 'a.md'), join(folder, 'hard.md'))
@@ -267,10 +267,10 @@ describe('a tar archive', () => {
     expect(fs.readdirSync(place)).toEqual(before)
   })
 
-  test('with a file of holes leaves it out, and reads what follows', async () => {
+  test('skips a sparse file, and reads the members after it', async () => {
     writeFiles(place, { 'x/b.md': '# B\n' })
     const file = fs.openSync(join(place, 'x/a.img.md'), 'w')
-    // So many holes that they do not fit into one header.
+    // Too many holes for one header.
     for (let i = 0; i < 60; i++) fs.writeSync(file, 'x'.repeat(4096), i * 2 ** 16)
     fs.closeSync(file)
     for (const format of ['gnu', 'posix']) {
@@ -281,7 +281,7 @@ describe('a tar archive', () => {
     }
   })
 
-  test('whose headers are damaged is refused', async () => {
+  test('refuses a tar archive with damaged headers', async () => {
     const archive = packFiles(join(place, 'x.tar'), { 'a.md': 'a'.repeat(600), 'b.md': 'b' })
     const bytes = fs.readFileSync(archive)
     const second = bytes.indexOf('./b.md') >= 0 ? bytes.indexOf('./b.md') : bytes.indexOf('b.md')
@@ -291,8 +291,8 @@ describe('a tar archive', () => {
   })
 })
 
-describe('what is said beside the members of a tar archive', () => {
-  test('is obeyed where it tells their size', async () => {
+describe('extended headers of a tar archive', () => {
+  test('an extended header overrides the size of a member', async () => {
     const tar = writeTar([
       { name: 'facts', content: '9 size=5\n', type: 'x' },
       { name: 'a.md', content: '# A\n\n', size: 0 },
@@ -304,7 +304,7 @@ describe('what is said beside the members of a tar archive', () => {
     expect(await tree.read({ path: 'a.md', part: null }, UNKNOWN)).toMatchObject({ bytes: 5 })
   })
 
-  test('is refused where it is very much', async () => {
+  test('an excessively large extended header is refused', async () => {
     const withName = (length: number) =>
       writeTar([
         { name: 'long', content: `a.md\0${'x'.repeat(length - 5)}`, type: 'L' },
@@ -318,7 +318,7 @@ describe('what is said beside the members of a tar archive', () => {
 })
 
 describe('a zip archive', () => {
-  test('is read with sizes behind its members, and with numbers of 64 bits', async () => {
+  test('reads a zip archive with data descriptors and 64-bit numbers', async () => {
     writeFiles(place, { 'x/a.md': '# Streamed\n\nyes\n' })
     const folder = join(place, 'x')
     run(folder, 'sh', '-c', 'zip -q - a.md | cat > ../streamed.zip')
@@ -330,7 +330,7 @@ describe('a zip archive', () => {
     }
   })
 
-  test('leaves out what is encrypted, and packed by methods that are not read', async () => {
+  test('skips encrypted members and unsupported compression methods', async () => {
     writeFiles(place, { 'x/a.md': '# A\n\na\n', 'x/b.md': '# B\n\nb\n', 'x/c.md': `# C\n\n${'c '.repeat(99)}` })
     run(join(place, 'x'), 'zip', '-q', '../x.zip', 'a.md')
     run(join(place, 'x'), 'zip', '-q', '-P', 'secret', '../x.zip', 'b.md')
@@ -342,7 +342,7 @@ describe('a zip archive', () => {
     })
   })
 
-  test('whose members share their bytes is a bomb, and none of them is read', async () => {
+  test('refuses members that share their bytes, as a bomb', async () => {
     const zip = writeZip([{ name: '0.md', content: 'x'.repeat(2000) }])
     const places = Array.from({ length: 100 }, (_, i) => ({ name: `${i}.md`, content: 'x'.repeat(2000), offset: 0 }))
     const bomb = Buffer.concat([zip.subarray(0, endOfContent(zip)), writeDirectory(places, endOfContent(zip))])
@@ -358,7 +358,7 @@ describe('a zip archive', () => {
     ['a mark', 0, 'its header and the directory of the archive differ'],
     ['a checksum', 14, 'its header and the directory of the archive differ'],
     ['content', 36, 'its content is damaged'],
-  ])('tells of a member that has another %s than the directory says', async (_what, at, detail) => {
+  ])('refuses a member whose %s differs from the directory', async (_what, at, detail) => {
     const zip = writeZip([{ name: 'a.md', content: '# A\n\nsome content\n' }])
     zip[at] = (zip[at] ?? 0) ^ 1
     fs.writeFileSync(join(place, 'x.zip'), zip)
@@ -370,14 +370,14 @@ describe('a zip archive', () => {
     })
   })
 
-  test('that says less than it holds gives no more', async () => {
+  test('a member never yields more than its declared size', async () => {
     const zip = writeZip([{ name: 'a.md', content: 'x'.repeat(1000), size: 10 }])
     fs.writeFileSync(join(place, 'x.zip'), zip)
     const tree = await openTree(join(place, 'x.zip'))
     expect(await tree.read({ path: 'a.md', part: null }, UNKNOWN)).toMatchObject({ detail: 'its content is damaged' })
   })
 
-  test('leads nowhere by the names of its members', async () => {
+  test('names of members never lead out of the archive', async () => {
     const names = ['../up.md', '/abs.md', 'back\\slash.md', 'nul\0.md', 'same.md', './same.md', 'ok.md']
     fs.writeFileSync(join(place, 'x.zip'), writeZip(names.map((name) => ({ name, content: '# X\n' }))))
     expect(await listTree(await openTree(join(place, 'x.zip')))).toEqual({
@@ -391,13 +391,13 @@ describe('a zip archive', () => {
     expect(fs.readdirSync(place)).toEqual(['x.zip'])
   })
 
-  test('is left alone when Pharos wrote it', async () => {
+  test('refuses an archive that is a Pharos pack', async () => {
     const files = { 'manifest.llm.tsv': 'x' }
     await expect(openTree(packFiles(join(place, 'x.zip'), files))).rejects.toMatchObject({ code: 'SOURCE_IS_PACK' })
   })
 })
 
-test('an archive that changes while it is read proves nothing', async () => {
+test('a read fails when the archive changes meanwhile', async () => {
   const archive = packFiles(join(place, 'x.zip'), { 'a.md': '# A\n', 'b.md': '# B\n' })
   const tree = await openTree(archive)
   fs.writeFileSync(archive, 'something else')
@@ -407,34 +407,34 @@ test('an archive that changes while it is read proves nothing', async () => {
   })
 })
 
-test('an archive that changes while it is opened proves nothing', async () => {
+test('opening fails when the archive changes meanwhile', async () => {
   const archive = packFiles(join(place, 'x.tar'), { 'a.md': '# A\n' })
   const { signal } = new AbortController()
-  // Asked for before every piece.
+  // Called before every piece is read.
   signal.throwIfAborted = () => fs.appendFileSync(archive, 'x')
   await expect(openTree(archive, {}, { signal })).rejects.toMatchObject({
     details: { problem: 'it changed while it was read' },
   })
 })
 
-test.each(ENDINGS)('whoever opens an archive can stop that, %s', async (ending) => {
+test.each(ENDINGS)('the caller can abort opening an archive, %s', async (ending) => {
   const archive = packFiles(join(place, `x.${ending}`), { 'a.md': '# A\n'.repeat(50_000) })
   const signal = AbortSignal.abort(new Error('enough'))
   const opened = openTree(archive, {}, { signal })
-  // Of a zip archive only the directory is read.
+  // Opening a zip archive only reads its directory.
   if (ending === 'zip') expect(await listTree(await opened)).toEqual({ 'a.md': 'file' })
   else await expect(opened).rejects.toThrow('enough')
   expect(leftBehind()).toEqual([])
 })
 
-test('what is called like an archive and is a folder, or is not there, is told so', async () => {
+test('a folder named like an archive is opened as a folder, and a missing one is reported', async () => {
   writeFiles(place, { 'x.zip/a.md': '# A\n' })
   const tree = await openTree(join(place, 'x.zip'))
   expect(tree.url).toBe(`${pathToFileURL(place).href}/x.zip/`)
   await expect(openTree(join(place, 'none.zip'))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
 })
 
-test('files of more bytes than may be read are listed, and not unpacked', async () => {
+test('files above the size limit are listed but not unpacked', async () => {
   for (const ending of ENDINGS) {
     const archive = packFiles(join(place, `x.${ending}`), { 'large.md': 'x'.repeat(2000), 'z.md': '# Z\n\nz\n' })
     const tree = await openTree(archive, { maxFileBytes: 1000 })

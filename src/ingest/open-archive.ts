@@ -17,13 +17,13 @@ import {
 import { createContentTree, walkContent } from './archive-tree.ts'
 import type { FilePages } from './read-file-page.ts'
 
-/** What archives are opened with. */
+/** Options for opening archives. */
 export interface ArchiveOptions extends ArchiveSourceOptions {
-  /** Downloads those of the web; rejects where nothing is fetched. */
+  /** Downloads web archives; rejects when downloads are disabled. */
   readonly openDownload: () => Promise<Download>
 }
 
-/** Opens an archive of this machine or of the web as a tree of the files in it. */
+/** Opens a local or web archive as a tree of its files. */
 export async function openArchive(
   address: string,
   pages: FilePages,
@@ -45,7 +45,7 @@ export async function openArchive(
     return createContentTree({
       url,
       name,
-      // Another archive at the same address is what the next one of it is expected to be.
+      // A constant, because a new archive at the same address counts as the same source.
       place: 'archive',
       addressOf: (file) => writeInnerUrl(url, folder + file),
       content: below,
@@ -87,7 +87,7 @@ async function openThere(
   return { url: address, content, stamp: digest }
 }
 
-/** The folder that everything in an archive is in, where the next one may have another: paths without it are those of the same files. */
+/** The folder that contains everything in an archive and may differ in the next version; paths without it identify the same files. */
 function versionFolderOf(content: ArchiveContent): string {
   const top = topFolderOf(content)
   return namesVersion(top) ? top : ''

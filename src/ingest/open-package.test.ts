@@ -21,11 +21,11 @@ test.each<[string, Pick<PackageArchive, 'kind' | 'url'>, string | undefined]>([
     { kind: 'sdist', url: SDIST },
     'https://inspector.pypi.io/project/lamp/1.0/packages/aa/bb/cc/lamp-1.0.tar.gz/lamp-1.0/src/a%20b.rs',
   ],
-  // The next version is another archive.
+  // Without a pinned version, the next version has another archive.
   ['pkg:pypi/lamp', { kind: 'sdist', url: SDIST }, undefined],
   ['pkg:npm/lamp@1.0', { kind: 'npm', url: 'https://registry.npmjs.org/x.tgz' }, undefined],
   ['pkg:maven/org.tower/lamp@1.0', { kind: 'sources', url: 'https://repo.maven.apache.org/x.jar' }, undefined],
-])('where a reader opens a file of %s', (address, { kind, url }, page) => {
+])('finds the public page of a file in %s, if its registry has one', (address, { kind, url }, page) => {
   const name = parsePackageUrl(address)
   if (name === undefined) throw new Error(address)
   const integrity = { algorithm: 'sha256', digest: '' } as const

@@ -25,15 +25,15 @@ import { judgePackageFile, passedFolderOf } from './package-files.ts'
 import type { FilePages } from './read-file-page.ts'
 import { findPackage, isPublicRegistry, type PackageArchive, type PackageKind, registryHost } from './registries.ts'
 
-/** What packages are opened with. */
+/** Options for opening packages. */
 export interface PackageOptions extends ArchiveSourceOptions {
   /** @default the public ones */
   readonly registries?: Registries
-  /** Downloads from registries; rejects where nothing is fetched. */
+  /** Downloads from registries; rejects when downloads are disabled. */
   readonly openDownload: () => Promise<Download>
 }
 
-/** Says which version of a package there is, by what its registry tells. */
+/** Reads from the registry which version of a package is current. */
 export async function describePackage(
   address: string,
   options: PackageOptions,
@@ -43,7 +43,7 @@ export async function describePackage(
   return { url: writePackageUrl(name), name: packageTitle(name), version: archive.version }
 }
 
-/** Opens a package of a registry as a tree of what is worth reading in it. */
+/** Opens a package as a tree of its files that are worth reading. */
 export async function openPackage(
   address: string,
   pages: FilePages,
@@ -75,7 +75,7 @@ export async function openPackage(
     url,
     name: packageTitle(name),
     version,
-    // The next version takes the place of this one.
+    // A constant, because the next version of a package counts as the same source.
     place: 'package',
     addressOf: (file) => {
       const shown = known === undefined ? undefined : urls.get(file)
@@ -91,7 +91,7 @@ export async function openPackage(
   })
 }
 
-/** Kinds of packages that are in a folder named by the version: paths without it are those of the same files in the next one. */
+/** Kinds of packages with a top folder that is named by version; paths without it identify the same files in the next version. */
 const PACKED_IN_FOLDER: ReadonlySet<PackageKind> = new Set<PackageKind>(['npm', 'sdist', 'crate'])
 
 interface FoundArchive {
@@ -101,7 +101,7 @@ interface FoundArchive {
   readonly download: Download
 }
 
-/** Asks the registry of a package where it is. */
+/** Asks the registry for the archive of a package. */
 async function findArchive(
   address: string,
   { registries = PUBLIC_REGISTRIES, openDownload }: PackageOptions,
@@ -123,7 +123,7 @@ async function findArchive(
   return { name, archive, registries, download }
 }
 
-/** Where the public registries show the files of a package; undefined where they do not. */
+/** The web page of a package's file on a public registry; undefined when there is none. */
 export function pageOf(
   name: PackageName,
   { kind, version, url }: PackageArchive,
@@ -135,7 +135,7 @@ export function pageOf(
     const shown = isPinned ? encodeURIComponent(version) : 'latest'
     return (path) => `https://docs.rs/crate/${name.name}/${shown}/source/${encodePath(path)}`
   }
-  // The address names an archive: that of the next version is another.
+  // The page URL contains the archive, which changes with each version.
   if ((kind === 'sdist' || kind === 'wheel') && isPublicRegistry(registries, 'pypi') && isPinned) {
     const release = `${name.name}/${encodeURIComponent(version)}${new URL(url).pathname}`
     return (path) => `https://inspector.pypi.io/project/${release}/${encodePath(top + path)}`
@@ -143,7 +143,7 @@ export function pageOf(
   return undefined
 }
 
-/** Lists what is read of a package, and what is not with its reason. */
+/** Lists which files of a package are read, and which are not, with the reason. */
 async function* walkPackage(
   kind: PackageKind,
   { files, links, refused }: ArchiveContent,

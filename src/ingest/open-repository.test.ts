@@ -38,7 +38,7 @@ const FILES = {
   'ü/ö.md': '# Ü\n\nFar away.\n',
 }
 
-/** Opens a repository of this machine, or one of loopback. */
+/** Opens a local repository, or one on loopback. */
 async function openAt(
   url: string,
   asked: TreeOptions = {},
@@ -63,11 +63,11 @@ async function readMarkdown(tree: OpenTree, path: string): Promise<string | unde
   return read.type === 'page' ? read.record.page.markdown : undefined
 }
 
-describe('a repository of this machine', () => {
-  test('is a tree of the files of a commit, by the rules of folders', async () => {
+describe('a local repository', () => {
+  test('lists the files of a commit by the rules of folders', async () => {
     const repository = stageRepository(FILES)
     fs.symlinkSync('/etc/passwd', join(repository.folder, 'passwd.md'))
-    // What git was told to leave out and has all the same, somebody put there.
+    // A tracked file that .gitignore matches was added on purpose.
     const ignored = { '.gitignore': '*.gen.md\n', 'api.gen.md': 'a', '.pharosignore': 'old.md\n', 'old.md': 'a' }
     const commit = repository.commit(ignored)
     fs.writeFileSync(join(repository.folder, 'later.md'), 'not committed')
@@ -95,7 +95,7 @@ describe('a repository of this machine', () => {
     expect(await readMarkdown(tree, 'README.md')).toBe(FILES['README.md'])
   })
 
-  test('is read at a branch, tag or commit, and below a folder', async () => {
+  test('reads a branch, tag or commit, optionally below a folder', async () => {
     const repository = stageRepository(FILES)
     const first = repository.git('rev-parse', 'HEAD')
     repository.git('tag', '--annotate', '--message=One', 'v1.0')
@@ -117,7 +117,7 @@ describe('a repository of this machine', () => {
     expect(tree.addressOf('guide.md')).toBe(`${repository.url}@${first}!/docs/guide.md`)
   })
 
-  test('reads no file again that has the same bytes', async () => {
+  test('does not read a file with the same bytes again', async () => {
     const repository = stageRepository(FILES)
     const first = await openAt(repository.url)
     const known = await first.read({ path: 'docs/guide.md', part: null }, UNKNOWN)
@@ -135,7 +135,7 @@ describe('a repository of this machine', () => {
     })
   })
 
-  test('tells what is wrong with it', async () => {
+  test('reports what is wrong with a repository', async () => {
     const repository = stageRepository(FILES)
     const problemOf = async (url: string, asked?: TreeOptions, options?: Partial<TreeReaderOptions>) => {
       const error = await openAt(url, asked, options).then(
@@ -154,7 +154,7 @@ describe('a repository of this machine', () => {
       'SOURCE_UNREADABLE',
       'it is a file; path names the folder that it is in',
     ])
-    // A folder below a repository is none.
+    // A folder inside a repository is not a repository.
     expect((await problemOf(`${repository.url}/docs`))[1]).toMatch(/not a git repository/)
     expect((await problemOf(`git+file://${stageFolder()}`))[1]).toMatch(/not a git repository/)
     for (const ref of [
@@ -177,7 +177,7 @@ describe('a repository of this machine', () => {
     expect((await problemOf(repository.url, {}, nowhere))[1]).toBe('the program git is not installed')
   })
 
-  test('is not given what it asks for: no hook, filter, program or other repository', async () => {
+  test('a repository cannot run hooks, filters or programs, or open another repository', async () => {
     const repository = stageRepository(FILES)
     const trace = join(stageFolder(), 'trace')
     const program = join(repository.folder, 'evil.sh')
@@ -205,7 +205,7 @@ describe('a repository of this machine', () => {
     for (const hook of ['post-checkout', 'reference-transaction', 'post-index-change']) {
       fs.copyFileSync(program, join(repository.folder, '.git/hooks', hook))
     }
-    // What is missing is not fetched by whatever the repository says.
+    // A missing object is not fetched, whatever the repository configures.
     const object = repository.git('rev-parse', 'HEAD:docs/guide.md')
     fs.rmSync(join(repository.folder, '.git/objects', object.slice(0, 2), object.slice(2)))
     fs.rmSync(trace, { force: true })
@@ -225,7 +225,7 @@ describe('a repository of this machine', () => {
     ['a hook', ['update-ref', 'refs/heads/other', 'HEAD']],
     ['a way to connect', ['ls-remote', 'ext::./evil.sh']],
     ['a program that knows passwords', ['credential-evil']],
-  ])('decides nothing: %s is not run', async (_what, args) => {
+  ])('does not run %s of the repository', async (_what, args) => {
     const repository = stageRepository(FILES)
     const trace = join(stageFolder(), 'trace')
     const program = join(repository.folder, 'evil.sh')
@@ -239,12 +239,12 @@ describe('a repository of this machine', () => {
     const git = gitIn(repository.folder, { ...HERE, maxFileBytes: 1000 })
     await runGit(args, git).catch((error: unknown) => expect(error).toBeInstanceOf(GitError))
     expect(fs.existsSync(trace)).toBe(false)
-    // Whoever asks git without care runs it, and some of these fail for want of an answer.
+    // Plain git runs the program; some of these commands then fail without an answer.
     spawnSync('git', args, { cwd: repository.folder, env: { PATH, GIT_TERMINAL_PROMPT: '0' } })
     expect(fs.existsSync(trace)).toBe(true)
   })
 
-  test('is read by another git where one is ended, and fails where each is, which proves nothing', async () => {
+  test('a killed git process is replaced once, and a second kill fails as unreadable', async () => {
     const repository = stageRepository(FILES)
     const programs = stageFolder()
     const flag = join(programs, 'flag')
@@ -268,7 +268,7 @@ describe('a repository of this machine', () => {
     })
   })
 
-  test('is no answer of somebody: a file that says that something is missing is there', async () => {
+  test('files with the text of an error or login page are pages like others', async () => {
     const form = '<form><input name="user"><input type="password"><button>Sign in</button></form>'
     const repository = stageRepository({
       '404.md': '404 Not Found\n',
@@ -282,14 +282,14 @@ describe('a repository of this machine', () => {
   })
 
   test.each(['files', 'empty folders'])(
-    'is refused when it has more %s than may be, by a listing cut short',
+    'refuses a repository with too many %s without listing all of them',
     async (what) => {
       const repository = stageRepository({ 'a.md': 'a' })
       const makeTree = (entries: readonly string[]) => {
         fs.writeFileSync(join(repository.folder, 'tree'), entries.map((entry) => `${entry}\n`).join(''))
         return repository.git('-c', 'alias.mk=!git mktree < tree', 'mk')
       }
-      // Ten folders that each hold ten times the one below: 10¹⁰ of them.
+      // Ten levels of ten folders each: 10¹⁰ in total.
       let tree = what === 'files' ? repository.git('rev-parse', 'HEAD^{tree}') : makeTree([])
       for (let depth = 0; depth < 10; depth++) {
         tree = makeTree(Array.from({ length: 10 }, (_, i) => `040000 tree ${tree}\td${i}`))
@@ -305,7 +305,7 @@ describe('a repository of this machine', () => {
   )
 })
 
-describe('a repository elsewhere', () => {
+describe('a remote repository', () => {
   let repository: Repository
   let server: GitServer
   let url = ''
@@ -316,7 +316,7 @@ describe('a repository elsewhere', () => {
     url = `git+${server.origin}/lamp`
   })
 
-  test('is fetched at a branch, tag or commit, nothing else of it, and cleared away', async () => {
+  test('fetches only the requested branch, tag or commit, and deletes it afterwards', async () => {
     const first = repository.git('rev-parse', 'HEAD')
     repository.git('tag', '--annotate', '--message=One', 'v1.0')
     repository.commit({ 'docs/guide.md': '# Guide\n\nFill it at dawn.\n' })
@@ -334,10 +334,10 @@ describe('a repository elsewhere', () => {
     expect(await guide(first)).toContain('dusk')
   })
 
-  test('is found by a commit where the server gives none by its hash', async () => {
+  test('finds a commit when the server does not serve it by hash', async () => {
     const first = repository.git('rev-parse', 'HEAD')
     repository.commit({ 'docs/guide.md': '# Guide\n\nFill it at dawn.\n' })
-    // The first protocol gives what is at the end of a branch or tag.
+    // Protocol version 0 only serves the tips of branches and tags.
     server.environment['GIT_PROTOCOL'] = 'version=0'
     const tree = await openAt(url, { ref: first })
     expect(await readMarkdown(tree, 'docs/guide.md')).toContain('dusk')
@@ -356,7 +356,7 @@ describe('a repository elsewhere', () => {
     expect(repositoriesLeft()).toEqual([])
   })
 
-  test('clears away what programs left that were killed, and nothing else', async () => {
+  test('deletes only the folders that killed programs left', async () => {
     const place = (name: string, age: number): string => {
       const folder = join(tmpdir(), name)
       fs.mkdirSync(join(folder, 'objects'), { recursive: true })
@@ -366,13 +366,13 @@ describe('a repository elsewhere', () => {
     }
     const day = 24 * 3_600_000
     const folders = [place('pharos-git-99999999-old', 2 * day), place('pharos-git-99999998-new', 0)]
-    // Its number is another program's by now.
+    // Another program has this process id by now.
     folders.push(place(`pharos-git-${process.ppid}-old`, 2 * day))
     await openAt(url)
     expect(folders.map((folder) => fs.existsSync(folder))).toEqual([false, true, false])
   })
 
-  test('may have hashes of either kind', async () => {
+  test('supports SHA-1 and SHA-256 repositories', async () => {
     repository.git('init', '--quiet', '--object-format=sha256', 'large')
     fs.writeFileSync(join(repository.folder, 'large/a.md'), '# Large\n')
     repository.git('-C', 'large', 'add', 'a.md')
@@ -382,7 +382,7 @@ describe('a repository elsewhere', () => {
     expect(tree.addressOf('a.md')).toMatch(/@[0-9a-f]{64}!\/a\.md$/)
   })
 
-  test('leaves large files where they are', async () => {
+  test('does not fetch large files', async () => {
     repository.git('config', 'uploadpack.allowFilter', 'true')
     const tree = await openAt(url, {}, { maxFileBytes: 1000 })
     expect((await listTree(tree))['big.txt']).toBe('file')
@@ -391,21 +391,21 @@ describe('a repository elsewhere', () => {
     expect(await readMarkdown(tree, 'docs/guide.md')).toContain('dusk')
   })
 
-  test('is refused where it is too large, and nothing is left', async () => {
+  test('refuses a repository that is too large, and leaves nothing behind', async () => {
     await expect(openAt(url, {}, { maxArchiveBytes: 100 })).rejects.toMatchObject({
       details: { problem: 'it has more than 100 bytes (maxArchiveBytes)' },
     })
     expect(repositoriesLeft()).toEqual([])
   })
 
-  test('is stopped when whoever wants it does not any more', async () => {
+  test('stops fetching when the caller aborts', async () => {
     const stop = new AbortController()
     server.answer = () => stop.abort(new Error('enough'))
     await expect(openAt(url, { signal: stop.signal })).rejects.toThrow('enough')
     expect(repositoriesLeft()).toEqual([])
   })
 
-  test('is asked for with a token of its host, which nobody sees', async () => {
+  test('sends the token of a host without exposing it', async () => {
     const basic = Buffer.from('x-access-token:s3cret').toString('base64')
     server.authorization = `Basic ${basic}`
     const { host } = new URL(server.origin)
@@ -415,13 +415,13 @@ describe('a repository elsewhere', () => {
         problem: `${host} does not give it to everybody: name a variable that holds a token with gitTokens, as ${host}=VARIABLE`,
       },
     })
-    // That of a host is for its usual port alone.
+    // The token of a host applies to its default port only.
     const other = { environment: { PATH }, tokenFor: (name: string) => (name === '127.0.0.1' ? 's3cret' : undefined) }
     await expect(openAt(url, {}, { git: other })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     const tokenFor = (name: string) => (name === host ? 's3cret' : undefined)
     const git = { environment: { PATH }, tokenFor }
     expect(await readMarkdown(await openAt(url, {}, { git }), 'README.md')).toContain('Lamp')
-    // Nor where the server says it.
+    // A server's message must not reveal it either.
     server.answer = (request, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' }).end(`you sent ${request.headers.authorization} s3cret`)
     }
@@ -430,7 +430,7 @@ describe('a repository elsewhere', () => {
     expect(JSON.stringify(error) + String((error as Error).stack)).not.toMatch(new RegExp(`s3cret|${basic}`))
   })
 
-  test('is not told what the user keeps for others', async () => {
+  test("does not expose the user's other credentials", async () => {
     const home = stageFolder()
     fs.writeFileSync(join(home, '.netrc'), 'default login me password s3cret\n')
     const said: (string | undefined)[] = []
@@ -443,7 +443,7 @@ describe('a repository elsewhere', () => {
     expect(new Set(said)).toEqual(new Set([undefined]))
   })
 
-  test('is refused where a few bytes of it would take very much memory', async () => {
+  test('refuses packed data that would need too much memory', async () => {
     server.answer = answerPack(packBomb())
     await expect(openAt(url)).rejects.toMatchObject({
       details: { problem: expect.stringMatching(/^it holds something that takes more than 134217728 bytes of memory/) },
@@ -451,7 +451,7 @@ describe('a repository elsewhere', () => {
     expect(repositoriesLeft()).toEqual([])
   })
 
-  test('is fetched through a proxy of this process, and no longer than that is there', async () => {
+  test('fetches through a proxy of this process, and fails when the proxy closes', async () => {
     const asked = Promise.withResolvers<void>()
     server.answer = () => asked.resolve()
     const downloads = await openLoopback(['127.0.0.1'])
@@ -469,14 +469,14 @@ describe('a repository elsewhere', () => {
     expect(repositoriesLeft()).toEqual([])
   })
 
-  test('has a host that may be called as its scheme is', async () => {
+  test('a host may have the name of a scheme', async () => {
     const options = { openDownloads: () => openLoopback(['git']) }
     await expect(openAt('git+git://git:1/lamp', {}, options)).rejects.toMatchObject({
       details: { problem: expect.stringContaining('127.0.0.1') },
     })
   })
 
-  test('is not looked for where a redirect leads, nor at an address that is private', async () => {
+  test('follows no redirects, and refuses private addresses', async () => {
     server.answer = (_, response) => {
       response.writeHead(301, { location: `${server.origin}/other/info/refs?service=git-upload-pack` }).end()
     }
@@ -485,7 +485,7 @@ describe('a repository elsewhere', () => {
       details: { problem: `${host} leads to another address, which is not followed: name that one` },
     })
     expect(server.asked.splice(0)).toEqual(['GET /lamp/info/refs?service=git-upload-pack'])
-    // An address may hold any word.
+    // The address may contain any word, such as redirect.
     server.answer = (_, response) => void response.writeHead(500).end()
     await expect(openAt(`${url}-redirect`)).rejects.toMatchObject({
       details: { problem: expect.stringContaining('returned error: 500') },
@@ -503,14 +503,14 @@ describe('a repository elsewhere', () => {
     expect(repositoriesLeft()).toEqual([])
   })
 
-  test('is reached where its name was looked up, whatever the name means later', async () => {
+  test('connects to the checked address, whatever the name resolves to later', async () => {
     const { port } = new URL(server.origin)
     const options = { openDownloads: () => openLoopback(['lamps.example']) }
     const tree = await openAt(`git+http://lamps.example:${port}/lamp`, {}, options)
     expect(await readMarkdown(tree, 'README.md')).toContain('Lamp')
   })
 
-  test('is reached through the proxy of the owner, which is told the address that was checked', async () => {
+  test("connects through the owner's proxy, which gets the checked address", async () => {
     const { port } = new URL(server.origin)
     const proxy = await openTunnelProxy({ authorization: `Basic ${Buffer.from('me:s3cret').toString('base64')}` })
     closeLater(() => proxy.close())

@@ -29,24 +29,24 @@ import { GitError, openObjects, runGit, streamGit } from './git.ts'
 import type { FilePages } from './read-file-page.ts'
 import { isSystemError } from './walk-folder.ts'
 
-/** What repositories are opened with. */
+/** Options for opening repositories. */
 export interface RepositoryOptions extends Omit<FetchOptions, 'signal' | 'maxFetchBytes'> {
-  /** Most bytes that are fetched. @default 1 GB */
+  /** Limit of fetched bytes. @default 1 GB */
   readonly maxArchiveBytes?: number
-  /** Most files of a repository. @default as many as an archive may have */
+  /** Limit of files in a repository. @default that of archives */
   readonly maxFiles?: number
 }
 
-/** Says what a repository is called, without asking for it. */
+/** Describes a repository without contacting it. */
 export function describeRepository(address: string, { ref = null }: TreeOptions = {}): TreeFacts {
   const place = parsePlace(address)
   checkRef(ref)
-  // A tag of a release says which version it is, a branch does not.
+  // A release tag is a version, a branch is not.
   const isVersion = ref !== null && /^v?\d+(?:\.\d+)+/.test(ref)
   return { url: place.url, name: nameOfRepository(place), ...(isVersion ? { version: ref } : {}) }
 }
 
-/** Opens a repository of git, as it is at a branch, tag or commit, as a tree of its files. */
+/** Opens a git repository at a branch, tag or commit, as a tree of its files. */
 export async function openRepository(
   address: string,
   pages: FilePages,
@@ -87,8 +87,7 @@ function parsePlace(address: string): RepositoryPlace {
 }
 
 /**
- * What no branch, tag or hash is called (https://git-scm.com/docs/git-check-ref-format), and what git could take for an option. What is left
- * is no expression.
+ * Matches invalid ref names (https://git-scm.com/docs/git-check-ref-format) and names that git could read as an option or an expression.
  */
 const NO_REF = /^$|^@$|^-|^\/|\/$|\/\/|\.$|\.\.|@\{|(?:^|\/)\.|\.lock(?:\/|$)|[\p{Cc} ~^:?*[\\]/u
 
@@ -97,7 +96,7 @@ function checkRef(ref: string | null): void {
   throw new PharosError('USAGE', { problem: `expected a branch, tag or commit, got ${JSON.stringify(ref)}` })
 }
 
-/** What git could not do, as what is wrong with the source. */
+/** Runs a step and turns errors of git into errors of the source. */
 async function explainGit<T>(url: string, step: () => Promise<T>): Promise<T> {
   return explain(url, async () => {
     try {
@@ -117,10 +116,10 @@ async function openCommit(
 ): Promise<OpenCommit & Pick<OpenTree, 'place'>> {
   if (place.protocol !== 'file') {
     const fetched = await fetchCommit(place, ref, { ...options, maxFetchBytes: maxArchiveBytes, signal })
-    // Wherever it is fetched from, it is the repository at this address.
+    // The place is the repository's address, wherever it is fetched from.
     return { ...fetched, place: 'repository' }
   }
-  // A repository of this machine is read where it is. Nothing is written to it.
+  // A local repository is read in place. Nothing is written to it.
   const folder = fileURLToPath(place.remote)
   const { dev, ino } = await requireFolder(folder)
   const git = gitIn(folder, { ...options, signal })
@@ -128,7 +127,7 @@ async function openCommit(
   return { git, commit, isPartial: false, place: `${dev}:${ino}`, close: () => Promise.resolve() }
 }
 
-/** The newest names come first: of a repository of this machine, they are the likeliest. */
+/** The newest names come first, because they are the likeliest in a local repository. */
 const NAMES = ['for-each-ref', '--sort=-creatordate', '--format=%(refname)', 'refs/heads', 'refs/tags']
 
 async function findOwnCommit(git: OpenCommit['git'], ref: string): Promise<string> {
@@ -157,7 +156,7 @@ const FOLDER = '040000'
 const LINK = '120000'
 const REPOSITORY = '160000'
 
-/** What stands in a commit. Contents are read when they are asked for. */
+/** Lists the files of a commit. Their contents are read on demand. */
 async function listContent(
   { git, commit, isPartial, close }: OpenCommit,
   folder: string,
@@ -166,7 +165,7 @@ async function listContent(
 ): Promise<ArchiveContent> {
   const list = new MemberList<string>({ ...DEFAULT_ARCHIVE_LIMITS, maxEntries: maxFiles })
   const below = folder === '' ? [] : [folder]
-  // Folders are told as well: those that hold nothing would take as long, and nobody would count them.
+  // The listing includes folders, because empty ones take as long and must count towards the limit.
   const args = ['ls-tree', '-r', '-t', '-z', ...(isPartial ? [] : ['-l']), '--full-tree', commit, '--', ...below]
   for await (const line of split(streamGit(args, { ...git, signal }), 0)) {
     const { mode, object, size, name } = readEntry(line)
@@ -179,7 +178,7 @@ async function listContent(
   const wanted = new Set(Array.from(list.files.values(), ({ place }) => place))
   const sizes = isPartial ? await listSizes({ ...git, signal }, wanted) : undefined
   const files = new Map(
-    // What was not fetched is larger than it may be.
+    // A file that was not fetched is above the size limit.
     Array.from(list.files, ([path, { size, place }]) => [path, { size: sizes?.get(place) ?? size, stamp: place }]),
   )
   const objects = openObjects(git)
@@ -202,15 +201,15 @@ async function listContent(
   }
 }
 
-/** Whether what was taken for a folder is a file. */
+/** Whether a path that was given as a folder is a file. */
 async function isFile({ git, commit }: OpenCommit, folder: string): Promise<boolean> {
   const type = await runGit(['cat-file', '-t', `${commit}:${folder.slice(0, -1)}`], git).catch(() => '')
   return type.trim() === 'blob'
 }
 
 /**
- * How large those objects are that were fetched. Asking for one that was not would be asking its server, so that all are gone through: there
- * may be many more than a commit names.
+ * Sizes of the fetched objects. Asking for a missing one would contact the server, so all stored objects are listed; there may be many more
+ * than the commit has.
  */
 async function listSizes(git: OpenCommit['git'], wanted: ReadonlySet<string>): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
@@ -225,7 +224,7 @@ async function listSizes(git: OpenCommit['git'], wanted: ReadonlySet<string>): P
 interface ListedObject {
   readonly mode: string
   readonly object: string
-  /** Undefined where it was not asked for. */
+  /** Undefined when it was not requested. */
   readonly size: number | undefined
   readonly name: Buffer
 }
@@ -237,7 +236,7 @@ function readEntry(line: Buffer): ListedObject {
   return { mode, object, size: size === undefined ? undefined : Number(size) || 0, name: line.subarray(tab + 1) }
 }
 
-/** The parts of a stream that a byte ends. */
+/** Splits a stream at a byte. */
 async function* split(pieces: AsyncIterable<Uint8Array>, end: number): AsyncGenerator<Buffer, void, void> {
   let rest = Buffer.alloc(0)
   for await (const piece of pieces) {

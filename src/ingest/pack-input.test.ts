@@ -32,13 +32,13 @@ test('opens a folder, an archive and an index alone', async () => {
   expect(readPack(join(temp, 'compact')).chunks.map(({ content }) => content)).toEqual(['# A\n\nOne.'])
 })
 
-test('a name in the manifest does not lead out of the pack', () => {
+test('a name in the manifest cannot lead out of the pack', () => {
   const manifest = join(temp, 'compact/manifest.llm.tsv')
   fs.writeFileSync(manifest, fs.readFileSync(manifest, 'utf8').replaceAll('c0001', '../../outside'))
   expect(() => readPack(join(temp, 'compact'))).toThrow('chunks/../../outside.md is missing')
 })
 
-test.each(['a link', 'a pipe'])('%s in place of a chunk counts as missing', (what) => {
+test.each(['a link', 'a pipe'])('%s instead of a chunk counts as missing', (what) => {
   const chunk = join(temp, 'compact/chunks/c0001.md')
   fs.rmSync(chunk)
   if (what === 'a link') fs.symlinkSync(join(temp, 'outside.md'), chunk)
@@ -46,7 +46,7 @@ test.each(['a link', 'a pipe'])('%s in place of a chunk counts as missing', (wha
   expect(() => readPack(join(temp, 'compact'))).toThrow('chunks/c0001.md is missing')
 })
 
-test('says what is wrong with what is no pack', () => {
+test('explains why a file is not a pack', () => {
   execFileSync('mkfifo', [join(temp, 'pipe.zip')])
   fs.writeFileSync(join(temp, 'empty.zip'), '')
   const codeOf = (name: string) => {

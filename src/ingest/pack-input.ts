@@ -22,7 +22,7 @@ export function readPack(path: string): Pack {
   }
 }
 
-/** Names come from the manifest, and the pack may be a stranger's: neither they nor links lead out of its folder. */
+/** Names come from the manifest of a possibly foreign pack, so neither they nor links may lead out of its folder. */
 function folderReader(folder: string): PackReader {
   const root = realpathSync(folder)
   return {
@@ -36,7 +36,7 @@ function isFileWithin(root: string, place: string): boolean {
   try {
     return realpathSync(place).startsWith(root + sep) && statSync(place).isFile()
   } catch (error) {
-    // What cannot be reached is not there.
+    // A path that cannot be reached counts as missing.
     if (isSystemError(error)) return false
     throw error
   }
@@ -46,7 +46,7 @@ function fileReader(path: string): PackReader {
   return { name: path, has: (file) => file === 'index.json', read: () => readPieces(path) }
 }
 
-/** An archive on disk: only what is asked for is read. */
+/** An archive on disk, of which only the requested parts are read. */
 function fileSource(path: string, size: number): ZipSource {
   return {
     size,
@@ -64,7 +64,7 @@ function fileSource(path: string, size: number): ZipSource {
 
 const PIECE_BYTES = 1 << 20
 
-/** A file piece by piece; whoever stops asking leaves the rest unread. */
+/** Reads a file in pieces; the rest stays unread when the caller stops. */
 function* readPieces(path: string): Generator<Uint8Array, void, void> {
   const file = openSync(path, 'r')
   try {

@@ -33,19 +33,19 @@ async function pack(): Promise<Pack> {
   return createPack((await chunkFolder(root)).files)
 }
 
-/** What is beside the source. */
+/** The files beside the source. */
 function found(): string[] {
   return fs.readdirSync(temp).filter((name) => name !== 'docs')
 }
 
-/** The id of a process that is no more. */
+/** The id of a process that has exited. */
 function deadProcess(): number {
   return spawnSync('true').pid
 }
 
 const HOST = nodeSha256(hostname()).slice(0, 8)
 
-/** What can become of an image. */
+/** Changes that can happen to an image. */
 const CHANGES: readonly (readonly [string, () => void])[] = [
   ['changed', () => fs.writeFileSync(join(root, 'dot.png'), 'another image here!')],
   ['grew', () => fs.appendFileSync(join(root, 'dot.png'), '!')],
@@ -67,7 +67,7 @@ const CHANGES: readonly (readonly [string, () => void])[] = [
 ]
 
 describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s', (name) => {
-  test('gives a pack that opens, and nothing else beside it', async () => {
+  test('writes a valid pack and nothing else beside it', async () => {
     const made = await pack()
     const bytes = await writePack(made, { out: join(temp, name), root })
     expect(found()).toEqual([name.split('/')[0]])
@@ -84,7 +84,7 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
     expect(found()).toEqual([name.split('/')[0]])
   })
 
-  test('leaves the earlier pack alone when it is interrupted', async () => {
+  test('keeps the earlier pack when it is interrupted', async () => {
     const made = await pack()
     await writePack(made, { out: join(temp, name), root })
     const signal = AbortSignal.abort(new Error('stop'))
@@ -93,22 +93,19 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
     expect(found()).toEqual([name.split('/')[0]])
   })
 
-  test.each(CHANGES)(
-    'leaves out an image that %s since it was cut, with a warning, and nothing else',
-    async (_, change) => {
-      const { files } = await chunkFolder(root)
-      change()
-      const kept = await leaveOutChangedImages(files, root)
-      expect(kept).toEqual({
-        files: files.filter(({ file }) => file.path !== 'dot.png'),
-        warnings: [{ path: 'dot.png', code: 'changed', message: 'left out: the image changed after it was read' }],
-      })
-      await writePack(createPack(kept.files), { out: join(temp, name), root })
-      expect(readPack(join(temp, name)).files.map(({ path }) => path)).toEqual(['a.md'])
-    },
-  )
+  test.each(CHANGES)('leaves out an image that %s since it was chunked, with a warning', async (_, change) => {
+    const { files } = await chunkFolder(root)
+    change()
+    const kept = await leaveOutChangedImages(files, root)
+    expect(kept).toEqual({
+      files: files.filter(({ file }) => file.path !== 'dot.png'),
+      warnings: [{ path: 'dot.png', code: 'changed', message: 'left out: the image changed after it was read' }],
+    })
+    await writePack(createPack(kept.files), { out: join(temp, name), root })
+    expect(readPack(join(temp, name)).files.map(({ path }) => path)).toEqual(['a.md'])
+  })
 
-  test.each(CHANGES)('stops when an image %s that the pack speaks of', async (_, change) => {
+  test.each(CHANGES)('stops when an image %s that the pack refers to', async (_, change) => {
     const made = await pack()
     change()
     const refused = writePack(made, { out: join(temp, name), root })
@@ -117,13 +114,13 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
   })
 })
 
-test('images that are as they were stay in', async () => {
+test('keeps unchanged images', async () => {
   const { files } = await chunkFolder(root)
   expect(await leaveOutChangedImages(files, root)).toEqual({ files, warnings: [] })
 })
 
 describe('several packs', () => {
-  test('are all written', async () => {
+  test('writes all packs', async () => {
     const made = await pack()
     const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
     await writePacks(packs, { root })
@@ -131,7 +128,7 @@ describe('several packs', () => {
     expect(found()).toEqual(['1.zip', '3.zip', 'parts'])
   })
 
-  test('are not written at all when something else is at one of the places', async () => {
+  test('writes none when one of the places holds something else', async () => {
     write({ '3.zip': 'mine' })
     const made = await pack()
     const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
@@ -139,7 +136,7 @@ describe('several packs', () => {
     expect(found()).toEqual(['3.zip'])
   })
 
-  test('replace none of the earlier ones when the last cannot be made', async () => {
+  test('replaces none of the earlier packs when the last cannot be written', async () => {
     const made = await pack()
     const packs = ['1.zip', '2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
     await writePacks(packs, { root })
@@ -156,11 +153,11 @@ describe('several packs', () => {
   })
 })
 
-describe('a place that holds something else', () => {
+describe('a place with other content', () => {
   test.each([
     ['photos.zip', 'PK\x03\x04 someone else’s archive', 'there is a file that is not a pack'],
     ['notes', 'a text', 'there is a file; a pack needs a folder, or a name that ends in .zip'],
-  ])('is refused: the file %s', async (name, content, problem) => {
+  ])('refuses to replace the file %s', async (name, content, problem) => {
     write({ [name]: content })
     const refused = writePack(await pack(), { out: join(temp, name), root })
     await expect(refused).rejects.toMatchObject({ code: 'OUTPUT_REFUSED', details: { problem } })
@@ -170,14 +167,14 @@ describe('a place that holds something else', () => {
   test.each([
     ['pictures.zip', 'there is something that is not a file'],
     ['pictures', 'the folder holds something that is not a pack'],
-  ])('is refused: the folder %s', async (name, problem) => {
+  ])('refuses to replace the folder %s', async (name, problem) => {
     write({ [`${name}/mine.txt`]: 'mine' })
     const refused = writePack(await pack(), { out: join(temp, name), root })
     await expect(refused).rejects.toMatchObject({ code: 'OUTPUT_REFUSED', details: { problem } })
     expect(fs.readdirSync(join(temp, name))).toEqual(['mine.txt'])
   })
 
-  test('is refused when only its name is that of a pack', async () => {
+  test('refuses a file that only has the name of a pack', async () => {
     write({ 'docs.llmx-0123abcd/thesis.txt': 'mine' })
     const out = join(temp, 'docs.llmx-0123abcd')
     await expect(writePack(await pack(), { out, root })).rejects.toMatchObject({ code: 'OUTPUT_REFUSED' })
@@ -185,7 +182,7 @@ describe('a place that holds something else', () => {
   })
 
   test.each(['notes.txt', '.git/HEAD', 'part-1/notes.txt', 'part-x/llm.md', 'part-2'])(
-    'is refused when %s lies beside a pack',
+    'refuses a folder with %s beside a pack',
     async (name) => {
       const out = join(temp, 'out')
       await writePack(await pack(), { out, root })
@@ -195,7 +192,7 @@ describe('a place that holds something else', () => {
     },
   )
 
-  test('is replaced when it holds a pack and parts of one', async () => {
+  test('replaces a folder with a pack and its parts', async () => {
     const made = await pack()
     for (const name of ['out', 'out/part-1', 'out/part-2']) await writePack(made, { out: join(temp, name), root })
     await writePack(made, { out: join(temp, 'out'), root })
@@ -203,14 +200,14 @@ describe('a place that holds something else', () => {
     expect(fs.existsSync(join(temp, 'out/part-1'))).toBe(false)
   })
 
-  test('is taken when it is empty', async () => {
+  test('writes to an empty folder', async () => {
     write({ 'out.zip': '' })
     fs.mkdirSync(join(temp, 'out'))
     for (const name of ['out.zip', 'out']) await writePack(await pack(), { out: join(temp, name), root })
     expect(found()).toEqual(['out', 'out.zip'])
   })
 
-  test('is written through when it is a link to a pack', async () => {
+  test('writes through a link to a pack', async () => {
     const made = await pack()
     for (const name of ['real.zip', 'real']) await writePack(made, { out: join(temp, name), root, compact: true })
     fs.symlinkSync('real.zip', join(temp, 'link.zip'))
@@ -221,8 +218,8 @@ describe('a place that holds something else', () => {
   })
 })
 
-describe('what a killed run left', () => {
-  test('is taken away by the next one, unless its process lives', async () => {
+describe('leftovers of a killed run', () => {
+  test('the next run deletes leftovers, unless their process is running', async () => {
     const alive = `.out.zip.pharos-${HOST}-${process.ppid}-0`
     write({
       [`.out.zip.pharos-${HOST}-${deadProcess()}-0`]: 'half',
@@ -233,7 +230,7 @@ describe('what a killed run left', () => {
     expect(found()).toEqual([expect.stringMatching(/^\.other/), alive, 'out.zip'])
   })
 
-  test('on another host is left alone for a day, whatever its process is here', async () => {
+  test('leftovers of another host stay for a day, whatever their process id is here', async () => {
     const recent = `.out.zip.pharos-00000000-${deadProcess()}-0`
     const old = `.out.zip.pharos-00000000-${process.ppid}-1`
     write({ [recent]: 'perhaps in work', [old]: 'half' })
@@ -243,7 +240,7 @@ describe('what a killed run left', () => {
     expect(found()).toEqual([recent, 'out.zip'])
   })
 
-  test('is put back when it was the only pack', async () => {
+  test('a leftover is restored when it was the only pack', async () => {
     const made = await pack()
     await writePack(made, { out: join(temp, 'out'), root })
     fs.renameSync(join(temp, 'out'), join(temp, `.out.pharos-${HOST}-${deadProcess()}-0-old`))

@@ -24,22 +24,21 @@ import { hasPackManifest, isSystemError } from './walk-folder.ts'
 
 /** Where and how a pack is written. */
 export interface PackTarget extends Omit<PackOptions, 'readImage'> {
-  /** A zip archive when it ends in `.zip`, else a folder. */
+  /** A zip archive if it ends in `.zip`, otherwise a folder. */
   readonly out: string
-  /** The folder the pack was made from, for its images. */
+  /** The source folder of the pack, for its images. */
   readonly root: string
   readonly signal?: AbortSignal | undefined
 }
 
-/** Writes a pack as {@link writePacks} does, and gives the number of bytes written. */
+/** Writes a pack like {@link writePacks}, and returns the number of bytes written. */
 export function writePack(pack: Pack, { out, ...options }: PackTarget): Promise<number> {
   return writePacks([{ pack, out }], options)
 }
 
 /**
- * Writes packs beside their places and then moves all of them there, so that whatever happens a place holds either what
- * it held before or the whole new pack. When something that is no pack is at one of the places, none is written. Gives
- * the number of bytes written.
+ * Writes packs to temporary paths and then moves all of them into place, so that a place always holds either its old content or the whole
+ * new pack. When one of the places holds something that is not a pack, none is written. Returns the number of bytes written.
  */
 export async function writePacks(
   packs: readonly { readonly pack: Pack; readonly out: string }[],
@@ -54,7 +53,7 @@ export async function writePacks(
         const place = resolvePlace(out)
         mkdirSync(dirname(place), { recursive: true })
         clearLeftovers(place)
-        // What was left may have been a pack, and is back in its place.
+        // Clearing leftovers may have restored a pack, so the place is checked again.
         checkPlace(place, out)
         const temporary = join(dirname(place), `.${basename(place)}.pharos-${HOST}-${process.pid}-${written++}`)
         moves.push({ temporary, place, out })
@@ -71,10 +70,10 @@ export async function writePacks(
 
 let written = 0
 
-/** Tells this host from others that see the same folder; a digest, so that it always fits into a name. */
+/** Identifies this host among others that see the same folder; a digest, so that it always fits into a file name. */
 const HOST = nodeSha256(hostname()).slice(0, 8)
 
-/** Refuses a place that a pack could not be written to because something else is there. Nothing is written. */
+/** Refuses a place that holds something other than a pack. Writes nothing. */
 export function checkPackPlace(out: string): void {
   try {
     checkPlace(resolvePlace(out), out)
@@ -117,14 +116,14 @@ function checkPlace(out: string, name: string): void {
   }
 }
 
-/** Everything a pack has at its top, and what `--split` puts into a folder. */
+/** All top-level names of a pack, and those that `--split` adds. */
 const PACK_NAMES = new Set([
   ...'llm.md catalog.llm.md outline.md index.json manifest.json manifest.min.json manifest.llm.tsv'.split(' '),
   ...[VECTORS_FILE, 'chunks', 'images'],
 ])
 const PART_NAME = /^part-\d+$/
 
-/** Whatever it is called: an empty folder, or one that holds a pack and nothing beside it, would not be missed. */
+/** Whether a folder may be replaced: it is empty, or holds only a pack. */
 function isReplaceable(folder: string): boolean {
   const entries = readdirSync(folder, { withFileTypes: true })
   if (entries.length === 0) return true
@@ -135,7 +134,7 @@ function isReplaceable(folder: string): boolean {
   })
 }
 
-/** A pack begins with its `llm.md`, so that name stands behind the first header of the archive. */
+/** A pack starts with `llm.md`, so that name follows the first header of the archive. */
 function isPackArchive(path: string, { size }: Stats): boolean {
   if (size === 0) return true
   const beginning = readBeginning(path, ZIP_HEADER_BYTES + FIRST_ENTRY.length) ?? new Uint8Array()
@@ -145,7 +144,7 @@ function isPackArchive(path: string, { size }: Stats): boolean {
 const ZIP_HEADER_BYTES = 30
 const FIRST_ENTRY = 'llm.md'
 
-/** Takes away what a killed run left beside this place, and puts back a pack that it was about to replace. */
+/** Deletes what a killed run left beside this place, and restores a pack that it was about to replace. */
 function clearLeftovers(out: string): void {
   for (const name of readdirSync(dirname(out))) {
     const [, place, host, pid, isOld] = LEFTOVER.exec(name) ?? []
@@ -159,7 +158,7 @@ function clearLeftovers(out: string): void {
 
 const DAY_MS = 86_400_000
 
-/** Nobody here can tell whether a process of another host lives, but no run takes a day. */
+/** Processes of another host cannot be checked, but no run takes a day. */
 function isRecent(leftover: string): boolean {
   const facts = lstatSync(leftover, { throwIfNoEntry: false })
   return facts !== undefined && Date.now() - facts.mtimeMs < DAY_MS
@@ -170,7 +169,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Only "no such process" says that it is gone; "not permitted" says that it is somebody else's.
+    // Only ESRCH means that the process is gone; EPERM means that it belongs to another user.
     if (isSystemError(error)) return error.code !== 'ESRCH'
     throw error
   }
@@ -183,7 +182,7 @@ async function writeZipFile(pack: Pack, temporary: string, target: PackTarget): 
     let size = 0
     let total = 0
     const flush = async () => {
-      // Unlike `writev`, this goes on after a short write.
+      // Unlike `writev`, this continues after a short write.
       await file.appendFile(Buffer.concat(pieces))
       total += size
       pieces = []
@@ -217,7 +216,7 @@ async function writeFolder(pack: Pack, temporary: string, target: PackTarget): P
   return total
 }
 
-/** A file takes the place of a file in one step. A folder cannot, so the old one steps aside, and back if need be. */
+/** Replaces a file atomically. A folder cannot be replaced that way, so the old one is moved aside, and back on failure. */
 function replace(temporary: string, out: string): void {
   if (isZip(out) || !existsSync(out)) {
     renameSync(temporary, out)
@@ -234,15 +233,14 @@ function replace(temporary: string, out: string): void {
   rmSync(old, { recursive: true, force: true })
 }
 
-/** What {@link leaveOutChangedImages} kept, and a warning for each file it did not. */
+/** The files that {@link leaveOutChangedImages} kept, and a warning for each other one. */
 interface KeptFiles {
   readonly files: readonly ChunkedFile[]
   readonly warnings: readonly Warning[]
 }
 
 /**
- * Images are cut without keeping their bytes, and a pack has to hold the very bytes its index speaks of. Those that are
- * not what they were are left out here, so that a pack of the others can be written.
+ * Drops images that have changed since they were chunked. Their bytes are not kept, and a pack must contain exactly the bytes of its index.
  */
 export async function leaveOutChangedImages(
   files: readonly ChunkedFile[],
@@ -261,7 +259,7 @@ export async function leaveOutChangedImages(
   return { files: kept, warnings }
 }
 
-/** Images are read when they are written; one that is no longer what was indexed stops the pack. */
+/** Reads images while writing; a changed image stops the pack. */
 function withImages(pack: Pack, target: PackTarget): PackOptions {
   const files = new Map(pack.files.map((file) => [file.path, file]))
   return {
@@ -275,7 +273,7 @@ function withImages(pack: Pack, target: PackTarget): PackOptions {
   }
 }
 
-/** The bytes of an image; undefined when they are no longer those that were indexed. */
+/** The bytes of an image; undefined when they differ from the indexed ones. */
 async function readImage(root: string, { path, bytes: size, sha256 }: FileMeta): Promise<Uint8Array | undefined> {
   try {
     const outcome = await readStable(join(root, path), size)

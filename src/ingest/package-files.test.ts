@@ -42,7 +42,7 @@ test.each<[PackageKind, string, string | null]>([
   ['javadoc', 'index-all.html', 'lists of links'],
   ['javadoc', 'allclasses-index.html', 'lists of links'],
   ['javadoc', 'script.js', OTHER],
-])('of %s, %s is read unless %j', (kind, path, pattern) => {
+])('for a package of kind %s, the exclusion reason of %s is %j', (kind, path, pattern) => {
   expect(passedFolderOf(kind, path)).toBeUndefined()
   expect(judgePackageFile(kind, path)?.pattern ?? null).toBe(pattern)
 })
@@ -57,6 +57,6 @@ test.each<[PackageKind, string, string, string]>([
   ['crate', 'benches/x.rs', 'benches/', 'benchmarks'],
   ['sources', 'META-INF/MANIFEST.MF', 'META-INF/', MACHINERY],
   ['javadoc', 'org/class-use/Logger.html', 'org/class-use/', MACHINERY],
-])('of %s, %s is passed over with all that is in %s', (kind, path, folder, pattern) => {
+])('for a package of kind %s, %s is skipped with the whole folder %s', (kind, path, folder, pattern) => {
   expect(passedFolderOf(kind, path)).toMatchObject({ folder, refusal: { reason: 'excluded', pattern } })
 })

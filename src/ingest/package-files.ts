@@ -3,15 +3,15 @@ import type { Refusal } from '../crawl/ledger.ts'
 import { refuse } from './archive-members.ts'
 import type { PackageKind } from './registries.ts'
 
-/** What is read of a kind of package besides its prose. */
+/** Which files of a kind of package are read besides its prose. */
 interface Selection {
-  /** Files of code that say how it is used. */
+  /** Code files that show how it is used. */
   readonly code: RegExp
-  /** Folders that are passed over wherever they are. */
+  /** Folders that are skipped at any depth. */
   readonly folders: Readonly<Record<string, string>>
-  /** Folders that are passed over at the top. */
+  /** Folders that are skipped at the top level. */
   readonly topFolders?: Readonly<Record<string, string>>
-  /** Files that are passed over although they would be read. */
+  /** Files that are skipped although another rule would read them. */
   readonly files?: RegExp
 }
 
@@ -42,28 +42,28 @@ const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
     files: /\.(?:test|spec)(?:-d)?\.d\.[cm]?ts$/i,
   },
   sdist: PYTHON,
-  // What a reader is told of it stands there, behind some facts.
+  // METADATA contains the package description after some header fields.
   wheel: { ...PYTHON, code: /\.pyi?$|^[^/]+\.dist-info\/METADATA$/i },
   crate: { code: /^(?:src|examples)\/.*\.rs$/i, folders: EVERYWHERE },
   sources: { code: /\.(?:java|kt|kts|scala|groovy|clj)$/i, folders: EVERYWHERE, files: /(?:^|\/)module-info\.java$/ },
   javadoc: {
     code: /\.html?$/i,
     folders: { ...EVERYWHERE, ...named('class-use index-files script-dir resources legal jquery', MACHINERY) },
-    // Lists of links, which the pages of classes have as well.
+    // Lists of links, which the class pages contain too.
     files:
       /(?:^|\/)(?:index-all|all(?:classes|packages)[^/]*|[^/]*-(?:tree|frame|use)|deprecated-list|constant-values|serialized-form|help-doc|search)\.html?$/i,
   },
 }
 
-/** Files of prose, by their endings. */
+/** File extensions of prose. */
 const PROSE = new Set('md markdown mdx rst adoc asciidoc org'.split(' '))
-/** In a folder of documentation also these. */
+/** Further extensions in documentation folders. */
 const DOCUMENTS = new Set('txt html htm ipynb'.split(' '))
 const DOC_FOLDER = /(?:^|\/)(?:docs?|documentation|guides?|examples?|manual)\//i
-/** Without an ending, or with one that prose may have. */
+/** Names without an extension, or with one of prose. */
 const PROSE_NAME =
   /^(?:readme|changelog|changes|history|news|releases?|migrat\w+|upgrad\w+|usage|tutorial|faq)\b[^/]*$/i
-/** About the project, not about what it does. */
+/** Files about the project rather than its function. */
 const FORMALITY =
   /^(?:licen[cs]e|copying|notice|patents|authors|contributors|maintainers|code[-_]of[-_]conduct|security|codeowners|funding|pull_request_template|issue_template)\b/i
 
@@ -71,7 +71,7 @@ function named(names: string, what: string): Record<string, string> {
   return Object.fromEntries(names.split(' ').map((name) => [name, what]))
 }
 
-/** The uppermost folder above a file that is passed over with all it holds, and why; undefined where there is none. */
+/** The topmost skipped folder above a file, and why; undefined when there is none. */
 export function passedFolderOf(
   kind: PackageKind,
   path: string,
@@ -91,7 +91,7 @@ function ownText(record: Readonly<Record<string, string>>, key: string): string 
   return Object.hasOwn(record, key) ? record[key] : undefined
 }
 
-/** Why a file of a package is not read; null for one that is: documentation, and the code that tells how it is used. */
+/** Why a file of a package is not read; null for documentation and for code that shows how it is used. */
 export function judgePackageFile(kind: PackageKind, path: string): Refusal | null {
   const { code, files } = SELECTIONS[kind]
   const name = baseName(path)

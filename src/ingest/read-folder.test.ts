@@ -32,7 +32,7 @@ function write(files: Readonly<Record<string, string | Uint8Array>>): void {
 
 const UNKNOWN = { version: null, stamp: null }
 
-/** Opens a folder as if it were an hour later, so that all files are old, unless another time is given. */
+/** Opens a folder as if an hour had passed, so that all files are old, unless another time is given. */
 function open(path = root, now = Date.now() + 3_600_000) {
   const reader = openTreeReader({
     readPage: async (snapshot, key) => readPage(snapshot, key, nodeSha256),
@@ -53,7 +53,7 @@ async function walk(path?: string): Promise<Record<string, string>> {
   return found
 }
 
-test('lists what is to be read, and what is not with its reason', async () => {
+test('lists the files to read, and the others with their reasons', async () => {
   write({
     'a.md': 'a',
     'b.GIF': 'b',
@@ -78,7 +78,7 @@ test('lists what is to be read, and what is not with its reason', async () => {
 })
 
 describe('a file that was read before', () => {
-  test('is not read again while it looks the same, and not taken as changed while it is the same', async () => {
+  test('a file is not read again while its stamp is the same, and not changed while its bytes are', async () => {
     write({ 'a.md': '# A\n\na\n' })
     const first = await (await open()).read({ path: 'a.md', part: null }, UNKNOWN)
     expect(first).toMatchObject({ type: 'page', bytes: 7, version: nodeSha256('# A\n\na\n') })
@@ -95,19 +95,19 @@ describe('a file that was read before', () => {
     expect(knownOf(touched).stamp).not.toBe(known.stamp)
     write({ 'a.md': '# A\n\nb\n' })
     expect((await (await open()).read({ path: 'a.md', part: null }, known)).type).toBe('page')
-    // Without what its bytes were, how it looks says nothing.
+    // Without the version of its bytes, the stamp proves nothing.
     expect((await (await open()).read({ path: 'a.md', part: null }, { ...known, version: null })).type).toBe('page')
   })
 
-  test('is read again when it had just been written: it could have changed within one tick of the clock', async () => {
+  test("a file written just now is read again, because it could have changed within the clock's resolution", async () => {
     write({ 'a.md': '# A\n\na\n' })
     const fresh = await (await open(root, Date.now() + 1000)).read({ path: 'a.md', part: null }, UNKNOWN)
     expect(knownOf(fresh)).toEqual({ version: nodeSha256('# A\n\na\n'), stamp: null })
   })
 })
 
-describe('a file that is not there', () => {
-  test('is missing while its folder is there, and proves nothing once the folder is another one', async () => {
+describe('a file that does not exist', () => {
+  test('a file is missing while its folder exists, and unknown once the folder is replaced', async () => {
     write({ 'docs/a.md': 'a', 'docs/b': 'b' })
     const folder = await open(join(root, 'docs'))
     expect(await folder.read({ path: 'x.md', part: null }, UNKNOWN)).toEqual({ type: 'missing' })
@@ -118,7 +118,7 @@ describe('a file that is not there', () => {
     await expect(folder.read({ path: 'a.md', part: null }, UNKNOWN)).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
   })
 
-  test('cannot be outside of the folder', async () => {
+  test('a path cannot lead out of the folder', async () => {
     write({ 'docs/a.md': 'a', 'secret.md': 's' })
     const folder = await open(join(root, 'docs'))
     for (const path of ['../secret.md', 'x/../../secret.md', '/etc/passwd', '.', '']) {
@@ -127,7 +127,7 @@ describe('a file that is not there', () => {
   })
 })
 
-test('no link is followed, and no pipe waited for', async () => {
+test('links are not followed, and pipes are not opened', async () => {
   write({ 'a.md': 'a' })
   fs.symlinkSync('a.md', join(root, 'link.md'))
   spawnSync('mkfifo', [join(root, 'pipe.md')])
@@ -230,7 +230,7 @@ test.each([
   await expect(open(join(root, name))).rejects.toMatchObject({ code, message: message.replace('ROOT', root) })
 })
 
-test('what may not be read fails, and is not taken for gone', () => {
+test('an unreadable file fails, and does not count as deleted', () => {
   write({ 'open.md': 'a', 'closed.md': 'a', 'closed/in.md': 'a' })
   fs.chmodSync(join(root, 'closed.md'), 0)
   fs.chmodSync(join(root, 'closed'), 0)

@@ -29,15 +29,15 @@ import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
 /** How folders of a library are read. */
 export interface FolderReaderOptions extends FilePageOptions {
-  /** A larger file is left out. */
+  /** Larger files are left out. */
   readonly maxFileBytes: number
-  /** Absolute paths that are passed over, such as those of the library itself. */
+  /** Absolute paths that are skipped, such as those of the library itself. */
   readonly exclude?: readonly string[]
-  /** The time in milliseconds; a file changed less than two seconds before it is read is read again next time. @default Date.now */
+  /** Current time in milliseconds; a file changed less than two seconds before it is read is read again next time. @default Date.now */
   readonly now?: () => number
 }
 
-/** Opens a folder of this machine, or a single file. */
+/** Opens a local folder, or a single file. */
 export async function openFolder(
   address: string,
   pages: FilePages,
@@ -79,7 +79,7 @@ export async function openFolder(
         if (!isSystemError(error)) throw error
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
         if (!isMissing) return { type: 'failed', reason: 'unreadable', detail: `cannot be read (${error.code})` }
-        // A disk that was taken out takes all its files along, and proves nothing about any of them.
+        // A removed disk takes all its files along, which proves nothing about any of them.
         const isThere = isFolder ? await isSamePlaceAs(path, facts) : await isListed(dirname(path))
         if (!isThere) throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
         return { type: 'missing' }
@@ -89,7 +89,7 @@ export async function openFolder(
   }
 }
 
-/** The real path of a source and what is there. */
+/** The real path of a source, and its stats. */
 async function findPlace(given: string): Promise<{ readonly path: string; readonly facts: Stats }> {
   try {
     const path = await realpath(given)
@@ -112,14 +112,14 @@ async function findPlace(given: string): Promise<{ readonly path: string; readon
 
 const ALLOW = 'let this user read it, or name another'
 
-/** Archives that nobody opens here. */
+/** Archive formats that are not supported. */
 const UNREAD_ARCHIVE = /\.(?:gz|bz2|tbz2?|xz|txz|zst|lz|7z|rar|jar|war|ear|whl|crate)$/i
 
 function unreadable(path: string, problem: string, advice: string, cause?: unknown): PharosError {
   return new PharosError('SOURCE_UNREADABLE', { path, problem, advice }, { cause })
 }
 
-/** Whether at a path there is still what was there. */
+/** Whether a path still leads to the same folder. */
 async function isSamePlaceAs(path: string, facts: Stats): Promise<boolean> {
   const { dev, ino } = await stat(path).catch(() => ({ dev: -1, ino: -1 }))
   return dev === facts.dev && ino === facts.ino
@@ -132,10 +132,10 @@ async function isListed(folder: string): Promise<boolean> {
   )
 }
 
-/** What is said of something that a walk found; undefined for nothing. */
+/** The tree entry of a walk entry; undefined when there is none. */
 export function describeEntry(entry: WalkEntry): TreeEntry | undefined {
   switch (entry.type) {
-    // Its rules are obeyed as far as they go, and it is a file like others.
+    // An ignore file whose rules apply up to a size limit is also a file like others.
     case 'half-obeyed':
       return undefined
     case 'file': {
@@ -151,7 +151,7 @@ export function describeEntry(entry: WalkEntry): TreeEntry | undefined {
   }
 }
 
-/** Why a file is left out whatever it holds. */
+/** Why a file is left out, judged by its name. */
 function refuseByName(path: string): Refusal | undefined {
   if (isCredentialFile(path)) return refuse('secret', baseName(path))
   return kindOf(path) === 'image' ? refuse('not-text', `*.${extensionOf(path)}`) : undefined
@@ -163,7 +163,7 @@ function refuse(reason: Refusal['reason'], pattern: string | null): Refusal {
 
 type Skipped = Extract<WalkEntry, { type: 'skipped' }>
 
-/** What the ledger says of what the walk passes over. */
+/** The ledger's reasons for what the walk skips. */
 const REFUSALS: Readonly<Record<Exclude<Skipped['reason'], 'unreadable'>, (rule: string | null) => Refusal>> = {
   ignored: (rule) => refuse('ignored', rule),
   'build-folder': (rule) => refuse('excluded', rule),
@@ -186,12 +186,12 @@ interface FilePlace extends TreeFile {
   readonly readOther: PageFile['readOther']
 }
 
-/** The coarsest clock of a file system in use ticks every two seconds. */
+/** Coarsest resolution of file times in current file systems. */
 const SETTLE_MS = 2000
 
 async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Promise<FileReading> {
   const { root, path, part, maxFileBytes, openedAt, seen, readOther } = file
-  // What was recorded here never leads out of the folder; a library that came from elsewhere might.
+  // Paths recorded by this program never lead out of the folder, but a foreign library might contain others.
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return { type: 'missing' }
   const place = join(root, path)
   const seenStamp = writeStamp(await lstat(place))
@@ -236,12 +236,12 @@ async function readListed(
   return undefined
 }
 
-/** What a file can be told unchanged by without being read. */
+/** A stamp that shows without reading whether a file is unchanged. */
 export function writeStamp({ size, mtimeMs, ctimeMs }: FileStamp): string {
   return `${size} ${mtimeMs} ${ctimeMs}`
 }
 
-/** The same, unless it was written in the last moments: then it could change again within the clock's step, and look the same. */
+/** The same stamp, or null for a file written just now, which could change again within the clock's resolution and look unchanged. */
 export function settledStamp(stamp: FileStamp, openedAt: number): string | null {
   return Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - SETTLE_MS ? writeStamp(stamp) : null
 }

@@ -2,34 +2,34 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 
-/** The facts by which a file is recognised as unchanged without reading it. */
+/** Facts that show without reading whether a file is unchanged. */
 export interface FileStamp {
   readonly size: number
   readonly mtimeMs: number
   readonly ctimeMs: number
 }
 
-/** What became of reading a file. */
+/** Result of reading a file. */
 export type ReadOutcome =
   | { readonly type: 'read'; readonly bytes: Uint8Array; readonly stamp: FileStamp; readonly isStable: boolean }
   | { readonly type: 'too-large'; readonly size: number }
   | { readonly type: 'not-a-file' }
 
-/** How often a file that changes under the reader is read again. */
+/** Number of attempts to read a file that keeps changing. */
 const TRIES = 3
 
 /**
- * Systems write times down in steps of up to ten milliseconds: whatever is written in the same step leaves the same time. One that was
- * written so lately is read again when the step is over.
+ * Resolution of file times in milliseconds: writes within one step have the same time. A file written so recently is read again after the
+ * step.
  */
 const STEP_MS = 12
 
-/** Opening waits for nobody at the other end of a pipe, and follows no link. */
+/** Opening does not wait for the writer of a pipe, and follows no link. */
 const CAREFULLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Reads a file so that its bytes belong together: when it changes meanwhile it is read again, and after three tries
- * taken as it is. Never waits on a pipe, never follows a link, never reads more than `maxBytes`.
+ * Reads a file consistently: when it changes meanwhile it is read again, and after three attempts used as it is. Never waits on a pipe,
+ * never follows a link, never reads more than `maxBytes`.
  */
 export async function readStable(path: string, maxBytes: number): Promise<ReadOutcome> {
   const file = await open(path, CAREFULLY)
@@ -60,7 +60,7 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
   }
 }
 
-/** The first bytes of a file; undefined for what is no regular file. Takes the same care as {@link readStable}. */
+/** The first bytes of a file; undefined when it is not a regular file. Takes the same care as {@link readStable}. */
 export function readBeginning(path: string, most: number): Uint8Array | undefined {
   const file = openSync(path, CAREFULLY)
   try {
@@ -79,7 +79,7 @@ export function readBeginning(path: string, most: number): Uint8Array | undefine
   }
 }
 
-/** Tells whether two looks at a file saw the same. */
+/** Whether two stamps of a file are equal. */
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs
 }

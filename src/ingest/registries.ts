@@ -9,10 +9,10 @@ import { ArchiveError } from './archive-members.ts'
 import type { Integrity } from './archive-source.ts'
 import { retryDownload } from './retry-download.ts'
 
-/** What kind of archive a package is in: it decides what is worth reading. */
+/** The kind of a package's archive, which determines what is worth reading. */
 export type PackageKind = 'npm' | 'sdist' | 'wheel' | 'crate' | 'sources' | 'javadoc'
 
-/** An archive that holds a version of a package. */
+/** An archive with one version of a package. */
 export interface PackageArchive {
   readonly kind: PackageKind
   readonly version: string
@@ -21,18 +21,18 @@ export interface PackageArchive {
   readonly integrity: Integrity
 }
 
-/** Most bytes of what a registry tells about a package; the largest ones have tens of megabytes. */
+/** Size limit of a package's metadata; the largest packages have tens of megabytes. */
 const MAX_METADATA_BYTES = 64 * 2 ** 20
 
-/** Asks registries. */
+/** How registries are queried. */
 interface Asking {
   readonly download: Download
   readonly signal: AbortSignal | undefined
 }
 
 /**
- * Finds the archive of a package by what its registry tells. Rejects with an {@link ArchiveError} when the registry does not have it,
- * or with a {@link DownloadError} when it does not answer.
+ * Finds the archive of a package through its registry. Rejects with an {@link ArchiveError} when the registry does not have it, or with a
+ * {@link DownloadError} when it does not respond.
  */
 export async function findPackage(
   name: PackageName,
@@ -53,19 +53,19 @@ export async function findPackage(
   }
 }
 
-/** The origins of registries that the owner named instead of the public ones: these may be private. */
+/** The origins of registries that the owner configured instead of the public ones; they may be private. */
 export function ownOrigins(registries: Registries): string[] {
   const types = Object.keys(PUBLIC_REGISTRIES) as (keyof Registries)[]
   const own = types.filter((type) => !isPublicRegistry(registries, type))
   return own.map((type) => new URL(baseOf(registries[type])).origin)
 }
 
-/** The host that a package is looked for at. */
+/** The host of a package's registry. */
 export function registryHost({ type }: PackageName, registries: Registries): string {
   return new URL(baseOf(registries[type === 'cargo' ? 'crates' : type])).host
 }
 
-/** Whether packages of a type come from where everybody has them. */
+/** Whether packages of a type come from the public registry. */
 export function isPublicRegistry(registries: Registries, type: keyof Registries): boolean {
   return baseOf(registries[type]) === baseOf(PUBLIC_REGISTRIES[type])
 }
@@ -83,7 +83,7 @@ async function findNpm(name: PackageName, registry: string, asking: Asking): Pro
   return archiveOf({ kind: 'npm', version, format: 'tar', url: textOf(dist, 'tarball'), integrity }, url, title)
 }
 
-/** As npm chooses: a version, a tag, else the newest in a range, where the one that is called latest comes first. */
+/** Chooses as npm does: a version, a tag, otherwise the newest in a range, with `latest` preferred. */
 function chooseNpm(versions: readonly string[], tags: Readonly<Record<string, unknown>>, name: PackageName): string {
   const wanted = name.version ?? 'latest'
   const tagged = tags[wanted]
@@ -117,7 +117,7 @@ async function findPypi(name: PackageName, registry: string, asking: Asking): Pr
   return archiveOf({ kind, version, format, url: textOf(file, 'url'), integrity }, url, name.name)
 }
 
-/** Sources have the documentation along; a wheel for every machine comes before one that holds binaries. */
+/** Source distributions include documentation; a universal wheel is preferred to one with binaries. */
 const PYPI_KINDS = [
   { kind: 'sdist', type: 'sdist', ending: /\.(?:tar\.gz|tgz|zip)$/i },
   { kind: 'wheel', type: 'bdist_wheel', ending: /-none-any\.whl$/i },
@@ -142,7 +142,7 @@ async function findCrate(name: PackageName, registry: string, asking: Asking): P
 
 function chooseCrate(releases: readonly unknown[], name: PackageName): unknown {
   const versionOf = (release: unknown) => textOf(release, 'vers') ?? ''
-  // What was yanked is had by whoever asks for that very version.
+  // A yanked version resolves only when it is pinned exactly.
   const usable = releases.filter((release) => fieldOf(release, 'yanked') !== true && valid(versionOf(release)) !== null)
   const finished = usable.filter((release) => prerelease(versionOf(release)) === null)
   const [newest] = (finished.length > 0 ? finished : usable).toSorted((a, b) => compare(versionOf(b), versionOf(a)))
@@ -173,8 +173,8 @@ function writeCrateUrl(dl: string, crate: string, version: string, checksum: str
 }
 
 /**
- * https://maven.apache.org/repository/layout.html. Sources come first: every class has one file with its comments, while the archive of
- * the Javadoc is often there for the form only.
+ * https://maven.apache.org/repository/layout.html. Sources come first: every class has one file with its comments, while the Javadoc
+ * archive is often only a formality.
  */
 async function findMaven(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
   const title = packageTitle(name)
@@ -201,7 +201,7 @@ async function newestOfMaven(name: PackageName, url: string, asking: Asking): Pr
   return release
 }
 
-/** The checksum beside a file: a number, and often the name of the file. */
+/** The checksum file of an archive: a digest, often followed by the file name. */
 async function readChecksum(url: string, asking: Asking): Promise<Integrity | undefined> {
   for (const algorithm of ['sha256', 'sha1'] as const) {
     const text = await askText(`${url}.${algorithm}`, asking).catch((error: unknown) => {
@@ -214,7 +214,7 @@ async function readChecksum(url: string, asking: Asking): Promise<Integrity | un
   return undefined
 }
 
-/** What a registry tells of an archive, which has to be all that is needed. */
+/** Validates that a registry's response has everything needed for an archive. */
 function archiveOf(
   told: Omit<PackageArchive, 'url' | 'integrity'> & {
     readonly url: string | undefined
@@ -232,7 +232,7 @@ function archiveOf(
 
 const STRENGTHS = ['sha512', 'sha384', 'sha256', 'sha1'] as const
 
-/** The strongest of several digests: `sha512-<base64>`, with spaces between them (https://www.w3.org/TR/SRI/). */
+/** The strongest of several digests: `sha512-<base64>`, separated by spaces (https://www.w3.org/TR/SRI/). */
 function readSri(text: string | undefined): Integrity | undefined {
   const parts = (text ?? '').split(/\s+/)
   for (const algorithm of STRENGTHS) {
@@ -250,7 +250,7 @@ function readHex(algorithm: Integrity['algorithm'], text: string | undefined): I
   return new RegExp(`^[0-9a-f]{${DIGITS[algorithm]}}$`).test(digest) ? { algorithm, digest } : undefined
 }
 
-/** The address of a registry as others are put behind it. Cargo writes `sparse+` before that of an index. */
+/** The base URL of a registry without a trailing slash. Cargo writes `sparse+` before that of an index. */
 function baseOf(registry: string): string {
   return registry.replace(/^sparse\+/, '').replace(/\/+$/, '')
 }
@@ -298,7 +298,7 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** What somebody else's JSON holds under a key of its own. */
+/** An own property of foreign JSON. */
 function fieldOf(value: unknown, key: string): unknown {
   const record = asRecord(value)
   return Object.hasOwn(record, key) ? record[key] : undefined

@@ -6,7 +6,7 @@ function busy(retryAfterMs: number): DownloadError {
   return new DownloadError('busy', 'busy', { retryAfterMs })
 }
 
-test('what may be had later is tried again, some times', async () => {
+test('retries a busy download up to four times', async () => {
   let tries = 0
   const step = (good: number, error: Error) => async () => {
     if (++tries < good) throw error
@@ -22,7 +22,7 @@ test.each([
   ['nothing is there', new DownloadError('missing', 'gone')],
   ['it would be long', busy(31_000)],
   ['something else is wrong', new TypeError('x')],
-])('not where %s', async (_, error) => {
+])('does not retry when %s', async (_, error) => {
   let tries = 0
   const failing = retryDownload(async () => {
     tries++
@@ -32,7 +32,7 @@ test.each([
   expect(tries).toBe(1)
 })
 
-test('waiting ends when whoever asked gives up', async () => {
+test('an abort ends the wait', async () => {
   const stop = new AbortController()
   const waiting = retryDownload(async () => {
     throw busy(20_000)

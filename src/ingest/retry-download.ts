@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import { DownloadError } from '../library/download.ts'
 
-/** So often something is tried that may be had later. */
+/** Maximum number of attempts of a download that may succeed later. */
 const MAX_TRIES = 4
-/** What is waited at first, in milliseconds; each time twice as long. */
+/** First back-off in milliseconds; it doubles with each attempt. */
 const FIRST_WAIT = 500
-/** Nobody waits longer: whoever asked is told. */
+/** Longest wait; beyond it the caller gets the error. */
 const LONGEST_WAIT = 30_000
 
-/** Downloads something whole, once more where the server was busy or the connection broke. */
+/** Downloads completely, with retries when the server is busy or the connection breaks. */
 export async function retryDownload<T>(step: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,22 +1,22 @@
 import type { FileReading, KnownFile } from '../library/tree.ts'
 import type { FilePage, FilePages, PageFile } from './read-file-page.ts'
 
-/** Files that are kept in mind: the pages of one are asked for one after the other, several files at a time. */
+/** Number of remembered files: the pages of a file are read one after the other, for several files at a time. */
 const KEPT = 64
 
-/** What was seen of a file when its bytes were read. */
+/** A file at the time its bytes were read. */
 export interface SeenFile {
-  /** By what it can be told that it is the same now. */
+  /** Stamp that shows whether it is still the same. */
   readonly stamp: string
-  /** What is recorded of it. */
+  /** The recorded state of the file. */
   readonly known: KnownFile
 }
 
-/** Which bytes files had that hold several pages: they are read once for all of these. */
+/** Remembers the versions of files with several pages, so that each is read once for all of them. */
 export class SeenVersions {
   readonly #files = new Map<string, SeenFile>()
 
-  /** What a file was when it was last read; undefined where it is another now, or was not read. */
+  /** The state of a file when it was last read; undefined when it has changed or was not read. */
   find(path: string, stamp: string): KnownFile | undefined {
     const seen = this.#files.get(path)
     return seen?.stamp === stamp ? seen.known : undefined
@@ -30,7 +30,7 @@ export class SeenVersions {
   }
 }
 
-/** One page of several, where its file was read a moment ago; undefined where it has to be read. */
+/** One page of a file that was read just now; undefined when it must be read. */
 export async function recallPart(
   file: Omit<PageFile, 'bytes' | 'version' | 'readOther'>,
   now: KnownFile | undefined,
@@ -44,7 +44,7 @@ export async function recallPart(
   return readingOf(read, now, 0)
 }
 
-/** What a file became, with what is recorded of it. */
+/** The result of reading a file, with its recorded state. */
 export function readingOf(
   read: Exclude<FilePage, { readonly type: 'failed' | 'missing' }>,
   now: KnownFile,

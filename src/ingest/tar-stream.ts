@@ -2,28 +2,28 @@ import type { Refusal } from '../crawl/ledger.ts'
 import { ByteSource } from './archive-bytes.ts'
 import { ArchiveError, type ArchiveLimits, cutOff, damaged, READ_ARCHIVES, refuse } from './archive-members.ts'
 
-/*
- * The format: POSIX.1-2001, pax (ustar and its extended headers); https://www.gnu.org/software/tar/manual/html_node/Standard.html for
- * long names and large numbers as GNU writes them.
+/**
+ * Format: POSIX.1-2001, pax (ustar and its extended headers); https://www.gnu.org/software/tar/manual/html_node/Standard.html for long
+ * names and large numbers as GNU writes them.
  */
 
-/** A member of a tar archive. Its content must be taken before the next member is asked for. */
+/** A member of a tar archive. Its content must be read before the next member is requested. */
 export interface TarMember {
   /** The bytes of its name. */
   readonly name: Uint8Array
   readonly type: 'file' | 'folder' | 'link' | Refusal
   readonly size: number
-  /** Where its content begins in the archive. */
+  /** Offset of its content in the archive. */
   readonly start: number
-  /** Hands on the content in pieces. What is not taken is passed over. */
+  /** Yields the content in pieces. Unread content is skipped. */
   content(): AsyncGenerator<Uint8Array, void, void>
 }
 
 const BLOCK = 512
-/** Names and facts beside a member take a fraction of that. */
+/** Size limit of an extended header; real ones take a fraction of it. */
 const MAX_RECORD_BYTES = 2 ** 20
 
-/** Lists the members of a tar archive as they come. @throws {ArchiveError} when it is none, is cut off or damaged */
+/** Lists the members of a tar archive in order. @throws {ArchiveError} when it is invalid, cut off or damaged */
 export async function* readTar(
   stream: AsyncIterable<Uint8Array>,
   limits: ArchiveLimits,
@@ -31,7 +31,7 @@ export async function* readTar(
   const bytes = new ByteSource(stream, limits.maxBytes)
   try {
     yield* readMembers(bytes)
-    // What is packed is checked at its very end.
+    // Reads to the end, because the checksum of a compressed stream is at its end.
     await bytes.drain()
   } finally {
     await bytes.close()
@@ -51,7 +51,7 @@ async function* readMembers(bytes: ByteSource): AsyncGenerator<TarMember, void, 
       continue
     }
     if (header.isContinued) await passContinuation(bytes)
-    // Links have no content, whatever size they tell of what they lead to.
+    // Links have no content, although some headers have the size of the target.
     const size = header.type === '1' ? 0 : (records.size ?? header.size)
     if (!(Number.isSafeInteger(size) && size >= 0)) throw damaged()
     const start = bytes.position
@@ -75,13 +75,13 @@ interface Header {
   readonly name: Uint8Array
   readonly type: string
   readonly size: number
-  /** Whether more blocks about the holes of a file follow, as GNU writes them. */
+  /** Whether further GNU blocks with the holes of a sparse file follow. */
   readonly isContinued: boolean
 }
 
 function parseHeader(block: Uint8Array, isFirst: boolean): Header {
   const told = parseNumber(block.subarray(148, 156))
-  // Old programs took bytes for signed numbers.
+  // Old programs summed bytes as signed numbers.
   if (told !== sum(block, 0) && told !== sum(block, 128)) {
     throw isFirst ? new ArchiveError('it is no tar archive', { advice: READ_ARCHIVES }) : damaged()
   }
@@ -97,7 +97,7 @@ function parseHeader(block: Uint8Array, isFirst: boolean): Header {
   }
 }
 
-/** Passes over blocks that say where a file has holes; each tells whether another follows. */
+/** Skips blocks that list the holes of a sparse file; each says whether another follows. */
 async function passContinuation(bytes: ByteSource): Promise<void> {
   for (let isContinued = true; isContinued; ) {
     const block = await bytes.read(BLOCK)
@@ -106,7 +106,7 @@ async function passContinuation(bytes: ByteSource): Promise<void> {
   }
 }
 
-/** The sum of a header, in which its own place counts as spaces. Bytes of 128 and more count as negative where `half` is 128. */
+/** The checksum of a header, with its own field counted as spaces. With `half` 128, bytes from 128 up count as negative. */
 function sum(block: Uint8Array, half: number): number {
   let total = 8 * 32
   for (let i = 0; i < BLOCK; i++) {
@@ -116,7 +116,7 @@ function sum(block: Uint8Array, half: number): number {
   return total
 }
 
-/** Octal digits; or, where the first bit is set, a binary number as GNU writes what is too large for those. NaN for neither. */
+/** Parses octal digits, or GNU's binary form for large numbers, which has the first bit set. NaN for anything else. */
 function parseNumber(field: Uint8Array): number {
   const [first = 0, ...rest] = field
   if (first === 0x80) return rest.reduce((value, byte) => value * 256 + byte, 0)
@@ -135,7 +135,7 @@ function typeOf(type: string, name: Uint8Array): TarMember['type'] {
     case '0':
     case '\0':
     case '7':
-      // Before there was a type for folders, they were told by their names.
+      // Old archives have no type for folders, only a trailing slash in the name.
       return name.at(-1) === 0x2f ? 'folder' : 'file'
     case '1':
       return refuse('excluded', 'hard links')
@@ -150,14 +150,14 @@ function typeOf(type: string, name: Uint8Array): TarMember['type'] {
   }
 }
 
-/** What stands before a member and is about it. */
+/** Extended header records that apply to a member. */
 interface Records {
   readonly path?: Uint8Array
   readonly size?: number
   readonly isSparse?: boolean
 }
 
-/** Extended headers of a member (`x`) and of all that follow (`g`); long names (`L`) and long targets of links (`K`) of GNU. */
+/** Extended headers of a member (`x`) and of all that follow (`g`); GNU's long names (`L`) and long link targets (`K`). */
 const RECORDS: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K'])
 
 async function readRecords(bytes: ByteSource, { type, size }: Header): Promise<Records> {
@@ -166,7 +166,7 @@ async function readRecords(bytes: ByteSource, { type, size }: Header): Promise<R
   if (content.length < size) throw cutOff()
   await bytes.skip(padding(size))
   if (type === 'L') return { path: upToZero(content) }
-  // What is said of all members are times and comments; where links lead is nobody's business.
+  // Global headers have only times and comments, and link targets are not used.
   return type === 'x' ? parsePax(content) : {}
 }
 

@@ -19,13 +19,13 @@ import { isSystemError } from './walk-folder.ts'
 
 /** How trees of files are read. */
 export interface TreeReaderOptions extends FolderReaderOptions {
-  /** Most bytes of an archive when it is unpacked, a fourth of that when it is downloaded; most bytes of a repository. @default 1 GB */
+  /** Limit of an archive's unpacked bytes, a fourth of that for its download; limit of a repository's bytes. @default 1 GB */
   readonly maxArchiveBytes?: number
-  /** Where packages come from. @default the public registries */
+  /** The package registries. @default the public ones */
   readonly registries?: Registries
-  /** Opens ways to download, when the first archive of the web, package or repository is read. @default nothing is downloaded */
+  /** Opens downloads, when the first web archive, package or repository is read. @default downloads are disabled */
   readonly openDownloads?: () => Promise<Downloads>
-  /** What git is lent of this machine. @default nothing */
+  /** Environment and tokens for git. @default none */
   readonly git?: GitAccess
 }
 
@@ -34,10 +34,10 @@ export interface OpenTreeReader extends TreeReader {
   close(): Promise<void>
 }
 
-/** Kinds of files whose pages are Markdown, as those of documents are. */
+/** Kinds of files whose pages are Markdown, like those of documents. */
 const MARKUP: ReadonlySet<Kind> = new Set<Kind>(['markdown', 'html'])
 
-/** Opens a reader of trees. What it takes to read one is loaded with the first: most who open a library never need it. */
+/** Opens a reader of trees. Its dependencies are loaded with the first tree, because most users of a library never need them. */
 export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
   const pages = openOnce(async () => (await import('./read-file-page.ts')).openFilePages(options))
   const downloads = openOnce(async () => {
@@ -70,14 +70,14 @@ export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
   }
 }
 
-/** What openers are given. */
+/** Options of the openers. */
 interface OpenerParts extends TreeReaderOptions {
   readonly openDownloads: () => Promise<Downloads>
 }
 
 type Opener = (address: string, pages: FilePages, parts: OpenerParts, asked?: TreeOptions) => Promise<OpenTree>
 
-/** Who opens which tree; each is loaded with the first of its kind. What was imported cannot be opened again. */
+/** The opener of each kind of tree, loaded on first use. An import cannot be opened again. */
 const OPENERS: Readonly<Record<Exclude<TreeKind, 'import'>, Opener>> = {
   folder: async (...given) => (await import('./read-folder.ts')).openFolder(...given),
   archive: async (address, pages, parts, asked) => {
@@ -98,7 +98,7 @@ const OPENERS: Readonly<Record<Exclude<TreeKind, 'import'>, Opener>> = {
 
 const NO_ACCESS: GitAccess = { environment: {}, tokenFor: () => undefined }
 
-/** What a tree of the web is, without downloading it; undefined for one that is better opened. */
+/** Describes a web tree without downloading it; undefined for one that must be opened. */
 async function describeFar(address: string, parts: OpenerParts, asked?: TreeOptions): Promise<TreeFacts | undefined> {
   const kind = openerOf(address)
   if (kind === 'package') {
@@ -112,7 +112,7 @@ async function describeFar(address: string, parts: OpenerParts, asked?: TreeOpti
   return { url: address, name: baseName(decodePath(new URL(address).pathname)) }
 }
 
-/** Which opener an address is for. A folder may be called like an archive. */
+/** The opener of an address. A folder may have the name of an archive. */
 function openerOf(address: string): keyof typeof OPENERS {
   const kind = treeKindOf(address)
   if (kind === undefined || kind === 'import')
@@ -124,13 +124,13 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   } catch (error) {
-    // Whoever opens it says what is wrong.
+    // The opener reports the problem.
     if (isSystemError(error)) return false
     throw error
   }
 }
 
-/** Something that is opened when it is first needed. */
+/** A resource that is opened on first use. */
 interface Once<T> {
   open(): Promise<T>
   close(): Promise<void>
@@ -144,13 +144,13 @@ function openOnce<T extends { close(): Promise<void> }>(open: () => Promise<T>):
       return opening
     },
     async close() {
-      // What failed to open needs no end.
+      // A failed opening needs no closing.
       await (await opening?.catch(() => undefined))?.close()
     },
   }
 }
 
-/** Schemes have two letters at least, so that `C:\docs` would be a path. */
+/** Schemes have at least two letters, so that `C:\docs` is a path. */
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i
 
 function addressOf(text: string): string | undefined {
@@ -163,19 +163,19 @@ function addressOf(text: string): string | undefined {
   return text === '' || (SCHEME.test(text) && !isFileUrl(text.toLowerCase())) ? undefined : placeOf(text)
 }
 
-/** The address of what a path or `file:` address leads to. */
+/** The address of a path or `file:` URL. */
 function placeOf(text: string): string | undefined {
   try {
     const path = /^file:/i.test(text) ? fileURLToPath(text) : resolve(text)
     return pathToFileURL(realPathOf(path)).href
   } catch (error) {
-    // A `file:` address that names another machine, or that holds an encoded slash.
+    // A `file:` URL with another host or an encoded slash.
     if (error instanceof TypeError) return undefined
     throw error
   }
 }
 
-/** The real path of something; of what is not there, the path as it would be. */
+/** The real path of a file or folder; the resolved path if it does not exist. */
 function realPathOf(path: string): string {
   try {
     return realpathSync.native(path)

@@ -26,7 +26,7 @@ function write(files: Readonly<Record<string, string | Uint8Array>>): void {
   }
 }
 
-/** What was read, what was passed over and why, and the warnings, in a form that is easily compared. */
+/** Files read, paths skipped with their reasons, and warnings, in a form that is easy to compare. */
 async function look(folder = root, options: FolderOptions = {}) {
   const { files, skipped } = await chunkFolder(folder, options)
   const pack = createPack(files)
@@ -38,7 +38,7 @@ async function look(folder = root, options: FolderOptions = {}) {
 }
 
 describe('ignore files', () => {
-  test('hold below the folder they stand in, the nearer one and the later line winning', async () => {
+  test('ignore files apply below their folder; the nearer file and the later line win', async () => {
     write({
       '.gitignore': '*.log\n!keep.log\n/only-here.txt\n',
       'a.log': 'a',
@@ -57,12 +57,12 @@ describe('ignore files', () => {
     })
   })
 
-  test('do not bring back a file of an ignored folder', async () => {
+  test('ignore files cannot re-include a file of an ignored folder', async () => {
     write({ '.gitignore': 'gen/\n!gen/keep.md\n', 'gen/keep.md': 'a', 'a.md': 'a' })
     expect(await look()).toEqual({ read: ['.gitignore', 'a.md'], skipped: { gen: 'ignored' }, warnings: [] })
   })
 
-  test('hold from above the folder, up to the one with .git and no further', async () => {
+  test('ignore files apply from above the folder, up to the folder with .git', async () => {
     write({
       '.gitignore': '*.md\n',
       'repo/.gitignore': '*.log\n/docs/draft.txt\n',
@@ -78,12 +78,12 @@ describe('ignore files', () => {
     })
   })
 
-  test('do not hold from above where there is no repository', async () => {
+  test('ignore files do not apply from above without a repository', async () => {
     write({ '.gitignore': '*.md\n', 'docs/a.md': 'a' })
     expect((await look(join(root, 'docs'))).read).toEqual(['a.md'])
   })
 
-  test('give way for a folder that was asked for by name, but only the rule that ignores it', async () => {
+  test('an explicitly requested folder overrides only the rule that ignores it', async () => {
     write({ '.git/HEAD': '', '.gitignore': 'generated/\n.env\n', 'generated/api.md': 'a', 'generated/.env': 'KEY=1' })
     expect(await look(join(root, 'generated'))).toEqual({
       read: ['api.md'],
@@ -92,14 +92,14 @@ describe('ignore files', () => {
     })
   })
 
-  test('may be named .pharosignore, which wins over .gitignore beside it', async () => {
+  test('.pharosignore overrides .gitignore in the same folder', async () => {
     write({ '.gitignore': '*.txt\n', '.pharosignore': '!a.txt\n*.md\n', 'a.txt': 'a', 'b.txt': 'a', 'c.md': 'a' })
     const { read, skipped } = await look()
     expect(read).toEqual(['.gitignore', '.pharosignore', 'a.txt'])
     expect(skipped).toEqual({ 'b.txt': 'ignored', 'c.md': 'ignored' })
   })
 
-  test('that are links or pipes are not obeyed, and nobody waits for them', async () => {
+  test('links and pipes are ignored as ignore files, without blocking', async () => {
     write({ 'rules.txt': '*.md\n', 'a.md': 'a', 'sub/b.md': 'a' })
     fs.symlinkSync('rules.txt', join(root, '.gitignore'))
     execFileSync('mkfifo', [join(root, 'sub/.gitignore')])
@@ -110,7 +110,7 @@ describe('ignore files', () => {
     })
   })
 
-  test('are obeyed line by line up to a size, and a warning says so', async () => {
+  test('ignore files are applied up to a size limit, with a warning', async () => {
     const lines = `a.md\n${'never-there.md\n'.repeat(MAX_IGNORE_BYTES / 15)}*.md\n`
     write({ '.gitignore': lines, 'a.md': 'a', 'b.md': 'a' })
     const { read, warnings } = await look()
@@ -121,8 +121,8 @@ describe('ignore files', () => {
   })
 })
 
-describe('what is never read', () => {
-  test('folders of builds, dependencies and version control', async () => {
+describe('skipped files and folders', () => {
+  test('skips folders of builds, dependencies and version control', async () => {
     const folders = ['.git', 'node_modules', 'target', 'dist', 'build', '.cache', '__pycache__', '.venv']
     write(Object.fromEntries(folders.map((folder) => [`src/${folder}/a.md`, 'a'])))
     write({ 'building/a.md': 'a', 'module/.git': 'gitdir: ../.git/modules/module\n' })
@@ -136,12 +136,12 @@ describe('what is never read', () => {
     })
   })
 
-  test('a build folder is read when it is what was asked for', async () => {
+  test('reads a build folder that was requested explicitly', async () => {
     write({ 'dist/a.md': 'a' })
     expect((await look(join(root, 'dist'))).read).toEqual(['a.md'])
   })
 
-  test('binary files, by their extension or by what is in them', async () => {
+  test('skips binary files, by extension or content', async () => {
     const bytes = Uint8Array.from([1, 2, 0, 3])
     write({ 'a.PDF': 'text', 'b.wasm': bytes, 'c.what': bytes, data: bytes, 'd.what': 'text' })
     expect(await look()).toEqual({
@@ -151,7 +151,7 @@ describe('what is never read', () => {
     })
   })
 
-  test('but not a text whose name is, or ends in, what is an extension elsewhere', async () => {
+  test('reads a text file whose name is, or ends in, a binary extension', async () => {
     const names = ['.db', '.env.pack', 'a', 'bin/pack', 'de.mo', 'lib', 'node', 'o', 'old.dat', 'shape.obj', 'x.lib']
     write(Object.fromEntries(names.map((name) => [name, 'text'])))
     write({ 'libx.a': 'text', 'raw.dat': Uint8Array.from([1, 0]) })
@@ -162,7 +162,7 @@ describe('what is never read', () => {
     })
   })
 
-  test('links, wherever they lead', async () => {
+  test('skips links, wherever they lead', async () => {
     const outside = fs.mkdtempSync(join(tmpdir(), 'pharos-outside-'))
     fs.writeFileSync(join(outside, 'secret.md'), 'outside')
     write({ 'a.md': 'a', 'sub/b.md': 'b' })
@@ -187,13 +187,13 @@ describe('what is never read', () => {
     fs.rmSync(outside, { recursive: true })
   })
 
-  test('a link that was asked for by name is followed, for that was asked', async () => {
+  test('follows a link that was requested explicitly', async () => {
     write({ 'real/a.md': 'a' })
     fs.symlinkSync('real', join(root, 'link'))
     expect((await look(join(root, 'link'))).read).toEqual(['a.md'])
   })
 
-  test('pipes and sockets, and nobody waits for them', async () => {
+  test('skips pipes and sockets without blocking', async () => {
     write({ 'a.md': 'a' })
     execFileSync('mkfifo', [join(root, 'pipe.md')])
     const server = createServer()
@@ -206,7 +206,7 @@ describe('what is never read', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  test('packs made earlier, whatever they are called', async () => {
+  test('skips earlier packs, whatever their name', async () => {
     write({ 'a.md': '# A\n\nText.\n' })
     const pack = createPack((await chunkFolder(root)).files)
     await writePack(pack, { out: join(root, 'folder'), root })
@@ -227,7 +227,7 @@ describe('what is never read', () => {
     })
   })
 
-  test('what a killed run left behind', async () => {
+  test('skips leftovers of a killed run', async () => {
     write({
       'a.md': 'a',
       '.docs.pharos-0123abcd-12-0/llm.md': 'a',
@@ -245,7 +245,7 @@ describe('what is never read', () => {
     })
   })
 
-  test('the place the output goes to, also when the folder is reached through a link', async () => {
+  test('skips the output path, even if the folder is reached through a link', async () => {
     write({ 'real/a.md': 'a', 'real/out/b.md': 'a' })
     fs.symlinkSync('real', join(root, 'link'))
     const exclude = [join(root, 'link/out')]
@@ -257,7 +257,7 @@ describe('what is never read', () => {
   })
 })
 
-describe('a folder that is no source', () => {
+describe('an invalid source folder', () => {
   test.each([
     ['nowhere', 'SOURCE_NOT_FOUND', 'there is nothing at ROOT/nowhere'],
     ['a.md', 'SOURCE_UNREADABLE', 'ROOT/a.md cannot be used: it is a file, not a folder'],
@@ -273,8 +273,8 @@ describe('a folder that is no source', () => {
   })
 })
 
-describe('names', () => {
-  test('may hold anything that is text', async () => {
+describe('file names', () => {
+  test('file names may contain any text', async () => {
     const names = ['tab\tname.md', 'two\nlines.md', 'back\\slash.md', ' lead.md', '日本.md', '-rf.md', '"quote".md']
     write(Object.fromEntries(names.map((name) => [name, 'a'])))
     const { read, skipped, warnings } = await look()
@@ -282,7 +282,7 @@ describe('names', () => {
     expect({ skipped, warnings }).toEqual({ skipped: {}, warnings: [] })
   })
 
-  test('that are no UTF-8 cost their file or folder, with a warning, and not their neighbours', async () => {
+  test('names that are not UTF-8 exclude only their own file or folder, with a warning', async () => {
     const place = (name: Uint8Array) => Buffer.concat([Buffer.from(`${root}/`), name])
     write({ 'good.md': 'a', 'bad\u{fffd}.md': 'the real one' })
     fs.writeFileSync(place(Buffer.from('bad\xff.md', 'latin1')), 'a')
@@ -299,7 +299,7 @@ describe('names', () => {
     })
   })
 
-  test('may stand two hundred folders deep', async () => {
+  test('files may be nested two hundred folders deep', async () => {
     write({ 'a.md': 'a' })
     const deep = 'd/'.repeat(200)
     write({ [`${deep}deep.md`]: 'a' })
@@ -307,11 +307,11 @@ describe('names', () => {
   })
 })
 
-test('what may not be read is left out with a warning, and its neighbours are not', () => {
+test('unreadable entries are skipped with a warning, and their siblings are read', () => {
   write({ 'open.md': 'a', 'closed.md': 'a', 'closed/in.md': 'a', 'half/in.md': 'a' })
   fs.chmodSync(join(root, 'closed.md'), 0)
   fs.chmodSync(join(root, 'closed'), 0)
-  // Its names can be listed, its files not opened.
+  // Its names can be listed, but its files not opened.
   fs.chmodSync(join(root, 'half'), 0o444)
   fs.chmodSync(root, 0o755)
   const result = asNobody(`
@@ -331,7 +331,7 @@ test('what may not be read is left out with a warning, and its neighbours are no
   fs.chmodSync(join(root, 'closed'), 0o755)
 })
 
-test('a folder that may not be read says so', () => {
+test('reports an unreadable source folder', () => {
   fs.chmodSync(root, 0)
   const result = asNobody(`
     const { chunkFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'chunk-folder.ts'))})
@@ -341,7 +341,7 @@ test('a folder that may not be read says so', () => {
   fs.chmodSync(root, 0o755)
 })
 
-/** Runs a program as a user whom permissions bind; they do not bind root. */
+/** Runs a program as an unprivileged user, because permissions do not apply to root. */
 function asNobody(program: string): unknown {
   const identity = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {

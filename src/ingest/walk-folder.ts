@@ -21,18 +21,18 @@ import { readBeginning } from './read-stable.ts'
 
 /** How a folder is walked. */
 export interface WalkOptions {
-  /** Absolute paths that are passed over: where the output goes. */
+  /** Absolute paths that are skipped, such as the output. */
   readonly exclude?: readonly string[]
-  /** The part of it that is looked at. @default all of it */
+  /** The part of the folder to walk. @default all of it */
   readonly focus?: Focus | undefined
-  /** Told of every folder that is gone through, just before it is listed. */
+  /** Called for every folder just before it is listed. */
   readonly onFolder?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Lists the files below a folder. Ignore files are obeyed, also those between the folder and the top of its git
- * repository. Links are never followed, so the walk cannot leave the folder or run in circles. A pack is never read.
+ * Lists the files below a folder. Ignore files apply, including those between the folder and the top of its git repository. Links are never
+ * followed, so the walk cannot leave the folder or loop. Packs are skipped.
  */
 export function walkFolder(root: string, options: WalkOptions = {}): AsyncGenerator<WalkEntry, void, void> {
   const excluded = new Set(options.exclude ?? [])
@@ -55,23 +55,23 @@ function treeOf(root: string): FolderTree {
   }
 }
 
-/** Tells whether a folder is not to be read because it is a pack: by its name, or by what it holds. */
+/** Whether a folder is a pack, by its name or its content. */
 export function looksLikePack(folder: string, entries: readonly { readonly name: string }[]): boolean {
   return isPackFolder(basename(folder)) || hasPackManifest(folder, entries)
 }
 
-/** Tells whether the manifest of a pack stands in a folder, by how that file begins. */
+/** Whether a folder contains the manifest of a pack, judged by the start of that file. */
 export function hasPackManifest(folder: string, entries: readonly { readonly name: string }[]): boolean {
   if (!entries.some(({ name }) => name === PACK_MANIFEST)) return false
   return isPackManifest(beginningOf(join(folder, PACK_MANIFEST), TSV_MAGIC.length))
 }
 
-/** Tells whether an error came from the operating system. */
+/** Whether an error came from the operating system. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }
 
-/** Names are asked for as bytes: two that are no UTF-8 would look alike as text, and neither could be opened by it. */
+/** Reads names as bytes, because two invalid UTF-8 names would look the same as text, and neither could be opened. */
 async function listFolder(folder: string): Promise<TreeEntry[]> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   return entries.map((facts) => {
@@ -86,10 +86,7 @@ function typeOf(facts: Dirent<Buffer>): TreeEntry['type'] {
   return facts.isFile() ? 'file' : 'special'
 }
 
-/**
- * The beginning of a small file that belongs to the machinery. Without it there is nothing to obey; one that cannot be
- * read is met again, and reported, by the walk.
- */
+/** The start of an ignore file or manifest; undefined when it is missing. An unreadable file is reported later by the walk. */
 function beginningOf(file: string, most: number): Uint8Array | undefined {
   try {
     return readBeginning(file, most)
@@ -100,8 +97,8 @@ function beginningOf(file: string, most: number): Uint8Array | undefined {
 }
 
 /**
- * Ignore files of the folders above, up to the one that holds `.git`. Paths are then relative to that one. A folder
- * that a rule ignores was asked for by name, so that rule is left out; the others hold.
+ * Ignore files of the parent folders, up to the one with `.git`, to which paths are then relative. A rule that ignores the requested folder
+ * itself is left out; the others apply.
  */
 function readIgnoreFilesAbove(root: string): { files: IgnoreFile[]; prefix: string } {
   const above: string[] = []

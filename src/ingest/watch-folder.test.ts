@@ -47,13 +47,13 @@ function write(path: string, text = 'x'): void {
   fs.writeFileSync(join(root, path), text)
 }
 
-/** Waits until all of these were told. */
+/** Waits until all of these paths were reported. */
 async function hear(...paths: string[]): Promise<void> {
   await vi.waitFor(() => expect([...heard]).toEqual(expect.arrayContaining(paths)), { timeout: 10_000 })
 }
 
-describe('a folder that is watched', () => {
-  test('tells what is made, written, replaced, moved and removed, by folders only', async () => {
+describe('a watched folder', () => {
+  test('reports created, written, replaced, moved and removed files, with watches on folders only', async () => {
     write('a/x.md')
     write('b/c/y.md')
     const watch = await open()
@@ -69,7 +69,7 @@ describe('a folder that is watched', () => {
     fs.renameSync(join(root, 'b'), join(root, 'd'))
     await hear('a/x.md', 'b', 'd')
     heard.clear()
-    // What was moved is known by its new name from the next look on.
+    // From the next walk on, a moved file has its new name.
     expect(await look(watch, 'b', 'd')).toEqual(['d/c/y.md'])
     expect(watch.folders).toBe(4)
     write('d/c/z.md')
@@ -77,7 +77,7 @@ describe('a folder that is watched', () => {
     expect([...heard].filter((path) => path.startsWith('b'))).toEqual([])
   })
 
-  test('tells of a new folder, and a look at that finds what is in it by then and watches it', async () => {
+  test('reports a new folder; walking it finds its content and watches it', async () => {
     const watch = await open()
     await look(watch)
     write('n/m/k/deep.md')
@@ -95,7 +95,7 @@ describe('a folder that is watched', () => {
     expect(await look(watch, 'n')).toEqual(['n/again.md'])
   })
 
-  test('does not watch what is passed over: folders of tools, ignored ones, links, and what belongs to the library', async () => {
+  test('does not watch skipped folders: those of tools, ignored ones, links, and those of the library', async () => {
     write('.gitignore', 'out/\n')
     write('out/a.md')
     write('node_modules/p/a.md')
@@ -112,7 +112,7 @@ describe('a folder that is watched', () => {
     expect([...heard]).toEqual(['in/b.md'])
   })
 
-  test('that is gone, or another one by now, is told as such', async () => {
+  test('reports a folder that is gone or was replaced', async () => {
     write('a.md')
     const watch = await open()
     await look(watch)
@@ -124,7 +124,7 @@ describe('a folder that is watched', () => {
     await expect(look(await open())).resolves.toEqual([])
   })
 
-  test('has to be a folder', async () => {
+  test('refuses a path that is not a folder', async () => {
     write('a.md')
     const listener = { onChange: () => undefined }
     const file = reader.watch?.(pathToFileURL(join(root, 'a.md')).href, listener)
@@ -134,7 +134,7 @@ describe('a folder that is watched', () => {
   })
 })
 
-test('a folder that is looked at in intervals tells the same of files', async () => {
+test('polling reports the same changes of files', async () => {
   write('a/x.md')
   write('y.md')
   const watch = await open(20)
@@ -145,7 +145,7 @@ test('a folder that is looked at in intervals tells the same of files', async ()
   fs.appendFileSync(join(root, 'a/x.md'), 'more')
   await hear('a/b/z.md', 'y.md', 'a/x.md')
   heard.clear()
-  // Nothing of a folder that is gone is there; whoever looks then learns why.
+  // When the folder is gone, all its files are reported, and the next walk fails with the reason.
   fs.renameSync(root, `${root}-away`)
   await hear('a/x.md')
   await expect(look(watch, 'a/x.md')).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })

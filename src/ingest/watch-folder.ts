@@ -9,20 +9,20 @@ import type { FilePages } from './read-file-page.ts'
 import { describeEntry, type FolderReaderOptions, openFolder, writeStamp } from './read-folder.ts'
 import { isSystemError, walkFolder } from './walk-folder.ts'
 
-/** How often a folder is looked at where the system cannot tell what changes in it. */
+/** Poll interval where the system cannot report changes. */
 const POLL_MS = 10_000
 
-/** So many times as long as a look takes, nothing is looked at afterwards. */
+/** The pause after a poll is at least this multiple of its duration. */
 const REST = 10
 
-/** Watches a folder of this machine. Nothing is watched before it was looked at. */
+/** Watches a local folder. Nothing is watched before the first walk. */
 export async function watchFolder(
   address: string,
   pages: FilePages,
   options: FolderReaderOptions,
   listener: WatchListener,
 ): Promise<TreeWatch> {
-  // Whatever may not be opened may not be watched.
+  // A folder that may not be opened may not be watched either.
   const { url, place, close } = await openFolder(address, pages, options)
   await close()
   if (!url.endsWith('/')) {
@@ -43,9 +43,9 @@ interface WatchedFolder {
 }
 
 /**
- * Watches the folders that a walk goes through, each for itself: what is passed over costs nothing, and the rules are those of the walk.
- * A folder is watched before it is listed, so that nothing can happen in it unseen. Node's own recursive watch takes one of the system's
- * few watches for each file, of what is excluded too; one for a folder tells of all its files.
+ * Watches each folder that a walk visits, so that skipped ones cost nothing and the rules are those of the walk. A folder is watched before
+ * it is listed, so that no change is missed. Node's recursive watch would use one of the system's few watches per file, including excluded
+ * ones; a watch on a folder reports all its files.
  */
 class FolderWatch implements TreeWatch {
   readonly place: string
@@ -53,7 +53,7 @@ class FolderWatch implements TreeWatch {
   readonly #exclude: readonly string[]
   readonly #excluded: ReadonlySet<string>
   readonly #listener: WatchListener
-  /** By their paths, which end in a slash; that of the root is empty. */
+  /** Watchers by folder path, which ends in a slash; that of the root is empty. */
   readonly #watchers = new Map<string, FSWatcher>()
   polling: TreeWatch['polling'] = null
   #stamps: ReadonlyMap<string, string> | undefined
@@ -76,7 +76,7 @@ class FolderWatch implements TreeWatch {
   async *look(focus: Focus | undefined, signal: AbortSignal): AsyncIterable<TreeEntry> {
     await this.#requireSame()
     const wasTold = this.polling === null
-    // Whatever was moved away is not to be told under the name that it had.
+    // Closes old watchers, because a moved folder would be reported under its old name.
     for (const [folder, watcher] of this.#watchers) {
       if (focus !== undefined && !focus.holds(folder.slice(0, -1))) continue
       if (focus !== undefined && folder === '') continue
@@ -90,7 +90,7 @@ class FolderWatch implements TreeWatch {
       if (found !== undefined) yield found
     }
     if (this.polling !== null && this.#timer === undefined) {
-      // What happens from here on is told, and what was before is seen by whoever looked.
+      // Later changes are compared with these stamps; the walk has seen earlier ones.
       this.#stamps = await this.#listStamps(signal)
       if (wasTold && focus !== undefined) this.#listener.onChange('')
       this.#pollLater(this.polling.everyMs)
@@ -121,19 +121,19 @@ class FolderWatch implements TreeWatch {
       this.#watchers.set(folder, watcher)
     } catch (error) {
       if (!isSystemError(error)) throw error
-      // One that is gone by now, or may not be read, is told by the walk.
+      // The walk reports a folder that is gone or unreadable.
       if (error.code === 'ENOSPC' || error.code === 'EMFILE') this.#poll(describeLack(error.code))
     }
   }
 
   #hear(folder: string, name: Buffer | null): void {
     const path = folder + (name?.toString('utf8') ?? '')
-    // Names that are no text are none of a library's.
+    // Names that are not valid text are never part of a library.
     if (name !== null && !Buffer.from(path.slice(folder.length)).equals(name)) return
     if (!this.#excluded.has(join(this.#root, path))) this.#listener.onChange(path.replace(/\/$/, ''))
   }
 
-  /** The system does not tell: the folder is looked at again and again. */
+  /** Falls back to polling when the system cannot watch. */
   #poll(problem: string): void {
     this.#closeAll()
     this.polling = { problem, everyMs: POLL_MS }
@@ -153,14 +153,14 @@ class FolderWatch implements TreeWatch {
       for (const path of before.keys()) if (!stamps.has(path)) this.#listener.onChange(path)
       this.#stamps = stamps
     } catch {
-      // Whoever looks at all of it then learns what is wrong.
+      // A full walk then reports what is wrong.
       this.#listener.onChange('')
     }
-    // A large folder, or one on a slow disk, is not looked at all the time.
+    // The pause keeps a large folder, or one on a slow disk, from being polled all the time.
     this.#pollLater(Math.max(this.polling?.everyMs ?? ms, REST * (performance.now() - startedAt)))
   }
 
-  /** Every file that is read, with what tells whether it has changed. */
+  /** The stamps of all files that are read. */
   async #listStamps(signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const stamps = new Map<string, string>()
     for await (const entry of walkFolder(this.#root, { exclude: this.#exclude, signal })) {

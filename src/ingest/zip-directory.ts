@@ -30,16 +30,16 @@ import {
   UNSUSPICIOUS_BYTES,
 } from './archive-members.ts'
 
-/** Bytes in the directory for a member, beyond its name: more would be comments. */
+/** Limit of directory bytes per member, beyond its name; more would be comments. */
 const DIRECTORY_BYTES_EACH = 256
 
 const inflate = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflateRaw)
 
-/** Lists the members of a zip archive. @throws {ArchiveError} when it is none, is cut off, damaged or larger than allowed */
+/** Lists the members of a zip archive. @throws {ArchiveError} when it is invalid, cut off, damaged or larger than allowed */
 export async function readZipDirectory(file: OpenFile, limits: ArchiveLimits): Promise<MemberList<ZipPlace>> {
   const directory = await locateDirectory(file)
   const list = new MemberList<ZipPlace>(limits)
-  // Before anything is read: a directory may tell of as many as it likes.
+  // Checked before reading, because a directory can declare any number of members.
   new MemberList<ZipPlace>(limits).count(directory.count)
   if (directory.size > limits.maxEntries * DIRECTORY_BYTES_EACH) throw new ArchiveError('its directory is too large')
   const bytes = await readAt(file, directory.start, directory.size)
@@ -56,7 +56,7 @@ export async function readZipDirectory(file: OpenFile, limits: ArchiveLimits): P
   return list
 }
 
-/** The content of a member, checked. @throws {MemberError} when it is not what the directory says */
+/** The verified content of a member. @throws {MemberError} when it differs from the directory */
 export async function readZipMember(file: OpenFile, place: ZipPlace): Promise<Uint8Array> {
   const { name, method, packed, size, checksum, offset } = place
   const header = await readAt(file, offset, LOCAL_BYTES + name.length).catch(becomeMemberError)
@@ -91,7 +91,7 @@ async function locateDirectory(file: OpenFile): Promise<ZipDirectory> {
   const lowest = Math.max(0, file.size - TAIL_BYTES)
   const found = findDirectory(await readAt(file, lowest, file.size - lowest))
   if (found === undefined) {
-    // One that is cut off has lost its end.
+    // A truncated archive lacks its end record.
     const isBegun = file.size >= 4 && Buffer.from(await readAt(file, 0, 4)).readUInt32LE() === LOCAL
     throw isBegun ? cutOff() : new ArchiveError('it is no zip archive', { advice: READ_ARCHIVES })
   }
@@ -124,7 +124,7 @@ function judgeMember(place: ZipPlace, limits: ArchiveLimits): FoundMember<ZipPla
   if (size > UNSUSPICIOUS_BYTES && size > packed * limits.maxRatio) {
     return refused(refuse('too-large', `more than ${limits.maxRatio} times its packed size`))
   }
-  // Deflate adds five bytes to 64 kB that it cannot pack.
+  // Deflate adds five bytes per 64 kB of incompressible data.
   if (packed > size + size / 1000 + 1024) return refused(refuse('damaged', 'larger packed than unpacked'))
   return { type: 'file', size, place }
 }

@@ -1,4 +1,4 @@
-/** Why something cannot be installed, in words for people, and what they can do about it. */
+/** Why an installation failed, with advice for the user. */
 export class InstallProblem extends Error {
   readonly advice: string
 

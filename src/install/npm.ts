@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { InstallProblem } from './install-problem.ts'
 
 /**
- * Has the user's own npm fetch the tarball of a package into a temporary folder, and hands it to `use`, after which it is removed.
- * Where it comes from, and how, is npm's business and its configuration's; nothing of the package is run.
+ * Lets the user's npm download the tarball of a package into a temporary folder and passes it to `use`, then deletes it. npm's
+ * configuration decides where the package comes from; no code of the package runs.
  */
 export async function packWithNpm(
   spec: string,
   signal: AbortSignal | undefined,
   use: (tarball: string) => Promise<void>,
 ): Promise<void> {
-  // Away from any project, whose settings are none of ours.
+  // Outside of any project, whose npm settings must not apply.
   const folder = await mkdtemp(join(tmpdir(), 'pharos-npm-'))
   try {
     await use(await packInto(folder, spec, signal))
@@ -40,7 +40,7 @@ interface NpmRun {
 
 function runNpm(args: readonly string[], folder: string, signal: AbortSignal | undefined): Promise<NpmRun> {
   return new Promise((resolve, reject) => {
-    // On Windows npm is a script that only a shell starts; none of its arguments comes from outside.
+    // On Windows npm is a script that needs a shell; none of its arguments comes from outside.
     const child = spawn('npm', args, {
       cwd: folder,
       shell: process.platform === 'win32',
@@ -67,7 +67,7 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
   })
 }
 
-/** What npm says first about a failure, without what stands before it, and without what only names the failure. */
+/** The first message of npm about a failure, without its prefix and without lines that only name the failure. */
 function problemIn(output: string): string {
   const said = output
     .split('\n')

@@ -6,13 +6,13 @@ import { createGunzip } from 'node:zlib'
 const BLOCK = 512
 
 /**
- * Takes files out of a tarball of npm: where `targetOf` says, by their path in it (`package/…`). Everything else is passed over.
- * Links and the like are not made.
+ * Extracts files of an npm tarball to the path that `targetOf` returns for their path in it (`package/…`). All other entries are skipped,
+ * and links are never created.
  */
 export async function extractTarball(file: string, targetOf: (path: string) => string | undefined): Promise<void> {
   const input = createReadStream(file)
   const unpacked = createGunzip()
-  // The reader of the one has to hear of a failure of the other.
+  // A failure of the input must reach the reader of the unpacked stream.
   input.on('error', (error) => unpacked.destroy(error))
   const bytes = new ByteSource(input.pipe(unpacked))
   let longPath: string | undefined
@@ -23,7 +23,7 @@ export async function extractTarball(file: string, targetOf: (path: string) => s
     if (!Number.isSafeInteger(size)) throw new Error(`${file} is damaged`)
     const padding = (BLOCK - (size % BLOCK)) % BLOCK
     const type = readText(header, 156, 1)
-    // A record before a file says its path where that is long (POSIX.1-2001, pax).
+    // A pax record before a file has its path when that is long (POSIX.1-2001).
     if (type === 'x') {
       longPath = /\d+ path=(.*)\n/.exec((await bytes.read(size)).toString('utf8'))?.[1]
       await bytes.read(padding)
@@ -58,7 +58,7 @@ function readText(header: Buffer, start: number, length: number): string {
   return field.toString('utf8', 0, end < 0 ? length : end).trim()
 }
 
-/** Bytes of a stream, as many at a time as are wanted. */
+/** Reads a stream in chunks of requested sizes. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
@@ -67,14 +67,14 @@ class ByteSource {
     this.#chunks = stream[Symbol.asyncIterator]()
   }
 
-  /** Fewer at the end of the stream only. */
+  /** Returns fewer bytes only at the end of the stream. */
   async read(size: number): Promise<Buffer> {
     const parts: Buffer[] = []
     await this.copy(size, async (some) => void parts.push(some), true)
     return Buffer.concat(parts)
   }
 
-  /** Hands on so many bytes, or passes over them. */
+  /** Passes a number of bytes on, or skips them. */
   async copy(size: number, take?: (some: Buffer) => Promise<void>, mayEnd = false): Promise<void> {
     for (let left = size; left > 0; ) {
       if (this.#rest.length === 0) {

@@ -1,42 +1,42 @@
 import { classifyUrl } from '../core/url/page-url.ts'
 import { decodePart } from '../core/url/query.ts'
 
-/** What one segment of a path is, by its form alone. */
+/** The form of a path segment, judged by its characters alone. */
 export type SegmentForm = 'word' | 'headline' | 'id' | 'number' | 'year' | 'month' | 'day'
 
 /** One segment of a path. */
 export interface Segment {
-  /** As it stands in the address. */
+  /** As written in the address. */
   readonly raw: string
-  /** Decoded, without the ending of a file. */
+  /** Decoded, without a file extension. */
   readonly text: string
   /** The same in lower case. */
   readonly word: string
-  /** `.html`, or nothing. */
+  /** The file extension, such as `.html`, or empty. */
   readonly ending: string
   readonly form: SegmentForm
 }
 
-/** An address as a plan looks at it. */
+/** An address as the planner reads it. */
 export interface Address {
   readonly url: string
   readonly origin: string
   readonly host: string
   readonly segments: readonly Segment[]
-  /** Whether its path ends in a slash, which one without segments does anyway. */
+  /** Whether the path ends in a slash; always true for a path without segments. */
   readonly hasSlash: boolean
-  /** Whether it has a query that says more than the number of a page. */
+  /** Whether it has a query with more than a page number. */
   readonly hasQuery: boolean
   readonly isPagination: boolean
-  /** `2024-03-05` or `2024-03`, where its path has a date. */
+  /** `2024-03-05` or `2024-03` when the path contains a date. */
   readonly date: string | null
-  /** What its words say that it is. */
+  /** The kind of page that the words of the address suggest. */
   readonly kind: 'article' | 'nav' | 'other' | 'unknown'
-  /** Whether it stands under a word for tags or authors. */
+  /** Whether it lies below a segment for tags or authors. */
   readonly isTag: boolean
 }
 
-/** Reads an address; undefined for what is none of the web. */
+/** Parses a URL; undefined for one that is not http or https. */
 export function parseAddress(url: string): Address | undefined {
   const parsed = URL.parse(url)
   if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return undefined
@@ -74,13 +74,13 @@ function readSegments(pathname: string): Segment[] {
   return segments
 }
 
-/** What pages are written in; a dot before anything else is part of a name. */
+/** File extensions of pages; any other dot is part of a name. */
 const ENDING = /^\.(?:html?|php|aspx?|jsp|cfm|shtml|xhtml|md)$/i
 const YEAR = /^(?:19|20)\d\d$/
 const WHOLE_DATE = /^(?:19|20)\d\d[-_]?[01]\d[-_]?[0-3]\d$/
 const MONTH_WORD = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*$/
 const DIGITS = /^\d+$/
-/** Headlines have at least so many words. */
+/** Minimum number of words of a headline. */
 const HEADLINE_WORDS = 5
 const MOST_WORD = 60
 

@@ -2,18 +2,18 @@ import type { KnownCountry } from '../analysis/matcher.ts'
 import { slugOf } from '../analysis/place.ts'
 import type { PlaceNames, PlanPlaces, Spelling } from './places.ts'
 
-/** The countries of a gazetteer by the words that addresses have for them. */
+/** The countries of a gazetteer, found by the words that addresses use for them. */
 export interface CountryNames extends PlaceNames {
-  /** The country that a word of an address means; a word of two letters is a code, and not asked here. */
+  /** The country that a word means. Two-letter words are codes and belong to {@link byCode}. */
   bySlug(word: string): KnownCountry | undefined
-  /** The country with this code of two letters, in any case. */
+  /** The country with this two-letter code, in any case. */
   byCode(code: string): KnownCountry | undefined
 }
 
-/** Languages of which the names of countries are known wherever this runs. */
+/** Languages whose country names are available on every platform. */
 const LANGUAGES =
   'en de fr es it pt nl pl ru sv da nb fi cs hu ro tr el uk ar fa he hi id ja ko th vi zh ca hr sk sr bg'.split(' ')
-/** Slugs of a gazetteer that may be the ones a site uses: the first few of each country. */
+/** Number of gazetteer slugs per country that a site may use. */
 const SLUG_RANKS = 4
 
 /** Reads the countries of a gazetteer. */
@@ -22,8 +22,8 @@ export function openCountryNames(places: PlanPlaces): CountryNames {
   const codes = new Map<string, KnownCountry>()
   const bySlug = new Map<string, KnownCountry>()
   const add = (word: string, country: KnownCountry) => {
-    // What is one country in one language may be another one in the next: who comes first has the word.
-    // Two letters are a code; two characters of another script may be a name.
+    // A word may name different countries in different languages; the first one keeps it. Two Latin letters are a code, but two characters
+    // of another script may be a name.
     const isName = word.length > 2 || word.charCodeAt(0) > 0x7f
     if (isName && !bySlug.has(word)) bySlug.set(word, country)
   }
@@ -31,7 +31,7 @@ export function openCountryNames(places: PlanPlaces): CountryNames {
   for (const country of all) add(squeeze(country.name), country)
   for (const country of all) for (const slug of country.slugs) add(squeeze(slug), country)
   const languages = all.length === 0 ? [] : LANGUAGES.map(spellingsOf)
-  // Letters as they are make the same words.
+  // Unfolded letters give the same words.
   for (const { write } of languages.flatMap(({ folded }) => folded)) {
     for (const country of all) add(write(country)?.replaceAll('-', '') ?? '', country)
   }
@@ -45,7 +45,7 @@ export function openCountryNames(places: PlanPlaces): CountryNames {
   }
 }
 
-/** A name as it is looked up: its letters and digits alone, so that it does not matter what stands between its words. */
+/** Reduces a name to its letters and digits, so that lookups ignore the separators between words. */
 function squeeze(name: string): string {
   if (LETTERS.test(name)) return name
   const slug = LETTERS_AND_HYPHENS.test(name) ? name : slugOf(name)
@@ -55,7 +55,7 @@ function squeeze(name: string): string {
 const LETTERS = /^[a-z]+$/
 const LETTERS_AND_HYPHENS = /^[a-z_-]+$/
 
-/** A name as addresses have it, without any punctuation. */
+/** A name as written in addresses, without punctuation. */
 export function writeSlug(name: string): string {
   return slugOf(name)
     .replace(/[^\p{L}\p{N}]+/gu, '-')
@@ -71,7 +71,7 @@ function ownSpellings(): Spelling[] {
   ]
 }
 
-/** How names of one language become slugs: most are folded, Germans write ü as ue, others leave letters as they are. */
+/** How names of a language become slugs: most sites fold accents, German ones write ü as ue, others keep the letters. */
 function spellingsOf(language: string): { readonly folded: readonly Spelling[]; readonly asIs: Spelling } {
   const spelling = (name: string, slugify: (text: string) => string): Spelling => ({
     name,
@@ -86,7 +86,7 @@ function spellingsOf(language: string): { readonly folded: readonly Spelling[]; 
   }
 }
 
-/** Slugs by spelling and code, kept: thousands of names take long to look up, and they are the same for all sites. */
+/** Cache of slugs by spelling and country code, because computing thousands of names is slow and they are the same for all sites. */
 const slugs = new Map<string, Map<string, string | undefined>>()
 const displays = new Map<string, Intl.DisplayNames>()
 

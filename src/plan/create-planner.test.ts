@@ -9,7 +9,7 @@ import type { PlannerSetup, VisitedRow } from './planner-setup.ts'
 const ORIGIN = 'https://news.example'
 const START = `${ORIGIN}/`
 
-/** A memory that lasts as long as the test. */
+/** A memory for the duration of a test. */
 function createMemory(): PlanMemory & { readonly verdicts: Map<string, HubVerdict>; readonly reached: Set<string> } {
   const verdicts = new Map<string, HubVerdict>()
   const reached = new Set<string>()
@@ -37,10 +37,10 @@ const visitOf = (path: string, links: readonly string[] | null, discovery: Disco
   links: (links ?? []).map((link) => ORIGIN + link),
 })
 
-/** A site by its paths; `undefined` for those it does not have. */
+/** Maps the paths of a site to their links; `undefined` for a path that does not exist. */
 type Pages = (path: string) => readonly string[] | undefined
 
-/** Makes the visits that a plan asks for, and those that pages lead to, one after the other. */
+/** Visits the planner's seeds and the links of pages, one after the other. */
 async function follow(pages: Pages, given: Partial<PlannerSetup> = {}) {
   const setup = { crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, ...given }
   const planner = createPlanner({ memory: createMemory(), ...setup })
@@ -90,16 +90,16 @@ async function follow(pages: Pages, given: Partial<PlannerSetup> = {}) {
   }
 }
 
-/** Links that make a page a hub, and some of its own. */
+/** Links that make a page a hub, plus the given ones. */
 const hub = (path: string, more: readonly string[] = []) => [
   ...more,
   ...Array.from({ length: 12 }, (_, n) => `${path}/2026/11/0${(n % 9) + 1}/something-that-happened-there-${n}`),
 ]
 
-describe('regions', () => {
+describe('region hubs', () => {
   const listed = ['texas', 'ohio', 'georgia', 'utah'].map((slug) => `/us/${slug}`)
 
-  test('of a country are supposed like countries, and missing like them', async () => {
+  test('the regions of a country are guessed like countries and reported as missing like them', async () => {
     const pages: Pages = (path) => {
       if (path === '/') return hub('/', listed)
       return [...listed, '/us/florida'].includes(path) ? hub(path) : undefined
@@ -111,13 +111,13 @@ describe('regions', () => {
     expect(milestones).not.toContain('full-understanding')
   })
 
-  test('that are not there show that the site lists what it has', async () => {
+  test('missing regions are not reported when the site does not have all of them', async () => {
     const pages: Pages = (path) => (path === '/' ? hub('/', listed) : listed.includes(path) ? hub(path) : undefined)
     expect(await follow(pages)).toMatchObject({ seeds: ['/us/florida', '/us/new-mexico'], missing: [] })
   })
 })
 
-describe('sections that have hubs of countries', () => {
+describe('country hubs in further sections', () => {
   const countries = ['china', 'india', 'united-states', 'france', 'germany']
   const all = (section: string) => countries.map((slug) => `/${section}/${slug}`)
   const others = ['sport', 'film'].flatMap((section) => ['', '/a', '/b', '/c'].map((path) => `/${section}${path}`))
@@ -127,14 +127,14 @@ describe('sections that have hubs of countries', () => {
     return (path) => (path === '/' ? hub('/', home) : home.includes(path) || has(path) ? hub(path) : undefined)
   }
 
-  test('make others that may have them worth a try', async () => {
+  test('country hubs in two sections let the planner try other sections', async () => {
     const { seeds, missing } = await follow(site((path) => /^\/sport\/[^/]+$/.test(path)))
     expect(seeds.filter((path) => path.startsWith('/sport/')).length).toBeGreaterThan(3)
     expect(seeds.filter((path) => path.startsWith('/film/'))).toEqual(['/film/china'])
     expect(missing).toEqual([])
   })
 
-  test('do so only where there are two of them', async () => {
+  test('country hubs in one section do not let the planner try others', async () => {
     const one: Pages = (path) => {
       const links = [...all('world'), ...others]
       return path === '/' ? hub('/', links) : links.includes(path) ? hub(path) : undefined
@@ -144,7 +144,7 @@ describe('sections that have hubs of countries', () => {
   })
 })
 
-test('what was kept is not told once more by a crawl that goes on', async () => {
+test('a resumed crawl does not report what an interrupted run has already reported', async () => {
   const memory = createMemory()
   const links = ['/world/china', '/world/india', '/world/france', '/world/japan']
   const setup = { crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, memory }
@@ -156,7 +156,7 @@ test('what was kept is not told once more by a crawl that goes on', async () => 
   await planner.noteVisit(visitOf('/', links, 'manual'), (url) => url)
   const { events } = await planner.noteVisit(visitOf('/world/japan', null), (url) => url)
   expect(events).toMatchObject([{ type: 'problem', kind: 'missing-hub', target: `${ORIGIN}/world/japan` }])
-  // Killed here: whoever goes on finds what was told in the memory.
+  // The crawl is interrupted here; the resumed one reads from memory what was reported.
   expect(memory.verdicts.get(`${ORIGIN}/world/japan`)?.state).toBe('missing')
   expect([...memory.reached]).toEqual(['patterns-learned'])
 
@@ -173,7 +173,7 @@ test('what was kept is not told once more by a crawl that goes on', async () => 
   expect(told).toEqual(links.slice(0, 3).map((link) => ORIGIN + link))
 })
 
-test('no more is supposed than may be, also by a crawl that goes on', async () => {
+test('a resumed crawl counts earlier guesses against the seed limit', async () => {
   const memory = createMemory()
   const links = ['/world/china', '/world/india', '/world/france']
   const setup = { crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, memory }
@@ -189,7 +189,7 @@ test('no more is supposed than may be, also by a crawl that goes on', async () =
   expect(seeds).toHaveLength(1)
 })
 
-test('another page that was given is not taken for the home page', async () => {
+test('only the start page counts as the home page, not another given page', async () => {
   const planner = createPlanner({
     ...{ crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, memory: createMemory() },
   })

@@ -14,14 +14,14 @@ import { type FoundHub, showSlot } from './slot.ts'
 import { VerdictBook } from './verdict-book.ts'
 import { NAVIGATION, weighAddress } from './weights.ts'
 
-/** Creates what plans one crawl: it learns how the site writes its addresses, supposes hubs, and finds out whether they are there. */
+/** Creates the planner of one crawl: it learns how the site writes its addresses, guesses hubs and verifies them. */
 export function createPlanner(setup: PlannerSetup): CrawlPlanner {
   return new SitePlanner(setup)
 }
 
-/** How long an address that was not there is not asked for again. */
+/** How long a missing address is not tried again. */
 const FORGET_MS = 30 * 86_400_000
-/** Addresses of earlier crawls that are looked through. */
+/** Number of addresses of earlier crawls that are sampled. */
 const SAMPLE = 20_000
 const MOST_REMEMBERED = 50_000
 
@@ -36,21 +36,21 @@ class SitePlanner implements CrawlPlanner {
   readonly #limits: HubLimits
   readonly #further: FurtherPages
   #startUrl = ''
-  /** Keys that the start led to. */
+  /** Keys of addresses that the start redirected to. */
   readonly #startKeys = new Set<string>()
-  /** Where the home page is, as links are found on it. */
+  /** URL of the home page, as recorded for links found on it. */
   #home: string | null = null
-  /** Whether this is none of the hosts that are planned for. */
+  /** Whether this host is not among the planned hosts. */
   #isOff = false
-  /** Whether the start and the lists have been looked at. */
+  /** Whether the start page and the lists have been read. */
   #isPlanned = false
-  /** Whether no wave comes any more. */
+  /** Whether no further wave can follow. */
   #isPrepared = false
-  /** Whether an interrupted run has left something in the frontier that nobody knows any more. */
+  /** Whether the frontier may hold navigation pages of an interrupted run, which this planner does not know. */
   #isBlind = false
-  /** Keys of what is in the frontier to find one's way by. */
+  /** Keys of navigation pages in the frontier. */
   readonly #ahead = new Set<string>()
-  /** Keys of what was visited. */
+  /** Keys of visited addresses. */
   readonly #visited = new Set<string>()
 
   constructor(setup: PlannerSetup) {
@@ -101,7 +101,7 @@ class SitePlanner implements CrawlPlanner {
   weigh({ url, key, discovery, foundOn }: PlannedFind): number {
     const address = this.#isOff ? undefined : parseAddress(url)
     if (address === undefined) return 0
-    // What lists name was looked at when they were read.
+    // Addresses from lists were noted when the list was read.
     const found = isList(discovery) ? this.#site.slots.find(address) : this.#site.note(address, 'listed')
     const weight = weighAddress({
       address,
@@ -112,7 +112,7 @@ class SitePlanner implements CrawlPlanner {
       isOnHome: foundOn === this.#home,
     })
     const isAhead = weight <= NAVIGATION && this.#ahead.size < MOST_REMEMBERED
-    // What was visited may be found once more by a shorter way, or be a guess that the site names afterwards.
+    // A visited address can be found again by a shorter path, or be a guess that the site links to later.
     if (isAhead && !this.#visited.has(key)) this.#ahead.add(key)
     return weight
   }
@@ -178,14 +178,14 @@ class SitePlanner implements CrawlPlanner {
     return this.#step([])
   }
 
-  /** Whether a visit is that of the start, or of where that led. */
+  /** Whether a visit is the start, or the target of its redirect. */
   #isStart({ key, target }: PlannedVisit, keyOf: (url: string) => string | undefined): boolean {
     const isStart = this.#startKeys.has(key) || key === keyOf(this.#startUrl)
     if (isStart && target !== null) this.#startKeys.add(target)
     return isStart
   }
 
-  /** Waits for an address that is in the frontier. */
+  /** Remembers that an address is in the frontier. */
   #expect(key: string | undefined): void {
     if (key !== undefined && !this.#visited.has(key)) this.#ahead.add(key)
   }
@@ -199,7 +199,7 @@ class SitePlanner implements CrawlPlanner {
     this.#verdicts.recall(verdict, isOfThisCrawl)
   }
 
-  /** Makes up for what an interrupted run has visited without having come to keep what that told. */
+  /** Judges the hubs that an interrupted run visited but whose verdicts it did not store. */
   async #takeUp(): Promise<void> {
     const open: { readonly one: FoundHub; readonly row: VisitedRow }[] = []
     for await (const row of this.#setup.listVisited?.() ?? []) {
@@ -218,7 +218,7 @@ class SitePlanner implements CrawlPlanner {
     }
   }
 
-  /** Plans: tells what was learnt from the start and the lists, and begins. */
+  /** Reports what the start page and the lists showed, and returns the first seeds. */
   #plan(): string[] {
     this.#isPlanned = true
     this.#refresh()
@@ -226,7 +226,7 @@ class SitePlanner implements CrawlPlanner {
     return this.#goOn()
   }
 
-  /** Goes on with the plan after something has become known. */
+  /** Returns the next seeds after new results. */
   #goOn(): string[] {
     this.#refresh()
     const hasSections = !this.#tale.hasReached('hubs-seeded')
@@ -244,7 +244,7 @@ class SitePlanner implements CrawlPlanner {
     }
   }
 
-  /** Tells when all seeds are there, and when each of them was answered. */
+  /** Reports when no further seeds follow, and when every seed has a result. */
   #checkPrepared(): void {
     const { count, isAnswered } = this.#seeding
     if (!this.#isPrepared && !this.#isBlind && this.#ahead.size === 0 && !this.#seeding.hasWaveAhead()) {
@@ -261,8 +261,8 @@ class SitePlanner implements CrawlPlanner {
   }
 
   /**
-   * Says what is to be done and told. What was found out is kept before it is told: a crawl that is interrupted in between goes on
-   * knowing it, and nobody is told twice.
+   * Returns the next step. Verdicts and milestones are stored before they are reported, so that an interrupted crawl knows them and reports
+   * nothing twice.
    */
   async #step(seeds: readonly string[], further: readonly string[] = []): Promise<PlanStep> {
     const { memory, crawlId } = this.#setup

@@ -3,14 +3,14 @@ import type { PlannedVisit } from '../crawl/planner.ts'
 import { parseAddress } from './address.ts'
 import type { SiteBook } from './site-book.ts'
 
-/** Links of one page that are looked at, and how many of them lead to hubs on a list of hubs. */
+/** Limit of links read per page, and the number of links to hubs that makes a page a list of hubs. */
 const MOST_LINKS = 400
 const LISTED_HUBS = 5
 const MOST_FOLLOWED = 50_000
 
 /**
- * Further pages of what lists hubs, and in a crawl of the history those of every hub, and archives: they are visited first, as far as
- * the crawl may go.
+ * Follows the pagination of pages that list hubs. In a history crawl it follows the pagination of every hub, and archives. These pages are
+ * visited first, as far as the crawl's scope allows.
  */
 export class FurtherPages {
   readonly #site: SiteBook
@@ -22,7 +22,7 @@ export class FurtherPages {
     this.#isHistory = isHistory
   }
 
-  /** The further pages and archives that a page leads to and that were not asked for yet. */
+  /** Pagination and archive pages that a page links to and that were not requested yet. */
   follow(visit: PlannedVisit): string[] {
     if (visit.kind === 'article' || this.#followed.size >= MOST_FOLLOWED) return []
     const isHistory = this.#isHistory && (visit.kind === 'hub' || this.#site.hubOf(visit.url) !== undefined)
@@ -39,7 +39,7 @@ export class FurtherPages {
     return links
   }
 
-  /** Whether a page leads to so many hubs that it is a list of them. */
+  /** Whether a page links to enough hubs to be a list of them. */
   #listsHubs({ links }: PlannedVisit): boolean {
     if (this.#site.hubSlots.length === 0) return false
     let count = 0

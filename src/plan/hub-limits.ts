@@ -6,11 +6,11 @@ import type { SiteBook } from './site-book.ts'
 
 const DAY_MS = 86_400_000
 
-/** Keeps to how much is taken from what one hub lists, and how old it may be. */
+/** Enforces the limits on the number and age of pages per hub. */
 export class HubLimits {
   readonly #site: SiteBook
   readonly #options: Pick<PlannerOptions, 'hubMaxPages' | 'hubMaxDays'>
-  /** Pages taken from what each hub lists. */
+  /** Number of pages taken per hub. */
   readonly #taken = new Map<string, number>()
 
   constructor(site: SiteBook, options: Pick<PlannerOptions, 'hubMaxPages' | 'hubMaxDays'>) {
@@ -18,7 +18,7 @@ export class HubLimits {
     this.#options = options
   }
 
-  /** Why an address is left out; null where it is not, and then it counts. */
+  /** Why an address is refused; null when it is accepted, which counts it. */
   refuse(find: PlannedFind, now: number): Refusal | null {
     const { hubMaxPages, hubMaxDays } = this.#options
     const address = hubMaxDays === undefined && hubMaxPages === undefined ? undefined : parseAddress(find.url)
@@ -36,7 +36,7 @@ export class HubLimits {
   }
 }
 
-/** Whether an address has a date in it that is before a moment; of a month, its end counts. */
+/** Whether the date in an address is before a moment; a month counts by its end. */
 function isOlderThan({ date }: Address, moment: number): boolean {
   if (date === null) return false
   const at = Date.parse(date)

@@ -1,7 +1,7 @@
 import type { Slot } from './slot.ts'
 import { isOpenPattern, type WaveState } from './waves.ts'
 
-/** How the guesses of a slot stand. */
+/** The state of a slot's guesses. */
 export function waveStateOf({ hubs, lastWave, names, places, passed }: Slot): WaveState {
   let tried = 0
   let confirmed = 0
@@ -26,22 +26,22 @@ export function isOpenSlot(slot: Slot): boolean {
   return isOpenPattern(waveStateOf(slot))
 }
 
-/** Places that a slot has a hub of that was seen. */
+/** Places for which a slot has a confirmed hub. */
 export function listCovered({ hubs }: Slot): Set<number> {
   const covered = new Set<number>()
   for (const { state, place } of hubs.values()) if (state === 'confirmed') covered.add(place.id)
   return covered
 }
 
-/** What is known of a whole site: which countries it covers, and what nobody has looked at. */
+/** Which countries a whole site covers, and which of its hubs are not verified yet. */
 export interface Coverage {
-  /** The open slot of countries with most hubs; undefined where there is none. */
+  /** The open country slot with the most hubs; undefined when there is none. */
   readonly slot: Slot | undefined
   readonly covered: ReadonlySet<number>
   readonly unverified: number
 }
 
-/** Adds up what the open slots of a site cover of the countries. */
+/** Adds up the countries that the open slots of a site cover. */
 export function coverageOf(slots: readonly Slot[]): Coverage {
   const covered = new Set<number>()
   let best: Slot | undefined
@@ -60,10 +60,10 @@ export function coverageOf(slots: readonly Slot[]): Coverage {
   return { slot: best, covered, unverified }
 }
 
-/** Share of the countries of which hubs have to be known before a site counts as understood. */
+/** Share of countries with known hubs from which a site counts as understood. */
 const UNDERSTOOD = 0.95
 
-/** Whether a site is understood: it has hubs for nearly all countries, and each of them was looked at. */
+/** Whether a site is understood: it has hubs for nearly all countries, and all of them are verified. */
 export function isUnderstood({ slot, covered, unverified }: Coverage): boolean {
   const total = slot?.names.all.length ?? 0
   return total > 0 && unverified === 0 && covered.size >= total * UNDERSTOOD

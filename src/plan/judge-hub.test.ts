@@ -20,7 +20,7 @@ const cases: readonly (readonly [Partial<PlannedVisit>, links: number, string])[
   [{ state: 'skipped', reason: 'redirect', target: 'a' }, 0, 'moved'],
 ]
 
-test.each(cases)('%j with %i links is %s', (visit, links, expected) => {
+test.each(cases)('a visit %j with %i links is %s', (visit, links, expected) => {
   expect(judgeHub({ ...READ, ...visit }, links).type).toBe(expected)
 })
 

@@ -2,28 +2,28 @@ import { isArticleUrl } from '../core/url/page-url.ts'
 import { isRead } from '../crawl/ledger.ts'
 import type { PlannedVisit } from '../crawl/planner.ts'
 
-/** What a visit tells about an address that was supposed to be a hub. */
+/** The result of visiting an address that may be a hub. */
 export type HubFinding =
   | { readonly type: 'confirmed' | 'rejected' | 'missing' }
-  /** It leads elsewhere: what is there decides. */
+  /** A redirect, whose target decides. */
   | { readonly type: 'moved'; readonly target: string }
-  /** Nobody could look. */
+  /** The page could not be read. */
   | { readonly type: 'open' }
 
-/** A page with so many links within its site leads on, whatever else it is. */
+/** A page with at least this many links within its site is a hub, unless it is an article. */
 const LEAST_LINKS = 10
 
-/** Reasons that say that there is nothing. */
+/** Reasons that mean that the page does not exist. */
 const NOTHING: ReadonlySet<string | null> = new Set(['not-found', 'removed', 'soft-404', 'guess-missed', 'empty'])
 
-/** Judges what was found where a hub was supposed to be. `innerLinks` are the links of the page that stay within its site. */
+/** Judges a visit to a possible hub. `innerLinks` is the number of links within the site. */
 export function judgeHub(
   visit: Pick<PlannedVisit, 'state' | 'reason' | 'target' | 'kind'>,
   innerLinks: number,
 ): HubFinding {
   const { state, reason, target, kind } = visit
   if (reason === 'redirect' && target !== null) return { type: 'moved', target }
-  // What has the content of another address is no page of its own.
+  // A page with the content of another address is not a hub of its own.
   if (reason === 'duplicate') return { type: 'rejected' }
   if (reason === 'canonical' && target !== null) return { type: 'moved', target }
   if (NOTHING.has(reason)) return { type: 'missing' }
@@ -32,13 +32,13 @@ export function judgeHub(
   return { type: kind === 'hub' || innerLinks >= LEAST_LINKS ? 'confirmed' : 'rejected' }
 }
 
-/** How many links of a page stay on its site, by where they seem to lead. */
+/** Links of a page within its site, counted by their likely targets. */
 export interface LinkCounts {
   readonly nav: number
   readonly articles: number
 }
 
-/** Links of one page that are looked at. */
+/** Limit of links read per page. */
 const MOST_LINKS = 400
 
 /** Counts the links of a page that stay on a host. */

@@ -3,22 +3,22 @@ import type { SiteSection } from './sections.ts'
 import { confidenceOf, roleOf, type Shape } from './shapes.ts'
 import { type Slot, showSlot, writeHubUrl } from './slot.ts'
 
-/** What was learnt of a site. */
+/** Patterns, sections and shapes learnt from a site. */
 export interface Learned {
-  /** Slots whose hubs were looked for. */
+  /** Slots whose places were guessed or listed as hubs. */
   readonly hubSlots: readonly Slot[]
   readonly placeSlots: readonly { readonly slot: Slot; readonly kind: string }[]
   readonly sections: readonly SiteSection[]
   readonly shapes: readonly Shape[]
 }
 
-/** Patterns that are told of and kept. */
+/** Limit of patterns that are reported and stored. */
 const MOST_PATTERNS = 60
 const EXAMPLES = 3
-/** A slot that holds places. */
+/** Matches a pattern with a place slot. */
 const PLACE = /\{(?:country|region|city|place)\}/
 
-/** What was learnt, as it is told and kept: patterns of places first, then sections, then the shapes that were seen most often. */
+/** The patterns to report and store: those of places first, then sections, then the most frequent shapes. */
 export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned): LearnedPattern[] {
   const patterns = new Map<string, LearnedPattern>()
   const add = (pattern: Omit<LearnedPattern, 'confidence'>) => {
@@ -34,7 +34,7 @@ export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned
   if (sections.length > 0) add(describeSections(sections))
   const general = new Set(Array.from(patterns.keys(), (pattern) => pattern.replace(PLACE, '{slug}')))
   for (const shape of shapes) {
-    // A single address is no pattern, and one of places is not told once more in other words.
+    // A single address is not a pattern, and a place pattern is not repeated as a shape.
     if (shape.pattern.includes('{') && !general.has(shape.pattern)) add(describeShape(shape))
   }
   return [...patterns.values()]

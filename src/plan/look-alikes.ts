@@ -1,22 +1,22 @@
 import type { FoundHub, Hub } from './slot.ts'
 
-/** Links of one page that are looked at. */
+/** Limit of links read per page. */
 const MOST_LINKS = 400
 
 /**
- * Tells when pages lead to the same, whatever they are called: what a site answers where it has nothing, although it says that it has
- * something. Links that have the name of the place in them, as such a page repeats what it was asked for, say nothing.
+ * Detects pages with the same links at different addresses: a soft 404, which a site returns with status 200 for pages it does not have.
+ * Links with the place's name are ignored, because such a page repeats the requested name.
  */
 export class LookAlikes {
   readonly #first = new Map<string, FoundHub | 'home'>()
 
-  /** Takes note of the home page, which some sites answer with whatever they are asked for. */
+  /** Records the home page, which some sites return for every unknown address. */
   noteHome(links: readonly string[]): void {
     const sign = signOf(links, [])
     if (sign !== undefined) this.#first.set(sign, 'home')
   }
 
-  /** Takes note of the page of a hub. Answers who had the same before, if it was another place or the home page. */
+  /** Records the page of a hub. Returns the first hub with the same links if it is another place, or the home page. */
   note(one: FoundHub, links: readonly string[]): FoundHub | 'home' | undefined {
     const sign = signOf(links, namesOf(one.hub))
     if (sign === undefined) return undefined
@@ -31,7 +31,7 @@ function namesOf({ text }: Hub): readonly string[] {
   return [text, encodeURIComponent(text)]
 }
 
-/** Something that is the same for the same links in any order, and for hardly any others; undefined where no link says anything. */
+/** An order-independent fingerprint of links; undefined when no link remains. */
 function signOf(links: readonly string[], names: readonly string[]): string | undefined {
   let count = 0
   let sum = 0

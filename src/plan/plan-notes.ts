@@ -5,10 +5,10 @@ import { isUnknownShape } from './shapes.ts'
 import type { SiteBook } from './site-book.ts'
 import { type FoundHub, type Hub, type Slot, showSlot } from './slot.ts'
 
-/** Shapes that nobody can make anything of and that are told of. */
+/** Limit of unknown shapes that are reported. */
 const MOST_UNKNOWN = 20
 
-/** Tells what was learnt of a site, and what was expected there and is not there. */
+/** Reports what was learnt about a site, and the hubs that are missing there. */
 export class PlanNotes {
   readonly #site: SiteBook
   readonly #tale: PlanTale
@@ -23,7 +23,7 @@ export class PlanNotes {
     this.#startUrl = startUrl
   }
 
-  /** Tells what is known when the plan is made. */
+  /** Reports the known sections and patterns when the plan is made. */
   tellLearned(): void {
     const sections = this.#site.sections.list().map(({ name, count }) => ({ name, count }))
     const patterns = this.#site.listPatterns()
@@ -39,7 +39,7 @@ export class PlanNotes {
     this.#tale.milestone('hubs-seeded', this.#startUrl, message, { count, ...kinds })
   }
 
-  /** Tells that no seed is to come; where there was none at all, that nothing is known that would imply any. */
+  /** Reports that no further seeds follow; when there were none, that no known pattern implies any. */
   tellPrepared(count: number): void {
     if (count > 0) {
       const message = `all ${count} addresses of the plan are in the frontier`
@@ -55,7 +55,7 @@ export class PlanNotes {
     this.#tale.milestone('cache-primed', this.#startUrl, message, { count })
   }
 
-  /** Tells that the site is understood, as soon as it is. */
+  /** Reports once that the site is understood. */
   checkUnderstood(): void {
     if (this.#tale.hasReached('full-understanding')) return
     const coverage = coverageOf(this.#site.hubSlots)
@@ -71,13 +71,13 @@ export class PlanNotes {
     )
   }
 
-  /** Tells what the site names and does not have. */
+  /** Reports a hub that the site links to but does not have. */
   reportListed({ slot, hub }: FoundHub): void {
     if (!this.#site.isHubSlot(slot)) return
     this.#reportMissing(slot, hub, `the site names ${hub.url}, and it is not there`)
   }
 
-  /** Tells what open patterns imply and is not there; and what was named before anybody knew that it is of a pattern. */
+  /** Reports hubs that open patterns imply but that are missing, and missing hubs that were linked before their slot was recognised. */
   reportSupposed(): void {
     for (const slot of this.#site.hubSlots) {
       const covered = listCovered(slot)
@@ -94,7 +94,7 @@ export class PlanNotes {
     }
   }
 
-  /** Tells of the shapes of addresses that are frequent and that nothing is known about. */
+  /** Reports frequent shapes of addresses whose role is unknown. */
   reportUnknown(): void {
     for (const shape of this.#site.shapes.list().filter(isUnknownShape).slice(0, MOST_UNKNOWN)) {
       const { pattern, seen, examples } = shape

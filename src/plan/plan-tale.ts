@@ -1,9 +1,9 @@
 import type { PlanStep } from '../crawl/planner.ts'
 
-/** What is told where nothing is said about it. */
+/** Default verbosity. */
 const USUAL_VERBOSITY = 1
 
-/** What a plan has to tell: problems and milestones, each milestone once, and what it thinks as far as somebody wants to know. */
+/** Collects the planner's events: problems, milestones, each once, and thoughts up to the verbosity. */
 export class PlanTale {
   readonly #verbosity: number
   readonly #reached = new Set<string>()
@@ -14,7 +14,7 @@ export class PlanTale {
     this.#verbosity = verbosity
   }
 
-  /** Goes on where an interrupted run of the crawl was. */
+  /** Restores the milestones that an interrupted run reached. */
   resume(reached: readonly string[]): void {
     for (const kind of reached) this.#reached.add(kind)
   }
@@ -35,12 +35,12 @@ export class PlanTale {
     this.#events.push({ type: 'problem', kind, target, message, details })
   }
 
-  /** Tells a thought; the higher the level, the smaller the matter. */
+  /** Reports a thought; higher levels are finer details. */
   say(level: number, message: string): void {
     if (level <= this.#verbosity) this.#events.push({ type: 'plan', level, message })
   }
 
-  /** What is to be told, once, and the milestones among it. */
+  /** Returns and clears the pending events and the newly reached milestones. */
   take(): { readonly events: PlanStep['events']; readonly reached: readonly string[] } {
     const told = { events: this.#events, reached: this.#newlyReached }
     this.#events = []

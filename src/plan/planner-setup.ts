@@ -4,24 +4,24 @@ import type { PlanPlaces } from './places.ts'
 import type { PlanMemory } from './plan-memory.ts'
 import type { PlannerOptions } from './planner-options.ts'
 
-/** What a planner works with. */
+/** Dependencies and settings of a planner. */
 export interface PlannerSetup {
   readonly crawlId: string
   readonly sourceId: string
-  /** When the crawl began, also one that was interrupted since. */
+  /** When the crawl began; a resumed crawl keeps its original time. */
   readonly startedAt: number
   readonly clock: Pick<Clock, 'now'>
-  /** Without it, nothing is remembered from one crawl to the next. */
+  /** Without it, nothing is remembered between crawls. */
   readonly memory?: PlanMemory | undefined
   readonly places: PlanPlaces
-  /** What an interrupted run of the crawl has visited; asked only where there was one. */
+  /** Lists the addresses that an interrupted run visited; called only for a resumed crawl. */
   readonly listVisited?: (() => AsyncIterable<VisitedRow>) | undefined
-  /** Follows the further pages and archives of hubs to their ends, before anything else. @default false */
+  /** Follows pagination and archives of hubs to their ends, before anything else. @default false */
   readonly isHistory?: boolean
   readonly options?: PlannerOptions | undefined
 }
 
-/** An address that an interrupted run of the crawl has visited. */
+/** An address that an interrupted run of the crawl visited. */
 export interface VisitedRow {
   readonly url: string
   readonly discovery: Discovery
@@ -29,6 +29,6 @@ export interface VisitedRow {
   readonly reason: Reason | null
   readonly status: number | null
   readonly kind: PageKind
-  /** Where it leads. */
+  /** Reads the links of its page. */
   readonly readLinks: () => Promise<readonly string[]>
 }

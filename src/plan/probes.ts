@@ -3,10 +3,10 @@ import type { FoundHub, Hub, Slot } from './slot.ts'
 import { writeHubUrl } from './slot.ts'
 import type { SeenPage } from './verdict-book.ts'
 
-/** A word that no site has anything for. */
+/** A word that no site has a page for. */
 const NOWHERE = 'no-such-place-here'
 
-/** A hub that is believed only where a site has nothing for places that do not exist. */
+/** A hub whose verdict depends on what the site returns for a place that does not exist. */
 export interface Doubtful {
   readonly one: FoundHub
   readonly state: HubVerdict['state']
@@ -16,41 +16,41 @@ export interface Doubtful {
 interface Probe {
   readonly one: FoundHub
   doubtful: Doubtful[]
-  /** What is there; undefined while that is not known. A site that has nothing for it is honest. */
+  /** The site's result for the probe; undefined while unknown. `missing` means that the site reports missing pages correctly. */
   found: HubVerdict['state'] | 'open' | undefined
 }
 
 /**
- * Finds out what a site answers where it has nothing. Where guesses look alike, one address of their slot is asked for that cannot
- * exist: once, whatever comes of it.
+ * Finds out what a site returns for pages it does not have. When guesses look alike, it requests one impossible address of their slot,
+ * once, whatever the result.
  */
 export class Probes {
   readonly #probes = new Map<Slot, Probe>()
   readonly #byUrl = new Map<string, FoundHub>()
   #asked: string[] = []
 
-  /** Addresses that are to be asked for, once. */
+  /** Returns and clears the addresses to request. */
   take(): readonly string[] {
     return this.#asked.splice(0)
   }
 
-  /** The probe that has an address. */
+  /** The probe with this address. */
   find(url: string): FoundHub | undefined {
     return this.#byUrl.get(url)
   }
 
-  /** What the site has for a place that does not exist; undefined while that is not known. */
+  /** The site's result for a place that does not exist; undefined while unknown. */
   foundIn(slot: Slot): HubVerdict['state'] | 'open' | undefined {
     return this.#probes.get(slot)?.found
   }
 
-  /** Takes in what is to be believed later, or not. */
+  /** Adds hubs whose verdicts wait for the probe. */
   doubt(slot: Slot, doubtful: readonly Doubtful[]): void {
     const probe = this.#probes.get(slot) ?? this.#open(slot)
     probe.doubtful.push(...doubtful)
   }
 
-  /** Says what the site answers. Answers what was waiting for that. */
+  /** Stores the result of the probe. Returns the hubs that waited for it. */
   settle(slot: Slot, found: HubVerdict['state'] | 'open'): readonly Doubtful[] {
     const probe = this.#probes.get(slot)
     if (probe === undefined) return []

@@ -1,15 +1,15 @@
 import { slugOf } from '../analysis/place.ts'
 import type { NamedPlace, PlaceNames, PlanPlaces } from './places.ts'
 
-/** Words of which it is remembered what regions they mean. */
+/** Limit of cached words. */
 const MOST_WORDS = 20_000
-/** A word such as `central` is a region of many countries, and says little about each. */
+/** Limit of regions per word. A word such as `central` is a region of many countries, and says little about each. */
 const MOST_MEANINGS = 4
 const LEAST_LENGTH = 3
 
 const NONE: readonly NamedPlace[] = []
 
-/** The regions of a gazetteer by the words that addresses have for them. */
+/** The regions of a gazetteer, found by the words that addresses use for them. */
 export class RegionNames {
   readonly #places: PlanPlaces
   readonly #meanings = new Map<string, readonly NamedPlace[]>()
@@ -19,7 +19,7 @@ export class RegionNames {
     this.#places = places
   }
 
-  /** The regions that a word may mean, at most one of each country. */
+  /** The regions that a word may mean, at most one per country. */
   bySlug(word: string): readonly NamedPlace[] {
     if (word.length < LEAST_LENGTH) return NONE
     const known = this.#meanings.get(word)

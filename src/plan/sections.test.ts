@@ -13,13 +13,13 @@ function learn(paths: readonly string[], base = 0): SectionBook {
   return book
 }
 
-/** A front with so many articles below it. */
+/** A front page of a section with this many articles below it. */
 const section = (name: string, articles: number, hasFront = true) => [
   ...(hasFront ? [`/${name}`] : []),
   ...Array.from({ length: articles }, (_, n) => `/${name}/2024/05/03/an-article-with-the-number-${n}`),
 ]
 
-test('sections are what addresses begin with, but for what every site has', () => {
+test('sections are the first path segments, except those that every site has', () => {
   const book = learn([...section('world', 5), ...section('sport', 9), ...section('about', 5), '/2024/05/03/lonely-one'])
   const home = parseAddress(`${SITE}/world`)
   if (home !== undefined) book.noteHome(home)
@@ -29,12 +29,12 @@ test('sections are what addresses begin with, but for what every site has', () =
   ])
 })
 
-test('a language before the section, and the folder of the start, are no sections', () => {
+test('a language prefix and the folder of the start are not sections', () => {
   expect(learn(section('en/world', 5)).list()[0]?.name).toBe('en/world')
   expect(learn(section('paper/world', 5), 1).list()[0]?.name).toBe('paper/world')
 })
 
-test('fronts are supposed only where most sections have one', () => {
+test('fronts are guessed only when most sections have one', () => {
   const known = ['world', 'sport', 'arts'].flatMap((name) => section(name, 5))
   expect(learn([...known, ...section('science', 6, false)]).guessFronts(SITE)).toEqual([`${SITE}/science`])
   expect(learn([...known, ...section('science', 3, false)]).guessFronts(SITE)).toEqual([])

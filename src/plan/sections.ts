@@ -1,26 +1,26 @@
 import type { Address } from './address.ts'
 
-/** A part of a site, by the first segment of its addresses. */
+/** A section of a site: the addresses with the same first segment. */
 export interface SiteSection {
   readonly name: string
-  /** Addresses in it. */
+  /** Number of addresses in it. */
   readonly count: number
-  /** How many of them the home page leads to. */
+  /** Number of them that the home page links to. */
   readonly onHome: number
-  /** The address that it begins with, where that is known to be there. */
+  /** The front page of the section, when it is known to exist. */
   readonly front: string | null
 }
 
 type GrowingSection = { -readonly [K in keyof SiteSection]: SiteSection[K] }
 
-/** Parts that every site has and nobody comes for. */
+/** Names of service pages that every site has. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set(
   'about about-us contact contact-us privacy privacy-policy terms terms-of-use cookies cookie-policy help faq advertising advertise sitemap account login signin signup register logout subscribe subscription newsletter newsletters careers jobs legal imprint impressum datenschutz kontakt mentions-legales aviso-legal static assets images img css js media files feed rss amp api search tag tags author authors'.split(
     ' ',
   ),
 )
 
-/** Sections that are told of and begun with. */
+/** Limit of sections that are reported and used as seeds. */
 const MOST_SECTIONS = 24
 const MOST_KEPT = 2000
 const LEAST_ADDRESSES = 3
@@ -29,7 +29,7 @@ const LANGUAGE = /^[a-z]{2}(?:-[a-z]{2})?$/
 /** Learns the sections of a site. */
 export class SectionBook {
   readonly #sections = new Map<string, GrowingSection>()
-  /** How many segments of the start come before the first that tells sections apart. */
+  /** Number of path segments of the start before the segment that names the section. */
   readonly #base: number
   #slashes = 0
   #fronts = 0
@@ -38,7 +38,7 @@ export class SectionBook {
     this.#base = base
   }
 
-  /** Takes an address in. */
+  /** Records an address. */
   note(address: Address): void {
     const found = this.#locate(address)
     if (found === undefined) return
@@ -57,19 +57,19 @@ export class SectionBook {
     }
   }
 
-  /** Says that the home page leads to an address that was taken in. */
+  /** Records that the home page links to an address. */
   noteHome(address: Address): void {
     const section = this.#sections.get(this.#locate(address)?.name ?? '')
     if (section !== undefined) section.onHome++
   }
 
-  /** Whether an address is where a section begins. */
+  /** Whether an address is the front page of a section. */
   isFront(address: Address): boolean {
     const found = this.#locate(address)
     return found?.isFront === true && (this.#sections.get(found.name)?.count ?? 0) >= LEAST_ADDRESSES
   }
 
-  /** The sections, those that the home page shows most of first. */
+  /** The sections, those with the most links on the home page first. */
   list(): SiteSection[] {
     return [...this.#sections.values()]
       .filter(({ count }) => count >= LEAST_ADDRESSES)
@@ -78,8 +78,8 @@ export class SectionBook {
   }
 
   /**
-   * Where sections begin that have no known front. A site that has fronts for most of its sections may have them for all; of
-   * every other nothing is supposed.
+   * Guesses the fronts of sections without a known one. A site that has fronts for most sections may have them for all; otherwise nothing
+   * is guessed.
    */
   guessFronts(origin: string): string[] {
     const sections = this.list()
@@ -97,7 +97,7 @@ export class SectionBook {
     const segment = segments[at]
     if (segment === undefined || segment.form !== 'word' || HOUSEKEEPING.has(segment.word)) return undefined
     const isLast = segments.length === at + 1
-    // A file at the top is a page of its own, unless the site writes all of its pages so.
+    // The name has no file extension, so that `/world.html` is the front of the section `/world/`.
     const name = segments
       .slice(0, at + 1)
       .map(({ raw, ending }) => (ending === '' ? raw : raw.slice(0, -ending.length)))

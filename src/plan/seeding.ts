@@ -9,26 +9,26 @@ import { TopicHubs } from './topic-hubs.ts'
 import { sizeNextWave } from './waves.ts'
 
 /**
- * Why an address is tried: it was a hub before, a pattern implies it, other sections have such, a section ought to begin there, or to
- * see what the site answers where it has nothing.
+ * Why an address is tried: it was a hub before, a pattern implies it, other sections have such hubs, a section should start there, or it is
+ * a probe for missing pages.
  */
 export type SeedKind = 'remembered' | 'countries' | 'regions' | 'topics' | 'sections' | 'probes'
 
-/** What seeding works with. */
+/** Dependencies of seeding. */
 export interface SeedingSetup {
   readonly site: SiteBook
   readonly tale: PlanTale
   readonly maxSeeds: number | undefined
-  /** Whether an address was a hub when it was last looked at. */
+  /** Whether an address was a hub at the last visit. */
   readonly wasConfirmed: (url: string) => boolean
 }
 
-/** Supposes hubs, in waves: each as large as those before were right, and never more than may be. */
+/** Guesses hubs in waves. The size of each depends on how many earlier guesses were right, within the seed limit. */
 export class Seeding {
   readonly #setup: SeedingSetup
   readonly #topics: TopicHubs
   readonly #seeded = new Set<string>()
-  /** Seeds that got no answer yet. */
+  /** Seeds without a result yet. */
   readonly #awaited = new Set<string>()
   readonly #kinds: Record<SeedKind, number> = {
     remembered: 0,
@@ -44,7 +44,7 @@ export class Seeding {
     this.#topics = new TopicHubs(setup.site)
   }
 
-  /** How many addresses were supposed, by an interrupted run of the crawl too. */
+  /** Number of guessed addresses, including those of an interrupted run. */
   get count(): number {
     return this.#seeded.size
   }
@@ -53,12 +53,12 @@ export class Seeding {
     return this.#kinds
   }
 
-  /** Whether every seed has answered. */
+  /** Whether every seed has a result. */
   get isAnswered(): boolean {
     return this.#awaited.size === 0
   }
 
-  /** Takes in a seed of an interrupted run. */
+  /** Adds a seed of an interrupted run. */
   resume(url: string): void {
     this.#seeded.add(url)
   }
@@ -67,12 +67,12 @@ export class Seeding {
     this.#awaited.add(url)
   }
 
-  /** Says that an address answered, or is not going to. */
+  /** Marks an address as visited, or as never to be visited. */
   answer(url: string): void {
     this.#awaited.delete(url)
   }
 
-  /** Whatever has not answered by now is not going to. */
+  /** Treats all seeds without a result as unknown. */
   giveUp(): void {
     this.#awaited.clear()
     this.#topics.giveUp()
@@ -81,7 +81,7 @@ export class Seeding {
     }
   }
 
-  /** What is to be tried next: hubs of earlier crawls, then what patterns imply, then fronts of sections where these are wanted. */
+  /** The next seeds: hubs of earlier crawls, then guesses from patterns, then fronts of sections if requested. */
   list(origin: string, hasSections: boolean, probes: readonly string[]): string[] {
     const { site, wasConfirmed } = this.#setup
     const seeds: string[] = []
@@ -90,7 +90,7 @@ export class Seeding {
     for (const slot of site.hubSlots) {
       for (const hub of slot.hubs.values()) {
         if (hub.state !== undefined || hub.isSeeded) continue
-        // What the site names as well is only visited earlier.
+        // An address that the site also links to is only visited earlier.
         if (hub.origin === 'guessed') hub.isSeeded = add(hub.url, 'remembered')
         else if (wasConfirmed(hub.url)) add(hub.url, 'remembered')
       }
@@ -102,7 +102,7 @@ export class Seeding {
       }
     }
     for (const hub of this.#topics.list()) {
-      // What is known from before is not tried again.
+      // A hub with an earlier verdict is not tried again.
       if (hub.state !== undefined || hub.origin === 'listed') continue
       hub.isSeeded = add(hub.url, 'topics')
       if (!hub.isSeeded) hub.state = 'open'
@@ -111,7 +111,7 @@ export class Seeding {
     return seeds
   }
 
-  /** Whether a wave is on its way that another may follow. */
+  /** Whether a wave is in progress that another may follow. */
   hasWaveAhead(): boolean {
     if (this.#topics.isWaiting) return true
     return this.#setup.site.hubSlots.some((slot) => {
@@ -120,7 +120,7 @@ export class Seeding {
     })
   }
 
-  /** Takes an address in that is to be tried. Tells whether it is one of the seeds, as only so many may be. */
+  /** Adds an address to the seeds. Returns false when the seed limit is reached. */
   #add(url: string, kind: SeedKind, seeds: string[]): boolean {
     if (this.#seeded.has(url)) return true
     if (this.#seeded.size >= (this.#setup.maxSeeds ?? DEFAULT_MAX_SEEDS)) return false
@@ -130,7 +130,7 @@ export class Seeding {
     return true
   }
 
-  /** The hubs that a slot implies and that are to be tried now. */
+  /** The hubs of a slot to try in the next wave. */
   #listWave(slot: Slot): Hub[] {
     const state = waveStateOf(slot)
     const size = sizeNextWave(state)
@@ -148,7 +148,7 @@ export class Seeding {
       const address = parseAddress(writeHubUrl(slot, spelling.write(place)))
       const found = address === undefined ? [] : site.slots.note(address, 'guessed')
       const own = found.find(({ slot: other, hub }) => other === slot && hub.place.id === place.id)
-      // A word that means another place, or none, is no guess.
+      // A word that means another place, or none, is not a guess.
       if (own === undefined) slot.passed.add(place.id)
       return own === undefined ? [] : [own.hub]
     })

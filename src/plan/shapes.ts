@@ -2,33 +2,33 @@ import type { PageKind } from '../crawl/ports.ts'
 import type { Address } from './address.ts'
 import type { LearnedPattern } from './plan-memory.ts'
 
-/** How often addresses of one shape were seen and read, and what they were. */
+/** Counts of the addresses of one shape: seen, read, and what they were. */
 export interface Shape {
   readonly pattern: string
   readonly seen: number
-  /** How many were put into the frontier. */
+  /** Number of addresses put into the frontier. */
   readonly planned: number
   readonly articles: number
   readonly hubs: number
   readonly others: number
-  /** Addresses of it behind which nothing was. */
+  /** Number of addresses without a page. */
   readonly misses: number
   readonly examples: readonly string[]
-  /** What the form of the addresses says. */
+  /** The kind of page that the form of the addresses suggests. */
   readonly form: 'article' | 'pagination' | 'tag' | 'query' | 'list' | 'words'
 }
 
 type GrowingShape = { -readonly [K in keyof Shape]: Shape[K] } & { examples: string[] }
 
-/** Shapes that are told apart; further ones are counted without their section. */
+/** Limit of shapes that are distinguished; further ones are counted without their section. */
 const MOST_SHAPES = 5000
 const MOST_EXAMPLES = 3
 
-/** Learns which shapes the addresses of a site have. */
+/** Learns the shapes of a site's addresses. */
 export class ShapeBook {
   readonly #shapes = new Map<string, GrowingShape>()
 
-  /** The shape of an address, counted where it is new. */
+  /** Records an address and returns its shape. */
   note(address: Address): Shape {
     const shape = this.#find(address)
     shape.seen++
@@ -36,14 +36,14 @@ export class ShapeBook {
     return shape
   }
 
-  /** Says that an address of a shape is going to be visited. */
+  /** Records that an address will be visited, and returns its shape. */
   plan(address: Address): Shape {
     const shape = this.#find(address)
     shape.planned++
     return shape
   }
 
-  /** Says what an address turned out to be; null where nothing was there. */
+  /** Records the kind of page at an address; null when there was none. */
   read(address: Address, kind: PageKind | null): void {
     const shape = this.#find(address)
     if (kind === null) shape.misses++
@@ -52,7 +52,7 @@ export class ShapeBook {
     else shape.others++
   }
 
-  /** Those that were seen most often first. */
+  /** All shapes, most frequent first. */
   list(): Shape[] {
     return [...this.#shapes.values()].sort((a, b) => b.seen - a.seen || (a.pattern < b.pattern ? -1 : 1))
   }
@@ -72,7 +72,7 @@ export class ShapeBook {
   }
 }
 
-/** `/world/{year}/{month}/{day}/{slug}`; the first segment stands for itself where nothing is given for it. */
+/** Writes `/world/{year}/{month}/{day}/{slug}`; the first segment stays as it is unless `section` replaces it. */
 function writeShape({ segments, isPagination, hasQuery }: Address, section?: string): string {
   let pattern = ''
   for (let i = 0; i < segments.length; i++) {
@@ -104,7 +104,7 @@ function formOf({ kind, isPagination, isTag, hasQuery, date }: Address): Shape['
   return kind === 'nav' || date !== null ? 'list' : 'words'
 }
 
-/** What is behind addresses of a shape: what those that were read were, or else what their form says. */
+/** The role of a shape: the kind of most pages that were read, otherwise what the form suggests. */
 export function roleOf({ form, articles, hubs, others }: Shape): LearnedPattern['role'] {
   if (form === 'pagination' || form === 'tag') return form
   const read = articles + hubs + others
@@ -116,17 +116,17 @@ export function roleOf({ form, articles, hubs, others }: Shape): LearnedPattern[
   return form === 'list' ? 'topic-hub' : 'other'
 }
 
-/** How sure it is that a pattern holds, by how many of its kind were seen and how many were what it says. */
+/** Confidence in a pattern, by the number of its addresses and the share of correct ones. */
 export function confidenceOf(seen: number, hits: number, misses: number): number {
   const bySeen = seen / (seen + 3)
   const share = (hits + 1) / (hits + misses + 1)
   return Math.round(bySeen * share * 100) / 100
 }
 
-/** Shapes with so many addresses are worth a word when nobody knows what they are. */
+/** Minimum number of addresses from which an unknown shape is reported. */
 const LEAST_UNKNOWN = 5
 
-/** Whether a plan cannot say what is behind a shape that is seen often. */
+/** Whether a frequent shape has an unknown role. */
 export function isUnknownShape(shape: Shape): boolean {
   const { seen, form, pattern } = shape
   return seen >= LEAST_UNKNOWN && form === 'words' && pattern.split('/').length > 2 && roleOf(shape) === 'other'

@@ -9,14 +9,14 @@ import { ShapeBook } from './shapes.ts'
 import type { FoundHub, Slot } from './slot.ts'
 import { type Naming, SlotBook } from './slots.ts'
 
-/** What a site has taught about its addresses: its sections, the shapes they have, and where places stand in them. */
+/** What the planner has learnt about a site's addresses: sections, shapes, and the slots of places. */
 export class SiteBook {
   readonly slots: SlotBook
   readonly shapes: ShapeBook = new ShapeBook()
   sections: SectionBook = new SectionBook(0)
-  /** Addresses of other hosts teach nothing. */
+  /** Addresses of other hosts are ignored. */
   host = ''
-  /** Slots that are of places, as of a revision of all slots. */
+  /** Slots of places, as of the last refresh. */
   hubSlots: readonly Slot[] = []
   #hubSlotSet: ReadonlySet<Slot> = new Set()
   #revision = -1
@@ -25,7 +25,7 @@ export class SiteBook {
     this.slots = new SlotBook(openCountryNames(places), places)
   }
 
-  /** Says where the site is, and how many segments of its start come before the first that tells sections apart. */
+  /** Sets the site's host, and the number of path segments before the section. */
   begin(siteUrl: string): void {
     const start = parseAddress(siteUrl)
     this.host = start?.host ?? ''
@@ -33,7 +33,7 @@ export class SiteBook {
     this.sections = new SectionBook(Math.max(0, (start?.segments.length ?? 0) - Number(isFile)))
   }
 
-  /** Takes note of the home page: the site is where it is, and its navigation is what it leads to. */
+  /** Records the home page: its address is the site's, and its links are the navigation. */
   arrive(address: Address, links: readonly string[]): void {
     this.host = address.host
     for (const link of links) {
@@ -42,7 +42,7 @@ export class SiteBook {
     }
   }
 
-  /** Takes an address in. Answers the hubs that it could be. */
+  /** Records an address. Returns the hubs that it could be. */
   note(address: Address, naming: Naming): readonly FoundHub[] {
     if (address.host !== this.host) return []
     this.sections.note(address)
@@ -54,7 +54,7 @@ export class SiteBook {
     return this.#hubSlotSet.has(slot)
   }
 
-  /** Looks again which slots are of places. Answers those that were none before. */
+  /** Recomputes the slots of places. Returns those that are new. */
   refresh(): readonly Slot[] {
     if (this.slots.revision === this.#revision) return []
     this.#revision = this.slots.revision
@@ -64,18 +64,18 @@ export class SiteBook {
     return this.hubSlots.filter((slot) => !before.has(slot))
   }
 
-  /** What an address is, as far as places in it tell. */
+  /** Whether an address is a place hub, judged by the places in it. */
   placeOf(address: Address): 'hub' | 'maybe' | 'none' {
     return address.host === this.host ? this.placeAmong(this.slots.find(address)) : 'none'
   }
 
-  /** The same, by the hubs that it could be. A word that is some region somewhere does not make it one. */
+  /** The same, from the hubs that it could be. A word that is a region of some country is not enough. */
   placeAmong(found: readonly FoundHub[]): 'hub' | 'maybe' | 'none' {
     if (found.some(({ slot }) => this.#hubSlotSet.has(slot))) return 'hub'
     return found.some(({ slot }) => slot.kind === 'country') ? 'maybe' : 'none'
   }
 
-  /** The hub that a page belongs to, its further pages included; undefined where it is none. */
+  /** The URL of the hub that a page belongs to, including pagination; undefined when there is none. */
   hubOf(url: string): string | undefined {
     const first = foldPagination(url)
     const address = parseAddress(first)

@@ -1,21 +1,21 @@
 import { writeSlug } from './country-names.ts'
 import type { NamedPlace, PlaceNames } from './places.ts'
 
-/** A place and the word that a site has for it. */
+/** A place and the word that a site uses for it. */
 export interface WrittenPlace {
-  /** As it stands in the address, decoded. */
+  /** As written in the address, decoded. */
   readonly text: string
   readonly place: NamedPlace
 }
 
-/** How a site writes places: which of their words, and how these are joined. */
+/** How a site writes places: which of their names, and how words are joined. */
 export interface SiteSpelling {
   readonly name: string
   /** The word for a place, not yet encoded. */
   readonly write: (place: NamedPlace) => string
 }
 
-/** Finds out how a site writes places from those that are known; the likeliest way where nothing is known. */
+/** Learns from known places how a site writes them; uses the likeliest spelling when none is known. */
 export function learnSpelling(names: PlaceNames, known: readonly WrittenPlace[]): SiteSpelling {
   const [first] = names.spellings
   let best = first
@@ -34,12 +34,12 @@ export function learnSpelling(names: PlaceNames, known: readonly WrittenPlace[])
   return { name: best?.name ?? '', write }
 }
 
-/** A word as spellings are compared: without what stands between its parts, but with its marks. */
+/** Removes the separators between words for comparison, but keeps accents. */
 function squeezeAsItIs(text: string): string {
   return text.toLowerCase().replace(/[-_+\s]+/g, '')
 }
 
-/** What stands between the parts of words, and whether they begin with capitals, by examples. */
+/** Learns from examples which separator joins words, and whether words are capitalised. */
 function learnJoin(texts: readonly string[]): (slug: string) => string {
   const count = (form: RegExp) => texts.filter((text) => form.test(text)).length
   const separators: readonly (readonly [string, number])[] = [

@@ -3,89 +3,89 @@ import type { Address, Segment } from './address.ts'
 import type { NamedPlace, PlaceNames } from './places.ts'
 import type { HubVerdict } from './plan-memory.ts'
 
-/** Marks the word of a path that names a place. */
+/** Marks the position of the place in a path. */
 export const MARK = '\u0000'
 
-/** An address where a hub of a place is, or is supposed to be. */
+/** An address that is, or is guessed to be, the hub of a place. */
 export interface Hub {
   readonly url: string
-  /** The place as it stands in the address, decoded. */
+  /** The place as written in the address, decoded. */
   readonly text: string
   readonly place: NamedPlace
-  /** `listed` as soon as the site itself names it in this crawl. */
+  /** Becomes `listed` when the site links to it in this crawl. */
   origin: HubVerdict['origin']
-  /** What became of it; `open` where nobody could look, undefined while nobody has. */
+  /** The verdict; `open` when the page could not be read, undefined before the visit. */
   state: HubVerdict['state'] | 'open' | undefined
   status: number | null
-  /** Whether it was supposed because of its slot, in this crawl or before. */
+  /** Whether it was guessed from its slot, in this crawl or before. */
   isGuess: boolean
-  /** Whether the plan has put it into the frontier. */
+  /** Whether the planner has put it into the frontier. */
   isSeeded: boolean
-  /** Whether it was told in this crawl that it is not there. */
+  /** Whether this crawl has reported it as missing. */
   isReported: boolean
-  /** What was found out before anybody knew that its slot is one of places. */
+  /** A verdict from before its slot was recognised as one of places. */
   draft?: HubVerdict | undefined
 }
 
-/** Addresses that differ in one word only, and what stands in its place. */
+/** Addresses that differ in one word only, and the words at that position. */
 export interface Slot {
-  /** Path with the place of that word marked. */
+  /** Path with the position of the word marked. */
   readonly template: string
   readonly origin: string
-  /** What kind of places its hubs are of. */
+  /** The kind of places in it. */
   readonly kind: 'country' | 'region'
-  /** All places that could stand in it: the countries of the world, or the regions of one. */
+  /** All places that fit: the countries of the world, or the regions of one country. */
   readonly names: PlaceNames
-  /** Hubs of these places by the words that stand there, as they are written: to a site, another case may be another address. */
+  /** Hubs by their word, case-sensitive, because a site may treat another case as another address. */
   readonly hubs: Map<string, Hub>
   readonly places: Set<number>
-  /** Places that cannot be supposed in it, because their words mean others. */
+  /** Places that cannot be guessed, because their words mean other places. */
   readonly passed: Set<number>
-  /** Some of the words that are none of these places. */
+  /** A sample of the words that are not such places. */
   readonly words: Set<string>
   readonly counts: SlotCounts
-  /** How many hubs were supposed at a time, the last time. */
+  /** Size of the last wave of guesses. */
   lastWave: number
 }
 
-/** A hub with the slot that it stands in. */
+/** A hub with its slot. */
 export interface FoundHub {
   readonly slot: Slot
   readonly hub: Hub
 }
 
-/** What was counted of the addresses of a slot. */
+/** Counts of a slot's addresses. */
 export interface SlotCounts {
   seen: number
-  /** Addresses that have another word there than a place. */
+  /** Addresses whose word is not a place. */
   others: number
-  /** Those that end in a slash. */
+  /** Addresses that end in a slash. */
   slashes: number
-  /** Countries that are written by a code. */
+  /** Countries written as a code. */
   codes: number
-  /** Those of them whose code is no language. */
+  /** Country codes that are not also language codes. */
   ownCodes: number
-  /** Languages that are the code of no country. */
+  /** Language codes that are not also country codes. */
   languageCodes: number
 }
 
-/** Words that are kept of each slot to tell what they are. */
+/** Limit of words that a slot keeps as a sample. */
 export const MOST_WORDS = 48
 
-/** Languages that sites are commonly written in: a segment of these is a language before it is a country. */
+/** Codes of common languages; a segment with such a code counts as a language rather than a country. */
 const LANGUAGE_CODES: ReadonlySet<string> = new Set(
   'ar bg bn ca cs da de el en es et eu fa fi fr ga he hi hr hu hy id is it ja ka kk km ko lt lv mk ml mn mr ms my nb ne nl nn no pl ps pt ro ru sk sl so sq sr sv sw ta te th tl tr uk ur uz vi zh zu'.split(
     ' ',
   ),
 )
 
-/** Opens a slot in which nothing has stood yet. */
+/** Creates an empty slot. */
 export function openSlot(of: Pick<Slot, 'template' | 'origin' | 'kind' | 'names'>): Slot {
   const counts = { seen: 0, others: 0, slashes: 0, codes: 0, ownCodes: 0, languageCodes: 0 }
   return { ...of, hubs: new Map(), places: new Set(), passed: new Set(), words: new Set(), counts, lastWave: 0 }
 }
 
-/** Counts an address of a slot, and what stands in it. */
+/** Counts an address of a slot and its word. */
 export function countWord({ counts, words }: Slot, address: Address, segment: Segment, isPlace: boolean): void {
   counts.seen++
   if (address.hasSlash) counts.slashes++
@@ -95,7 +95,7 @@ export function countWord({ counts, words }: Slot, address: Address, segment: Se
   if (words.size < MOST_WORDS) words.add(segment.word)
 }
 
-/** The hub of a word in a slot, entered where it is new. */
+/** Returns the hub of a word in a slot, and creates it if it is new. */
 export function enterHub({ hubs, places, counts }: Slot, { url }: Address, text: string, place: NamedPlace): Hub {
   const known = hubs.get(text)
   if (known !== undefined) return known
@@ -110,7 +110,7 @@ export function enterHub({ hubs, places, counts }: Slot, { url }: Address, text:
   return hub
 }
 
-/** Whether a word may be the code of a country. */
+/** Whether a word may be a country code. */
 export function isCode(word: string): boolean {
   return word.length === 2 && word.charCodeAt(0) < 0x80
 }
@@ -121,7 +121,7 @@ export function writeHubUrl({ template, origin, counts }: Slot, text: string): s
   return `${origin}${path}${counts.slashes * 2 > counts.seen ? '/' : ''}`
 }
 
-/** A slot as people read it: `/world/{country}`, `/ausland/{country}/`. */
+/** A slot in readable form: `/world/{country}`, `/ausland/{country}/`. */
 export function showSlot({ template, counts, kind }: Slot, shownKind: string = kind): string {
   const path = template.split('/').map(decodePart).join('/').replace(MARK, `{${shownKind}}`)
   return counts.slashes * 2 > counts.seen ? `${path}/` : path

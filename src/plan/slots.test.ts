@@ -17,7 +17,7 @@ function learn(paths: readonly string[], naming: Naming = 'listed'): SlotBook {
   return book
 }
 
-/** The address that a book supposes for a country in its only slot of countries. */
+/** The address that a book guesses for a country in its only country slot. */
 function guess(book: SlotBook, code: string): string {
   const [slot] = book.listHubSlots()
   const country = COUNTRIES.find(({ countryCode }) => countryCode === code)
@@ -28,7 +28,7 @@ function guess(book: SlotBook, code: string): string {
   )
 }
 
-describe('where addresses have countries in them', () => {
+describe('country slots in addresses', () => {
   const grammars: readonly (readonly [what: string, paths: readonly string[], pattern: string, guessed: string])[] = [
     ['words', ['/world/france', '/world/germany', '/world/china'], '/world/{country}', '/world/south-africa'],
     [
@@ -83,26 +83,26 @@ describe('where addresses have countries in them', () => {
     ],
   ]
 
-  test.each(grammars)('%s', (_, paths, pattern, guessed) => {
+  test.each(grammars)('learns the country pattern of addresses with %s', (_, paths, pattern, guessed) => {
     const book = learn(paths)
     expect(shown(book.listHubSlots())).toEqual([pattern])
     expect(guess(book, 'ZA')).toBe(guessed)
   })
 
-  test('the spelling of those that are known decides among several', () => {
+  test('the spelling of known addresses decides among several names of a country', () => {
     const usual = ['/world/france', '/world/germany', '/world/china']
     expect(guess(learn(usual), 'CI')).toBe('/world/ivory-coast')
     expect(guess(learn([...usual, '/world/usa', '/world/uk-and-ireland']), 'GB')).toBe('/world/united-kingdom')
     expect(guess(learn(['/pays/allemagne', '/pays/chine', '/pays/japon']), 'CI')).toBe('/pays/cote-divoire')
   })
 
-  test('a long name is no headline', () => {
+  test('a long country name does not count as a headline', () => {
     const book = learn(['/world/saint-vincent-and-the-grenadines', '/world/france', '/world/germany'])
     expect(book.listHubSlots()[0]?.places.size).toBe(3)
   })
 })
 
-describe('nothing is supposed', () => {
+describe('addresses without a country pattern', () => {
   const others: readonly (readonly [what: string, paths: readonly string[]])[] = [
     ['of two countries', ['/world/france', '/world/germany']],
     ['of documentation', ['/guide/install', '/guide/java', '/guide/china', '/api/client', '/api/server', '/api/japan']],
@@ -118,19 +118,19 @@ describe('nothing is supposed', () => {
     ['of stories that have numbers', ['france', 'germany', 'china', 'india'].map((word) => `/w/${word}-1`)],
   ]
 
-  test.each(others)('%s', (_, paths) => {
+  test.each(others)('guesses nothing %s', (_, paths) => {
     expect(shown(learn(paths).listHubSlots())).toEqual([])
   })
 })
 
-test('other places are told apart', () => {
+test('recognises city slots', () => {
   const [found] = learn(CITIES.map((city) => `/local/${city}`)).listPlaceSlots()
   expect(found?.kind).toBe('city')
   expect(found && showSlot(found.slot, found.kind)).toBe('/local/{city}')
 })
 
-describe('regions of one country', () => {
-  test('are told from cities and from countries of the same name', () => {
+describe('region slots', () => {
+  test('recognises the regions of one country, even if they share names with cities and countries', () => {
     const book = learn(['/us/texas', '/us/ohio', '/us/georgia', '/us/utah'])
     const [slot] = book.listHubSlots()
     expect(shown(book.listHubSlots())).toEqual(['/us/{region}'])
@@ -155,17 +155,17 @@ describe('regions of one country', () => {
       'among other words',
       ['texas', 'ohio', 'utah', 'florida', 'sport', 'film', 'food', 'art'].map((it) => `/tag/${it}`),
     ],
-  ])('are not supposed %s', (_, paths) => {
+  ])('does not guess regions %s', (_, paths) => {
     expect(shown(learn(paths).listHubSlots())).toEqual([])
   })
 })
 
-test('to a site, another case is another address', () => {
+test('words that differ only in case are different addresses', () => {
   const book = learn(['/wiki/France', '/wiki/Germany', '/wiki/FRANCE', '/wiki/China'])
   expect([...(book.listHubSlots()[0]?.hubs.keys() ?? [])]).toEqual(['France', 'Germany', 'FRANCE', 'China'])
 })
 
-test('what is kept is bounded, and costs little', () => {
+test('memory and time stay bounded for many addresses', () => {
   const book = new SlotBook(openCountryNames(PLACES), PLACES)
   const words = ['alpha', 'beta', 'gamma', 'delta', 'omega', 'sigma']
   const addresses = Array.from({ length: 30_000 }, (_, n) => {

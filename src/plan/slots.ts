@@ -5,31 +5,31 @@ import type { NamedPlace, PlanPlaces } from './places.ts'
 import { RegionNames } from './region-names.ts'
 import { countWord, enterHub, type FoundHub, isCode, MARK, openSlot, type Slot } from './slot.ts'
 
-/** Slots that are kept; those that were seen once go first. */
+/** Limit of slots; those seen only once are dropped first. */
 const MOST_SLOTS = 20_000
-/** Longer paths are looked at as a whole only. */
+/** Longer paths are only read as a whole. */
 const MOST_SEGMENTS = 6
-/** A pattern of countries needs so many different ones. */
+/** Minimum number of different countries in a country slot. */
 const LEAST_COUNTRIES = 3
-/** Smaller towns share their names with too many other words. */
+/** Minimum population of a city; smaller towns share their names with too many words. */
 const LEAST_POPULATION = 100_000
 const LEAST_PLACES = 4
 const PLACE_SHARE = 0.6
-/** Words of a name that make a segment look like a headline. */
+/** Words of a country name from which its segment looks like a headline. */
 const LONG_NAME = 3
 
 /** How an address became known. */
 export type Naming = 'listed' | 'guessed' | 'earlier'
 
-/** Learns where addresses have places in them. What it keeps is bounded, and an address costs a few lookups. */
+/** Learns at which positions addresses have places. Memory is bounded, and each address costs a few lookups. */
 export class SlotBook {
   readonly #names: CountryNames
   readonly #regions: RegionNames
   readonly #places: PlanPlaces
   readonly #slots = new Map<string, Slot>()
-  /** What has stood before or behind a country within a segment: `-news`, `country-`. */
+  /** Texts seen before or after a country within a segment: `-news`, `country-`. */
   readonly #affixes = new Set<string>()
-  /** Grows whenever a slot gets another place: what was made of slots before may be different then. */
+  /** Increases whenever a slot gets another place; results computed from slots before are then outdated. */
   revision = 0
 
   constructor(names: CountryNames, places: PlanPlaces) {
@@ -38,12 +38,12 @@ export class SlotBook {
     this.#places = places
   }
 
-  /** How many slots are kept. */
+  /** Number of slots. */
   get size(): number {
     return this.#slots.size
   }
 
-  /** Takes an address in. Answers the hubs that it could be, with their slots. */
+  /** Records an address. Returns the hubs that it could be, with their slots. */
   note(address: Address, naming: Naming): readonly FoundHub[] {
     const found: FoundHub[] = []
     for (const read of this.#readWords(address)) {
@@ -61,7 +61,7 @@ export class SlotBook {
     return found
   }
 
-  /** The hubs that an address could be that was visited; one that nobody has told of, as of an interrupted run, is entered. */
+  /** The hubs that a visited address could be. An unknown address, such as one of an interrupted run, is recorded first. */
   meet(address: Address, naming: Naming): readonly FoundHub[] {
     const found = this.find(address)
     if (found.length > 0) return found
@@ -69,7 +69,7 @@ export class SlotBook {
     return hasPlace ? this.note(address, naming) : found
   }
 
-  /** The hubs that an address could be, as far as they are known. */
+  /** The hubs that an address could be, as far as known. */
   find(address: Address): readonly FoundHub[] {
     const found: FoundHub[] = []
     for (const read of this.#readWords(address)) {
@@ -80,7 +80,7 @@ export class SlotBook {
     return found
   }
 
-  /** All slots of countries, and those of the regions of one country; those of most places first. */
+  /** All country slots and the region slots of one country, those with the most places first. */
   listHubSlots(): Slot[] {
     const slots: Slot[] = []
     const ofRegions = new Map<string, Slot[]>()
@@ -93,13 +93,13 @@ export class SlotBook {
       }
     }
     for (const [best, next] of [...ofRegions.values()].map((some) => some.sort(byPlaces))) {
-      // Words that are as much the regions of one country as those of another do not tell which are meant.
+      // Words that fit the regions of two countries equally well do not show which are meant.
       if (best !== undefined && best.places.size > (next?.places.size ?? 0)) slots.push(best)
     }
     return slots.sort((a, b) => byPlaces(a, b) || (a.template < b.template ? -1 : 1))
   }
 
-  /** Slots of other places: regions of several countries, cities, or some of each. */
+  /** Slots of other places: regions of several countries, cities, or a mix. */
   listPlaceSlots(): { readonly slot: Slot; readonly kind: 'region' | 'city' | 'place' }[] {
     const found: { slot: Slot; kind: 'region' | 'city' | 'place' }[] = []
     for (const slot of this.#slots.values()) {
@@ -110,19 +110,19 @@ export class SlotBook {
     return found.sort((a, b) => b.slot.words.size - a.slot.words.size)
   }
 
-  /** Whether most of what stands in a slot are places, and at least three of them different countries. */
+  /** Whether most words of a slot are places, with at least three different countries. */
   #isOfCountries({ places, words, counts }: Slot): boolean {
     const { others, codes, ownCodes, languageCodes } = counts
     if (places.size < LEAST_COUNTRIES) return false
     const isOfCodes = codes * 2 > places.size
     if (isOfCodes && (ownCodes < LEAST_COUNTRIES || ownCodes <= languageCodes)) return false
     if (others <= places.size) return true
-    // Continents and cities among them are places too.
+    // Continents and cities count as places too.
     const share = words.size === 0 ? 0 : [...words].filter((word) => this.#isPlace(word)).length / words.size
     return (places.size + others * share) * 2 > places.size + others
   }
 
-  /** Whether most of what stands in a slot are regions of its country. */
+  /** Whether most words of a slot are regions of its country. */
   #isOfRegions(key: string, { places, names }: Slot): boolean {
     if (places.size < LEAST_PLACES) return false
     const base = this.#slots.get(baseOf(key))
@@ -136,7 +136,7 @@ export class SlotBook {
     const { segments } = address
     if (address.hasQuery || address.isPagination || segments.length === 0 || segments.length > MOST_SEGMENTS) return
     const countries = segments.map((segment) => this.#countryOf(segment))
-    // What has a date, a number or a headline in it is something about a place, not the place.
+    // An address with a date, number or headline is about a place, but is not its hub.
     const isPlain = (segment: Segment, i: number) =>
       segment.form === 'word' || countries[i] !== undefined || this.#isLongName(segment)
     if (!segments.every(isPlain)) return
@@ -151,13 +151,13 @@ export class SlotBook {
     }
   }
 
-  /** A country within a segment: `france-news`, `news-from-france`. */
+  /** Finds a country within a segment: `france-news`, `news-from-france`. */
   *#readParts(at: number, segment: Segment): Generator<ReadWord> {
     if (!/[-_]/.test(segment.word)) return
     for (const { word, before, behind } of splitWord(segment.text)) {
       const place = word.length > 2 ? this.#names.bySlug(word.toLowerCase()) : undefined
       const part = `${before}${MARK}${behind}`
-      // A number tells one story about a place from another.
+      // A number distinguishes articles about a place, not places.
       if (/\d/.test(part)) continue
       if (place === undefined && !this.#affixes.has(part)) continue
       yield { at, part, segment: { ...segment, word: word.toLowerCase() }, word, place }
@@ -165,7 +165,7 @@ export class SlotBook {
     }
   }
 
-  /** Whether a segment is as long as a headline because the name of a country in it is. */
+  /** Whether a segment is as long as a headline only because of a long country name. */
   #isLongName(segment: Segment): boolean {
     if (segment.form !== 'headline') return false
     for (const { word, place } of this.#readParts(0, segment)) {
@@ -214,7 +214,7 @@ export class SlotBook {
     return cities > all * PLACE_SHARE ? 'city' : 'place'
   }
 
-  /** Makes room: a place in paths that has had one word only says nothing, and one without countries little. */
+  /** Frees memory: drops slots with a single word first, then slots without countries. */
   #prune(): void {
     for (const [key, { counts }] of this.#slots) if (counts.seen <= 1) this.#slots.delete(key)
     for (const [key, { places }] of this.#slots) {
@@ -228,19 +228,19 @@ export class SlotBook {
 /** A word of an address that may be a place. */
 interface ReadWord {
   readonly at: number
-  /** What stands in its segment, with the word marked. */
+  /** Its segment, with the position of the word marked. */
   readonly part: string
   readonly segment: Segment
   readonly word: string
   readonly place: NamedPlace | undefined
-  /** Code of the country that it is a region of. */
+  /** Code of the country of the region. */
   readonly regionOf?: string
 }
 
-/** Stands between the key of a slot and the country whose regions are in it: in no address. */
+/** Separates the key of a slot from the country of its regions; never part of an address. */
 const OF = '\u0001'
 
-/** Origin and path of an address with one of its segments replaced. */
+/** Origin and path of an address with one segment replaced. */
 function keyOf({ origin, segments }: Address, { at, part, regionOf }: ReadWord): string {
   let path = origin
   for (let i = 0; i < segments.length; i++) {
@@ -250,7 +250,7 @@ function keyOf({ origin, segments }: Address, { at, part, regionOf }: ReadWord):
   return regionOf === undefined ? path : `${path}${OF}${regionOf}`
 }
 
-/** The key of the slot of an address, whatever stands in it. */
+/** The key of an address's slot without the country of regions. */
 function baseOf(key: string): string {
   const end = key.indexOf(OF)
   return end === -1 ? key : key.slice(0, end)
@@ -260,7 +260,7 @@ function byPlaces(a: Slot, b: Slot): number {
   return b.places.size - a.places.size
 }
 
-/** The parts of a word without one or two words at its end or beginning. */
+/** The parts of a word without one or two words at its end or start. */
 function splitWord(text: string): { readonly word: string; readonly before: string; readonly behind: string }[] {
   const cuts: number[] = []
   for (let i = 1; i < text.length - 1; i++) if (text[i] === '-' || text[i] === '_') cuts.push(i)

@@ -3,38 +3,38 @@ import { listCovered } from './hubs.ts'
 import type { SiteBook } from './site-book.ts'
 import { type Hub, MARK, type Slot, writeHubUrl } from './slot.ts'
 
-/** Hubs of a section that show that it has such. */
+/** Confirmed hubs that show that a section has place hubs. */
 const LEAST_CONFIRMED = 3
-/** Sections that have to have hubs of places before others are supposed to. */
+/** Number of sections with place hubs from which others are tried. */
 const LEAST_SECTIONS = 2
-/** Further sections that are tried, and how many hubs of each: what comes then is up to their own slots. */
+/** Limits of further sections and of hubs tried in each; after that, the slots of the sections decide. */
 const MOST_SECTIONS = 4
 const MOST_TRIED = 3
 
 /**
- * Supposes hubs of places in further sections, where several sections have them: `/sport/france` next to `/world/france` and
- * `/politics/france`. One after the other, and no more in a section that does not have the first.
+ * Guesses place hubs in further sections when several sections have them: `/sport/france` next to `/world/france` and `/politics/france`.
+ * Hubs of a section are tried one after the other, and a section without the first is not tried again.
  */
 export class TopicHubs {
   readonly #site: SiteBook
-  /** What was tried, by sections. */
+  /** Hubs that were tried, by section. */
   readonly #tried = new Map<string, Hub[]>()
 
   constructor(site: SiteBook) {
     this.#site = site
   }
 
-  /** Whether something was tried of which it is not known what became of it. */
+  /** Whether a tried hub has no result yet. */
   get isWaiting(): boolean {
     return [...this.#tried.values()].some((hubs) => hubs.some(({ state }) => state === undefined))
   }
 
-  /** Whatever has not answered by now is not going to. */
+  /** Treats all hubs without a result as unknown. */
   giveUp(): void {
     for (const hubs of this.#tried.values()) for (const hub of hubs) hub.state ??= 'open'
   }
 
-  /** The hubs that are to be tried now. */
+  /** The hubs to try now. */
   list(): Hub[] {
     const hubs: Hub[] = []
     for (const [rest, slots] of this.#group()) {
@@ -50,7 +50,7 @@ export class TopicHubs {
     return hubs
   }
 
-  /** Slots of countries that were found right, by what comes behind their sections; the largest of each first. */
+  /** Confirmed country slots, grouped by the path after their section, largest first. */
   #group(): Map<string, Slot[]> {
     const groups = new Map<string, Slot[]>()
     for (const slot of this.#site.hubSlots) {
@@ -80,7 +80,7 @@ export class TopicHubs {
   }
 }
 
-/** The first segment of the paths of a slot. */
+/** The first path segment of a slot. */
 function sectionOf({ template }: Slot): string {
   return template.split('/')[1] ?? ''
 }

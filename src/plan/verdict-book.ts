@@ -9,10 +9,10 @@ import { Probes } from './probes.ts'
 import type { SiteBook } from './site-book.ts'
 import { type FoundHub, type Hub, type Slot, showSlot } from './slot.ts'
 
-/** Addresses of which it is remembered what was there. */
+/** Limit of remembered findings. */
 const MOST_REMEMBERED = 50_000
 
-/** What a verdict on a hub is based on. */
+/** The page that a hub's verdict is based on. */
 export interface SeenPage {
   readonly status: number | null
   readonly title: string | null
@@ -20,7 +20,7 @@ export interface SeenPage {
   readonly counts: LinkCounts
 }
 
-/** What judging hubs works with. */
+/** Dependencies of the verdict book. */
 export interface VerdictSetup {
   readonly site: SiteBook
   readonly notes: PlanNotes
@@ -28,30 +28,30 @@ export interface VerdictSetup {
   readonly now: () => number
 }
 
-/** Finds out what became of hubs that were supposed, or that the site names. */
+/** Judges hubs that were guessed, or that the site links to. */
 export class VerdictBook {
   readonly #setup: VerdictSetup
   readonly #lookAlikes = new LookAlikes()
   readonly #probes = new Probes()
-  /** What was found at a key, for those who lead to it. */
+  /** Findings by key, for hubs that redirect there. */
   readonly #findings = new Map<
     string,
     { readonly url: string; readonly finding: HubFinding; readonly seen: SeenPage }
   >()
-  /** Hubs that lead to a key where nobody has been yet. */
+  /** Hubs that redirect to a key which was not visited yet. */
   readonly #movedTo = new Map<string, FoundHub[]>()
-  /** Hubs that were supposed and are not there, by addresses: the site may name them yet. */
+  /** Guessed hubs that are missing, by URL, because the site may still link to them. */
   readonly #missed = new Map<string, FoundHub>()
-  /** What earlier crawls, or an interrupted run of this one, found out, and what this one has. */
+  /** Verdicts of earlier crawls, of an interrupted run and of this crawl. */
   readonly #known = new Map<string, HubVerdict>()
-  /** What is to be kept. */
+  /** Verdicts that are not stored yet. */
   readonly #fresh = new Map<string, HubVerdict>()
 
   constructor(setup: VerdictSetup) {
     this.#setup = setup
   }
 
-  /** How many hubs are known from before. */
+  /** Number of hubs known from before. */
   get size(): number {
     return this.#known.size
   }
@@ -60,7 +60,7 @@ export class VerdictBook {
     return this.#known.get(url)?.state === 'confirmed'
   }
 
-  /** What is to be kept, once. */
+  /** Returns and clears the verdicts to store. */
   take(): readonly HubVerdict[] {
     const verdicts = [...this.#fresh.values()]
     this.#fresh.clear()
@@ -68,12 +68,12 @@ export class VerdictBook {
     return verdicts
   }
 
-  /** Addresses that are to be asked for to see what a site answers where it has nothing. */
+  /** Returns and clears the probes to request. */
   takeProbes(): readonly string[] {
     return this.#probes.take()
   }
 
-  /** Takes in what became of an address before; of an interrupted run of this crawl it is what became of it now. */
+  /** Adds a stored verdict; one of an interrupted run of this crawl counts as this crawl's. */
   recall(verdict: HubVerdict, isOfThisCrawl: boolean): void {
     const { site } = this.#setup
     const { url, state, status, origin } = verdict
@@ -83,7 +83,7 @@ export class VerdictBook {
       const { slot, hub } = one
       if (showSlot(slot) !== verdict.pattern && !isOfThisCrawl && origin === 'listed') continue
       hub.isGuess ||= origin === 'guessed'
-      // What was supposed in vain is not asked for again; what was there, or was named, is looked at once more.
+      // A guess that failed in an earlier crawl is not tried again; confirmed and listed hubs are visited again.
       if (isOfThisCrawl) {
         Object.assign(hub, { origin, state, status, isSeeded: origin === 'guessed' })
         hub.isReported = state === 'missing' && origin === 'listed'
@@ -94,18 +94,18 @@ export class VerdictBook {
     }
   }
 
-  /** Whether an address of an interrupted run has to be judged, since what it told was not kept, or it was named since. */
+  /** Whether a hub of an interrupted run must be judged, because its verdict was not stored or the site linked to it since. */
   needsVerdict({ hub }: FoundHub, isNamed: boolean): boolean {
     const isNamedSince = isNamed && this.#missed.delete(hub.url)
     return hub.state === undefined || isNamedSince
   }
 
-  /** Takes note of the home page. */
+  /** Records the home page. */
   noteHome({ links }: PlannedVisit): void {
     this.#lookAlikes.noteHome(links)
   }
 
-  /** Sees what became of an address where a hub is or could be. Answers what was found. */
+  /** Records the visit to a possible hub. Returns the finding. */
   note(address: Address, visit: PlannedVisit): HubFinding {
     const { site } = this.#setup
     const { links, status } = visit
@@ -113,7 +113,7 @@ export class VerdictBook {
     const finding = judgeHub(visit, counts.nav + counts.articles)
     const seen = { status, title: visit.page?.title ?? null, links, counts }
     if (this.#findings.size >= MOST_REMEMBERED) this.#findings.clear()
-    // Whoever leads there is told apart by that: what it leads to in turn is not kept.
+    // Redirects to the same page look alike by its URL, so its own links are not kept.
     this.#findings.set(visit.key, { url: visit.url, finding, seen: { ...seen, links: [visit.url] } })
     const isGuess = visit.discovery === 'planner'
     const probe = this.#probes.find(visit.url)
@@ -133,7 +133,7 @@ export class VerdictBook {
     return finding
   }
 
-  /** Judges a hub by what an interrupted run left of its visit. */
+  /** Judges a hub from an interrupted run's stored visit. */
   judge(
     one: FoundHub,
     row: Pick<PlannedVisit, 'state' | 'reason' | 'kind' | 'status'>,
@@ -144,7 +144,7 @@ export class VerdictBook {
     this.#decide(one, finding, { status: row.status, title: null, links, counts })
   }
 
-  /** Says that an address is not going to be visited. */
+  /** Records that an address will not be visited. */
   leave(url: string): void {
     const address = parseAddress(url)
     const verdict = this.#known.get(url)
@@ -157,7 +157,7 @@ export class VerdictBook {
     }
   }
 
-  /** Keeps what was found out about a slot before anybody knew that it is one of places. */
+  /** Stores the verdicts from before a slot was recognised as one of places. */
   keepDrafts(slot: Slot): void {
     for (const hub of slot.hubs.values()) if (hub.draft !== undefined) this.#keep({ slot, hub }, hub.draft)
   }
@@ -177,7 +177,7 @@ export class VerdictBook {
     else this.#conclude(one, finding.type, seen)
   }
 
-  /** Concludes, unless it is a guess that looks like another one or like the home page: then it depends on what the site answers where it has nothing. */
+  /** Enters a verdict, unless a guess looks like another one or like the home page; then the result of the slot's probe decides. */
   #conclude(one: FoundHub, state: HubVerdict['state'], seen: SeenPage): void {
     const { slot, hub } = one
     const isGuess = hub.origin === 'guessed' && state !== 'missing' && seen.links.length > 0
@@ -196,7 +196,7 @@ export class VerdictBook {
     }
   }
 
-  /** A site that has something for a place that does not exist has nothing for those that look the same. */
+  /** When the site returns a page for a place that does not exist, guesses that look alike are rejected. */
   #settleProbe(slot: Slot, found: HubVerdict['state'] | 'open'): void {
     for (const { one, state, seen } of this.#probes.settle(slot, found)) {
       if (found === 'open') Object.assign(one.hub, { status: seen.status, state: 'open' })
@@ -221,7 +221,7 @@ export class VerdictBook {
       title: seen.title,
       checkedAt: now(),
     }
-    // What was supposed is remembered, whatever its slot turns out to be.
+    // The verdict of a guess is stored even if its slot is never recognised.
     if (site.isHubSlot(slot) || hub.isSeeded) this.#keep(one, verdict)
     else hub.draft = verdict
   }
@@ -235,8 +235,8 @@ export class VerdictBook {
   }
 
   /**
-   * What an address is that leads to another: to a page above it, to the home page, or to the hub of another place, a site leads what
-   * it does not have.
+   * The finding for a hub that redirects. Sites redirect pages they do not have to a parent page, the home page or the hub of another
+   * place, so these count as missing.
    */
   #follow(hub: Hub, url: string, finding: HubFinding): HubFinding {
     if (finding.type !== 'confirmed') return finding
@@ -249,7 +249,7 @@ export class VerdictBook {
     return isAbove || isOther ? { type: 'missing' } : finding
   }
 
-  /** Sees whether the site names what was supposed in vain. */
+  /** Checks whether the site links to a guess that was missing. */
   #noteNamed(links: readonly string[]): void {
     if (this.#missed.size === 0) return
     for (const link of links) {

@@ -3,28 +3,28 @@ import { isOpenPattern, sizeNextWave } from './waves.ts'
 
 const NOTHING = { tried: 0, confirmed: 0, waiting: 0, lastSize: 0, left: 200, listedShare: 0.1 }
 
-test('the first wave is small, and each that was right is followed by one of twice its size', () => {
+test('the first wave is small, and each successful wave doubles the next', () => {
   expect(sizeNextWave(NOTHING)).toBe(8)
   expect(sizeNextWave({ ...NOTHING, tried: 8, confirmed: 4, lastSize: 8 })).toBe(16)
   expect(sizeNextWave({ ...NOTHING, tried: 24, confirmed: 20, lastSize: 16 })).toBe(32)
   expect(sizeNextWave({ ...NOTHING, tried: 24, confirmed: 20, lastSize: 16, left: 5 })).toBe(5)
 })
 
-test('nothing follows while answers are out, or when most were wrong', () => {
+test('no wave follows while results are pending, or when most guesses were wrong', () => {
   expect(sizeNextWave({ ...NOTHING, tried: 4, confirmed: 4, waiting: 4, lastSize: 8 })).toBe(0)
   expect(sizeNextWave({ ...NOTHING, tried: 8, confirmed: 3, lastSize: 8 })).toBe(0)
-  // What earlier crawls have tried counts as well.
+  // Guesses of earlier crawls count too.
   expect(sizeNextWave({ ...NOTHING, tried: 8, confirmed: 0 })).toBe(0)
-  // A wave of which nobody could see anything is no reason for another.
+  // A wave whose pages could not be read does not justify another.
   expect(sizeNextWave({ ...NOTHING, lastSize: 8 })).toBe(0)
 })
 
-test('where nearly all of the world is listed, the rest is tried at once', () => {
+test('when a site lists nearly all countries, the rest is tried at once', () => {
   expect(sizeNextWave({ ...NOTHING, left: 12, listedShare: 0.95 })).toBe(12)
   expect(sizeNextWave({ ...NOTHING, left: 12, listedShare: 0.95, waiting: 1 })).toBe(0)
 })
 
-test('a pattern is open where most guesses are right, or nearly all is listed', () => {
+test('a pattern is open when most guesses are right, or nearly all countries are listed', () => {
   expect(isOpenPattern({ tried: 8, confirmed: 4, listedShare: 0 })).toBe(true)
   expect(isOpenPattern({ tried: 8, confirmed: 3, listedShare: 0.89 })).toBe(false)
   expect(isOpenPattern({ tried: 8, confirmed: 0, listedShare: 0.9 })).toBe(true)

@@ -1,24 +1,24 @@
-/** What became of the guesses of one pattern so far. */
+/** Results of one pattern's guesses so far. */
 export interface WaveState {
-  /** Guesses that got an answer. */
+  /** Guesses with a result. */
   readonly tried: number
   readonly confirmed: number
-  /** Guesses that are on their way. */
+  /** Guesses in progress. */
   readonly waiting: number
-  /** How many there were in the last wave. */
+  /** Size of the last wave. */
   readonly lastSize: number
-  /** Guesses that could still be made. */
+  /** Guesses not made yet. */
   readonly left: number
-  /** Share of all countries that the site lists itself, from 0 to 1. */
+  /** Share of all countries that the site itself lists, from 0 to 1. */
   readonly listedShare: number
 }
 
-/** Guesses of the first wave. */
+/** Size of the first wave. */
 const FIRST_WAVE = 8
-/** A site that lists so much of the world means to list all of it. */
+/** Share of countries from which a site is expected to list all of them. */
 const NEARLY_ALL = 0.9
 
-/** How many guesses to make next: none while others are on their way, or when the pattern turned out to be closed. */
+/** Size of the next wave: 0 while guesses are in progress, or when the pattern turned out to be closed. */
 export function sizeNextWave(state: WaveState): number {
   const { tried, waiting, lastSize, left, listedShare } = state
   if (waiting > 0 || left === 0) return 0
@@ -27,7 +27,7 @@ export function sizeNextWave(state: WaveState): number {
   return isMostlyRight(state) ? Math.min(left, Math.max(lastSize, FIRST_WAVE / 2) * 2) : 0
 }
 
-/** Whether a pattern holds for the whole world, so that what is not there is missing: otherwise the site lists what it has. */
+/** Whether a pattern should hold for every country, so that absent hubs count as missing. Otherwise the site has hubs only for some. */
 export function isOpenPattern(state: Pick<WaveState, 'tried' | 'confirmed' | 'listedShare'>): boolean {
   return state.listedShare >= NEARLY_ALL || (state.tried > 0 && isMostlyRight(state))
 }

@@ -3,7 +3,7 @@ import { parseAddress } from './address.ts'
 import { ShapeBook } from './shapes.ts'
 import { weighAddress } from './weights.ts'
 
-/** Weighs a path of a site of which so many of the same shape were seen and read as something. */
+/** Weighs a path on a site that has `count` read pages of the same shape. */
 function weigh(
   path: string,
   more: Partial<Parameters<typeof weighAddress>[0]> = {},
@@ -22,7 +22,7 @@ function weigh(
 
 const ARTICLE = '/world/2024/05/03/a-vote-that-changes-it-all'
 
-test('what teaches most comes first', () => {
+test('addresses that teach most about the site come first', () => {
   const weights = [
     weigh('/world', { isOnHome: true }),
     weigh('/world/france', { place: 'hub' }),
@@ -41,7 +41,7 @@ test('what teaches most comes first', () => {
   expect(new Set(weights).size).toBe(weights.length)
 })
 
-test('where everything older is wanted, further pages and archives come before what else there is', () => {
+test('a history crawl visits pagination and archives before everything else', () => {
   const article = weigh(ARTICLE, { isHistory: true })
   const section = weigh('/world', { isHistory: true, isSectionFront: true })
   for (const path of ['/world/france?page=2', '/world/france/page/7', '/archive/2024/05/']) {

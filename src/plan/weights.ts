@@ -1,27 +1,27 @@
 import type { Address } from './address.ts'
 import { roleOf, type Shape } from './shapes.ts'
 
-/** What a plan knows about an address when it is weighed. */
+/** What the planner knows about an address when it weighs it. */
 export interface Weighed {
   readonly address: Address
   readonly shape: Shape
-  /** Whether it is of a kind of which hubs of places are known, or could be. */
+  /** Whether its shape has known or possible place hubs. */
   readonly place: 'hub' | 'maybe' | 'none'
   readonly isSectionFront: boolean
-  /** Whether everything older is wanted, so that further pages and archives come first. */
+  /** Whether older pages are wanted too, so that pagination and archives come first. */
   readonly isHistory: boolean
-  /** Whether the home page leads to it. */
+  /** Whether the home page links to it. */
   readonly isOnHome: boolean
 }
 
-/** What the home page leads to besides articles and places: its navigation. */
+/** Links of the home page other than articles and places are its navigation. */
 const HOME_NAVIGATION = -50
 
 const HUB = 0
 const HISTORY = 5
 const SECTION = 10
 const MAYBE_HUB = 15
-/** What is at most this heavy is there to find one's way. */
+/** Addresses up to this weight are navigation pages. */
 export const NAVIGATION = 20
 const FIRST_OF_SHAPE = 30
 const OTHER = 40
@@ -30,12 +30,12 @@ const ARTICLE = 70
 const TAG = 90
 const QUERY = 95
 
-/** So many of a shape are looked at early. */
+/** Number of addresses per shape that are visited early. */
 const FIRST_FEW = 3
-/** What was read often enough to go by. */
+/** Number of read pages from which the role of a shape is trusted. */
 const ENOUGH_READ = 5
 
-/** How early an address is to be visited, the least first: what teaches most about the site comes first. */
+/** Weight of an address; the lowest is visited first. Addresses that teach most about the site come first. */
 export function weighAddress({ address, shape, place, isSectionFront, isHistory, isOnHome }: Weighed): number {
   const { isPagination, isTag, hasQuery, date, kind } = address
   if (hasQuery) return QUERY
@@ -55,7 +55,7 @@ export function weighAddress({ address, shape, place, isSectionFront, isHistory,
   return isFirst ? FIRST_OF_SHAPE : OTHER + tire(shape)
 }
 
-/** A shape of which much was read teaches less and less. */
+/** Lowers the priority of a shape the more of its pages were read. */
 function tire({ articles, hubs, others }: Shape): number {
   return Math.min(9, Math.floor(Math.log2(articles + hubs + others + 1)))
 }

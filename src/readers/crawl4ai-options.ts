@@ -7,29 +7,29 @@ import { systemClock } from '../fetch/clock.ts'
 import type { VectorSink } from './document.ts'
 import type { Log } from './reader-log.ts'
 
-/** How a `Crawl4AIReader` reads. */
+/** Options of a `Crawl4AIReader`. */
 export interface Crawl4AIReaderOptions {
-  /** Where the service is. @default http://localhost:52004 */
+  /** URL of the service. @default http://localhost:52004 */
   readonly endpointUrl?: string
-  /** Time for each answer of it, from 10 to 300. @default 60 */
+  /** Timeout of each response in seconds, from 10 to 300. @default 60 */
   readonly timeoutSeconds?: number
-  /** Whether the first page that fails ends the work. @default false */
+  /** Whether the first failed page ends the call. @default false */
   readonly failOnError?: boolean
-  /** Pages that it reads at once, from 1 to 20. @default 5 */
+  /** Pages that the service reads at the same time, from 1 to 20. @default 5 */
   readonly maxConcurrentRequests?: number
-  /** Times that a failed call is made again, from 0 to 10. @default 3 */
+  /** Number of retries of a failed call, from 0 to 10. @default 3 */
   readonly maxRetries?: number
-  /** Pauses before them, in seconds; the last one repeats. @default [1, 2, 4] */
+  /** Back-off before each retry, in seconds; the last value repeats. @default [1, 2, 4] */
   readonly retryDelays?: readonly number[]
-  /** Whether the vectors of a page replace those it had, for whoever writes them to `vectorStore`. @default true */
+  /** Whether new vectors of a page replace its old ones when they are written to `vectorStore`. @default true */
   readonly enableDeduplication?: boolean
-  /** Where they are written. @default none */
+  /** Destination of the vectors. @default none */
   readonly vectorStore?: VectorSink
-  /** Token that the service wants to see. @default none */
+  /** Token of the service. @default none */
   readonly token?: string
-  /** Addresses that pages may have beyond public ones, as in `openLibrary`. @default none */
+  /** Addresses of pages to allow besides public ones, as in `openLibrary`. @default none */
   readonly allowPrivate?: readonly string[]
-  /** Told what happens. @default nobody */
+  /** Called with log records. @default none */
   readonly log?: Log
   /** @default the resolver of the system */
   readonly resolve?: Resolve
@@ -37,14 +37,14 @@ export interface Crawl4AIReaderOptions {
   readonly clock?: Clock
 }
 
-/** The same with its defaults, checked. */
+/** The options with their defaults, validated. */
 export interface ReaderSettings
   extends Omit<Required<Crawl4AIReaderOptions>, 'vectorStore' | 'allowPrivate' | 'resolve'> {
   readonly vectorStore: VectorSink | undefined
   readonly allowance: Allowance
 }
 
-/** Settings of the configuration that a reader has; durations in milliseconds. */
+/** Configuration settings of a reader; durations in milliseconds. */
 export interface Crawl4AISettings {
   readonly crawl4aiEndpoint: string
   readonly crawl4aiToken: string
@@ -55,7 +55,7 @@ export interface Crawl4AISettings {
   readonly allowPrivate: readonly string[]
 }
 
-/** What the configuration means for a reader. */
+/** Converts the configuration to reader options. */
 export function readerOptionsOf(settings: Crawl4AISettings): Crawl4AIReaderOptions {
   return {
     endpointUrl: settings.crawl4aiEndpoint,
@@ -68,7 +68,7 @@ export function readerOptionsOf(settings: Crawl4AISettings): Crawl4AIReaderOptio
   }
 }
 
-/** Fills in what is missing. Throws `OPTION_INVALID`, which names field, range and value, for what is out of range. */
+/** Fills in the defaults. Throws `OPTION_INVALID`, with field, range and value, for a value out of range. */
 export function resolveReaderOptions(options: Crawl4AIReaderOptions): ReaderSettings {
   const parsed = parseAllowance(options.allowPrivate ?? [])
   if (parsed.type === 'problem') throw new PharosError('OPTION_INVALID', { problem: `allowPrivate: ${parsed.problem}` })
@@ -104,7 +104,7 @@ function checkDelays(delays: readonly number[]): readonly number[] {
     : refuse('retryDelays', 'at least one number of seconds, none below 0', delays)
 }
 
-/** What was given may hold a password and is not repeated then. */
+/** Errors do not repeat a URL with credentials. */
 function checkEndpoint(text: string): string {
   refuseCredentials('endpointUrl', text, 'token')
   const url = URL.parse(text)

@@ -11,12 +11,12 @@ import type { DocumentReader } from './document-reader.ts'
 import { loadSlots } from './load-slots.ts'
 import { type LogRecord, withoutCredentials } from './reader-log.ts'
 
-/** Time to find the addresses of a page's host. */
+/** Timeout for resolving a page's host. */
 const RESOLVE_TIMEOUT_MS = 10_000
 
 /**
- * Opens a reader. Rejects with `OPTION_INVALID` for options that are out of range, then with `SERVICE_UNUSABLE` when the service is not well.
- * It keeps connections alive, so it must be closed.
+ * Opens a reader. Rejects with `OPTION_INVALID` for options out of range, then with `SERVICE_UNUSABLE` when the service is not healthy. It
+ * keeps connections alive, so it must be closed.
  */
 export async function openCrawl4AIReader(options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
   const settings = resolveReaderOptions(options)
@@ -46,7 +46,7 @@ export async function openCrawl4AIReader(options: Crawl4AIReaderOptions = {}): P
   return new Crawl4AIReader(settings, { http, client, checkAddress })
 }
 
-/** What a reader works with. */
+/** Dependencies of a reader. */
 interface ReaderParts {
   readonly http: ServiceClient
   readonly client: Crawl4AIClient
@@ -54,8 +54,8 @@ interface ReaderParts {
 }
 
 /**
- * Reads pages by a Crawl4AI service, as documents with stable ids. Every address is checked by the network guard before it is handed
- * over, and where the service says it ended up too. A service that fails again and again is left alone for a while.
+ * Reads pages through a Crawl4AI service, as documents with stable ids. The network guard checks every URL before the service gets it, and
+ * the final URL that the service reports. A circuit breaker pauses a failing service.
  */
 export class Crawl4AIReader implements DocumentReader {
   readonly isRemote = true
@@ -66,7 +66,7 @@ export class Crawl4AIReader implements DocumentReader {
   readonly maxConcurrentRequests: number
   readonly maxRetries: number
   readonly retryDelays: readonly number[]
-  /** Whether whoever embeds what was read replaces the vectors a page had. Reading removes nothing. */
+  /** Whether new vectors of a page should replace its old ones. Reading removes nothing. */
   readonly enableDeduplication: boolean
   readonly vectorStore: VectorSink | undefined
   readonly #settings: ReaderSettings
@@ -97,32 +97,32 @@ export class Crawl4AIReader implements DocumentReader {
     })
   }
 
-  /** Whether the service is asked (`closed`), left alone (`open`), or about to be tried again (`half-open`). */
+  /** State of the circuit breaker: `closed` sends requests, `open` pauses them, `half-open` lets one request probe the service. */
   get circuitState(): CircuitBreaker['state'] {
     return this.#breaker.state
   }
 
-  /** What could not be read by the last call of {@link loadData} or {@link loadAll}, in the order of its addresses. */
+  /** Failures of the last call of {@link loadData} or {@link loadAll}, in the order of its URLs. */
   get lastFailures(): readonly ReadFailure[] {
     return this.#lastFailures
   }
 
-  /** Reads pages: documents in the order of their addresses, without those that failed. */
+  /** Reads pages. Returns the documents in the order of their URLs, without failed ones. */
   async loadData(urls: readonly string[], signal?: AbortSignal): Promise<ReaderDocument[]> {
     const slots = await this.loadAll(urls, signal)
     return slots.filter((slot) => slot !== null)
   }
 
   /**
-   * Reads pages: a slot for each address in their order, null for one that failed. With `failOnError`, rejects with the first failure
-   * instead, and gives up the rest. Each address is read for itself, also one that comes twice.
+   * Reads pages. Returns one slot per URL in order, null for a failed one. With `failOnError`, rejects with the first failure and aborts
+   * the rest. A URL that is given twice is read twice.
    */
   async loadAll(urls: readonly string[], signal?: AbortSignal): Promise<(ReaderDocument | null)[]> {
     if (this.#closing.signal.aborted) throw new TypeError('the reader is closed')
     this.#lastFailures = []
     if (urls.length === 0) return []
     const ends = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])])
-    // Open, it refuses without a request.
+    // An open breaker rejects without a request.
     if (this.#breaker.state !== 'open') await this.#parts.client.checkHealth(ends)
     const total = urls.length
     this.#log({ level: 'info', event: 'batch-started', total })
@@ -138,7 +138,7 @@ export class Crawl4AIReader implements DocumentReader {
     return documents
   }
 
-  /** Ends what is being read, and closes the connections. */
+  /** Aborts reads in progress, and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort(new TypeError('the reader is closed'))
     await this.#parts.http.close()
@@ -162,12 +162,12 @@ export class Crawl4AIReader implements DocumentReader {
     throw this.#failure(url, problem, 'address-refused')
   }
 
-  /** Asks the service, unless it is left alone. */
+  /** Calls the service, unless the circuit breaker is open. */
   async #crawl(url: string, signal: AbortSignal): Promise<CrawledPage> {
     try {
       const onRetry = (failure: ServiceFailure, attempt: number, delayMs: number): void =>
         this.#log({ level: 'warning', event: 'call-retried', url, attempt, delayMs, ...factsOf(failure) })
-      // The pages of a batch are not lost because one of them tries whether the service is back.
+      // The other pages of a batch wait while one of them probes the service, instead of failing.
       return await this.#breaker.run(() => this.#parts.client.crawl(url, { signal, onRetry }), blamesService, signal)
     } catch (error) {
       if (error instanceof CircuitOpenError) {
@@ -213,7 +213,7 @@ const DEFAULT_ADVICE = 'look at the log of the service, then read it again'
 
 const ADVICE: Readonly<Partial<Record<NonNullable<LogRecord['failure']>, string>>> = {
   'address-refused': 'give the address of a page; private ones have to be allowed (allowPrivate)',
-  // It would stand in the log of the service, in the document, and with its vectors.
+  // The credentials would appear in the service's log, in the document and beside its vectors.
   'has-credentials': 'give the address without them; what needs a login is read by PharosReader, with headers',
   'circuit-open': 'see that the service is well, then read it again',
   timeout: 'give the service more time (timeoutSeconds), or less to do at once (maxConcurrentRequests)',

@@ -1,18 +1,18 @@
 import type { ReaderDocument, ReadFailure } from './document.ts'
 
-/** Turns addresses into documents, in the shape that frameworks for retrieval know. */
+/** Turns URLs into documents, in the form that retrieval frameworks use. */
 export interface DocumentReader {
   readonly className: string
-  /** It reads what is not on this machine. */
+  /** It reads from the network. */
   readonly isRemote: true
-  /** Whether the first address that cannot be read rejects the whole. */
+  /** Whether the first failed URL rejects the whole call. */
   readonly failOnError: boolean
   readonly maxConcurrentRequests: number
-  /** What could not be read by the last call, in the order of the addresses. */
+  /** Failures of the last call, in the order of the URLs. */
   readonly lastFailures: readonly ReadFailure[]
-  /** A slot for each address, in their order: its document, or null where it could not be read. */
+  /** One slot per URL in order: its document, or null when it could not be read. */
   loadAll(urls: readonly string[], signal?: AbortSignal): Promise<(ReaderDocument | null)[]>
-  /** The documents of the addresses, in their order, without those that could not be read. */
+  /** The documents of the URLs in order, without failed ones. */
   loadData(urls: readonly string[], signal?: AbortSignal): Promise<ReaderDocument[]>
   close(): Promise<void>
 }

@@ -1,53 +1,53 @@
 import { createHash } from 'node:crypto'
 import { uuidFromHash } from '../core/uuid.ts'
 
-/** What a reader hands on: the text of a page and flat facts about it. */
+/** A document of a reader: the text of a page and flat metadata. */
 export interface ReaderDocument {
-  /** The same for the same address, for ever. */
+  /** Always the same for the same URL. */
   readonly id: string
   readonly text: string
   readonly metadata: PageMetadata
 }
 
-/** Facts about a page, flat and never null, as vector stores want them. Names are those of the pipelines that read them. */
+/** Metadata of a page, flat and without null values, as vector stores need it. The names are those of the pipelines that use it. */
 export interface PageMetadata {
   readonly source: string
   readonly source_url: string
   readonly title: string
   readonly description: string
-  /** 0 when it is not known. */
+  /** 0 when unknown. */
   readonly status_code: number
-  /** When it was read, ISO 8601. */
+  /** When it was read, in ISO 8601. */
   readonly crawl_timestamp: string
   readonly internal_links_count: number
   readonly external_links_count: number
   readonly source_type: 'web_crawl'
 }
 
-/** Why there is no document for an address. */
+/** Why a URL has no document. */
 export interface ReadFailure {
   readonly url: string
   readonly error: Error
 }
 
-/** Where the vectors of pages are kept. A reader holds one for whoever embeds what it read; it removes nothing itself. */
+/** Stores the vectors of pages. A reader only passes it on; it removes nothing itself. */
 export interface VectorSink {
-  /** Writes points; those of the same ids are replaced, others stay. */
+  /** Writes points; a point with the same id is replaced, others stay. */
   upsert(points: readonly VectorPoint[], signal?: AbortSignal): Promise<unknown>
-  /** Writes the points of a page, then removes those it had before. */
+  /** Writes the points of a page, then removes its earlier ones. */
   replaceUrl(url: string, points: readonly VectorPoint[], signal?: AbortSignal): Promise<unknown>
-  /** Removes all points of a page; resolves to their number where it is known. */
+  /** Removes all points of a page; resolves to their number if known. */
   deleteByUrl(url: string): Promise<unknown>
 }
 
-/** A vector and what is known of it. */
+/** A vector with its id and payload. */
 export interface VectorPoint {
   readonly id: string
   readonly vector: Float32Array
   readonly payload: Readonly<Record<string, string | number | boolean | readonly string[]>>
 }
 
-/** UUID of the first sixteen bytes of the SHA-256 of an address. */
+/** UUID from the first sixteen bytes of a URL's SHA-256. */
 export function documentId(url: string): string {
   return uuidFromHash(createHash('sha256').update(url).digest('hex'))
 }

@@ -13,43 +13,43 @@ import type { DocumentReader } from './document-reader.ts'
 /** How documents become points. */
 export interface IngestOptions {
   readonly embedder: Pick<Embedder, 'space' | 'embed'>
-  /** Where the points go, such as a collection of Qdrant. */
+  /** Destination of the points, such as a Qdrant collection. */
   readonly vectorStore: VectorSink
-  /** How texts are cut. @default 'tokens' */
+  /** How texts are chunked. @default 'tokens' */
   readonly chunks?: ChunkProfile
-  /** Removes the old points of the same address once the new ones are written. @default true */
+  /** Removes the old points of the same URL after the new ones are written. @default true */
   readonly enableDeduplication?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
-/** What became of a document. */
+/** Result of one document. */
 export type IngestResult =
   | {
       readonly type: 'written'
       readonly url: string
-      /** Those that were written. */
+      /** Number of chunks written. */
       readonly chunks: number
-      /** Those that the model makes no vector of, where there are any: they are not among its points. */
+      /** Chunks that the model could not embed, if any; they have no points. */
       readonly refused?: readonly RefusedPiece[]
     }
-  /** What was there of it before is still there. */
+  /** The earlier points of the document are unchanged. */
   | { readonly type: 'failed'; readonly url: string; readonly error: Error }
 
-/** A chunk of a document that was left out. */
+/** A chunk of a document that could not be embedded. */
 export interface RefusedPiece {
-  /** Its place in the document, from 0, as `chunk_index` of a point. */
+  /** Index in the document, from 0, as in `chunk_index` of a point. */
   readonly chunkIndex: number
   readonly headingPath: readonly string[]
   readonly error: PharosError
 }
 
-/** Texts that are embedded at once. */
+/** Texts per embedding call. */
 const BATCH = 32
 
 /**
- * Cuts documents, embeds their chunks and writes them as points, one document after the other. Old points of an address are removed
- * only after all of its new ones are embedded and written, so one that fails loses nothing. A chunk that the model makes no vector of
- * is left out; a document of which nothing is left fails. The results are in the order of the documents.
+ * Chunks documents, embeds the chunks and writes them as points, one document after the other. Old points of a URL are removed only after
+ * all new ones are written, so a failed document loses nothing. A chunk that the model cannot embed is left out; a document without any
+ * other chunk fails. The results are in the order of the documents.
  */
 export async function ingestDocuments(
   documents: readonly IngestedDocument[],
@@ -60,25 +60,25 @@ export async function ingestDocuments(
   return results
 }
 
-/** What to do with what a reader reads. */
+/** How the documents of a reader are ingested. */
 export interface IngestUrlsOptions extends Omit<IngestOptions, 'vectorStore' | 'enableDeduplication'> {
-  /** @default that of the reader */
+  /** @default the reader's */
   readonly vectorStore?: VectorSink
-  /** @default that of the reader */
+  /** @default the reader's */
   readonly enableDeduplication?: boolean
 }
 
-/** The parts of a document that are ingested; documents of frameworks have them too. */
+/** The parts of a document that are ingested; framework documents have them too. */
 export type IngestedDocument = Pick<ReaderDocument, 'text' | 'metadata'>
 
-/** A reader that knows where vectors go. */
+/** A reader with a destination for vectors. */
 export interface IngestReader extends Pick<DocumentReader, 'lastFailures'> {
   loadAll(urls: readonly string[], signal?: AbortSignal): Promise<readonly (IngestedDocument | null)[]>
   readonly vectorStore?: VectorSink | undefined
   readonly enableDeduplication?: boolean
 }
 
-/** Reads addresses and ingests their documents; the results are in the order of the addresses, those that could not be read among them. */
+/** Reads URLs and ingests their documents. The results are in the order of the URLs and include those that could not be read. */
 export async function ingestUrls(
   reader: IngestReader,
   urls: readonly string[],
@@ -143,7 +143,7 @@ interface EmbeddedChunk {
   readonly vector: Float32Array
 }
 
-/** Embeds chunks; where the model refuses them, half of them at a time, down to those at fault, which are put to the refused. */
+/** Embeds chunks. When the model refuses them, it halves them down to those at fault, which are added to the refused ones. */
 async function embedHalving(
   chunks: readonly Chunk[],
   title: string,
@@ -156,7 +156,7 @@ async function embedHalving(
     if (!(error instanceof PharosError && error.code === 'EMBED_REFUSED')) throw error
     const [first, second] = chunks
     if (first !== undefined && second === undefined) {
-      // One that makes no vector of anything is at fault itself, and nothing is replaced.
+      // A model that cannot embed anything is at fault itself; then nothing is replaced.
       await options.embedder.embed([PROOF_TEXT], options.signal)
       refused.push({ chunkIndex: first.chunkIndex, headingPath: first.headingPath, error })
       return []
@@ -167,7 +167,7 @@ async function embedHalving(
   }
 }
 
-/** Stands for one that the model did not give. */
+/** Placeholder for a missing vector. */
 const NO_VECTOR = new Float32Array(0)
 
 async function embed(

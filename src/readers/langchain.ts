@@ -13,10 +13,10 @@ import type { PageMetadata, ReaderDocument, ReadFailure } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { openPharosReader, type PharosReaderOptions } from './pharos-reader.ts'
 
-/** A page as LangChain knows documents. */
+/** A page as a LangChain document. */
 export type PageLangChainDocument = Document<PageMetadata>
 
-/** Loads addresses with a reader that is opened for each load. */
+/** Loads URLs with a reader that is opened for each load. */
 abstract class PageLoader extends BaseDocumentLoader {
   readonly #urls: readonly string[]
   readonly #open: () => Promise<DocumentReader>
@@ -28,12 +28,12 @@ abstract class PageLoader extends BaseDocumentLoader {
     this.#open = open
   }
 
-  /** What could not be read by the last load, in the order of the addresses. */
+  /** Failures of the last load, in the order of the URLs. */
   get lastFailures(): readonly ReadFailure[] {
     return this.#lastFailures
   }
 
-  /** The documents of the addresses, in their order, without those that could not be read. */
+  /** The documents of the URLs in order, without failed ones. */
   async load(signal?: AbortSignal): Promise<PageLangChainDocument[]> {
     const reader = await this.#open()
     try {
@@ -45,55 +45,55 @@ abstract class PageLoader extends BaseDocumentLoader {
   }
 }
 
-/** Loads pages of the web without any service: polite, and to public addresses only. */
+/** Loads web pages without any service: at a polite pace, and from public addresses only. */
 export class PharosLoader extends PageLoader {
   constructor(urls: string | readonly string[], options: PharosReaderOptions = {}) {
     super(urls, () => openPharosReader(options))
   }
 }
 
-/** Loads pages of the web by a Crawl4AI service. */
+/** Loads web pages through a Crawl4AI service. */
 export class Crawl4AILoader extends PageLoader {
   constructor(urls: string | readonly string[], options: Crawl4AIReaderOptions = {}) {
     super(urls, () => openCrawl4AIReader(options))
   }
 }
 
-/** What a retriever asks of a library, besides the question. */
+/** Search options of a retriever, besides the question. */
 export interface PharosRetrieverInput
   extends BaseRetrieverInput,
     Omit<SearchInput, 'query' | 'limit' | 'cursor' | 'explain'> {
   readonly library: Library
-  /** Most documents, from 1 to 100; there may be fewer within the budget of tokens. @default 10 */
+  /** Limit of documents, from 1 to 100; the token budget may allow fewer. @default 10 */
   readonly k?: number
 }
 
-/** What is known of a passage besides its text. */
+/** Metadata of a passage. */
 export interface PassageMetadata {
-  /** Address of the page with the anchor of the section. */
+  /** URL of the page with the anchor of the section. */
   readonly url: string
   readonly title: string
   readonly headingPath: string[]
-  /** Lines of the stored page that the text is made of, from 1, inclusive. */
+  /** Lines of the stored page that the text covers, from 1, inclusive. */
   readonly startLine: number
   readonly endLine: number
-  /** Name of the source, with its version where it has one. */
+  /** Name of the source, with its version if it has one. */
   readonly source: string
   readonly version: string | null
-  /** For sorting, not for comparing different questions. */
+  /** For sorting; not comparable between questions. */
   readonly score: number
-  /** About how many model tokens the text takes. */
+  /** Approximate number of model tokens of the text. */
   readonly tokens: number
-  /** Where it comes from and how old it is, in one line, to stand beside the text. */
+  /** Origin and age in one line, to show beside the text. */
   readonly citation: string
   /** The chunk that matched best, as `findChunk` takes it. */
   readonly chunk: string
-  /** When the page was last seen to be as it is, and when it last changed; ISO 8601. */
+  /** When the page was last checked, and when it last changed, in ISO 8601. */
   readonly checkedAt: string
   readonly changedAt: string
 }
 
-/** Finds passages of a library, as documents of LangChain. */
+/** Finds passages of a library, as LangChain documents. */
 export class PharosRetriever extends BaseRetriever<PassageMetadata> {
   static override lc_name(): string {
     return 'PharosRetriever'
@@ -104,14 +104,14 @@ export class PharosRetriever extends BaseRetriever<PassageMetadata> {
   readonly #asked: Omit<SearchInput, 'query'>
 
   constructor({ library, k, callbacks, tags, metadata, verbose, ...asked }: PharosRetrieverInput) {
-    // Only what is LangChain's own: it keeps what it is given, and shows it to whoever traces.
+    // Passes only LangChain's own fields, because the base class stores them and shows them in traces.
     const own = { callbacks, tags, metadata, verbose }
     super(Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)))
     this.#library = library
     this.#asked = { ...asked, ...(k === undefined ? {} : { limit: k }) }
   }
 
-  /** Finds what answers a question, best first. An aborted signal or a timeout of the configuration ends the search. */
+  /** Finds passages for a question, best first. The configuration's signal or timeout aborts the search. */
   override invoke(query: string, options?: RunnableConfig): Promise<Document<PassageMetadata>[]> {
     const config = ensureConfig(options)
     return signals.run(config.signal, () => super.invoke(query, config))
@@ -123,7 +123,7 @@ export class PharosRetriever extends BaseRetriever<PassageMetadata> {
   }
 }
 
-/** The base class hands no signal on to where the search is made. */
+/** The base class does not pass the signal to the method that searches. */
 const signals = new AsyncLocalStorage<AbortSignal | undefined>()
 
 function toDocument({ id, text, metadata }: ReaderDocument): PageLangChainDocument {

@@ -5,10 +5,10 @@ import type { PageMetadata, ReaderDocument, ReadFailure, VectorSink } from './do
 import type { DocumentReader } from './document-reader.ts'
 import { openPharosReader, type PharosReaderOptions } from './pharos-reader.ts'
 
-/** A page as LlamaIndex knows documents. */
+/** A page as a LlamaIndex document. */
 export type PageNode = Document<PageMetadata>
 
-/** What no model needs to know of a page, and what would make the vectors of all pages alike. */
+/** Metadata that models do not need, and that would make the vectors of all pages similar. */
 const UNREAD_KEYS: readonly (keyof PageMetadata)[] = [
   'source',
   'status_code',
@@ -18,7 +18,7 @@ const UNREAD_KEYS: readonly (keyof PageMetadata)[] = [
   'source_type',
 ]
 
-/** A reader whose documents are those of LlamaIndex. */
+/** A reader that returns LlamaIndex documents. */
 class PageNodeReader<R extends DocumentReader> implements BaseReader<PageNode> {
   protected readonly reader: R
 
@@ -30,12 +30,12 @@ class PageNodeReader<R extends DocumentReader> implements BaseReader<PageNode> {
     return this.reader.className
   }
 
-  /** It reads what is not on this machine. */
+  /** It reads from the network. */
   get isRemote(): true {
     return true
   }
 
-  /** Whether the first address that cannot be read rejects the whole. */
+  /** Whether the first failed URL rejects the whole call. */
   get failOnError(): boolean {
     return this.reader.failOnError
   }
@@ -44,17 +44,17 @@ class PageNodeReader<R extends DocumentReader> implements BaseReader<PageNode> {
     return this.reader.maxConcurrentRequests
   }
 
-  /** What could not be read by the last call, in the order of the addresses. */
+  /** Failures of the last call, in the order of the URLs. */
   get lastFailures(): readonly ReadFailure[] {
     return this.reader.lastFailures
   }
 
-  /** A slot for each address, in their order: its document, or null where it could not be read. */
+  /** One slot per URL in order: its document, or null when it could not be read. */
   async loadAll(urls: readonly string[], signal?: AbortSignal): Promise<(PageNode | null)[]> {
     return (await this.reader.loadAll(urls, signal)).map((document) => document && toNode(document))
   }
 
-  /** The documents of the addresses, in their order, without those that could not be read. */
+  /** The documents of the URLs in order, without failed ones. */
   async loadData(urls: readonly string[], signal?: AbortSignal): Promise<PageNode[]> {
     return (await this.reader.loadData(urls, signal)).map(toNode)
   }
@@ -64,7 +64,7 @@ class PageNodeReader<R extends DocumentReader> implements BaseReader<PageNode> {
   }
 }
 
-/** Reads pages of the web without any service: polite, and to public addresses only. */
+/** Reads web pages without any service: at a polite pace, and from public addresses only. */
 export class PharosReader extends PageNodeReader<DocumentReader> {
   /** Opens a reader, which must be closed. */
   static async open(options: PharosReaderOptions = {}): Promise<PharosReader> {
@@ -72,19 +72,19 @@ export class PharosReader extends PageNodeReader<DocumentReader> {
   }
 }
 
-/** Reads pages of the web by a Crawl4AI service. */
+/** Reads web pages through a Crawl4AI service. */
 export class Crawl4AIReader extends PageNodeReader<ServiceReader> {
-  /** Checks the options and whether the service is well, then opens a reader, which must be closed. */
+  /** Checks the options and the health of the service, then opens a reader, which must be closed. */
   static async open(options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
     return new Crawl4AIReader(await openCrawl4AIReader(options))
   }
 
-  /** Whether `ingestUrls` replaces the vectors a page had. Reading removes nothing. */
+  /** Whether `ingestUrls` replaces the old vectors of a page. Reading removes nothing. */
   get enableDeduplication(): boolean {
     return this.reader.enableDeduplication
   }
 
-  /** Where `ingestUrls` writes vectors. */
+  /** Destination of the vectors of `ingestUrls`. */
   get vectorStore(): VectorSink | undefined {
     return this.reader.vectorStore
   }

@@ -1,24 +1,24 @@
 import { PharosError } from '../core/errors.ts'
 import type { ReaderDocument, ReadFailure } from './document.ts'
 
-/** How a batch of addresses is read. */
+/** How a batch of URLs is read. */
 export interface SlotOptions {
-  /** Addresses that are read at once. */
+  /** URLs read at the same time. */
   readonly concurrency: number
-  /** Whether the first one that cannot be read ends the others; they have neither document nor failure then. */
+  /** Whether the first failure ends the others, which then have neither document nor failure. */
   readonly failOnError: boolean
   readonly signal: AbortSignal
 }
 
-/** What came of a batch. */
+/** Result of a batch. */
 export interface Slots {
-  /** One for each address, in their order; null where it could not be read. */
+  /** One per URL in order; null when it could not be read. */
   readonly documents: (ReaderDocument | null)[]
-  /** In the order of the addresses. */
+  /** In the order of the URLs. */
   readonly failures: readonly ReadFailure[]
 }
 
-/** Reads addresses, so many at once. Each is read for itself, also one that was given twice. */
+/** Reads URLs with limited concurrency. A URL that is given twice is read twice. */
 export async function loadSlots(
   urls: readonly string[],
   { concurrency, failOnError, signal }: SlotOptions,
@@ -29,7 +29,7 @@ export async function loadSlots(
   const slots = new Array<ReaderDocument | PharosError | null>(urls.length).fill(null)
   const waiting = urls.entries()
   const work = async (): Promise<void> => {
-    // All of them take from one list, so that each address is taken once.
+    // All workers share one iterator, so that each URL is taken once.
     for (const [place, url] of waiting) {
       signal.throwIfAborted()
       if (ended.signal.aborted) return

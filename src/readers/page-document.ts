@@ -2,11 +2,11 @@ import type { Page } from '../core/model.ts'
 import { countLinks } from '../core/url/count-links.ts'
 import { documentId, type ReaderDocument } from './document.ts'
 
-/** What is known of a page besides itself. */
+/** Facts about how a page was read. */
 export interface PageFacts {
-  /** The address that was asked for; the page may be at another. */
+  /** The requested URL; the page may have another. */
   readonly url: string
-  /** 0 when it is not known. */
+  /** 0 when unknown. */
   readonly status: number
   /** When it was read, in milliseconds since 1970. */
   readonly readAt: number

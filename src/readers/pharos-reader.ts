@@ -10,26 +10,26 @@ import type { DocumentReader } from './document-reader.ts'
 import { loadSlots } from './load-slots.ts'
 import { createPageDocument } from './page-document.ts'
 
-/** How pages are read, whatever fetches them. */
+/** Options that are independent of the fetcher. */
 interface ReadingOptions extends Pick<FetchUrlOptions, 'headers' | 'obeysRobots' | 'render'> {
-  /** Whether the first address that cannot be read rejects the whole. @default false */
+  /** Whether the first failed URL rejects the whole call. @default false */
   readonly failOnError?: boolean
-  /** Addresses that are read at once, from 1 to 20; the pace of each host holds all the same. @default 5 */
+  /** URLs read at the same time, from 1 to 20; the request rate per host still applies. @default 5 */
   readonly maxConcurrentRequests?: number
 }
 
-/** How pages are read without any service. */
+/** Options for reading without any service. */
 export interface PharosReaderOptions extends ReadingOptions, Partial<Omit<LibraryOptions, 'path'>> {
-  /** Library whose pace, rules and browser are used; the reader does not close it. @default one of its own, kept in memory */
+  /** Library whose request rate, robots rules and browser are used; the reader does not close it. @default its own in-memory library */
   readonly library?: Library
 }
 
-/** Reads pages of the web without any service: to public addresses only, at the pace that hosts allow, obeying their robots.txt. */
+/** Reads web pages without any service: from public addresses only, at the rate that hosts allow, obeying robots.txt. */
 export interface PharosReader extends DocumentReader {
   readonly className: 'PharosReader'
 }
 
-/** Opens a reader. Nothing is fetched until it is asked for; it must be closed. */
+/** Opens a reader, which must be closed. It sends no request before the first read. */
 export async function openPharosReader(options: PharosReaderOptions = {}): Promise<PharosReader> {
   const { library, failOnError, maxConcurrentRequests = 5, headers, obeysRobots, render, ...own } = options
   checkConcurrency(maxConcurrentRequests)
@@ -88,13 +88,13 @@ function createReader(library: Library, reading: Reading, closeLibrary: () => Pr
   }
 }
 
-/** The pages that a library has of a source, as documents, in the order of their keys. Nothing is fetched. */
+/** The stored pages of a source as documents, ordered by key. Sends no request. */
 export async function* loadSource(library: Library, source: string): AsyncGenerator<ReaderDocument, void, undefined> {
   const { store } = library
   const { id } = await findSource(library, source)
   for await (const { key, page, checkedAt } of store.listPages(id)) {
     const status = (await store.findRow(id, key))?.status ?? 0
-    // What has not changed is as it was when it came.
+    // 304 means that the stored page is unchanged, so its status is 200.
     yield createPageDocument(page, { url: page.url, status: status === 304 ? 200 : status, readAt: checkedAt })
   }
 }
@@ -107,7 +107,7 @@ function checkConcurrency(given: number): void {
   throw new PharosError('OPTION_INVALID', { problem })
 }
 
-/** Fields that nobody would send. */
+/** Refuses headers that would not be sent. */
 function checkHeaders({ headers = {}, render }: Pick<FetchUrlOptions, 'headers' | 'render'>): void {
   if (render !== 'crawl4ai' || Object.keys(headers).length === 0) return
   throw new PharosError('OPTION_INVALID', {
@@ -115,7 +115,7 @@ function checkHeaders({ headers = {}, render }: Pick<FetchUrlOptions, 'headers' 
   })
 }
 
-/** What a program can do about a few of the reasons. */
+/** Advice for some of the reasons. */
 const ADVICE: Readonly<Record<string, string>> = {
   'address-refused': 'if it is yours, name its host or network in allowPrivate',
   'robots-disallow': 'if you may read it all the same, set obeysRobots to false',
@@ -126,7 +126,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'http-client-error': 'if it needs a login, give one in headers',
 }
 
-/** Why an address could not be read, with what can be done about it. */
+/** The error for a URL that could not be read, with advice. */
 function readFailed(url: string, cause: PharosError): PharosError {
   const { reason, detail, problem = `${reason}, ${detail}` } = cause.details
   const advice = ADVICE[String(reason)] ?? cause.entry.advice

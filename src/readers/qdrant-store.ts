@@ -13,12 +13,12 @@ export type QdrantStoreOptions = Pick<
   'url' | 'collection' | 'dimensions' | 'key' | 'timeoutMs' | 'signal'
 >
 
-/** A collection with the connections to it, which must be closed. */
+/** A collection with its connections, which must be closed. */
 export interface QdrantStore extends QdrantCollection {
   close(): Promise<void>
 }
 
-/** Opens a collection of Qdrant for the points of a pipeline. Its origin is reached, and nothing else. */
+/** Opens a Qdrant collection for the points of a pipeline. Only its origin is contacted. */
 export async function openQdrantStore(options: QdrantStoreOptions): Promise<QdrantStore> {
   refuseCredentials('url', options.url, 'key')
   const client = openServiceClient({ origins: [options.url], userAgent: 'Pharos' })

@@ -1,7 +1,7 @@
 import { hasCredentials } from '../core/url/credentials.ts'
 import type { FailureType } from '../library/service-call.ts'
 
-/** Something that a reader did, for machines: no bodies, no tokens, no passwords. */
+/** A log record of a reader, without bodies, tokens or passwords. */
 export interface LogRecord {
   readonly level: 'debug' | 'info' | 'warning' | 'error'
   readonly event:
@@ -13,14 +13,14 @@ export interface LogRecord {
     | 'circuit-opened'
     | 'circuit-closed'
   readonly url?: string
-  /** What kind of failure it was. */
+  /** Kind of failure. */
   readonly failure?: FailureType | 'address-refused' | 'has-credentials' | 'no-content' | 'circuit-open'
-  /** Status that the service answered with. */
+  /** HTTP status of the service. */
   readonly status?: number
-  /** Calls that were made before. */
+  /** Number of earlier attempts. */
   readonly attempt?: number
   readonly delayMs?: number
-  /** Pages of the batch: all, and what became of them. */
+  /** Counts of the batch's pages: all, successful and failed. */
   readonly total?: number
   readonly loaded?: number
   readonly failed?: number
@@ -28,10 +28,10 @@ export interface LogRecord {
   readonly length?: number
 }
 
-/** Takes what is logged. */
+/** Receives log records. */
 export type Log = (record: LogRecord) => void
 
-/** An address without user name and password. */
+/** A URL without user name and password. */
 export function withoutCredentials(text: string): string {
   if (!hasCredentials(text)) return text
   const url = new URL(text)

@@ -1,4 +1,4 @@
-/* Characters by the names that roff gives them: `\(bu`, `\[em]`. */
+/* Characters by their roff names: `\(bu`, `\[em]`. */
 
 const PAIRS = `
 bu • em — en – hy - aq ' dq " lq “ rq ” oq ‘ cq ’ Bq „ bq ‚ Fo « Fc » fo ‹ fc › co © rg ® tm ™ <- ← -> → <> ↔ ua ↑ da ↓ va ↕ lA ⇐ rA ⇒ hA ⇔
@@ -20,7 +20,7 @@ const CHARACTERS: ReadonlyMap<string, string> = new Map(
     }, []),
 )
 
-/** The character of a name; '' for one that is not known. */
+/** The character with a name; '' for an unknown one. */
 export function characterOf(name: string): string {
   const known = CHARACTERS.get(name)
   if (known !== undefined) return known
@@ -35,7 +35,7 @@ export function characterOf(name: string): string {
   return number === undefined ? '' : ofCode(Number(number))
 }
 
-/** The character with a number; '' if there is none. */
+/** The character with a code; '' when there is none. */
 export function ofCode(code: number): string {
   return code >= 32 && code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff) ? String.fromCodePoint(code) : ''
 }

@@ -6,29 +6,29 @@ import { writeCode } from '../markup.ts'
 interface OpenList {
   readonly name: 'dl' | 'ul' | 'ol'
   readonly out: string[]
-  /** What its last item holds so far. */
+  /** Content of its last item so far. */
   item: string[]
-  /** Terms of the last item that nothing was said about yet. */
+  /** Number of the last item's terms without a description yet. */
   terms: number
 }
 
 interface Level {
   readonly out: string[]
   list: OpenList | undefined
-  /** Whether it is what is said about the paragraph before it. */
+  /** Whether it is the description of the paragraph before it. */
   readonly isDefinition: boolean
 }
 
 const MAX_DEPTH = 40
 const MAX_TERM = 300
 
-/** Writes a manual as HTML in the order in which its macros come: paragraphs, lists inside each other, code. */
+/** Writes a manual page as HTML in the order of its macros: paragraphs, nested lists, code. */
 export class Flow {
   readonly #levels: Level[] = [{ out: [], list: undefined, isDefinition: false }]
   #line: string[] = []
   #isJoined = true
   #code: string[] | undefined
-  /** Levels that are too deep to be opened. */
+  /** Number of levels beyond the depth limit, which are not opened. */
   #ignored = 0
 
   get #level(): Level {
@@ -43,7 +43,7 @@ export class Flow {
     return this.#code !== undefined
   }
 
-  /** Adds words to the paragraph, or a line to the code. `isJoined` tells that the next words follow without a space. */
+  /** Adds text to the paragraph, or a line to the code. `isJoined` means that the next text follows without a space. */
   text(html: string, plain: string, isJoined = false): void {
     if (this.#code !== undefined) {
       if (this.#isJoined && this.#code.length > 0) this.#code.push(`${this.#code.pop() ?? ''}${plain}`)
@@ -61,7 +61,7 @@ export class Flow {
     this.#isJoined = this.#code === undefined
   }
 
-  /** Ends the paragraph; in code it is an empty line. */
+  /** Ends the paragraph; in code it adds an empty line. */
   endParagraph(): void {
     if (this.#code !== undefined) {
       this.#code.push('')
@@ -101,7 +101,7 @@ export class Flow {
     this.#isJoined = true
   }
 
-  /** A heading ends all that is open. */
+  /** Writes a heading, which closes everything that is open. */
   heading(level: number, html: string, id: string): void {
     this.endCode()
     while (this.#levels.length > 1) this.close()
@@ -130,7 +130,7 @@ export class Flow {
     return level.list
   }
 
-  /** Begins to say something about a term. */
+  /** Starts the description of a term. */
   term(html: string): void {
     const list = this.#item('dl')
     endItem(list)
@@ -138,7 +138,7 @@ export class Flow {
     list.terms++
   }
 
-  /** Begins an item with a bullet, or with a number. */
+  /** Starts an item with a bullet or a number. */
   bullet(number?: number): void {
     const list = this.#item(number === undefined ? 'ul' : 'ol')
     endItem(list)
@@ -146,7 +146,7 @@ export class Flow {
     list.terms++
   }
 
-  /** Goes one level in. A short paragraph right before is what the level is about. */
+  /** Opens a nested level. A short paragraph directly before becomes its term. */
   open(): void {
     if (this.#levels.length > MAX_DEPTH) {
       this.#ignored++
@@ -177,7 +177,7 @@ export class Flow {
     this.endCode()
     while (this.#levels.length > 1) this.close()
     this.endList()
-    // What programs write as lists of one item each is one list.
+    // Joins consecutive lists, because page generators write each item as its own list.
     return this.#level.out
       .join('')
       .replaceAll('</dl>\n<dl>\n', '')
@@ -190,7 +190,7 @@ function endItem(list: OpenList): void {
   const { name, out, item } = list
   if (list.terms === 0) return
   if (name === 'dl') {
-    // A term that nothing is said about is followed by another one for the same.
+    // A term without a description shares that of the next term.
     if (item.length > 0) out.push(`<dd>${item.join('')}</dd>\n`)
   } else out.push(`${item.join('')}</li>\n`)
   list.item = []

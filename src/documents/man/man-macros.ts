@@ -9,10 +9,10 @@ type Macro = (args: readonly string[], rest: string) => void
 
 const BULLETS = new Set(['•', '*', '-', '–', '—', '+', 'o', '·', '∗', '□', '○', '.'])
 
-/** The macros of man(7), and the requests of roff that pages use beside them. */
+/** The macros of man(7), and the roff requests that pages use with them. */
 export function createManMacros(parts: PageParts): MacroSet {
   const { reader, text, flow, facts } = parts
-  /** Takes the next line of text instead of the paragraph. */
+  /** Receives the next line of text instead of the paragraph. */
   let next: ((line: Runs) => void) | undefined
   let link: string | undefined
 
@@ -27,7 +27,7 @@ export function createManMacros(parts: PageParts): MacroSet {
     if (flow.isCode) flow.endParagraph()
     else flow.endList()
   }
-  /** Words in turn in two fonts, without spaces between them. */
+  /** Alternates words between two fonts, without spaces. */
   const alternate = (first: Font, second: Font): Macro => {
     return (args) => add(readAlternating(args, first, second))
   }
@@ -152,7 +152,7 @@ export function createManMacros(parts: PageParts): MacroSet {
 function readIn(source: string, font: Font): Runs {
   const reader = new TextReader()
   reader.setFont(font)
-  // What is quoted as one argument is text as well.
+  // A quoted argument is text too.
   return reader.read(/^".*"$/.test(source) ? source.slice(1, -1).replaceAll('""', '"') : source)
 }
 
@@ -171,7 +171,7 @@ function readPlain(source: string): string {
   return plainRuns(new TextReader().read(source).runs).trim()
 }
 
-/** The text of a cell; macros for fonts may stand in it. */
+/** The text of a cell, which may contain font macros. */
 function writeCell(lines: readonly string[]): string {
   const reader = new TextReader()
   const parts: string[] = []

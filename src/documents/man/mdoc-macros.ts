@@ -4,9 +4,9 @@ import { addHeading, type MacroSet, type PageParts } from './page.ts'
 import type { Line } from './roff.ts'
 import { plainRuns, TextReader, writeRuns } from './text.ts'
 
-/* The macros of mdoc(7), which say what words are. Several may stand on one line. */
+/* The macros of mdoc(7), which mark words by their meaning. Several may be on one line. */
 
-/** What words in a macro become: an element around them, and signs before and after. */
+/** The output of a macro's words: an element around them, and characters before and after. */
 interface Style {
   readonly element?: 'strong' | 'em' | 'code'
   readonly before?: string
@@ -50,7 +50,7 @@ const MARKS: Readonly<Record<string, Style>> = {
   Nd: {},
 }
 
-/** Macros that put signs around all that follows on their line. */
+/** Macros that enclose the rest of their line in characters. */
 const ENCLOSING: Readonly<Record<string, readonly [string, string]>> = {
   Op: ['[', ']'],
   Bq: ['[', ']'],
@@ -62,7 +62,7 @@ const ENCLOSING: Readonly<Record<string, readonly [string, string]>> = {
   Sq: ['‘', '’'],
 }
 
-/** The same over several lines: what opens and what closes. */
+/** The same over several lines: the opening and the closing macro. */
 const BRACKETS: Readonly<Record<string, string>> = {
   Oo: '[',
   Oc: ']',
@@ -104,7 +104,7 @@ interface OpenList {
 export function createMdocMacros(parts: PageParts): MacroSet {
   const { flow, text, facts } = parts
   const lists: OpenList[] = []
-  /** Whether the last display was code. */
+  /** For each open display, whether it is code. */
   const displays: boolean[] = []
   let rows: string[][] = []
   let isSynopsis = false
@@ -204,7 +204,7 @@ export function createMdocMacros(parts: PageParts): MacroSet {
     },
     Nm: (args) => {
       if (facts.name === '' || facts.name === facts.name.toUpperCase()) facts.name = args[0] ?? facts.name
-      // There it begins another way to call the program.
+      // In the synopsis it starts another way to call the program.
       if (isSynopsis) flow.endParagraph()
       write(['Nm', ...args])
     },
@@ -231,7 +231,7 @@ export function createMdocMacros(parts: PageParts): MacroSet {
         write(['Li', `#include <${line.args[0] ?? ''}>`])
         flow.breakLine()
       } else if (isInline(line.name)) write([line.name, ...line.args])
-      // Parts of a reference: author, title, where it was printed.
+      // Parts of a reference: author, title, publication.
       else if (/^%[A-Z]$/.test(line.name)) write([...line.args, ','])
       else if (line.name === 'Fo') write(['Fn', ...line.args])
     },
@@ -256,7 +256,7 @@ interface Words {
   readonly plain: string
 }
 
-/** Writes the words of a line, in which names of macros say what the words behind them are. */
+/** Writes the words of a line, in which macro names mark the words after them. */
 function writeArguments(args: readonly string[], facts: { readonly name: string }): Words {
   const writer = new ArgumentWriter(facts.name)
   writer.write(args)
@@ -267,10 +267,10 @@ class ArgumentWriter {
   readonly #name: string
   readonly #html: string[] = []
   readonly #plain: string[] = []
-  /** What is written after all that is on the line. */
+  /** Text to write at the end of the line. */
   readonly #closing: string[] = []
   #isJoined = true
-  /** What stands before the next word: the first hyphen of two. */
+  /** Text before the next word: the first hyphen of a long option. */
   #prefix = ''
 
   constructor(name: string) {
@@ -352,7 +352,7 @@ class ArgumentWriter {
     }
   }
 
-  /** A stop at the end of a line stands behind what is closed there. */
+  /** Punctuation at the end of a line comes after the closing text. */
   #closeBefore(stop: string): void {
     for (const sign of this.#closing.splice(0).reverse()) this.#add(escapeHtml(sign), sign, true, false)
     this.#add(stop, stop, true, false)
@@ -390,7 +390,7 @@ function isMacro(name: string): boolean {
   )
 }
 
-/** What stands for a macro without words. */
+/** The default words of a macro without arguments. */
 function defaultsOf(name: string, page: string): readonly string[] {
   if (name === 'Nm') return page === '' ? [] : [page]
   if (name === 'Fl') return ['']

@@ -3,14 +3,14 @@ import type { Flow } from './flow.ts'
 import type { Line, RoffReader } from './roff.ts'
 import { plainRuns, type Run, type TextReader, writeRuns } from './text.ts'
 
-/** What is known of a page by its first macro. */
+/** Metadata from the first macro of a page. */
 export interface PageFacts {
   name: string
   section: string
   date: string
 }
 
-/** What the macros of a page are written with. */
+/** The parts that macros use to write a page. */
 export interface PageParts {
   readonly reader: RoffReader
   readonly text: TextReader
@@ -19,7 +19,7 @@ export interface PageParts {
   readonly facts: PageFacts
 }
 
-/** Writes the lines of a page by one of the two sets of macros. */
+/** Writes the lines of a page with one of the two macro sets. */
 export interface MacroSet {
   readonly isKnown: (name: string) => boolean
   readonly write: (line: Line) => void
@@ -30,13 +30,13 @@ export function addRuns(flow: Flow, runs: readonly Run[], isJoined: boolean): vo
   flow.text(writeRuns(runs), plainRuns(runs), isJoined)
 }
 
-/** Writes a heading by the text of a macro. */
+/** Writes a heading from the text of a macro. */
 export function addHeading({ flow, text, anchors }: PageParts, level: number, source: string): void {
   text.reset()
   const { runs } = text.read(source)
   text.reset()
   const title = plainRuns(runs).trim()
-  // A heading stands out by itself.
+  // Headings need no bold text.
   const html = writeRuns(runs.map((run) => ({ ...run, font: 'R' }))).trim()
   if (title !== '') flow.heading(level, html, anchors.create(title))
 }

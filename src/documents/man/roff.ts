@@ -6,15 +6,15 @@ export type Line =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'macro'; readonly name: string; readonly args: readonly string[]; readonly rest: string }
 
-/** Macros inside each other, and strings in strings. */
+/** Nesting limit of macros and strings. */
 const MAX_DEPTH = 20
 const MAX_STRING = 10_000
-/** Characters that macros and strings may add in all. */
+/** Limit of characters that macros and strings may add in total. */
 const MAX_MADE = 2_000_000
 
-/** Reads the lines of a page with what roff itself makes of them: comments, conditions, strings, macros that the page defines. */
+/** Reads the lines of a page and evaluates roff itself: comments, conditions, strings and macros that the page defines. */
 export class RoffReader {
-  /** Lines that come next, the last array first; each with the place that is read next. */
+  /** Pending lines with their read position; the last entry is read first. */
   readonly #input: { readonly lines: readonly string[]; at: number; readonly args: readonly string[] }[] = []
   readonly #strings = new Map<string, string>([
     ['lq', '“'],
@@ -37,17 +37,17 @@ export class RoffReader {
   readonly #isKnown: (name: string) => boolean
   #linesLeft: number
   #charsLeft = MAX_MADE
-  /** A file that stands in the place of this one. */
+  /** A file that replaces this one. */
   include: string | undefined
 
-  /** `isKnown` tells which macros are not to be defined by the page. */
+  /** `isKnown` returns whether a macro may not be redefined by the page. */
   constructor(lines: readonly string[], isKnown: (name: string) => boolean) {
     this.#input.push({ lines, at: 0, args: [] })
     this.#linesLeft = 5 * lines.length + 10_000
     this.#isKnown = isKnown
   }
 
-  /** The next line; undefined after the last. */
+  /** The next line; undefined at the end. */
   next(): Line | undefined {
     for (let raw = this.#nextRaw(); raw !== undefined; raw = this.#nextRaw()) {
       const line = this.#interpret(raw)
@@ -56,7 +56,7 @@ export class RoffReader {
     return undefined
   }
 
-  /** The lines up to one that is a certain macro, as they stand. */
+  /** The raw lines up to a given macro. */
   takeUntil(name: string): string[] {
     const lines: string[] = []
     for (let raw = this.#nextRaw(); raw !== undefined; raw = this.#nextRaw()) {
@@ -80,7 +80,7 @@ export class RoffReader {
     return undefined
   }
 
-  /** A backslash at the end of a line joins it with the next one. */
+  /** A backslash at the end of a line joins it with the next. */
   #joinContinued(top: { readonly lines: readonly string[]; at: number }, first: string): string {
     if (!isContinued(first)) return first
     const parts = [first.slice(0, -1)]
@@ -105,7 +105,7 @@ export class RoffReader {
 
   #text(raw: string): Line | undefined {
     const text = this.expand(raw).replaceAll('\\}', '')
-    // A line with nothing but a comment is none.
+    // A line with only a comment produces nothing.
     return text.startsWith('\\"') || text.startsWith('\\#') ? undefined : { type: 'text', text }
   }
 
@@ -170,7 +170,7 @@ export class RoffReader {
     this.#registers.set(name, Number.parseInt(value, 10) || 0)
   }
 
-  /** Goes on with what a condition is about, or passes over it. */
+  /** Evaluates a condition, and continues with its body or skips it. */
   #condition(request: string, rest: string): Line | undefined {
     const { isTrue, after } =
       request === 'el' ? { isTrue: this.#conditions.pop() === false, after: rest } : this.#judge(rest)
@@ -182,7 +182,7 @@ export class RoffReader {
     return undefined
   }
 
-  /** Passes over lines until all braces are closed. */
+  /** Skips lines until all braces are closed. */
   #skipBraces(first: string): void {
     let depth = countBraces(first)
     while (depth > 0) {
@@ -192,7 +192,7 @@ export class RoffReader {
     }
   }
 
-  /** Pages are read as if for print: there lists are lists and code has a font of its own. */
+  /** Evaluates conditions as for print, where pages use real lists and a font for code. */
   #judge(text: string): { readonly isTrue: boolean; readonly after: string } {
     const isNegated = text.startsWith('!')
     const source = isNegated ? text.slice(1).trimStart() : text
@@ -234,20 +234,20 @@ export class RoffReader {
         continue
       }
       const { name, end } = readName(text, at + 2)
-      // `.g` tells that this is groff, on which pages rely.
+      // `.g` means groff, which pages rely on.
       out += name === '.g' ? '1' : String(this.#registers.get(name) ?? 0)
       at = end
     }
     return out
   }
 
-  /** Counts text that the page does not hold but makes: a short page may make a very long one. */
+  /** Counts generated text, because a short page may generate a very long one. */
   #spend(characters: number): void {
     this.#charsLeft -= characters
     if (this.#charsLeft < 0) throw new DocumentError('too-large', 'its macros and strings make too much text')
   }
 
-  /** A line of a macro with what it was called with. */
+  /** A line of a macro with its arguments inserted. */
   #substitute(line: string, args: readonly string[]): string {
     return line
       .replace(/\\{1,2}\$(\*|@|\d)/g, (_, place: string) => {
@@ -258,7 +258,7 @@ export class RoffReader {
       .replaceAll('\\\\', '\\')
   }
 
-  /** Puts in the strings that a text names. */
+  /** Inserts the strings that a text refers to. */
   expand(text: string, depth = 0): string {
     if (!text.includes('\\*') || depth > MAX_DEPTH) return text
     const parts: string[] = []
@@ -279,7 +279,7 @@ export class RoffReader {
   }
 }
 
-/** Requests that may be written with an apostrophe, which breaks no line. */
+/** Requests that may start with an apostrophe, which suppresses the line break. */
 const REQUESTS = new Set('br sp in ti ne nf fi ft if ie el de ds nr so \\"'.split(' '))
 
 function macroName(line: string): string {
@@ -298,7 +298,7 @@ function countBraces(line: string): number {
   return line.split('\\{').length - line.split('\\}').length
 }
 
-/** A line without the comment at its end. */
+/** A line without its trailing comment. */
 export function cutComment(text: string): string {
   for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 2)) {
     if (text[at + 1] === '"' || text[at + 1] === '#') return text.slice(0, at)
@@ -306,7 +306,7 @@ export function cutComment(text: string): string {
   return text
 }
 
-/** Arguments are separated by spaces that are neither escaped nor in quotation marks. */
+/** Splits arguments at spaces that are neither escaped nor quoted. */
 export function parseArguments(text: string): string[] {
   const args: string[] = []
   for (let at = 0; at < text.length; ) {

@@ -2,12 +2,12 @@ import { escapeHtml } from '../../core/html/escape.ts'
 import { DOCUMENT_LIMITS } from '../document.ts'
 import { type Cell, writeTable } from '../markup.ts'
 
-/* Tables of tbl: options, the format of the columns, and rows of cells that are separated by tabs. */
+/* Tables of tbl: options, column formats, and rows of cells separated by tabs. */
 
-/** Makes HTML of the text in a cell. */
+/** Converts the lines of a cell to HTML. */
 type WriteCell = (lines: readonly string[]) => string
 
-/** Writes what stands between `.TS` and `.TE` as a table. */
+/** Writes the lines between `.TS` and `.TE` as a table. */
 export function writeTbl(lines: readonly string[], writeCell: WriteCell): string {
   let at = 0
   let separator = '\t'
@@ -19,7 +19,7 @@ export function writeTbl(lines: readonly string[], writeCell: WriteCell): string
   let ruleAt = -1
   for (; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    // A rule among the formats is drawn among the rows.
+    // A rule among the formats is drawn between the rows.
     if (/^\s*[_=-][\s_=-]*$/.test(line)) ruleAt = formats.length
     else for (const format of line.split(',')) formats.push(parseFormat(format))
     if (line.trimEnd().endsWith('.')) break
@@ -34,7 +34,7 @@ export function writeTbl(lines: readonly string[], writeCell: WriteCell): string
 }
 
 interface Format {
-  /** Whether the cell before goes on over this one. */
+  /** Whether the previous cell spans this one. */
   readonly isSpan: boolean
   readonly isBold: boolean
 }
@@ -49,7 +49,7 @@ function parseFormat(line: string): Format[] {
 
 interface Rows {
   readonly rows: readonly (readonly (readonly string[])[])[]
-  /** How many rows stand before the first rule; -1 if there is none. */
+  /** Number of rows before the first rule; -1 when there is none. */
   readonly ruleAfter: number
 }
 
@@ -72,7 +72,7 @@ function readRows(lines: readonly string[], separator: string): Rows {
   return { rows, ruleAfter }
 }
 
-/** Reads a row; a cell may hold lines of its own between `T{` and `T}`. */
+/** Reads a row; a cell may contain several lines between `T{` and `T}`. */
 function readRow(
   lines: readonly string[],
   start: number,

@@ -1,9 +1,9 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { characterOf, ofCode } from './characters.ts'
 
-/* Text of roff: words, and escapes that begin with a backslash. */
+/* Text of roff: words, and escapes that start with a backslash. */
 
-/** How text looks: roman, bold, italic, or as it is typed. */
+/** Font of a text: roman, bold, italic or constant width. */
 export type Font = 'R' | 'B' | 'I' | 'C'
 
 export type Run = { readonly font: Font; readonly text: string }
@@ -11,7 +11,7 @@ export type Run = { readonly font: Font; readonly text: string }
 /** Text in runs of one font each. */
 export interface Runs {
   readonly runs: readonly Run[]
-  /** Whether the next line goes on without a space. */
+  /** Whether the next line follows without a space. */
   readonly isJoined: boolean
 }
 
@@ -36,11 +36,14 @@ const FONTS: ReadonlyMap<string, Font> = new Map(
   }),
 )
 
-/** Escapes with an argument between two signs that are the same. */
+/** Escapes whose argument is between two equal delimiters. */
 const QUOTED = new Set('hvwlLXxAbBDHRSC')
-/** Escapes that are followed by a name: `\n(xx`. */
+/**
+ * Escapes that are followed by a name: `
+ * (xx`.
+ */
 const NAMED = new Set('ngkmMFYVO$')
-/** What is nothing, or no more than a hint how to break lines. */
+/** Escapes that produce nothing, or only hint at line breaks. */
 const NOTHING = new Set('|^&%:/,)!?adurpz{}')
 const LITERAL: Readonly<Record<string, string>> = {
   '-': '-',
@@ -53,7 +56,7 @@ const LITERAL: Readonly<Record<string, string>> = {
   t: '\t',
 }
 
-/** Reads text with its escapes. The font stays for the text that is read next. */
+/** Reads text with its escapes. The font stays set for the next text. */
 export class TextReader {
   #font: Font = 'R'
   #last: Font = 'R'
@@ -64,7 +67,7 @@ export class TextReader {
     this.#font = next
   }
 
-  /** Begins anew, as every section does. */
+  /** Resets the font, as every section does. */
   reset(): void {
     this.#font = 'R'
     this.#last = 'R'
@@ -89,7 +92,7 @@ export class TextReader {
     return { runs, isJoined: false }
   }
 
-  /** Reads the escape at a place, and gives the place after it. */
+  /** Reads the escape at a position, and returns the position after it. */
   #readEscape(text: string, at: number, add: (part: string) => void): number {
     const sign = text[at] ?? ''
     if (sign === 'f') {
@@ -116,7 +119,7 @@ export class TextReader {
   }
 }
 
-/** A name after an escape: one sign, two behind `(`, any number in `[]`. */
+/** A name after an escape: one character, two after `(`, any number in `[]`. */
 export function readName(text: string, at: number): { readonly name: string; readonly end: number } {
   if (text[at] === '(') return { name: text.slice(at + 1, at + 3), end: at + 3 }
   if (text[at] !== '[') return { name: text[at] ?? '', end: at + 1 }
@@ -141,7 +144,7 @@ function endOfSize(text: string, at: number): number {
 
 const ELEMENTS: Readonly<Record<Font, string>> = { R: '', B: 'strong', I: 'em', C: 'code' }
 
-/** Runs as HTML. White space around marked words stays outside of the marks. */
+/** Writes runs as HTML. White space around marked words stays outside of the marks. */
 export function writeRuns(runs: readonly Run[]): string {
   return runs.map(writeRun).join('')
 }
@@ -155,7 +158,7 @@ function writeRun({ font, text }: Run): string {
   return `${before}<${element}>${escapeHtml(inner)}</${element}>${text.slice(start + inner.length)}`
 }
 
-/** Runs as nothing but their text. */
+/** The plain text of runs. */
 export function plainRuns(runs: readonly Run[]): string {
   return runs.map(({ text }) => text).join('')
 }

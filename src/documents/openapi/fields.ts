@@ -1,4 +1,4 @@
-/* Values of a description that nobody has checked. */
+/* Access to unvalidated values of a description. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -21,10 +21,10 @@ export function textIn(fields: Fields, name: string): string {
   return typeof value === 'string' ? value.trim() : ''
 }
 
-/** How many references may lead to each other. */
+/** Limit of references that lead to another reference. */
 const MAX_STEPS = 20
 
-/** A description, in which `$ref` may stand for any other part of it. Addresses of other files are never opened. */
+/** A description, in which `$ref` may refer to any other part. References to other files are never opened. */
 export class Description {
   readonly root: Fields
 
@@ -32,12 +32,12 @@ export class Description {
     this.root = root
   }
 
-  /** What a value is, or what it refers to inside the description. */
+  /** A value, or the part of the description that it refers to. */
   resolve(value: unknown): Fields {
     let at: unknown = value
     for (let steps = 0; steps < MAX_STEPS && isFields(at) && typeof at['$ref'] === 'string'; steps++) {
       const target = this.#find(at['$ref'])
-      // What stands beside a reference goes with what it refers to.
+      // Properties next to a reference override those of its target.
       const { $ref, ...beside } = at
       if (target === undefined)
         return { ...beside, description: textIn(at, 'description') || `See \`${String($ref)}\`.` }
@@ -67,7 +67,7 @@ function decode(part: string): string {
   }
 }
 
-/** The last part of a reference: `#/components/schemas/Pet` → Pet. */
+/** The last segment of a reference: `#/components/schemas/Pet` → Pet. */
 export function nameOf(value: unknown): string {
   const reference = isFields(value) && typeof value['$ref'] === 'string' ? value['$ref'] : ''
   return reference.slice(reference.lastIndexOf('/') + 1)
@@ -75,7 +75,7 @@ export function nameOf(value: unknown): string {
 
 const MAX_VALUES = 2000
 
-/** A value as JSON; '' for one that would become too long: what refers to one value often may be written with a few words. */
+/** A value as JSON; '' when it would be too long, because a short description can refer to one value many times. */
 export function boundedJson(value: unknown, indent = 0): string {
   let left = MAX_VALUES
   const isSmall = (item: unknown): boolean => {

@@ -4,12 +4,12 @@ import { closeFences, writeCellText, writeFence } from '../markdown-text.ts'
 import { boundedJson, type Description, type Fields, fieldsIn, isFields, listIn, textIn } from './fields.ts'
 import { SchemaWriter } from './schema.ts'
 
-/** One operation of an interface. */
+/** One operation of an API. */
 export interface Operation {
   readonly method: string
   readonly path: string
   readonly fields: Fields
-  /** Parameters that all operations of the path have. */
+  /** Parameters shared by all operations of the path. */
   readonly shared: readonly unknown[]
 }
 
@@ -39,13 +39,13 @@ export function writeOperation(operation: Operation, description: Description): 
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** What an operation is called: its summary, its name, or how it is called. */
+/** The title of an operation: its summary, its id, or its method and path. */
 export function titleOf({ method, path, fields }: Operation): string {
   const summary = textIn(fields, 'summary').replace(/\s+/g, ' ')
   return summary || textIn(fields, 'operationId') || `${method.toUpperCase()} ${path}`
 }
 
-/** Text of the author, in Markdown; its headings stand below those of the page. */
+/** The author's Markdown, with its headings below those of the page. */
 export function writeProse(text: string): string {
   let fence: Fence | undefined
   const lines = splitLines(text).map((line) => {
@@ -71,7 +71,7 @@ function listParameters({ fields, shared }: Operation, description: Description)
 }
 
 function writeParameters(parameters: readonly Fields[], writer: SchemaWriter): string {
-  // In version 2 the body and the fields of a form are parameters as well.
+  // In version 2 the body and the form fields are parameters too.
   const rows = parameters
     .filter((parameter) => parameter['in'] !== 'body' && parameter['in'] !== 'formData')
     .map((parameter) => writeParameter(parameter, writer))
@@ -172,7 +172,7 @@ function writeResponses(fields: Fields, description: Description, writer: Schema
   return shown.length === 0 ? '' : ['## Responses', ...shown].join('\n\n')
 }
 
-/** Which ways to prove who one is an operation asks for. */
+/** The authentication schemes that an operation requires. */
 export function writeSecurity(requirements: readonly unknown[]): string {
   const ways = requirements.filter(isFields).map((requirement) =>
     Object.entries(requirement)

@@ -2,18 +2,18 @@ import { clipText } from '../../core/text/lines.ts'
 import { writeCellText } from '../markdown-text.ts'
 import { boundedJson, type Description, type Fields, fieldsIn, isFields, listIn, nameOf, textIn } from './fields.ts'
 
-/** Schemas inside each other that are told; what is deeper is named. */
+/** Nesting depth of schemas that are written out; deeper ones are only named. */
 const MAX_DEPTH = 6
-/** Lines of one schema. */
+/** Line limit of one schema. */
 const MAX_LINES = 500
 const MAX_TEXT = 1000
 const MAX_VALUES = 50
-/** Schemas that are looked at for one operation: a few words may stand for very many. */
+/** Limit of schemas visited per operation, because a short description can expand to very many. */
 const MAX_VISITS = 20_000
-/** Schemas that consist of others. */
+/** Nesting limit of composed schemas. */
 const MAX_NESTING = 50
 
-/** Writes what data looks like, as lists inside each other. A schema that holds itself is named where it comes again. */
+/** Writes schemas as nested lists. A recursive schema is only named when it occurs again. */
 export class SchemaWriter {
   readonly #description: Description
   readonly #lines: string[] = []
@@ -63,7 +63,7 @@ export class SchemaWriter {
     return format === '' ? shown : `${shown} (${format})`
   }
 
-  /** Limits, values and default of a schema. */
+  /** Constraints, values and default of a schema. */
   detailsOf(value: unknown): string {
     const schema = this.#resolve(value)
     const values = listIn(schema, 'enum')

@@ -4,11 +4,11 @@ import { dedent, indentOf } from '../indent.ts'
 import { unwrapParagraph, writeBox, writeCode, writeTable } from '../markup.ts'
 import { type OrgTargets, writeOrg } from './inline.ts'
 
-/* What stands below the headlines of an Org file: paragraphs, lists, tables, blocks between `#+begin` and `#+end`. */
+/* Content below the headlines of an Org file: paragraphs, lists, tables, and blocks between `#+begin` and `#+end`. */
 
 const MAX_DEPTH = 40
 
-/** The HTML of some lines, and the line that comes after them. */
+/** The HTML of some lines, and the line after them. */
 interface Read {
   readonly html: string
   readonly end: number
@@ -18,7 +18,7 @@ interface Read {
 export class OrgBlocks {
   readonly #targets: OrgTargets
   #depth = 0
-  /** What `#+CAPTION` said about the next block. */
+  /** The `#+CAPTION` for the next block. */
   #caption = ''
   #closes: Closes = new Map()
 
@@ -81,14 +81,14 @@ export class OrgBlocks {
 
   #block(lines: readonly string[], start: number, name: string, argument: string): Read {
     const end = firstAfter(this.#closes.get(`#+end_${name}`), start)
-    // One that nothing closes is no block.
+    // An unclosed `#+begin` starts no block.
     if (end === undefined) return { html: '', end: start + 1 }
     const body = dedent(lines.slice(start + 1, end))
     return { html: this.#takeCaption() + this.#writeBlock(name, argument, body), end: end + 1 }
   }
 
   #writeBlock(name: string, argument: string, body: readonly string[]): string {
-    // A comma keeps a line of code from being a headline.
+    // A leading comma escapes a line of code that would be a headline.
     const code = () => body.map((line) => line.replace(/^(\s*),([*,]|#\+)/, '$1$2')).join('\n')
     switch (name) {
       case 'src': {
@@ -134,12 +134,12 @@ export class OrgBlocks {
         continue
       }
       const cells = text.replace(/\|$/, '').slice(1).split('|')
-      // `<r10>` only tells how wide a column is.
+      // `<r10>` only sets the width of a column.
       if (cells.every((cell) => /^\s*(?:<[lrc]?\d*>)?\s*$/.test(cell)) && cells.some((cell) => cell.includes('<')))
         continue
       rows.push(cells.map((cell) => this.inline(cell.trim())))
     }
-    // A rule below the last row ends nothing.
+    // A rule below the last row does not end a header.
     const header = headerRows === rows.length ? 0 : headerRows
     const html = writeTable(
       rows.map((row) => row.map((cell) => ({ html: cell }))),
@@ -167,7 +167,7 @@ export class OrgBlocks {
       const end = endOfItem(lines, at + 1, first.indent)
       items.push(this.#item(item, lines.slice(at + 1, end), kind))
       at = end
-      // One blank line may stand between items; two end the list.
+      // One blank line may separate items; two end the list.
       if (isBlank(lines[at] ?? '') && itemOf(lines[at + 1] ?? '')?.indent === first.indent) at++
     }
     return { html: `<${kind}>\n${items.join('')}</${kind}>\n`, end: at }
@@ -219,7 +219,7 @@ function kindOf({ isOrdered, text }: Item): 'ol' | 'ul' | 'dl' {
   return text.includes(' :: ') || text.endsWith(' ::') ? 'dl' : 'ul'
 }
 
-/** Where an item ends: at a line that is indented no more than it, or after two blank lines. */
+/** Where an item ends: at a line without deeper indentation, or after two blank lines. */
 function endOfItem(lines: readonly string[], start: number, indent: number): number {
   let end = start
   for (let at = start; at < lines.length; at++) {
@@ -247,10 +247,10 @@ function endsParagraph(line: string): boolean {
   )
 }
 
-/** The lines that close something, by what they say. */
+/** Line numbers of closing lines, by their text. */
 type Closes = ReadonlyMap<string, readonly number[]>
 
-/** Looked for once: where nothing closes a block, every search for its end would go through all lines. */
+/** Collected once, because searching for each missing end would scan all lines. */
 function findCloses(lines: readonly string[]): Closes {
   const closes = new Map<string, number[]>()
   for (const [at, line] of lines.entries()) {
@@ -264,7 +264,7 @@ function findCloses(lines: readonly string[]): Closes {
   return closes
 }
 
-/** The first of sorted numbers that is larger than one. */
+/** The first of sorted numbers that is larger than `at`. */
 function firstAfter(places: readonly number[] = [], at: number): number | undefined {
   let low = 0
   let high = places.length
@@ -276,7 +276,7 @@ function firstAfter(places: readonly number[] = [], at: number): number | undefi
   return places[low]
 }
 
-/** A note goes on until the next one, a headline, or two blank lines. */
+/** A footnote ends at the next one, at a headline, or after two blank lines. */
 export function endOfNote(lines: readonly string[], start: number): number {
   let at = start + 1
   for (; at < lines.length; at++) {

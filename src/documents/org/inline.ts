@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { safeAddress, writeLink, writeNoteMark } from '../markup.ts'
 
-/* Text of Org with its marks. */
+/* Inline text of Org with its marks. */
 
 const EMPHASIS: Readonly<Record<string, string>> = {
   '*': 'strong',
@@ -11,10 +11,10 @@ const EMPHASIS: Readonly<Record<string, string>> = {
   '=': 'code',
   '~': 'code',
 }
-/** What may stand before and after marked text. */
+/** Characters allowed before and after marked text. */
 const BEFORE = /[\s\-('"{]/
 const AFTER = /[\s\-.,:;!?'")}\\[]/
-/** So many line breaks may be in marked text. */
+/** Limit of line breaks in marked text. */
 const MAX_BREAKS = 2
 
 const ENTITIES: ReadonlyMap<string, string> = new Map(
@@ -88,15 +88,15 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What the text of a document may lead to. */
+/** The link targets of a document. */
 export interface OrgTargets {
-  /** The fragment of a heading by its title, custom id or id; undefined if there is none. */
+  /** The fragment of a heading by title, custom id or id; undefined when there is none. */
   readonly find: (name: string) => string | undefined
-  /** Whether a note has this label. */
+  /** Whether a footnote has this label. */
   readonly hasNote: (label: string) => boolean
-  /** Notes that are written where they are named. */
+  /** Adds a footnote that is defined inline. */
   readonly addNote: (label: string, text: string) => string
-  /** Addresses that stand for the beginnings of others: `#+LINK: bug https://…/`. */
+  /** Abbreviations of URL prefixes: `#+LINK: bug https://…/`. */
   readonly abbreviations: ReadonlyMap<string, string>
 }
 
@@ -105,7 +105,7 @@ export function writeOrg(text: string, targets: OrgTargets, depth = 0): string {
   return depth > MAX_DEPTH ? escapeHtml(text) : new OrgWriter(text, targets, depth).write()
 }
 
-/** Marks inside each other. */
+/** Nesting limit of marks. */
 const MAX_DEPTH = 5
 
 const NEXT = /[*/_+=~[\\<{$]|https?:\/\//g
@@ -122,9 +122,9 @@ class OrgWriter {
   readonly #text: string
   readonly #targets: OrgTargets
   readonly #out: string[] = []
-  /** Signs that end nowhere from here on. */
+  /** Marks without a closing mark from here on. */
   readonly #open = new Set<string>()
-  /** Where signs that close something come next. */
+  /** Next positions of closing marks. */
   readonly #closes = new Map<string, number>()
   readonly #depth: number
   #at = 0
@@ -135,7 +135,7 @@ class OrgWriter {
     this.#depth = depth
   }
 
-  /** Where something that opened before a place is closed; undefined if not near. Every sign is looked for once. */
+  /** Position of a closing mark; undefined when it is not near. Each mark is searched once, so the total time stays linear. */
   #closeAfter(sign: string, from: number): number | undefined {
     let found = this.#closes.get(sign)
     if (found === undefined || found < from) {

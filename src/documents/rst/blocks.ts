@@ -1,12 +1,12 @@
 import { trimBlank } from '../../core/text/lines.ts'
 
-/* What a text in reStructuredText consists of, before it is written as HTML. Text inside of blocks is as it stands in the source. */
+/* The parsed structure of reStructuredText. Inline text stays as in the source until it is written. */
 
 export type Block =
   | { readonly type: 'heading'; readonly level: number; readonly text: string; readonly names: readonly string[] }
   | { readonly type: 'paragraph'; readonly text: string }
   | { readonly type: 'code'; readonly code: string; readonly language: string; readonly caption: string }
-  /** Code in which marks of inline text count. */
+  /** Code in which inline markup is interpreted. */
   | { readonly type: 'parsed'; readonly text: string }
   | { readonly type: 'list'; readonly start: number | null; readonly items: readonly Blocks[] }
   | { readonly type: 'terms'; readonly items: Term[] }
@@ -16,7 +16,7 @@ export type Block =
   | { readonly type: 'table'; readonly table: Table; readonly caption: string }
   | { readonly type: 'rule' }
   | { readonly type: 'box'; readonly kind: string; readonly title: string; readonly blocks: Blocks }
-  /** Blocks below a strong line that is no heading. */
+  /** Blocks below a strong line that is not a heading. */
   | { readonly type: 'titled'; readonly title: string; readonly blocks: Blocks }
   | { readonly type: 'picture'; readonly address: string; readonly words: string; readonly blocks: Blocks }
   | { readonly type: 'object'; readonly signatures: readonly string[]; readonly blocks: Blocks }
@@ -27,9 +27,9 @@ export type Block =
 export type Blocks = readonly Block[]
 
 export interface Term {
-  /** The term as inline text; what kind of thing it is may follow behind ` : `. */
+  /** The term as inline text; its classifier may follow after ` : `. */
   readonly term: string
-  /** Whether it is code, such as an option of a program. */
+  /** Whether it is code, such as a command-line option. */
   readonly isCode: boolean
   readonly blocks: Blocks
 }
@@ -50,7 +50,7 @@ export interface Table {
   readonly headerRows: number
 }
 
-/** A block of code; what a Python prompt stands before is a session. */
+/** A code block; code that starts with a Python prompt is a session. */
 export function createCode(lines: readonly string[], language: string, caption = ''): Block {
   const code = trimBlank(lines).join('\n')
   return { type: 'code', code, language: code.startsWith('>>> ') ? 'pycon' : language, caption }

@@ -4,7 +4,7 @@ import { dedent, indentOf } from '../indent.ts'
 import { type Block, type Blocks, createCode, type TableCell } from './blocks.ts'
 import type { BlockParser } from './parse.ts'
 
-/** A directive, taken apart: `.. name:: argument`, `:option: value`, and what is indented below it. */
+/** A parsed directive: `.. name:: argument`, `:option: value`, and the indented content. */
 export interface Directive {
   readonly name: string
   readonly argument: readonly string[]
@@ -14,7 +14,7 @@ export interface Directive {
 
 const OPTION = /^:([\w-]{1,60}):(?:\s+(.*))?$/
 
-/** Takes a directive apart. `body` is what is indented below its first line. */
+/** Parses a directive. `body` is the indented text below its first line. */
 export function parseDirective(name: string, first: string, body: readonly string[]): Directive {
   const argument = first === '' ? [] : [first]
   const options = new Map<string, string>()
@@ -35,7 +35,7 @@ export function parseDirective(name: string, first: string, body: readonly strin
 
 type Read = (parser: BlockParser, directive: Directive) => Blocks
 
-/** Reads what a directive stands for. */
+/** Converts a directive to blocks. */
 export function readDirective(parser: BlockParser, directive: Directive): Blocks {
   const { name } = directive
   const kind = name.slice(name.lastIndexOf(':') + 1)
@@ -44,7 +44,7 @@ export function readDirective(parser: BlockParser, directive: Directive): Blocks
   return OBJECTS.has(kind) || name.includes(':') ? readObject(parser, directive) : readUnknown(parser, directive)
 }
 
-/** Argument and content as one text, where a directive takes no argument. */
+/** Argument and content as one text, for directives without an argument. */
 function bodyOf({ argument, content }: Directive): readonly string[] {
   if (argument.length === 0) return content
   return content.length === 0 ? argument : [...argument, '', ...content]
@@ -59,16 +59,16 @@ function lineOf(lines: readonly string[]): string {
 
 const drop: Read = () => []
 const readBody: Read = (parser, directive) => parser.inner(bodyOf(directive))
-/** The argument says when, where or how the content is shown. */
+/** The argument says when, where or how the content is shown, so only the content is read. */
 const readContent: Read = (parser, { content }) => parser.inner(content)
 
-/** Some directive that an extension adds: what it holds is text, as a rule. */
+/** A directive of an unknown extension: its content is usually text. */
 const readUnknown: Read = (parser, directive) => {
   if (directive.content.length > 0) return parser.inner(directive.content)
   return parser.inner(directive.argument)
 }
 
-/** A strong line, and what belongs to it. */
+/** A strong line with its content. */
 const readTitled: Read = (parser, { argument, content, options }) => [
   { type: 'titled', title: lineOf(argument) || (options.get('title') ?? ''), blocks: parser.inner(content) },
 ]
@@ -117,7 +117,7 @@ const readCode: Read = (parser, { argument, content, options }) => {
   return [createCode(dedent(content), language, options.get('caption') ?? '')]
 }
 
-/** Code whose language the name of the directive tells. */
+/** A code block whose language follows from the name of the directive. */
 function readCodeIn(language: string): Read {
   return (_, directive) => [createCode(dedent(bodyOf(directive)), language)]
 }
@@ -129,7 +129,7 @@ const readHighlight: Read = ({ facts }, { argument }) => {
   return []
 }
 
-/** A file that is shown at this place is named: it is a file of its own. */
+/** An included file is only named, because it is a file of its own. */
 const readFile: Read = (_, { argument, options }) => {
   const file = lineOf(argument)
   const caption = options.get('caption') ?? ''
@@ -143,7 +143,7 @@ function literal(text: string): string {
 const readAvailability: Read = (parser, { argument, content }) =>
   parser.inner([`*Availability*: ${lineOf(argument)}`, '', ...content])
 
-/** An event that Python's audit hooks hear of: its name, and what it is told. */
+/** An audit event of Python: its name and its arguments. */
 const readAuditEvent: Read = (parser, { argument, content }) => {
   if (content.length > 0) return parser.inner(content)
   const [name = '', told = ''] = lineOf(argument).split(/\s+/)
@@ -169,7 +169,7 @@ const readModule: Read = ({ facts }, { argument }) => {
   return []
 }
 
-/** A table in any of the ways to draw one, below its title. */
+/** A table in any syntax, below its title. */
 const readTable: Read = (parser, { argument, content }) => {
   const caption = lineOf(argument)
   return parser.inner(content).map((block): Block => (block.type === 'table' ? { ...block, caption } : block))
@@ -193,7 +193,7 @@ const readCsvTable: Read = (parser, { argument, content, options }) => {
   if (file !== undefined) return [{ type: 'paragraph', text: `${caption} ${literal(file)}`.trim() }]
   const given = options.get('delim') ?? ','
   const separator = given === 'tab' || given === '\\t' ? '\t' : given === 'space' ? ' ' : given.charAt(0)
-  // A space may follow every separator, before a quotation mark as well.
+  // A space may follow every separator, also before a quotation mark.
   const plain = (text: string) => text.replaceAll(`${separator} "`, `${separator}"`)
   const read = (text: string) =>
     parseRows(plain(text), separator).rows.map((row) =>
@@ -204,7 +204,7 @@ const readCsvTable: Read = (parser, { argument, content, options }) => {
   return [{ type: 'table', table: { rows: [...header, ...read(content.join('\n'))], headerRows }, caption }]
 }
 
-/** What is shown before the name of a thing. */
+/** Text before the name of an object. */
 const PREFIXES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     class: 'class',
@@ -223,10 +223,10 @@ const PREFIXES: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Things of Python that are named with their module where they stand in no class. */
+/** Python objects that are named with their module outside of a class. */
 const IN_MODULES = new Set('function class exception data decorator coroutinefunction awaitablefunction'.split(' '))
 
-/** Something that can be called or used: its signatures, and what is said about it. */
+/** A described object: its signatures and its description. */
 function readObject(parser: BlockParser, directive: Directive): Blocks {
   const { name, argument, content } = directive
   const kind = name.slice(name.lastIndexOf(':') + 1)
@@ -242,13 +242,13 @@ function readObject(parser: BlockParser, directive: Directive): Blocks {
   return [{ type: 'object', signatures, blocks: parser.inner(content) }]
 }
 
-/** A class of Python; where the argument can only be one of a style sheet, what it applies to. */
+/** A Python class; if the argument can only be a style class, the content that it applies to. */
 const readClass: Read = (parser, directive) => {
   const isStyle = /^[a-z][a-z-]*(?: [a-z][a-z-]*)*$/.test(lineOf(directive.argument)) && directive.content.length === 0
   return isStyle ? [] : readObject(parser, directive)
 }
 
-/** Every line is a signature but for those that go on after a backslash. */
+/** Every line is a signature, except continuations after a backslash. */
 function joinContinued(lines: readonly string[]): string[] {
   const joined: string[] = []
   let isOpen = false

@@ -6,14 +6,14 @@ import { keyOf } from './facts.ts'
 import { endOfIndented } from './lines.ts'
 import type { BlockParser, Parsed } from './parse.ts'
 
-/* What begins with two dots: notes, targets, substitutions, directives, comments. */
+/* Explicit markup, which starts with two dots: footnotes, targets, substitutions, directives, comments. */
 
 const NOTE = /^\[(#|#?[\w.:+-]{1,80}|\*)\](?: +|$)/
 const TARGET = /^_(?:`([^`]{1,500})`|((?![ _])(?:[^:\\]|\\.|:(?! |$)){1,500})):(?: +(.*))?$/
 const SUBSTITUTION = /^\|([^|]{1,500})\| +([\w-]{1,60})::(?: +(.*))?$/
 const DIRECTIVE = /^((?!_)[\w.+:-]{1,100}?) ?::(?: +(.*))?$/
 
-/** Reads explicit markup; undefined if a line begins none. */
+/** Parses explicit markup; undefined when the line starts none. */
 export function parseExplicit(parser: BlockParser, at: number): Parsed | undefined {
   const line = parser.line(at)
   if (line.startsWith('__ ')) {
@@ -21,7 +21,7 @@ export function parseExplicit(parser: BlockParser, at: number): Parsed | undefin
     return { blocks: [], end: at + 1 }
   }
   if (line !== '..' && !line.startsWith('.. ')) return undefined
-  // Two dots alone end what stands above them, and hide nothing.
+  // Two dots alone end the block above them, and comment out nothing.
   if (line === '..' && isBlank(parser.line(at + 1))) return { blocks: [], end: at + 1 }
   const end = endOfIndented(parser.lines, at + 1, 1)
   const body = dedent(parser.lines.slice(at + 1, end))
@@ -61,13 +61,13 @@ function readTarget({ facts }: BlockParser, name: string, lines: readonly string
   return []
 }
 
-/** An address may go over several lines. One that is the name of another target ends in `_`. */
+/** A URL may span several lines. A name that ends in `_` refers to another target. */
 function joinAddress(lines: readonly string[]): string {
   const address = lines.map((line) => line.trim()).join('')
   return address.endsWith('\\_') ? `${address.slice(0, -2)}_` : address
 }
 
-/** The text that a substitution stands for. */
+/** The replacement text of a substitution. */
 function substituteText({ name, argument, options, content }: Directive): string {
   switch (name) {
     case 'replace':

@@ -1,36 +1,36 @@
 import { DocumentError } from '../document.ts'
 import { Anchors } from '../markup.ts'
 
-/** Where a name in a document leads to. */
+/** The target of a name. */
 export interface Target {
-  /** An address, or a fragment of this document. */
+  /** A URL, or a fragment of this document. */
   readonly address: string
-  /** The title of what it leads to, if it has one. */
+  /** The title of the target, if it has one. */
   readonly title: string
 }
 
-/** What is said in one place of a document and needed in others. */
+/** Definitions that are shared across a document. */
 export class Facts {
-  /** Texts that stand for others: `|name|`. */
+  /** Substitutions: `|name|`. */
   readonly substitutions: Map<string, string> = new Map()
   readonly targets: Map<string, Target> = new Map()
-  /** Addresses of links without names, in their order. */
+  /** URLs of anonymous targets, in order. */
   readonly anonymous: string[] = []
   #nextAnonymous = 0
   #left = MAX_SUBSTITUTED
   /** Labels of notes. */
   readonly notes: Set<string> = new Set()
   readonly anchors: Anchors = new Anchors()
-  /** How the titles of sections are marked, outermost first. */
+  /** Title marks, outermost level first. */
   readonly titleStyles: string[] = []
-  /** The language of code that names none. */
+  /** Default language of code blocks. */
   language = ''
-  /** The Python module that is described just now. */
+  /** The current Python module. */
   module = ''
-  /** How many notes without a label there were, by the sign that stands for one. */
+  /** Number of automatic footnotes, by symbol. */
   readonly #unnamed = new Map<string, number>()
 
-  /** The label of a note: its own, or by its place among those that have none. */
+  /** The label of a footnote: its own, or one derived from its position. */
   labelOf(mark: string): string {
     if (mark !== '#' && mark !== '*') return mark.replace('#', '')
     const count = (this.#unnamed.get(mark) ?? 0) + 1
@@ -38,7 +38,7 @@ export class Facts {
     return `${mark === '#' ? 'number' : 'sign'}-${count}`
   }
 
-  /** Begins to count notes without a label anew: what leads to them is counted as they are. */
+  /** Restarts the numbering of automatic footnotes, because references are counted in the same order. */
   startOver(): void {
     this.#unnamed.clear()
   }
@@ -47,13 +47,13 @@ export class Facts {
     return this.#nextAnonymous < this.anonymous.length
   }
 
-  /** Where the next link without a name leads to. */
+  /** The URL of the next anonymous reference. */
   takeAnonymous(): string | undefined {
     const address = this.anonymous[this.#nextAnonymous++]
     return address?.endsWith('_') === true ? (this.resolve(address.slice(0, -1))?.address ?? address) : address
   }
 
-  /** Counts text that stands for other text: a short document may stand for a very long one. */
+  /** Counts the text of substitutions, because a short document may expand to a very long one. */
   spend(characters: number): void {
     this.#left -= characters
     if (this.#left < 0) throw new DocumentError('too-large', 'its substitutions make too much text')
@@ -64,7 +64,7 @@ export class Facts {
     if (!this.targets.has(key)) this.targets.set(key, target)
   }
 
-  /** Where a name leads to in the end: `a_` may lead to `b_`. */
+  /** Follows a name to its final target: `a_` may lead to `b_`. */
   resolve(name: string): Target | undefined {
     let target = this.targets.get(keyOf(name))
     for (let steps = 0; steps < MAX_STEPS && target?.address.endsWith('_') === true; steps++) {
@@ -77,10 +77,10 @@ export class Facts {
 }
 
 const MAX_STEPS = 5
-/** Characters that substitutions may stand for in all. */
+/** Limit of characters from substitutions in total. */
 const MAX_SUBSTITUTED = 300_000
 
-/** Names of targets and substitutions are the same in any case and with any white space. */
+/** Names of targets and substitutions ignore case and white space. */
 export function keyOf(name: string): string {
   return name.trim().replace(/\s+/g, ' ').toLowerCase()
 }

@@ -4,12 +4,12 @@ import { type Facts, keyOf } from './facts.ts'
 import { plainOf } from './lines.ts'
 import { writeRole } from './roles.ts'
 
-/** Substitutions inside each other. */
+/** Nesting limit of substitutions. */
 const MAX_DEPTH = 5
 const MAX_NAME = 100
 
 const CLOSING: Readonly<Record<string, string>> = { '"': '"', "'": "'", '(': ')', '[': ']', '{': '}', '<': '>' }
-/** What may stand before and after marked text. */
+/** Characters allowed before and after marked text. */
 const BEFORE = /[\s'"([{<\-/:\p{Ps}\p{Pi}\p{Pf}\p{Pd}\p{Po}]/u
 const AFTER = /[\s'")\]}>\-/\\:.,;!?\p{Pe}\p{Pi}\p{Pf}\p{Pd}\p{Po}]/u
 
@@ -17,12 +17,12 @@ const ROLE_BEFORE = /:([A-Za-z][\w.+:-]{0,60}):`/y
 const ROLE_AFTER = /:([A-Za-z][\w.+:-]{0,60}):/y
 const ADDRESS = /(?:https?|ftp):\/\/[^\s<>"`|\\]{1,2000}/y
 const NOTE = /\[(#|#?[\w.:+-]{1,80}|\*)\]_/y
-/** Where something may be marked. */
+/** Positions where markup may start. */
 const NEXT = /[\\*`:|[_]|(?:https?|ftp):/g
 const WORD = /[\p{L}\p{N}]/u
 const SIMPLE_NAME = /[\p{L}\p{N}](?:[-_.:+]?[\p{L}\p{N}])*$/u
 
-/** Writes text with its marks as HTML. Time grows with its length alone: what ends nowhere is looked for once. */
+/** Writes inline text as HTML. Time is linear in its length, because an unclosed mark is searched for only once. */
 export function writeInline(text: string, facts: Facts, depth = 0): string {
   return new InlineWriter(text, facts, depth).write()
 }
@@ -34,7 +34,7 @@ class InlineWriter {
   readonly #out: string[] = []
   #plain = ''
   #at = 0
-  /** Marks that end nowhere from here on. */
+  /** Marks without an end from here on. */
   readonly #open = new Set<string>()
 
   constructor(text: string, facts: Facts, depth: number) {
@@ -67,7 +67,7 @@ class InlineWriter {
     return true
   }
 
-  /** Takes what is marked here. Says whether there was something. */
+  /** Consumes the markup at the current position. Returns whether there was any. */
   #take(): boolean {
     switch (this.#text[this.#at]) {
       case '\\':
@@ -96,7 +96,7 @@ class InlineWriter {
     return this.#text.startsWith(mark, this.#at)
   }
 
-  /** White space behind a backslash is nothing: it only separates marks from words. */
+  /** White space after a backslash is removed: it only separates markup from words. */
   #takeEscape(): true {
     const next = this.#text[this.#at + 1] ?? ''
     if (next.trim() !== '') this.#plain += next
@@ -104,17 +104,17 @@ class InlineWriter {
     return true
   }
 
-  /** Whether a mark of so many signs may begin here. */
+  /** Whether a mark of this length may start here. */
   #canStart(length: number): boolean {
     const before = this.#text[this.#at - 1]
     const after = this.#text[this.#at + length]
     if (after === undefined || after.trim() === '') return false
-    // A sign in quotation marks or brackets is only named.
+    // A mark in quotation marks or brackets is literal.
     if (before !== undefined && after === CLOSING[before]) return false
     return before === undefined || BEFORE.test(before) || this.#text[this.#at - 2] === '\\'
   }
 
-  /** Where a mark ends the text that begins at `from`; -1 if nowhere. */
+  /** Position of the mark that ends the text from `from` on; -1 when there is none. */
   #findEnd(mark: string, from: number, isRaw = false): number {
     if (this.#open.has(mark)) return -1
     for (let end = this.#text.indexOf(mark, from); end >= 0; end = this.#text.indexOf(mark, end + 1)) {
@@ -160,7 +160,7 @@ class InlineWriter {
     return start === undefined ? false : this.#takeInterpreted(this.#at + start.length - 1, role)
   }
 
-  /** Text between single backticks: a link, or what a role makes of it. */
+  /** Text between single backticks: a link, or the text of a role. */
   #takeInterpreted(tick: number, role: string): boolean {
     if (role === '' && !this.#canStart(1)) return false
     const end = this.#findEnd('`', tick + 1)
@@ -173,7 +173,7 @@ class InlineWriter {
     return this.#push(writeRole(name, text, this.#facts), end + 1 + after.length)
   }
 
-  /** `text <address>`_ or `name`_; with two lines below it leads to an address that stands elsewhere. */
+  /** Writes `text <address>`_ or `name`_; two underscores make it anonymous. */
   #takeLink(text: string, after: number): true {
     const isAnonymous = this.#text[after] === '_'
     const end = isAnonymous ? after + 1 : after
@@ -189,7 +189,7 @@ class InlineWriter {
     return this.#push(address === undefined ? words : writeLink(address, words), end)
   }
 
-  /** `name_`, if there is such a target. */
+  /** Writes `name_` as a link if there is such a target. */
   #takeReference(): boolean {
     const after = this.#text[this.#at + 1] ?? ''
     const isAnonymous = after === '_'
@@ -197,7 +197,7 @@ class InlineWriter {
     if (next !== '' && (next === '_' || WORD.test(next))) return false
     const name = SIMPLE_NAME.exec(this.#text.slice(Math.max(0, this.#at - MAX_NAME), this.#at))?.[0]
     if (name === undefined) return false
-    // Asked first: most words that end so lead nowhere.
+    // Checked first, because most words with a trailing underscore are not references.
     const found = isAnonymous ? this.#facts.hasAnonymous : this.#facts.resolve(name) !== undefined
     if (!found || !this.#plain.endsWith(name)) return false
     const address = (isAnonymous ? this.#facts.takeAnonymous() : this.#facts.resolve(name)?.address) ?? ''
@@ -240,7 +240,7 @@ class InlineWriter {
     const [found] = ADDRESS.exec(this.#text) ?? []
     if (found === undefined) return false
     let { length } = found
-    // What ends a sentence or a bracket around the address is no part of it.
+    // Punctuation and brackets at the end are not part of the URL.
     while (length > 0 && `.,;:!?'*_)]}`.includes(found[length - 1] ?? ' ')) {
       if (found[length - 1] === ')' && found.lastIndexOf('(', length - 1) >= 0) break
       length--

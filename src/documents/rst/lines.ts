@@ -1,12 +1,12 @@
 import { isBlank } from '../../core/text/lines.ts'
 import { indentOf } from '../indent.ts'
 
-/* Lines and how far they are indented, which is how the blocks of reStructuredText are told apart. */
+/* Lines and their indentation, which structures the blocks of reStructuredText. */
 
-/** Tabs are as wide as up to the next column that is a multiple of this. */
+/** Tab width. */
 const TAB = 8
 
-/** A line without tabs and without white space behind it. */
+/** A line with tabs expanded and trailing white space removed. */
 export function expandTabs(line: string): string {
   const text = line.trimEnd()
   if (!text.includes('\t')) return text
@@ -22,7 +22,7 @@ export function expandTabs(line: string): string {
   return parts.slice(0, -1).join('')
 }
 
-/** Where lines end that are blank or indented by at least so much. */
+/** End of the lines that are blank or indented by at least `least`. */
 export function endOfIndented(lines: readonly string[], start: number, least: number): number {
   let end = start
   for (let i = start; i < lines.length; i++) {
@@ -34,7 +34,7 @@ export function endOfIndented(lines: readonly string[], start: number, least: nu
   return end
 }
 
-/** Text without the backslashes that only keep signs from being marks; white space behind one is nothing. */
+/** Text without escaping backslashes; white space after one is removed. */
 export function plainOf(text: string): string {
   return text.includes('\\') ? text.replace(/\\(?:\s|([^\s]))/g, '$1') : text
 }

@@ -6,19 +6,19 @@ import type { Facts } from './facts.ts'
 import { endOfIndented } from './lines.ts'
 import { isGridBorder, isSimpleBorder, parseGrid, parseSimple } from './tables.ts'
 
-/** Blocks inside each other; what is deeper stays text. */
+/** Nesting limit of blocks; deeper ones stay text. */
 const MAX_DEPTH = 40
 
-/** What blocks were read, and the line that comes after them. */
+/** Parsed blocks, and the line after them. */
 export interface Parsed {
   readonly blocks: Blocks
   readonly end: number
 }
 
-/** Tries to read a block at a line; undefined if there is none of its kind. */
+/** Tries to parse a block at a line; undefined when there is none of its kind. */
 type Read = (parser: BlockParser, at: number) => Parsed | undefined
 
-/** Reads the blocks of some lines, which are those of a document or of a part of it. */
+/** Parses the blocks of a document or of a part of it. */
 export class BlockParser {
   readonly lines: readonly string[]
   readonly facts: Facts
@@ -30,7 +30,7 @@ export class BlockParser {
     this.#depth = depth
   }
 
-  /** Whether titles of sections may stand here. */
+  /** Whether section titles are allowed here. */
   get isTop(): boolean {
     return this.#depth === 0
   }
@@ -39,7 +39,7 @@ export class BlockParser {
     return this.lines[at] ?? ''
   }
 
-  /** Blocks of lines that stand inside of a block. */
+  /** Parses lines that are nested in a block. */
   inner(lines: readonly string[]): Blocks {
     const text = trimBlank(lines)
     if (text.length === 0) return []
@@ -70,7 +70,7 @@ export class BlockParser {
   }
 }
 
-/** Terms that follow each other are one list. */
+/** Adds a block; consecutive terms are joined into one list. */
 function push(blocks: Block[], block: Block): void {
   const last = blocks.at(-1)
   if (block.type === 'terms' && last?.type === 'terms') for (const item of block.items) last.items.push(item)
@@ -82,7 +82,7 @@ const readQuote: Read = (parser, at) => {
   return { blocks: [{ type: 'quote', blocks: parser.inner(dedent(parser.lines.slice(at, end))) }], end }
 }
 
-/** A line of one sign that is no letter, digit or white space. */
+/** A line of one repeated punctuation character. */
 const RULE = /^([!-/:-@[-`{-~])\1*$/
 
 function isRule(line: string, least: number): boolean {
@@ -131,7 +131,7 @@ const readNumbers: Read = (parser, at) => {
   const line = parser.line(at)
   const [marker, number = ''] = NUMBERED.exec(line) ?? []
   if (marker === undefined) return undefined
-  // `A. Miller` on the first line of a paragraph is no item.
+  // `A. Miller` on the first line of a paragraph is not a list item.
   const next = parser.line(at + 1)
   if (!isBlank(next) && indentOf(next) === 0 && !NUMBERED.test(next)) return undefined
   const shape = shapeOf(line)
@@ -142,13 +142,13 @@ const readNumbers: Read = (parser, at) => {
   return { blocks: [{ type: 'list', start: /^\d+$/.test(number) ? Number(number) : 1, items }], end }
 }
 
-/** The signs around the number of an item, and whether it is one or a letter. */
+/** The punctuation around an item's number, and whether it is a number or a letter. */
 function shapeOf(line: string): string {
   const isLetter = /^\(?[a-zA-Z]/.test(line)
   return `${line.startsWith('(')}${isLetter}${/[.)]/.exec(line)?.[0]}`
 }
 
-/** The items of a list. `markerOf` gives what an item begins with, and undefined for a line that begins none. */
+/** Parses the items of a list. `markerOf` returns the marker of an item, undefined for other lines. */
 function readItems(
   parser: BlockParser,
   start: number,
@@ -173,7 +173,7 @@ function readItems(
   return { items, end }
 }
 
-/** `:name: value`; `:role:`text`` is none. */
+/** `:name: value`, but not `:role:`text``. */
 const FIELD = /^:(?![: ])((?:[^:\\]|\\.|:(?![ `]|$))+):(?:\s+|$)/
 
 const readFields: Read = (parser, start) => {
@@ -191,7 +191,7 @@ const readFields: Read = (parser, start) => {
   return items.length === 0 ? undefined : { blocks: [{ type: 'fields', items }], end }
 }
 
-/** `-a, --all=FILE  what it does`, or what it does on the lines below. */
+/** `-a, --all=FILE  description`, or the description on the lines below. */
 const OPTION =
   /^(?:-{1,2}|\+|\/)[A-Za-z\d][\w-]*(?:[ =][\w<>[\]|.-]+)?(?:, (?:-{1,2}|\+|\/)[A-Za-z\d][\w-]*(?:[ =][\w<>[\]|.-]+)?)*(?: {2,}|$)/
 
@@ -262,7 +262,7 @@ const READERS: readonly Read[] = [
   readLineBlock,
 ]
 
-/** Where lines end that stand together. */
+/** End of consecutive text lines. */
 function endOfText(parser: BlockParser, at: number): number {
   let end = at
   while (end < parser.lines.length && !isBlank(parser.line(end))) end++
@@ -278,7 +278,7 @@ function readParagraph(parser: BlockParser, at: number): Parsed {
   if (!text.endsWith('::')) return { blocks: [{ type: 'paragraph', text }], end }
   const { blocks, end: after } = readLiteral(parser, end)
   const words = text.slice(0, -2)
-  // With white space before them both colons are only marks.
+  // After white space both colons are only markup.
   const shown = /(?:^|[\s:])$/.test(words.slice(-1)) ? words.trimEnd() : `${words}:`
   return { blocks: shown === '' ? blocks : [{ type: 'paragraph', text: shown }, ...blocks], end: after }
 }
@@ -289,7 +289,7 @@ function readTerm(parser: BlockParser, at: number): Parsed {
   return { blocks: [{ type: 'terms', items: [{ term: parser.line(at), isCode: false, blocks }] }], end }
 }
 
-/** The code after a paragraph that ends in `::`: it is indented, or every line begins with the same sign. */
+/** The code after a paragraph that ends in `::`: indented, or with the same character at the start of every line. */
 function readLiteral(parser: BlockParser, from: number): Parsed {
   let at = from
   while (at < parser.lines.length && isBlank(parser.line(at))) at++

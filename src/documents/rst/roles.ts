@@ -3,9 +3,9 @@ import { writeLink } from '../markup.ts'
 import type { Facts } from './facts.ts'
 import { plainOf } from './lines.ts'
 
-/* What roles make of the text behind them: `:ref:`, `:py:func:`, `:math:`. */
+/* Output of roles: `:ref:`, `:py:func:`, `:math:`. */
 
-/** Text and, behind it in angle brackets, where it leads to. */
+/** Text with an optional target in angle brackets. */
 interface Reference {
   readonly words: string
   readonly target: string
@@ -20,7 +20,7 @@ function parseReference(text: string): Reference {
 
 type Write = (text: string, facts: Facts) => string
 
-/** Writes what a role makes of a text; without a role it is a name or a title. */
+/** Writes the text of a role; without a role it is a name or a title. */
 export function writeRole(role: string, source: string, facts: Facts): string {
   const text = plainOf(source).replace(/\s+/g, ' ')
   const name = role.toLowerCase()
@@ -37,7 +37,7 @@ function mark(element: string, text: string): string {
 const plain: Write = (text) => escapeHtml(text)
 const words: Write = (text) => escapeHtml(parseReference(text).words)
 
-/** A name of something in code. `~a.b.c` is shown as `c`, `!name` leads nowhere. */
+/** A name in code. `~a.b.c` is shown as `c`, `!name` is not linked. */
 function writeName(text: string): string {
   const { words: shown, hasWords } = parseReference(text)
   const name = shown.replace(/^!/, '')
@@ -45,7 +45,7 @@ function writeName(text: string): string {
   return mark('code', last.replace(/^~/, ''))
 }
 
-/** A function is called, so it is shown with brackets. */
+/** A function, shown with parentheses. */
 const writeCall: Write = (text) => {
   const code = writeName(text)
   return parseReference(text).hasWords || code.includes('(') ? code : code.replace('</code>', '()</code>')
@@ -58,7 +58,7 @@ const writeRef: Write = (text, facts) => {
   return found === undefined ? escapeHtml(title) : writeLink(found.address, escapeHtml(title))
 }
 
-/** Another document. One that is named from the root of a project has no address that is known here. */
+/** A link to another document. A path from the project root has no known URL here. */
 const writeDoc: Write = (text) => {
   const { words: shown, target } = parseReference(text)
   if (target.startsWith('/')) return escapeHtml(shown)

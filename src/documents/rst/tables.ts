@@ -2,9 +2,9 @@ import { isBlank } from '../../core/text/lines.ts'
 import { DOCUMENT_LIMITS } from '../document.ts'
 import type { Blocks, Table, TableCell } from './blocks.ts'
 
-/* Tables that are drawn with signs. */
+/* Grid tables and simple tables. */
 
-/** Reads the lines of a cell. */
+/** Parses the lines of a cell. */
 type ReadCell = (lines: readonly string[]) => Blocks
 
 /** `+-----+-----+` */
@@ -17,10 +17,10 @@ export function isSimpleBorder(line: string): boolean {
   return /^=+(?: +=+)+$/.test(line)
 }
 
-/** Looking at every sign so often is enough for any table that a person drew. */
+/** Limit of checks per character, which is enough for any hand-drawn table. */
 const MOST_LOOKS = 50
 
-/** A place in a drawn table. */
+/** The area of a cell in a drawn table. */
 interface Box {
   readonly top: number
   readonly left: number
@@ -28,7 +28,7 @@ interface Box {
   readonly right: number
 }
 
-/** A table with borders around every cell; undefined if its borders do not meet. */
+/** A table with borders around every cell; undefined when its borders do not meet. */
 export function parseGrid(lines: readonly string[], readCell: ReadCell): Table | undefined {
   const rule = lines.findIndex((line) => /^\+(?:=+\+)+$/.test(line))
   const drawn = lines.map((line, i) => (i === rule ? line.replaceAll('=', '-') : line))
@@ -52,7 +52,7 @@ export function parseGrid(lines: readonly string[], readCell: ReadCell): Table |
   return { rows, headerRows: rule < 0 ? 0 : tops.filter((top) => top < rule).length }
 }
 
-/** The cells of a drawing, found from their upper left corners on; undefined if they do not fill it. */
+/** The cells of a drawing, found from their upper left corners; undefined when they do not fill it. */
 function findBoxes(lines: readonly string[]): Box[] | undefined {
   const bottom = lines.length - 1
   const right = (lines[0]?.length ?? 0) - 1
@@ -69,7 +69,7 @@ function findBoxes(lines: readonly string[]): Box[] | undefined {
     const found = findBox(lines, top, left, steps)
     steps -= found.steps
     if (steps < 0) return undefined
-    // The border of a cell that goes over several columns has corners in it.
+    // The border of a spanning cell contains corners, so the search continues.
     if (found.box === undefined) continue
     area += (found.box.right - left) * (found.box.bottom - top)
     boxes.push(found.box)
@@ -111,14 +111,14 @@ function isSide(lines: readonly string[], column: number, top: number, bottom: n
   return true
 }
 
-/** From and to which column a cell goes. */
+/** First and last column of a cell. */
 interface Span {
   readonly start: number
   readonly end: number
   readonly columns: number
 }
 
-/** A table whose columns stand below rules; undefined if nothing ends it. */
+/** A table whose columns are marked by rules; undefined when no rule ends it. */
 export function parseSimple(
   lines: readonly string[],
   start: number,
@@ -151,7 +151,7 @@ export function parseSimple(
       headerRows = rows.length
     } else if (isSpanRule(line)) finish(mergeSpans(columns, spansOf(line)))
     else {
-      // A row begins where the first column has text; a blank line separates rows that have none there.
+      // A row starts where the first column has text; a blank line separates rows without text there.
       const isNew = !isBlank(line.slice(0, columns[0]?.end))
       if (isNew) finish(columns)
       pending.push(line)
@@ -161,7 +161,7 @@ export function parseSimple(
   return { table: { rows, headerRows }, end: end + 1 }
 }
 
-/** The rule that ends a table: the last one, or the one that a blank line follows. */
+/** The rule that ends a table: the last one, or one before a blank line. */
 function endOfSimple(lines: readonly string[], start: number): number | undefined {
   let found = 0
   for (let i = start + 1; i < lines.length; i++) {
@@ -176,7 +176,7 @@ function isSpanRule(line: string): boolean {
   return /^-+(?: +-+)*$/.test(line) && line.length > 3
 }
 
-/** The last column has no end. */
+/** The spans of a rule; the last column is open-ended. */
 function spansOf(rule: string): Span[] {
   const runs = Array.from(rule.matchAll(/[=-]+/g), (run) => run.index)
   return runs.map((start, i) => ({ start, end: runs[i + 1] ?? Number.POSITIVE_INFINITY, columns: 1 }))

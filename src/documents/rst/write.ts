@@ -148,7 +148,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What files say about themselves to the program that publishes them. */
+/** Metadata fields of a file for its publishing tool. */
 const FILE_WIDE = new Set(
   'orphan tocdepth nocomments nosearch no-search hide-toc hide-navigation hidetoc html_theme.sidebar_secondary.remove'.split(
     ' ',
