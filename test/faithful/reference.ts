@@ -23,12 +23,30 @@ type DomNode = ReturnType<typeof parseDocument>['childNodes'][number]
 type DomElement = Parameters<typeof DomUtils.getAttributeValue>[0]
 
 /** Where the content of a page is, by the markup of the generator alone. */
-export type Maker = 'sphinx' | 'docbook'
+export type Maker = 'sphinx' | 'docbook' | 'mdbook' | 'rustdoc' | 'javadoc' | 'apache' | 'gtk-doc'
+
+const MAINS: Readonly<Record<Maker, (element: DomElement) => boolean>> = {
+  sphinx: ({ attribs }) => attribs['role'] === 'main',
+  docbook: ({ name }) => name === 'body',
+  mdbook: ({ name }) => name === 'main',
+  rustdoc: ({ attribs }) => attribs['id'] === 'main-content',
+  javadoc: ({ name }) => name === 'main',
+  apache: ({ attribs }) => attribs['id'] === 'page-content',
+  'gtk-doc': ({ name }) => name === 'body',
+}
 
 /** Ways to other pages and places, numbers of lines and formulas, controls. */
 const FURNITURE =
   `navheader navfooter headerlink copybtn fn-backref backrefs viewcode-link prev-next-area prev-next-footer
   linenos eqno`.split(/\s+/)
+/** The same by the name of the class or id that a generator gives it. */
+const OWN_FURNITURE: Readonly<Partial<Record<Maker, readonly string[]>>> = {
+  mdbook: ['boring', 'buttons'],
+  rustdoc: ['srclink', 'rightside', 'test-arrow', 'copy-path', 'hideme', 'notable-traits', 'collapse-toggle', 'out-of-band', 'anchor', 'src'],
+  javadoc: ['table-tabs', 'sub-nav-list', 'inner-table-tabs'],
+  apache: ['top', 'quickview', 'toplang', 'bottomlang', 'comments_section', 'bottom'],
+  'gtk-doc': ['navigation', 'gallery-float'],
+}
 const LAYOUT = ['simplelist', 'footnote', 'blockquote']
 const FRAMES = ['calloutlist', 'qandaset']
 const INLINE =
@@ -44,10 +62,11 @@ export function wordsOf(text: string): string[] {
 /** The content of a page of documentation. */
 export function readDocument(html: string, maker: Maker): Content {
   const document = parseDocument(html)
-  const main =
-    maker === 'sphinx'
-      ? DomUtils.findOne((element) => element.attribs['role'] === 'main', document.childNodes)
-      : DomUtils.findOne((element) => element.name === 'body', document.childNodes)
+  for (const name of OWN_FURNITURE[maker] ?? []) {
+    const own = DomUtils.filter((node) => 'attribs' in node && (hasClass(node, name) || node.attribs['id'] === name), document.childNodes)
+    for (const node of own) DomUtils.removeElement(node)
+  }
+  const main = DomUtils.findOne(MAINS[maker], document.childNodes)
   if (main === null) throw new Error('the page has no main content')
   const code = find(main, 'pre').filter((pre) => !isInside(pre, main, ['td', 'th']))
   // Those that only arrange what is in them have no rows to keep.

@@ -20,11 +20,16 @@ export function takeKnownContent(root: Element, generator: Generator | undefined
   for (const content of findPlaces(root, rules.places)) {
     if (!holdsText(content, LEAST_CHARS)) continue
     const title = find(content, isTitle) === undefined ? findTitle(root, content) : undefined
-    const found = title === undefined ? [content] : [title, content]
+    const found = title === undefined || isInDropped(title, rules.drops) ? [content] : [title, content]
     for (const element of found) dropBy(rules.drops, element)
     return found
   }
   return undefined
+}
+
+/** Whether an element is in a part that the generator adds to every page, such as the bar with the title of a whole book. */
+function isInDropped(element: Element, drops: SelectorMap<string>): boolean {
+  return [element, ...element.ancestors()].some((one) => drops.match(one) !== undefined)
 }
 
 /** What a generator says about its pages, ready to be asked. */

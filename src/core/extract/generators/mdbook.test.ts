@@ -8,3 +8,10 @@ test('takes the chapter with the words of headings that are links, without lines
 <span class="boring">}</span></code></pre></pre></main><nav class="nav-wrapper"><a rel="next">Next</a></nav></div></body>`)
   expect(page).toEqual({ generator: 'mdbook', markdown: '# The first chapter\n\n```rust\nlet a = 1;\n```\n' })
 })
+
+test('does not take the title of the book for that of a chapter without a first-level heading', () => {
+  const { markdown } = extract(
+    `<body><nav id="sidebar" class="sidebar"><div class="sidebar-scrollbox"></div></nav><div id="menu-bar" class="menu-bar sticky"><h1 class="menu-title">The Book</h1></div><div id="content" class="content"><main><h2 id="install"><a class="header" href="#install">Installation</a></h2><p>The first step is to install it.</p></main></div></body>`,
+  )
+  expect(markdown).toBe('## Installation\n\nThe first step is to install it.\n')
+})
