@@ -42,7 +42,18 @@ const FURNITURE =
 /** The same by the name of the class or id that a generator gives it. */
 const OWN_FURNITURE: Readonly<Partial<Record<Maker, readonly string[]>>> = {
   mdbook: ['boring', 'buttons'],
-  rustdoc: ['srclink', 'rightside', 'test-arrow', 'copy-path', 'hideme', 'notable-traits', 'collapse-toggle', 'out-of-band', 'anchor', 'src'],
+  rustdoc: [
+    'srclink',
+    'rightside',
+    'test-arrow',
+    'copy-path',
+    'hideme',
+    'notable-traits',
+    'collapse-toggle',
+    'out-of-band',
+    'anchor',
+    'src',
+  ],
   javadoc: ['table-tabs', 'sub-nav-list', 'inner-table-tabs'],
   apache: ['top', 'quickview', 'toplang', 'bottomlang', 'comments_section', 'bottom'],
   'gtk-doc': ['navigation', 'gallery-float'],
@@ -59,11 +70,19 @@ export function wordsOf(text: string): string[] {
   return text.replaceAll(INVISIBLE, '').toLowerCase().match(WORD) ?? []
 }
 
+/** Whether a page has content at all. */
+export function hasContent(html: string, maker: Maker): boolean {
+  return DomUtils.findOne(MAINS[maker], parseDocument(html).childNodes) !== null
+}
+
 /** The content of a page of documentation. */
 export function readDocument(html: string, maker: Maker): Content {
   const document = parseDocument(html)
   for (const name of OWN_FURNITURE[maker] ?? []) {
-    const own = DomUtils.filter((node) => 'attribs' in node && (hasClass(node, name) || node.attribs['id'] === name), document.childNodes)
+    const own = DomUtils.filter(
+      (node) => 'attribs' in node && (hasClass(node, name) || node.attribs['id'] === name),
+      document.childNodes,
+    )
     for (const node of own) DomUtils.removeElement(node)
   }
   const main = DomUtils.findOne(MAINS[maker], document.childNodes)
@@ -133,6 +152,7 @@ function isInside(element: DomElement, root: DomElement, names: readonly string[
 /** What nobody means by the content of a page, though it stands in it. */
 function isFurniture(element: DomElement): boolean {
   if (['script', 'style', 'template', 'head', 'noscript'].includes(element.name)) return true
+  if (/display:\s*none/.test(element.attribs['style'] ?? '')) return true
   return FURNITURE.some((name) => hasClass(element, name))
 }
 

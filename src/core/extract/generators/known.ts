@@ -1,5 +1,6 @@
 import { SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
+import { apacheManual } from './apache-manual.ts'
 import { asciidoctor } from './asciidoctor.ts'
 import { discourse } from './discourse.ts'
 import { docbook } from './docbook.ts'
@@ -40,6 +41,7 @@ const GENERATORS: readonly Generator[] = [
   jsdoc,
   yard,
   asciidoctor,
+  apacheManual,
   docbook,
   texinfo,
   pandoc,

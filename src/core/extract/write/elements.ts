@@ -180,7 +180,10 @@ const writeSup: Write = (builder, element) => {
 
 function isExponent(element: Element): boolean {
   const text = firstText(element)
-  return /^\s*[-+−]?\d/.test(text) || (element.children.length === 1 && /^\s*[a-z]\s*$/.test(text))
+  if (/^\s*[-+−]?\d|^\s*\(|^\s*[a-z]\s*[-+*/−]/.test(text)) return true
+  const [first, next] = element.children
+  if (typeof first !== 'string' && first?.name === 'code') return true
+  return /^\s*[a-z]\s*$/.test(text) && (next === undefined || (typeof next === 'string' && /^\s*[-+*/−]/.test(next)))
 }
 
 /** The text an element begins with. */
