@@ -172,8 +172,17 @@ function readText(node: DomNode, isExact = false): string {
   if (node.name === 'img') return isExact ? `(${node.attribs['alt'] ?? ''})` : ` ${node.attribs['alt'] ?? ''} `
   const text = node.children.map((child) => readText(child, isExact)).join('')
   // Two to the power of ten is not the number 210.
-  if (node.name === 'sup') return isExact ? text : ` ${text} `
+  if (node.name === 'sup') {
+    // Code is kept as it stands, and ordinal numbers are one word.
+    const isJoined = isExact || /^(?:st|nd|rd|th)$/.test(text)
+    const isCode = ancestorsOf(node).some((element) => element.name === 'code')
+    return isJoined || isCode ? text : ` ${text} `
+  }
   return isExact || (INLINE.test(node.name) && !hasClass(node, 'classifier')) ? text : ` ${text} `
+}
+
+function ancestorsOf({ parent }: DomElement): DomElement[] {
+  return parent === null || !('attribs' in parent) ? [] : [parent, ...ancestorsOf(parent)]
 }
 
 function trimBlank(text: string): string {

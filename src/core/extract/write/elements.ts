@@ -170,12 +170,19 @@ const writeQuotedText: Write = (builder, element) => {
   builder.run.text('"')
 }
 
-/** Powers need a sign: `10^6`, but `1st`. A raised link is a note. */
+/** Powers need a sign: `10^6`, but `1st`. A raised link is a note, which a word keeps apart from a name: `CaseTree PREVIEW`. */
 const writeSup: Write = (builder, element) => {
-  const isPower = /[\p{L}\p{N})*]/u.test(builder.run.last) && isExponent(element)
+  const { last } = builder.run
+  const isPower = /[\p{L}\p{N})*]/u.test(last) && (isExponent(element) || (/\d/.test(last) && isNamed(element)))
   const isLink = element.children.some((child) => typeof child !== 'string' && child.name === 'a')
   if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.text('^')
+  if (isLink && /[\p{L}`]/u.test(last) && /^\s*\p{L}{3}/u.test(firstText(element))) builder.run.text(' ')
   builder.children(element)
+}
+
+/** Whether a number is raised to something with a name, and is no ordinal number. */
+function isNamed(element: Element): boolean {
+  return /^\s*(?!(?:st|nd|rd|th|er|ème|me)\b)[a-z]{2,}\s*$/.test(firstText(element))
 }
 
 function isExponent(element: Element): boolean {

@@ -38,8 +38,8 @@ describe('inline markup', () => {
     ],
     [
       'writes powers and indices',
-      '<p>x<sup>2</sup> 10<sup>6</sup> 1<sup>st</sup> x<sup>n+1</sup> 2<sup><i>p</i>−1</sup> 2<sup><code>k</code></sup> H<sub>2</sub>O a1<sub>2</sub>',
-      'x^2 10^6 1st x^n+1 2^*p*−1 2^`k` H2O a1\\_2',
+      '<p>x<sup>2</sup> 10<sup>6</sup> 1<sup>st</sup> x<sup>n+1</sup> 2<sup><i>p</i>−1</sup> 2<sup><code>k</code></sup> 10<sup>precision</sup> Tree<sup><a href="#p">PREVIEW</a></sup> H<sub>2</sub>O a1<sub>2</sub>',
+      'x^2 10^6 1st x^n+1 2^*p*−1 2^`k` 10^precision Tree [PREVIEW](https://ex.org/a/b.html#p) H2O a1\\_2',
     ],
     [
       'writes small elements as text',
