@@ -37,7 +37,7 @@ const FETCH_ADVICE: Readonly<Record<string, string>> = {
   'http-client-error': 'it may need a login, which cannot be given here; else check the address',
 }
 
-/** The same about an answer that is no page. */
+/** Advice about a response that could not be read as a page. */
 const PAGE_ADVICE: Readonly<Record<string, string>> = {
   'needs-rendering': 'fetch it with render auto, which needs a browser where this server runs',
 }

@@ -65,7 +65,7 @@ export function addResources(server: McpServer, shared: Shared): void {
   )
 }
 
-/** A value as the text of a resource. What is not there, or asked for wrongly, is the caller's to mend. */
+/** Serves a value as the text of a resource. Missing resources and invalid requests become errors that the caller can correct. */
 async function answer(uri: URL, read: () => Promise<unknown>) {
   try {
     return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read(), null, 2) }] }

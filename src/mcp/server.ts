@@ -52,7 +52,7 @@ function needsInstructions(request: McpRequest | undefined): boolean {
   return method === 'server/discover'
 }
 
-/** The sources that the library holds; undefined where they cannot be told, or not soon. */
+/** The sources of the library; undefined when reading them fails or takes too long. */
 async function nameSources({ nameSources: read }: McpPorts): Promise<readonly SourceName[] | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>((resolve) => {

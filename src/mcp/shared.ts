@@ -4,7 +4,7 @@ import { createPackExports, type PackExports } from './pack-exports.ts'
 import type { ClosableLibrary, McpPorts } from './ports.ts'
 import type { ToolSet } from './tool-set.ts'
 
-/** What all servers of one process share: the library, which is opened when it is first needed, and what runs on it. */
+/** Everything that the servers of one process share: the library, opened on first use, and its background work. */
 export interface Shared {
   readonly library: () => Promise<ClosableLibrary>
   readonly jobs: () => Promise<Jobs>

@@ -27,7 +27,7 @@ export function writePartial(source: Source, shortfall: Shortfall, isReadOnly: b
   return `${writeShortfall(shortfall)}${remedy}`
 }
 
-/** What cannot be read as it is. */
+/** The line about pages that need a browser. */
 function writeEmpty({ source, needsRendering }: CrawlReport, isReadOnly: boolean): string[] {
   return needsRendering === 0 ? [] : [`Needs a browser: ${writeUnrendered(needsRendering, source, isReadOnly)}`]
 }

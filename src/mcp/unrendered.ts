@@ -11,7 +11,7 @@ export function writeUnrendered(count: number, { settings }: Source, isReadOnly:
   return `${countOf(count, 'page')} ${are} empty until ${their} scripts have run${has}${next}`
 }
 
-/** The same of the sources with these names, each in a sentence: what they lack is not found either. */
+/** One sentence for each named source that has unrendered pages, because a search cannot find their content. */
 export async function listUnrendered(
   { store }: Library,
   names: readonly string[],

@@ -1,7 +1,7 @@
 import type { AnalysisRun, RunEvent, RunProgress, RunStage, RunStatus } from '../../library/analyses.ts'
 import { parseStored } from './damage.ts'
 
-/** A run of the analysis as it is kept. */
+/** An analysis run as it is stored. */
 export interface RunRecord {
   readonly id: string
   readonly status: RunStatus
@@ -22,12 +22,12 @@ export interface RunRecord {
   readonly error: string | null
 }
 
-/** What happened in a run, as it is kept. */
+/** An event of a run as it is stored. */
 export interface EventRecord extends Omit<RunEvent, 'details'> {
   readonly details: string | null
 }
 
-/** A run to be kept. */
+/** Converts a run for storage. */
 export function toRunColumns({ options, progress, summary, ...run }: AnalysisRun): RunRecord {
   return { ...run, ...options, progress: JSON.stringify(progress), summary: summary && JSON.stringify(summary) }
 }
