@@ -32,7 +32,7 @@ export function toRunColumns({ options, progress, summary, ...run }: AnalysisRun
   return { ...run, ...options, progress: JSON.stringify(progress), summary: summary && JSON.stringify(summary) }
 }
 
-/** The run that was kept: what is parsed was written by {@link toRunColumns}. */
+/** Converts a stored run, whose JSON was written by {@link toRunColumns}. */
 export function toRun(found: RunRecord): AnalysisRun {
   const { id, status, stage, startedAt, endedAt, heartbeatAt, runner, error } = found
   const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = found
@@ -44,7 +44,7 @@ export function toRun(found: RunRecord): AnalysisRun {
   }
 }
 
-/** The event that was kept. */
+/** Converts a stored event. */
 export function toEvent({ details, ...event }: EventRecord): RunEvent {
   return { ...event, details: details === null ? null : parseStored<RunEvent['details']>(details) }
 }

@@ -2,12 +2,13 @@ import { PharosError } from '../../core/errors.ts'
 import { describeLogin } from '../../core/url/postgres-login.ts'
 
 /**
- * A transaction that may be run again: two got in each other's way (a serialization failure, a deadlock), or this process stood still in the
- * middle of it.
+ * Error codes after which a transaction may be retried: a serialization failure, a deadlock, or a transaction that stayed idle too long.
  */
 const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01', '25P03'])
 
-/** The server went away, goes down or comes up, has no connection left, or ended one that stood still; or a pooler did. */
+/**
+ * Error codes for a lost server: it is gone, shutting down or starting, has no free connection, or ended an idle one. Poolers use them too.
+ */
 const LOST: ReadonlySet<string> = new Set([
   '08000',
   '08001',
@@ -35,46 +36,46 @@ const LOST: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ])
 
-/** The server, or the role, only reads. */
+/** Error codes for a read-only server or role. */
 const READ_ONLY: ReadonlySet<string> = new Set(['25006', '42501'])
 
-/** The driver has no codes for these. */
+/** Connection errors of the driver that have no code. */
 const LOST_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
-/** All connections of this process were in use for longer than anybody waits for one. */
+/** All connections of this process stayed in use until the timeout. */
 export class NoneFree extends Error {
   override readonly name = 'NoneFree'
 }
 
-/** Whether work may be run again because others were in its way. */
+/** Whether work may be retried after a conflict. */
 export function isRepeatable(error: unknown): boolean {
   return error instanceof NoneFree || REPEATABLE.has(codeOf(error))
 }
 
-/** Whether nobody gave a connection back in time. */
+/** Whether no pooled connection became free in time. */
 export function isQueueTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 }
 
-/** Whether it was the server that said no. */
+/** Whether the server itself sent this error. */
 export function hasAnswered(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^E/.test(codeOf(error))
 }
 
-/** Whether a server has never heard of the transaction it is asked about. */
+/** Whether the server does not know the transaction id. */
 export function isForgotten(error: unknown): boolean {
   return codeOf(error) === '22023'
 }
 
-/** Whether the server could not be asked. */
+/** Whether the connection to the server was lost. */
 export function isConnectionLost(error: unknown): boolean {
-  // What was explained before may have its words.
+  // An error that is already explained may quote the same words.
   if (error instanceof PharosError) return false
   return LOST.has(codeOf(error)) || (error instanceof Error && LOST_MESSAGES.test(error.message))
 }
 
-/** Whether it was a new connection that nobody answered. */
+/** Whether a new connection timed out. */
 export function isConnectTimeout(error: unknown): boolean {
   return (
     error instanceof Error && /timeout exceeded when trying to connect|due to connection timeout/.test(error.message)
