@@ -82,11 +82,11 @@ export function isConnectTimeout(error: unknown): boolean {
   )
 }
 
-/** The failure with a code of its own where something outside has to change before the library can be used; any other one as it is. */
+/** Turns a failure that needs action outside the program into an error with its own code; returns any other failure unchanged. */
 export function explainFailure(error: unknown, library: string): unknown {
   if (error instanceof PharosError || !(error instanceof Error)) return error
   const code = codeOf(error)
-  // Somebody else cancels what is asked.
+  // Another session cancelled the query.
   if (isConnectionLost(error) || code === '57014') {
     const advice = code === '53300' ? { advice: NO_ROOM } : {}
     const details = { library, problem: error.message || code, ...advice }
@@ -96,7 +96,7 @@ export function explainFailure(error: unknown, library: string): unknown {
   if (problem !== undefined) {
     return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: AGAIN }, { cause: error })
   }
-  // Others hold what is needed for longer than anybody waits.
+  // Another session holds the lock beyond the timeout.
   if (code === '55P03' || isRepeatable(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
   if (code === '53100') return new PharosError('LIBRARY_FULL', { library, problem: error.message }, { cause: error })
   if (READ_ONLY.has(code)) {
@@ -106,14 +106,14 @@ export function explainFailure(error: unknown, library: string): unknown {
   return error
 }
 
-/** What is to be done stands with the reason. */
+/** Advice for refusals, whose problem text already says what to do. */
 const AGAIN = 'then run the same command again'
 
-/** Every process has a few connections. */
+/** Advice when the server has no free connections; every process uses a few. */
 const NO_ROOM =
   'end processes that use it, raise max_connections of the server or the limit of the role, or put a pooler before it; then run the same command again'
 
-/** What a role needs that is to use a library of another. */
+/** The grants that a role needs to use a library of another role. */
 export function writeGrants(library: string): string {
   const { role, schema } = describeLogin(library)
   const grants = [
@@ -124,7 +124,7 @@ export function writeGrants(library: string): string {
   return `let whoever owns it run: ${grants.join('; ')}`
 }
 
-/** Why a server that answers lets nobody in by this address, and what is to be done; undefined where it is something else. */
+/** Why the server refuses this address, and what to do; undefined for other failures. */
 function refusalOf({ message }: Error, code: string, library: string): string | undefined {
   if (code === '3D000') return `${message}; make it with: ${describeLogin(library).createdb}`
   if (code === '42501' && message.startsWith('permission denied for database')) {
@@ -136,7 +136,7 @@ function refusalOf({ message }: Error, code: string, library: string): string | 
   if (code === '26000' || code === '42P05') {
     return `${message}: its pooler mixes up what processes have prepared; set it to session mode, or go past it`
   }
-  // The driver has no codes for these.
+  // The driver has no codes for these errors.
   if (/password must be a (?:non-empty )?string/.test(message)) {
     return 'its server wants a password; give it with the address in PHAROS_LIBRARY, or with PGPASSWORD'
   }
