@@ -187,7 +187,7 @@ async function claim(
   return { isOurs: true, aliases, demoted: demotedBy(holder, crawl) }
 }
 
-/** Takes the content from a row. One that is to be fetched anyway only loses its page. */
+/** Takes the content from a row. A row that is fetched anyway only loses its page. */
 async function dispossess(sql: Sql, { id, state }: Holder, target: string, hash: string): Promise<void> {
   const demoted = nextState(state, 'demote')
   if (demoted === undefined) {
@@ -207,7 +207,7 @@ interface DraftColumns extends Omit<Draft, 'contentHash' | 'pageHash'> {
 }
 
 interface LookColumns extends DraftColumns {
-  /** Whether its host is still the one's who took it. */
+  /** Whether the host still has the holder that leased the row. */
   readonly isHostKept: boolean
   readonly holderId: number | null
   readonly holderKey: string
@@ -223,7 +223,7 @@ const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.s
   l.due_at AS "dueAt", l.is_final AS "isFinal", l.awaits_confirmation AS "awaitsConfirmation",
   l.proven_crawl AS "provenCrawl", l.depth, l.crawl, l.lease`
 
-// Without a content that is given it is that of the page the row holds, or of the one it repeats.
+// Without a given hash, the content is that of the row's own page, or of the row that it duplicates.
 const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.checked_at AS "holderCheckedAt", h.crawl AS "holderCrawl"
   FROM (SELECT 1) AS one
     LEFT JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2
@@ -234,7 +234,7 @@ const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.tok
         AND o.proven_crawl IS DISTINCT FROM $4
       ORDER BY o.key LIMIT 1) h ON true`
 
-/** A row, and another that holds a content and is to keep it: not one that the same crawl proved gone. */
+/** Reads a row, and another row that holds a content and keeps it; never one that the same crawl proved gone. */
 async function lookAt(
   sql: Sql,
   source: number,
