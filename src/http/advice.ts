@@ -30,7 +30,7 @@ const ABOUT_COMMANDS = /`pharos |(?:^|\s)--[a-z]|the same command/
 const OWNER_ALLOWS =
   'only the owner of this server can allow addresses that are not public, with its setting allowPrivate'
 
-/** What the client can do next; undefined when no advice applies to an HTTP client. */
+/** The next step for an HTTP client; undefined when no advice applies to it. */
 export function adviceOf({ code, details, entry }: PharosError): string | undefined {
   if (details['reason'] === 'address-refused') return OWNER_ALLOWS
   const own = ADVICE[code]

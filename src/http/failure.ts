@@ -9,7 +9,7 @@ export interface FailureBody {
   readonly code: ErrorCode
   /** The id under which the server log has the details. */
   readonly id: string
-  /** What the client can do next; absent when the client can do nothing. */
+  /** The next step for the client; absent when there is none. */
   readonly advice?: string
   /** The name of the first invalid field. */
   readonly field?: string

@@ -23,7 +23,7 @@ export function followAnswer(response: Response, signal: AbortSignal, onEnd: () 
     end()
     await reader.cancel(reason)
   }
-  // The client is gone, so an error while cancelling is ignored.
+  // The client has disconnected, so an error while cancelling is ignored.
   const leave = () => void cancel(signal.reason).catch(() => undefined)
   signal.addEventListener('abort', leave)
   if (signal.aborted) leave()

@@ -64,7 +64,7 @@ export function createPages(ports: HttpPorts): Hono {
   app.get('/analysis/ssr', async (c) => c.html(await renderAnalyses(c, ports)))
   app.get('/analysis/latest', async (c) => c.redirect(await findLatestRun(ports)))
   app.get('/analysis/:id/ssr', async (c) => c.html(await renderRun(c, ports)))
-  // A reload, or a redirect after login, repeats the POST address as a GET.
+  // A reload, or the redirect after a login, requests this address with GET.
   app.get('/analysis/start', (c) => c.redirect('/analysis/ssr'))
   app.post('/analysis/start', async (c) => c.redirect(await startRun(c, ports), 303))
   app.get('/gazetteer', async (c) => c.html(await renderGazetteer(c, ports)))

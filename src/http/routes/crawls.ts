@@ -158,8 +158,8 @@ async function startCrawl(body: CrawlBody | undefined, began: number, ports: Htt
 }
 
 /**
- * Refuses a history crawl of an unanalysed site before starting a process, which would refuse it too. Queued crawls pass, because the site
- * may be analysed by then; so do crawls of another library, which is unknown here.
+ * Refuses a history crawl of a site that is not sufficiently known before starting a process, which would refuse it too. Queued crawls
+ * pass, because the site may be known by then; so do crawls of another library, which this server cannot read.
  */
 async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports: HttpContext['ports']): Promise<void> {
   if (queue === true || dbPath !== undefined) return

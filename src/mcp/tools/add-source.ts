@@ -11,7 +11,7 @@ import { SCOPE, scopeOf } from '../scope-arguments.ts'
 import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool, type ToolContext } from '../tool.ts'
 
-/** Limit for chunks in one call, because a model writes them token by token; files may hold more. */
+/** Limit for chunks in one call, because a model passes them in a single message; a file may hold more. */
 const MAX_CHUNKS = 1000
 
 /** `add_source`: begins to crawl a site, or imports chunks. */

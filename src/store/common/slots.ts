@@ -31,8 +31,8 @@ export function countSlots(clock: HostClock, { now, horizon, limit }: LeaseReque
 }
 
 /**
- * Picks rows whose hosts have free slots from the first `most` rows of all hosts. Undefined when rows beyond these might have to come
- * earlier.
+ * Picks rows whose hosts have free slots from the first `most` rows of all hosts. Undefined when these are too few and there may be more
+ * rows.
  */
 export function takeFirst(
   first: readonly Candidate[],

@@ -38,7 +38,7 @@ export function releaseVisit(ledger: SourceLedger, { key, lease }: Visit): void 
   if (row?.lease?.token === lease) ledger.put(postpone(row))
 }
 
-/** Releases all leases, because their holder is gone. */
+/** Releases all leases, because their holder has ended. */
 export function releaseAll(ledger: SourceLedger): void {
   ledger.putEach((row) => row.lease !== null, postpone)
 }

@@ -12,7 +12,7 @@ export function isRemovable(ledger: SourceLedger, row: Row, crawlId: string, wit
   return row.hasPage && (isProven(ledger, row, crawlId) || isUnseen)
 }
 
-/** Removes these pages and returns their number. Also removes failed addresses that no page or list names any more. */
+/** Removes these pages and returns their number. Also removes failed addresses that this crawl did not find. */
 export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
   const removable = listRemovable(ledger, crawlId, withUnseen)
   const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)

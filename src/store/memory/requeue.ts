@@ -40,7 +40,7 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: num
   const isSeen = (row: Row): boolean => !withUnseen || row.crawlId === crawlId
   const isWanted = (row: Row): boolean =>
     row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
-  // Pages that a complete crawl did not see are gone, so other rows may hold their content. Skipped rows already have their reason.
+  // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their reason.
   const orphans = ledger.rows().filter(isWanted)
   const targets = new Set(orphans.map(({ target }) => target))
   const requeued = ledger.putEach(isWanted, (row) => ({

@@ -50,7 +50,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
     provenCrawl: null,
   }
   const isSame = row.record?.page.contentHash === record.page.contentHash
-  // When an interrupted crawl reads the same list again, the page is not new.
+  // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
   const isNew = known?.state === 'indexed' && known.crawlId === crawlId
   const holder = findOther(ledger, row, record)
   const settled =

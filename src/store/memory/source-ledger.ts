@@ -113,7 +113,7 @@ export class SourceLedger {
     return this.rows().filter((row) => row.crawlId === crawlId && isDone(row)).length
   }
 
-  /** A row that a crawl settled for one of these reasons and that has no stored links, or else one with only some links. */
+  /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
   findUnread(crawlId: string, reasons: readonly Reason[]): Row | undefined {
     return this.rows()
       .filter((row) => row.crawlId === crawlId && row.reason !== null && reasons.includes(row.reason))

@@ -21,7 +21,7 @@ import { removeLostHubs } from './hub-writer.ts'
 
 /*
  * Pages with their chunks, stored under the id of their ledger row. Everything that writes runs inside the transaction of the caller, who
- * has locked the source. Nothing here writes to the index: it only records which chunks are new and which are gone.
+ * has locked the source. Nothing here writes to the index: it only records new and removed chunks.
  */
 
 /** A chunk with packed hashes. */

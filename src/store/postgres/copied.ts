@@ -15,7 +15,7 @@ export async function insertCopied(sql: Sql, place: string, chunks: readonly Chu
     place,
   ])
   if (isMoved > 0) await sql.run('DELETE FROM copied_vectors')
-  // A chunk whose vector is gone meanwhile has nothing to copy.
+  // A chunk whose vector was removed meanwhile has nothing to copy.
   await sql.run(
     `WITH held AS (${NAMED_CHUNKS} FOR KEY SHARE OF c)
      INSERT INTO copied_vectors (chunk, source)

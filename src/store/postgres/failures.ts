@@ -7,7 +7,8 @@ import { describeLogin } from '../../core/url/postgres-login.ts'
 const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01', '25P03'])
 
 /**
- * Error codes for a lost server: it is gone, shutting down or starting, has no free connection, or ended an idle one. Poolers use them too.
+ * Error codes for a lost server: it is unreachable, shutting down or starting, has no free connection, or ended an idle one. Poolers use
+ * them too.
  */
 const LOST: ReadonlySet<string> = new Set([
   '08000',

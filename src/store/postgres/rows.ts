@@ -78,7 +78,7 @@ export async function countPages(sql: Sql, source: number, crawlId: string): Pro
   return found?.pages ?? 0
 }
 
-/** The first row that a crawl settled for one of these reasons and that has no stored links, or else one with only some links. */
+/** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
 export async function findUnread(
   sql: Sql,
   source: number,

@@ -111,7 +111,7 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
   recordAnswer(row, NO_ANSWER, crawl.number)
   await writeLinks(sql, row.id, record.links)
   let stored = NOTHING_LEARNT
-  // When an interrupted crawl reads the same list again, the page is not new.
+  // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
   if (isHeld(row, record) && (isNew || !isFull)) {
     await classifyContent(sql, source, row.id, record)
     row.contentHash = row.pageHash
@@ -124,7 +124,7 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
   return report(row, await offer(sql, source, crawl, finds, now, maxRows), stored.demoted)
 }
 
-/** What a settlement revealed about other addresses of the same content. */
+/** Other addresses of the same content that a settlement revealed. */
 interface Learnt {
   readonly aliases: readonly Alias[]
   /** The row that lost its content, if this crawl had settled it. */

@@ -7,7 +7,7 @@ import type { Database } from './database.ts'
 
 /** Keeps the index up to date. Writers of chunks only announce them. */
 export interface Tending {
-  /** Does as much as a waiting search can afford; the rest follows in the background. */
+  /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
   doSome(): Promise<void>
   /** Does all outstanding work, unless writing stays impossible. */
   doAll(signal?: AbortSignal): Promise<void>

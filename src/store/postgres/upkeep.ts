@@ -64,7 +64,8 @@ export async function requeueOrphanedAliases(
     [source, crawl, withUnseen],
   )
   if (withUnseen) {
-    // Pages that a complete crawl did not see are gone, so other rows may hold their content. Skipped rows already have their reason.
+    // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their
+    // reason.
     await sql.run(
       `UPDATE ledger SET proven_crawl = $1, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END
        WHERE id = ANY ($2) AND page_hash IS NOT NULL AND crawl IS DISTINCT FROM $1`,

@@ -52,7 +52,7 @@ export const MOST_NEAR = 2000
 export function createSigns(db: Database): NearBySigns {
   let signs: Signs | undefined
   let reading: Promise<unknown> = Promise.resolve()
-  /** Reads the signs of new vectors, or all of them again when many of the known vectors are gone. */
+  /** Reads the signs of new vectors, or all of them again when many of the known vectors were removed. */
   const readSigns = async ({ fingerprint, dimensions, last, vectors }: SignedSpace): Promise<SignIndex> => {
     const isUsable = signs?.fingerprint === fingerprint && signs.index.size <= 2 * (vectors + 100)
     const current: Signs =

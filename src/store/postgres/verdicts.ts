@@ -31,8 +31,8 @@ export function findVerdict(sql: Sql, host: string, url: string): Promise<HubVer
 }
 
 /**
- * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists what it has, and the rest
- * was only a guess. When at least half of them hold, or nearly all countries have a hub, the others are missing.
+ * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
+ * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
  */
 const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = $1 GROUP BY pattern
   HAVING count(*) FILTER (WHERE origin = 'guessed' AND state = 'confirmed') * 2 >= count(*) FILTER (WHERE origin = 'guessed')

@@ -22,7 +22,7 @@ export function createCopied(db: Database): Copied {
     'SELECT library, copy_place AS place FROM library_identity',
   )
   const updatePlace = db.prepare<[string]>('UPDATE library_identity SET copy_place = ?')
-  // A chunk whose vector is gone meanwhile has nothing to copy.
+  // A chunk whose vector was removed meanwhile has nothing to copy.
   const insert = db.prepare<[number, StoredHash]>(
     `INSERT OR IGNORE INTO copied_vectors (chunk, source) SELECT c.id, c.source FROM chunks c JOIN vectors v ON v.chunk = c.id
      WHERE c.source = ? AND c.chunk_id = ?`,

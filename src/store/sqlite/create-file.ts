@@ -24,7 +24,10 @@ export function createFile(path: string): void {
   }
 }
 
-/** Creates a folder and its parents, one by one, because a recursive mkdir of Node never returns on some read-only file systems. */
+/**
+ * Creates a folder and its parents, one by one, because the recursive mkdir of Node never returns on a file system that allows no new
+ * folders.
+ */
 export function createFolder(folder: string): void {
   if (isFolder(folder)) return
   const parent = dirname(folder)

@@ -79,7 +79,7 @@ function createFull(db: Database, write: Write): Gazetteer {
     `${PLACES} WHERE p.id IN (SELECT place_id FROM place_names WHERE normalized = ? AND name_kind <> 'demonym')
      ORDER BY CASE p.kind WHEN 'city' THEN 0 WHEN 'region' THEN 1 ELSE 2 END, p.population DESC, p.id LIMIT ?`,
   )
-  // Selects the few articles first, so that titles are looked up only for these.
+  // Selects the few articles first, so that the join fetches only their titles.
   const selectArticles = db.prepare<[number, number], PlaceArticle>(
     `SELECT a.url, g.title, CASE a.part WHEN 0 THEN 'title' WHEN 1 THEN 'url' ELSE 'text' END AS source, a.mentions, a.firstSeenAt
      FROM (SELECT page, min(article_url) AS url, count(*) AS mentions, min(first_seen_at) AS firstSeenAt,
@@ -175,7 +175,7 @@ function createFull(db: Database, write: Write): Gazetteer {
     listPlaces: async (query) => {
       const { where, values } = writeCondition(query)
       const total = db.prepare<[typeof values], number>(`SELECT count(*) FROM places p${where}`).pluck().get(values)
-      // Selects the few places first, so that names are looked up only for these.
+      // Selects the few places first, so that the join fetches only their names.
       const order = `${writeNearest(query)}${writeOrder(query)}`
       const items = db
         .prepare<[typeof values], PlaceColumns>(

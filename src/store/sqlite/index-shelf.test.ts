@@ -203,7 +203,7 @@ describe('the index', () => {
     write(2600, () => 'word')
     index.advance({ chunks: 2500, merged: 1 })
     index.advance({ chunks: 100, merged: 1 })
-    // Most chunks of both segments are gone, but the rest of the first is still too large for one merge.
+    // Most chunks of both segments were removed, but the rest of the first is still too large for one merge.
     index.remove(1, 1400)
     index.remove(2501, 60)
     db.exec('DELETE FROM chunks WHERE id <= 1400 OR id BETWEEN 2501 AND 2560')

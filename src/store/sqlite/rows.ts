@@ -12,7 +12,7 @@ export interface Rows {
   listUnseenLists(source: number, crawlId: string, discovery: Discovery): string[]
   /** Counts the pages that a crawl has stored or confirmed. */
   countPages(source: number, crawlId: string): number
-  /** A row that a crawl settled for one of these reasons and that has no stored links, or else one with only some links. */
+  /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
   findUnread(source: number, crawlId: string, reasons: readonly Reason[]): LedgerRow | undefined
 }
 

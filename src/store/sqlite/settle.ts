@@ -183,7 +183,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       row.state = 'leased'
       recordAnswer(row, NO_ANSWER, crawl.number)
       let demoted: Demoted | null = null
-      // When an interrupted crawl reads the same list again, the page is not new.
+      // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
       if (isHeld(row, record) && (isNew || !isFull)) {
         content.writeLinks(row.id, record.links)
         content.classify(source, row.id, record)

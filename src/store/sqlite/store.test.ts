@@ -251,7 +251,7 @@ describe('opening a library', () => {
     for (const one of [after, fresh]) one.close()
   })
 
-  test('one process finds what another has indexed, and nothing that was removed', async () => {
+  test('a process finds chunks that another process has indexed, and none that were removed', async () => {
     const path = newPath()
     const [writer, reader] = [await openSqliteStore(path), await openSqliteStore(path)]
     await writer.addSource(source('docs'))
@@ -548,7 +548,7 @@ describe('several connections', () => {
     await store.close()
   })
 
-  test('nothing is written for a crawl that another process has taken over', async () => {
+  test('a crawl that another process has taken over writes nothing', async () => {
     const path = newPath()
     const [one, two] = [await openSqliteStore(path), await openSqliteStore(path)]
     await one.addSource(source('docs'))

@@ -6,7 +6,7 @@ import { type Database, tryWriteTo } from './database.ts'
 
 /** Updates the index when no writer does it. */
 export interface Tending {
-  /** Does as much as a waiting search can afford; the rest follows in the background. */
+  /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
   doSome(): Promise<void>
   /** Does all outstanding work, unless writing stays impossible. */
   doAll(signal?: AbortSignal): Promise<void>

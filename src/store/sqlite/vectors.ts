@@ -138,7 +138,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     return source === undefined ? undefined : selectOne.get(source, packHash(chunkId))
   }
   let signs: Signs | undefined
-  /** Reads the signs of new vectors, or all of them again when many of the known vectors are gone. */
+  /** Reads the signs of new vectors, or all of them again when many of the known vectors were removed. */
   const readSigns = async (): Promise<Signs | undefined> => {
     const space = selectSpace.get()
     if (space === undefined) return undefined

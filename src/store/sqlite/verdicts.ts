@@ -21,8 +21,8 @@ const VERDICTS = `SELECT url, pattern, place_id AS placeId, place_slug AS placeS
   FROM hub_verdicts`
 
 /**
- * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists what it has, and the rest
- * was only a guess. When at least half of them hold, or nearly all countries have a hub, the others are missing.
+ * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
+ * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
  */
 const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host GROUP BY pattern
   HAVING sum(origin = 'guessed' AND state = 'confirmed') * 2 >= sum(origin = 'guessed')
