@@ -243,7 +243,7 @@ function resumeAt(lastEventId: string | null, epoch: string, last: number): numb
   return /^\d{1,15}$/.test(digits) && number <= last ? number : undefined
 }
 
-/** The events of a chunk as text, up to a size. */
+/** The events of a chunk as text, up to the size limit. */
 function cutChunk(
   { events, upTo, missed }: { events: readonly FeedEvent[]; upTo: number; missed: number },
   epoch: string,

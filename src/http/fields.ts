@@ -116,7 +116,7 @@ export function textsField(what: string): z.ZodType<readonly string[] | undefine
   return described(schema, { type: 'array', items: { type: 'string' }, description: what })
 }
 
-/** One of several words. */
+/** One of a fixed set of words. */
 export function wordField<const W extends readonly string[]>(words: W, what: string): z.ZodType<W[number] | undefined> {
   const schema = z.enum(words, `expected one of ${words.join(', ')}`).optional()
   return described(schema, { type: 'string', enum: [...words], description: what })

@@ -2,7 +2,7 @@ import { countOf } from '../core/text/count.ts'
 import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
 
-/** Says of pages that failed that they need a browser, and how they get one. */
+/** Says that failed pages need a browser, and how to enable one. */
 export function writeUnrendered(count: number, { settings }: Source, isReadOnly: boolean): string {
   const [are, their, them] = count === 1 ? ['is', 'its', 'it'] : ['are', 'their', 'them']
   const { render } = settings

@@ -198,7 +198,7 @@ export function writePager({ latest, newer, older }: PagerLinks): Html {
   return html`<nav class="pager" aria-label="Pages of this list"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
 }
 
-/** Which part of a list of known length is shown. */
+/** The shown part of a list of known length. */
 export interface PagesInput {
   readonly path: string
   readonly query: Readonly<Record<string, string | number | undefined>>

@@ -158,7 +158,7 @@ async function startCrawl(body: CrawlBody | undefined, began: number, ports: Htt
 }
 
 /**
- * Refuses a history crawl of a site that is not sufficiently known before starting a process, which would refuse it too. Queued crawls
+ * Refuses a history crawl of a site about which too little is known, before starting a process that would refuse it too. Queued crawls
  * pass, because the site may be known by then; so do crawls of another library, which this server cannot read.
  */
 async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports: HttpContext['ports']): Promise<void> {

@@ -11,7 +11,7 @@ import { isoOf } from '../time.ts'
 const GROUP = 'Packs'
 const id = z.object({ id: needField('Id of a pack.', 100) })
 
-/** Packs that are written on request. */
+/** Routes for packs that are exported on request. */
 export const packRoutes: readonly Route[] = [
   createRoute({
     method: 'get',

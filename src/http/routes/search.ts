@@ -26,7 +26,7 @@ import { withLibrary } from '../store-access.ts'
 import { isoOf } from '../time.ts'
 
 const GROUP = 'Search'
-/** `<source>/<id>`, an id, or the beginning of one. */
+/** `<source>/<id>`, an id, or an id prefix. */
 const CHUNK = /^(?:.+\/)?[0-9a-f]{12,64}$/i
 const similar = z.looseObject({
   url: z.string(),

@@ -130,7 +130,7 @@ export function keepPage(row: Draft, { page }: PageRecord, now: number): void {
   move(row, 'index')
 }
 
-/** Applies a find to a row that is adopted, and returns the depth of the row. */
+/** The depth of an adopted row after this find. */
 export function meetAgain(row: Draft, { find, crawlId }: Adoption, crawl: CrawlOf): number {
   const { state, reason, depth } = row
   const found = {
