@@ -1,13 +1,13 @@
 import { PharosError } from '../core/errors.ts'
 import type { AddressCursor } from '../library/addresses.ts'
 
-/** Where a list of addresses goes on, as whoever asks keeps it: base64 of `{"ts", "url", "id"}`. */
+/** Writes the cursor at which the next page of an address list starts: base64 of `{"ts", "url", "id"}`. */
 export function writeAddressCursor({ at, url, id }: AddressCursor): string {
   const bytes = new TextEncoder().encode(JSON.stringify({ ts: at, url, id }))
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** Reads such a cursor, also one without `id`, one whose `ts` is written as ISO 8601, and in the alphabet for addresses. */
+/** Parses an address cursor. Also accepts one without `id`, with `ts` in ISO 8601, or in URL-safe base64. */
 export function parseAddressCursor(text: string): AddressCursor {
   const cursor = readCursor(text)
   if (cursor !== undefined) return cursor

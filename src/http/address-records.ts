@@ -18,7 +18,7 @@ export function entryRecord(entry: AddressEntry): Record<string, unknown> {
   return { url, host, ts: isoOf(at), state, reason, status, sourceId, title, wordCount }
 }
 
-/** An address with everything that is known of it. */
+/** An address with all its details. */
 export function detailRecord(entry: AddressEntry): Record<string, unknown> {
   const { at, firstSeenAt, checkedAt, changedAt, combinedHint, combinedConfidence, ...rest } = entry
   return {
@@ -33,16 +33,16 @@ export function detailRecord(entry: AddressEntry): Record<string, unknown> {
   }
 }
 
-/** What the text of a page can be asked for by. */
+/** The id under which clients request the stored text of a page. */
 export function bodyId({ sourceId, key }: Pick<AddressEntry, 'sourceId' | 'key'>): string {
   return `${sourceId}/${key}`
 }
 
-/** The story of an address that somebody knows. */
+/** The history of an address that at least one source has seen. */
 export function storyRecord(story: AddressStory): Record<string, unknown> {
   const { hub, verdict, problems, known } = story
   const all = known.flatMap(({ kept }) => kept ?? [])
-  // One that was only classified tells less than one that was looked into.
+  // A fully analysed record says more than one that is only classified.
   const kept = all.find(({ analysedAt }) => analysedAt !== null) ?? all[0] ?? null
   return {
     story: listMoments(story).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),
@@ -54,7 +54,7 @@ export function storyRecord(story: AddressStory): Record<string, unknown> {
   }
 }
 
-/** What was found out about the content of an address. */
+/** The classification and analysis of the content at an address. */
 function keptRecord(kept: KnownAddress['kept']): Record<string, unknown> {
   return {
     classification: kept?.classification ?? null,
@@ -100,13 +100,13 @@ function aliasRecord({ other, isThere, row, kind, ...alias }: OtherAddress): Rec
 export interface AddressMoment {
   readonly at: number
   readonly event: 'found' | 'asked' | 'changed' | 'analysed' | 'hub' | 'verdict' | 'problem'
-  /** What it was, for people. */
+  /** A description for people. */
   readonly text: string
-  /** An address that has to do with it. */
+  /** A related address. */
   readonly url: string | null
 }
 
-/** What happened to an address, the oldest first. */
+/** Lists the events of an address, oldest first. */
 export function listMoments({ known, hub, verdict, problems }: AddressStory): readonly AddressMoment[] {
   const moments: AddressMoment[] = known.flatMap((one) => listOwnMoments(one, known.length > 1))
   if (hub !== null) {
@@ -128,7 +128,7 @@ export function listMoments({ known, hub, verdict, problems }: AddressStory): re
   return moments.toSorted((a, b) => a.at - b.at)
 }
 
-/** What happened to it in one source, which is named where several know it. */
+/** Lists the events of an address in one source, and names the source when several sources know the address. */
 function listOwnMoments({ source, row, target, kept }: KnownAddress, isNamed: boolean): readonly AddressMoment[] {
   const whose = isNamed ? ` for ${labelOf(source)}` : ''
   const { status, reason, state } = row
@@ -155,7 +155,7 @@ function listOwnMoments({ source, row, target, kept }: KnownAddress, isNamed: bo
   return moments
 }
 
-/** Why an address that nobody knows may not be there, in words. */
+/** Explains why no source has seen an address. */
 export function describeMissing({ nearest, verdicts }: UnknownAddress): {
   readonly known: string
   readonly nearest: string

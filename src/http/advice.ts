@@ -3,7 +3,7 @@ import { runHref } from './run-records.ts'
 
 type Details = PharosError['details']
 
-/** What to do next for those who ask over HTTP, where the table of errors speaks of commands. */
+/** Advice for HTTP clients, which replaces advice about CLI commands in the error table. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) => string)>>> = {
   USAGE: 'GET /docs tells what each route takes',
   SOURCE_EXISTS: (details) =>
@@ -24,13 +24,13 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
   JOBS_FULL: 'wait for one of them to end, then ask again; POST /api/crawl with "queue": true waits for its turn',
 }
 
-/** Advice about commands and their flags helps nobody who has none. */
+/** Matches advice about CLI commands and flags, which HTTP clients cannot use. */
 const ABOUT_COMMANDS = /`pharos |(?:^|\s)--[a-z]|the same command/
 
 const OWNER_ALLOWS =
   'only the owner of this server can allow addresses that are not public, with its setting allowPrivate'
 
-/** What whoever asked can do next; undefined where nothing that they can do is known. */
+/** The next step for an HTTP client; undefined when no advice applies to it. */
 export function adviceOf({ code, details, entry }: PharosError): string | undefined {
   if (details['reason'] === 'address-refused') return OWNER_ALLOWS
   const own = ADVICE[code]

@@ -26,24 +26,24 @@ import { createSessions } from './session.ts'
 import { withLibraryOr } from './store-access.ts'
 import { ROUTES } from './table.ts'
 
-/** What is known of a request beside itself. */
+/** Per-request values that the request itself does not carry. */
 interface Bindings {
   readonly id: string
   readonly began: number
   readonly peer: Peer | undefined
-  /** Tells which route it was, for the figures. */
+  /** Records the matched route for the metrics. */
   readonly name: (route: string) => void
 }
 
 type Served = Context<{ Bindings: Bindings }>
 
-/** How the server is made, besides its ports. */
+/** Options of the server, besides its ports. */
 export interface HttpOptions extends Omit<EventOptions, 'dispatcher'> {
-  /** How long what was found of crawls of other processes is good. @default 2 s */
+  /** How long the list of crawls in other processes stays cached. @default 2 s */
   readonly elsewhereMs?: number
 }
 
-/** Creates the server: the HTTP API, events, pages, dashboard, the page that works on one machine, and MCP at one address. */
+/** Creates the server: the HTTP API, events, pages, dashboard, the local page and MCP, all on one origin. */
 export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp {
   const sessions = createSessions(ports.settings.token)
   const guard = createGuard(ports.settings, sessions)
@@ -107,7 +107,7 @@ function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
   const { ports } = context
   const app = new Hono<{ Bindings: Bindings }>()
   for (const route of ROUTES) app.on(route.method, route.path, (c) => answerRoute(route, c, context))
-  // What is asked for in a way that nobody answers.
+  // A known path with a method that it does not support throws METHOD_REFUSED.
   for (const path of new Set(ROUTES.map((route) => route.path))) {
     const allowed = ROUTES.filter((route) => route.path === path).map(({ method }) => method.toUpperCase())
     app.all(path, (c) => {
@@ -149,7 +149,7 @@ async function answerRoute(route: Route, c: Served, context: HttpContext): Promi
     context,
   )
   const response = answer instanceof Response ? answer : toResponse(answer)
-  // Nobody will read it, and a stream that nobody reads stays open.
+  // A HEAD response sends no body, so the stream is cancelled or it would stay open.
   if (request.method === 'HEAD') await response.body?.cancel()
   return response
 }
@@ -171,17 +171,17 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** Gives a request to whoever speaks MCP, with a body that is not too large. */
+/** Passes a request to the MCP handler, after checking its body size. */
 async function passOn(request: Request, peer: Peer | undefined, { mcp }: HttpPorts): Promise<Response> {
   const { method, headers, signal, url } = request
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(request)
   const passed = new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) })
   const response = await mcp(passed, peer)
-  // Fields that cannot be changed are those of somebody else's answer.
+  // The headers of a response from another handler may be immutable, so this copies the response.
   return new Response(response.body, response)
 }
 
-/** A file of the dashboard. Its own address is that of its first page. */
+/** Serves a file of the dashboard; `/` serves `index.html`. */
 async function answerDashboard(c: Served, { readAsset }: HttpPorts): Promise<Response> {
   const { path } = c.req
   const asset = await readAsset(path === '/' ? '/index.html' : path)
@@ -190,7 +190,7 @@ async function answerDashboard(c: Served, { readAsset }: HttpPorts): Promise<Res
   return writeAsset(asset, c.req.raw)
 }
 
-/** A file of the page that works on one machine. */
+/** Serves a file of the local page. */
 async function answerLocal(c: Served, { readLocal }: HttpPorts): Promise<Response> {
   const path = c.req.path.slice(LOCAL_PATH.length - 1)
   const asset = await readLocal(path === '/' ? '/index.html' : path)
@@ -216,7 +216,7 @@ async function offerSignOut(response: Response): Promise<Response> {
   return new Response(addSignOut(await response.text()), { status, headers })
 }
 
-/** Says that nothing has changed to whoever has the same already. */
+/** Returns 304 when the client already has the same ETag. */
 function revalidate(response: Response, request: Request): Response {
   const etag = response.headers.get('etag')
   const wanted = request.headers.get('if-none-match')
@@ -262,12 +262,12 @@ async function answerFailure(
 function failureFields(error: unknown): Record<string, string> {
   if (!(error instanceof PharosError)) return {}
   if (error.code === 'TOKEN_REQUIRED') return { 'www-authenticate': 'Bearer realm="pharos"' }
-  // What follows on the connection is the rest of that body.
+  // The connection still carries the rest of the oversized body, so it cannot be reused.
   if (error.code === 'BODY_TOO_LARGE') return { connection: 'close' }
   return error.code === 'METHOD_REFUSED' ? { allow: String(error.details['allowed']) } : {}
 }
 
-/** Whether a person will read the answer in a browser. */
+/** Whether the response goes to a browser page rather than an API client. */
 function isForPeople({ method, headers }: Request, path: string): boolean {
   const isApi = path.startsWith('/api/') || path === '/mcp' || path === '/events'
   return method === 'GET' && !isApi && (headers.get('accept') ?? '').includes('text/html')
@@ -278,7 +278,7 @@ function pathOf({ url }: Request): string {
   return pathname
 }
 
-/** Describes the routes when somebody first asks. */
+/** Builds the OpenAPI document on first use. */
 function createOpenApi({ version, settings }: HttpPorts): () => Promise<OpenApi> {
   let made: Promise<OpenApi> | undefined
   return () => {

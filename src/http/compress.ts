@@ -1,10 +1,10 @@
-/** Less than this is sent as it is. */
+/** Smaller responses are not compressed. */
 const LEAST_BYTES = 1024
 
-/** What gets smaller; grammars to a ninth. */
+/** Content types worth compressing; grammars shrink to a ninth. */
 const LOOSE = /^(?:text\/(?!event-stream)|application\/(?:json|javascript|manifest\+json|wasm)|image\/svg)/
 
-/** Compresses an answer to a GET for whoever can read that. Streams of events and answers to POST stay as they are. */
+/** Compresses the response to a GET when the client accepts gzip. Event streams and responses to POST stay as they are. */
 export function compress(response: Response, request: Request): Response {
   const { headers, status, body } = response
   if (request.method !== 'GET' || body === null || status !== 200 || headers.has('content-encoding')) return response
@@ -16,12 +16,12 @@ export function compress(response: Response, request: Request): Response {
   compressed.delete('content-length')
   compressed.set('content-encoding', 'gzip')
   const etag = compressed.get('etag')
-  // The bytes are others, what they say is the same.
+  // Compression changes the bytes but not the meaning, so the ETag becomes weak.
   if (etag !== null && !etag.startsWith('W/')) compressed.set('etag', `W/${etag}`)
   return new Response(body.pipeThrough(new CompressionStream('gzip')), { status, headers: compressed })
 }
 
-/** Whether whoever asks can read what is compressed by gzip. */
+/** Whether the client accepts gzip. */
 export function canUnpack({ headers }: Request): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers.get('accept-encoding') ?? '')
 }

@@ -4,14 +4,14 @@ import type { Metrics } from './metrics.ts'
 import type { HttpPorts } from './ports.ts'
 import type { Sessions } from './session.ts'
 
-/** What routes answer with. */
+/** Everything that route handlers need to answer a request. */
 export interface HttpContext {
   readonly ports: HttpPorts
   readonly metrics: Metrics
   readonly events: EventStreams
   readonly sessions: Sessions
   readonly elsewhere: CrawlsElsewhere
-  /** The description of all routes, made once. */
+  /** The OpenAPI description of all routes, built once. */
   readonly openApi: () => Promise<OpenApi>
 }
 

@@ -8,7 +8,7 @@ import type { HttpPorts } from './ports.ts'
 import { withLibraryOr } from './store-access.ts'
 import { isoOf } from './time.ts'
 
-/** A crawl that another process runs on the same library. It is watched from here, and ended where it was begun. */
+/** A crawl that another process runs on the same library. This server can show it but not stop it. */
 export interface ElsewhereItem extends JobItem {
   readonly elsewhere: true
   readonly sourceId: string
@@ -17,14 +17,14 @@ export interface ElsewhereItem extends JobItem {
 /** The crawls of other processes. */
 export interface CrawlsElsewhere {
   list(): Promise<readonly ElsewhereItem[]>
-  /** Those that were found last: looked for anew after a while, without anybody waiting for it. */
+  /** The last known crawls. Reading this starts a refresh once the cache has expired, without waiting for it. */
   readonly latest: readonly ElsewhereItem[]
 }
 
-/** What was found is good for so long: many look at the list each second, and looking is some work for each source. */
+/** How long the list stays cached: clients poll it every second, and each refresh costs work per source. */
 const FRESH_MS = 2000
 
-/** Creates them. */
+/** Creates the cached list of crawls in other processes. */
 export function createCrawlsElsewhere(ports: HttpPorts, freshMs: number = FRESH_MS): CrawlsElsewhere {
   let latest: readonly ElsewhereItem[] = []
   let found: Promise<readonly ElsewhereItem[]> | undefined
@@ -33,7 +33,7 @@ export function createCrawlsElsewhere(ports: HttpPorts, freshMs: number = FRESH_
     latest = await withLibraryOr(
       ports,
       (library) => findOthers(library, ports.dispatcher.list()),
-      // Those that ran a moment ago.
+      // On failure, the last known crawls are returned.
       () => latest,
     )
     return latest
@@ -48,7 +48,7 @@ export function createCrawlsElsewhere(ports: HttpPorts, freshMs: number = FRESH_
   return {
     list,
     get latest() {
-      // Whoever waits for the list is told what went wrong.
+      // Callers that await `list()` get the error, so this background refresh ignores it.
       list().catch(() => undefined)
       return latest
     },
@@ -88,7 +88,7 @@ async function findOthers(library: Library, jobs: readonly JobView[]): Promise<E
   return items
 }
 
-/** Whether a job is about a source, also before its process has said which one it crawls. */
+/** Whether a job crawls this source, even before its process has reported a source id. */
 function isOf({ crawlId, sourceId, url }: JobView, source: Source): boolean {
   if (sourceId === source.id) return true
   return crawlId === null && sourceId === null && looseKey(url) === looseKey(source.url)

@@ -3,7 +3,7 @@ import type { OpenApiDocument, Operation, Parameter } from './openapi.ts'
 import { renderPage } from './pages/layout.ts'
 import type { Html } from './pages/parts.ts'
 
-/** The description of the routes as a page. It is rendered here, and needs nothing from anywhere else. */
+/** Renders the OpenAPI description as a self-contained page. */
 export async function renderDocs({ tags, paths, info }: OpenApiDocument): Promise<string> {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -52,7 +52,7 @@ function renderParameters(parameters: readonly Parameter[]): Html {
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** A field of a body, with the names of those it lies in. */
+/** A field of a request body, with the names of its parent fields. */
 interface Field {
   readonly name: string
   readonly isRequired: boolean
@@ -83,7 +83,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A command that asks for it, with what has to be there. */
+/** A curl command for the route, with all required fields. */
 function writeExample(method: string, path: string, fields: readonly Field[]): string {
   const needed = fields.filter(({ isRequired }) => isRequired)
   const body = Object.fromEntries(
@@ -93,9 +93,9 @@ function writeExample(method: string, path: string, fields: readonly Field[]): s
   return `curl -X ${method} '${address}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
 }
 
-/** What a parameter takes, in a few words. */
+/** Describes in a few words which values a parameter accepts. */
 function writeSchema({ type, enum: words, minimum, maximum, default: standard, anyOf, items }: Schema): string {
-  // Several forms of the same: the first is the one to use.
+  // With several accepted forms, the first one is preferred.
   if (Array.isArray(anyOf) && isSchema(anyOf[0])) return writeSchema(anyOf[0])
   const kind = Array.isArray(words)
     ? words.length > 12

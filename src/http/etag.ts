@@ -1,4 +1,4 @@
-/** A tag that tells whether something is still the same: a short sum of it, and its length. */
+/** An ETag from a short checksum of the body and its length. */
 export function writeEtag(body: string | Uint8Array): string {
   let sum = 5381
   for (let i = 0; i < body.length; i++) {

@@ -5,48 +5,48 @@ import { writeDone } from '../library/dispatch/job-item.ts'
 import { writeProgress } from './job-records.ts'
 import type { Peer } from './ports.ts'
 
-/** How event streams are kept. */
+/** Options of the event streams. */
 export interface EventOptions {
   readonly dispatcher: Dispatcher
-  /** Most streams that are open at once. @default 2000 */
+  /** Maximum number of open streams. @default 2000 */
   readonly maxStreams?: number
-  /** Events are sent together, no more often than this. @default 75 ms */
+  /** Minimum interval between two flushes of a stream. @default 75 ms */
   readonly flushMs?: number
-  /** A stream on which nothing was sent for so long gets a sign of life. @default 10 s */
+  /** Interval after which an idle stream gets a heartbeat. @default 10 s */
   readonly heartbeatMs?: number
-  /** Whoever reads nothing for so long is gone. @default 2 minutes */
+  /** A client that reads nothing for this long is disconnected. @default 2 minutes */
   readonly stuckMs?: number
 }
 
-/** What one stream is to hold. */
+/** The events that a client requests, and where its stream resumes. */
 export interface StreamInput {
   readonly filter: FeedFilter
-  /** The id of the last event that was seen, where a stream broke off. */
+  /** The id of the last event that the client received before it was disconnected. */
   readonly lastEventId: string | null
   readonly peer: Peer | undefined
 }
 
-/** Streams of events to whoever wants to watch. */
+/** Server-sent event streams. */
 export interface EventStreams {
-  /** Opens one; refused with `STREAMS_FULL` where there are as many as may be. */
+  /** Opens a stream; throws `STREAMS_FULL` at the limit. */
   open(input: StreamInput): Response
   readonly count: number
-  /** Ends all of them. */
+  /** Closes all streams. */
   close(): void
 }
 
 /**
- * Somebody who watches. All that is kept of them is how far they are: what they have not read stays in the feed, for everybody
- * once. `want` is there while they have room for more, which is when something may be written.
+ * A client of the event stream. The server keeps only its position: unread events stay in the feed, which all clients share. `want` is set
+ * while the client has room for more data, and only then may something be written.
  */
 interface Watcher {
   readonly filter: FeedFilter
   readonly controller: ReadableStreamDefaultController<Uint8Array>
   readonly peer: Peer | undefined
-  /** The number of the last event that was written or passed over. */
+  /** The number of the last event that was written or skipped. */
   position: number
   want: (() => void) | undefined
-  /** Whether there was more for them than a chunk holds: they get the rest as fast as they read it. */
+  /** Whether more events are waiting than one chunk holds. The client gets the rest as fast as it reads. */
   isBehind: boolean
   writtenAt: number
 }
@@ -55,23 +55,23 @@ const MAX_STREAMS = 2000
 const FLUSH_MS = 75
 const HEARTBEAT_MS = 10_000
 const STUCK_MS = 120_000
-/** So many events are looked through for one chunk, and a chunk is no larger than this by more than one event. */
+/** Limits for one chunk: it scans this many events, and exceeds this size by at most one event. */
 const EVENTS_AT_ONCE = 500
 const CHUNK_CHARS = 64 * 1024
-/** So many streams are written to in one go; whoever else waits for the processor gets it in between. */
+/** Number of streams written in one batch, before the event loop gets a turn. */
 const WATCHERS_AT_ONCE = 50
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': \n\n')
 
-/** A chunk that everybody gets who is at the same place and wants the same. */
+/** A chunk, shared by all clients that have the same position and filter. */
 interface Chunk {
   readonly bytes: Uint8Array | undefined
   readonly upTo: number
   readonly missed: number
 }
 
-/** Creates the streams. One listener of the feed serves them all. */
+/** Creates the event streams. All of them share one listener of the feed. */
 export function createEventStreams(options: EventOptions): EventStreams {
   const { dispatcher, maxStreams = MAX_STREAMS, flushMs = FLUSH_MS } = options
   const { heartbeatMs = HEARTBEAT_MS, stuckMs = STUCK_MS } = options
@@ -92,7 +92,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
     want?.()
   }
   const readChunk = (position: number, filter: FeedFilter): Chunk => {
-    // What was there before may have gone out of the feed since.
+    // A new event may have evicted older ones from the feed, so cached chunks expire.
     if (chunksAt !== feed.last) {
       chunks = new Map()
       chunksAt = feed.last
@@ -135,7 +135,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
       void serveOnce()
     }, flushMs)
   }
-  // Whoever is last is not to wait for those who are served again already.
+  // Serves every stream once before any stream is served again.
   const serveOnce = async () => {
     isServing = true
     isDue = false
@@ -193,7 +193,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
             watchers.add(watcher)
             beat ??= setInterval(sendBeats, Math.min(heartbeatMs, stuckMs) / 4)
             const seed = resumed === undefined ? writeStart(dispatcher, filter, lastEventId !== null) : ': resumed\n\n'
-            // The browser asks again after this time when the stream breaks off.
+            // The delay before a browser reconnects.
             controller.enqueue(encoder.encode(`retry: 2000\n\n${seed}`))
           },
           pull() {
@@ -209,14 +209,14 @@ export function createEventStreams(options: EventOptions): EventStreams {
             if (watcher !== undefined) forget(watcher)
           },
         },
-        // Nothing is made before it can be sent.
+        // A high-water mark of 0 builds no chunk before the client can take it.
         { highWaterMark: 0 },
       )
       return new Response(body, {
         headers: {
           'content-type': 'text/event-stream; charset=utf-8',
           'cache-control': 'no-store, no-transform',
-          // Proxies are not to wait for more.
+          // Turns off response buffering in proxies.
           'x-accel-buffering': 'no',
         },
       })
@@ -234,7 +234,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
   }
 }
 
-/** The number after which a stream goes on; undefined where it cannot go on. */
+/** The position after which a stream resumes; undefined when it cannot resume. */
 function resumeAt(lastEventId: string | null, epoch: string, last: number): number | undefined {
   const at = lastEventId?.lastIndexOf('-') ?? -1
   if (lastEventId === null || at < 0 || lastEventId.slice(0, at) !== epoch) return undefined
@@ -243,7 +243,7 @@ function resumeAt(lastEventId: string | null, epoch: string, last: number): numb
   return /^\d{1,15}$/.test(digits) && number <= last ? number : undefined
 }
 
-/** The events of a chunk as text, up to a size. */
+/** The events of a chunk as text, up to the size limit. */
 function cutChunk(
   { events, upTo, missed }: { events: readonly FeedEvent[]; upTo: number; missed: number },
   epoch: string,
@@ -260,7 +260,7 @@ function cutChunk(
   return { bytes: text === '' ? undefined : encoder.encode(text), upTo: position, missed }
 }
 
-/** What a new stream begins with. */
+/** The first events of a new stream. */
 function writeStart(dispatcher: Dispatcher, filter: FeedFilter, isBroken: boolean): string {
   const { feed } = dispatcher
   const place = `id: ${feed.epoch}-${feed.last}\n`
@@ -271,7 +271,7 @@ function writeStart(dispatcher: Dispatcher, filter: FeedFilter, isBroken: boolea
   return `${place}${hello === '' ? ': connected\n\n' : hello}${missed}${writeSeed(dispatcher, filter)}`
 }
 
-/** Where all jobs stand that somebody wants to watch, and the ends of those that ended a moment ago. */
+/** The progress of all matching jobs, and the results of those that ended recently. */
 function writeSeed(dispatcher: Dispatcher, { jobId }: FeedFilter): string {
   const jobs = dispatcher.list().filter(({ id }) => jobId === null || id === jobId)
   return jobs
@@ -283,7 +283,7 @@ function writeSeed(dispatcher: Dispatcher, { jobId }: FeedFilter): string {
     .join('')
 }
 
-/** Tells what was missed, in a line of the log: also to those who want no others. */
+/** Reports missed events as a log line, even to clients that do not subscribe to logs. */
 function writeNotice(line: string, missed: number | null): string {
   return writeEvent('log', { stream: 'server', line: `[server] ${line}`, jobId: null, missed })
 }

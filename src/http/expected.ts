@@ -1,4 +1,4 @@
-/** What a part of a schema says of what it takes. */
+/** The parts of a JSON schema that describe accepted values. */
 interface Taken {
   readonly type?: string
   readonly enum?: readonly unknown[]
@@ -10,7 +10,7 @@ interface Taken {
   readonly anyOf?: readonly Taken[]
 }
 
-/** What ought to stand at a place of a body, in the words in which a query is told; undefined where the schema does not say. */
+/** Describes the value that the schema expects at a path of the body; undefined when the schema does not say. */
 export function expectedBy(
   schema: Readonly<Record<string, unknown>>,
   path: readonly PropertyKey[],
@@ -27,7 +27,7 @@ function wordsOf(taken: Taken): string | undefined {
   if (taken.enum !== undefined) return `one of ${taken.enum.join(', ')}`
   if (taken.anyOf !== undefined) {
     const isNumber = taken.anyOf.some(({ type }) => type === 'integer' || type === 'number')
-    // A number may also be written as a text, which is no news to whoever gave a wrong one.
+    // Numbers are also accepted as strings, but the error message mentions only the number.
     const each = taken.anyOf.filter(({ type }) => !isNumber || type !== 'string').map(wordsOf)
     return each.includes(undefined) ? undefined : [...new Set(each)].join(' or ')
   }
@@ -51,7 +51,7 @@ function wordsOf(taken: Taken): string | undefined {
   }
 }
 
-/** Bounds that every whole number has to keep are not worth a word. */
+/** Bounds that every safe integer satisfies are left out. */
 function writeBounds({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }: Taken): string {
   if (minimum <= Number.MIN_SAFE_INTEGER) return maximum >= Number.MAX_SAFE_INTEGER ? '' : ` up to ${maximum}`
   return maximum >= Number.MAX_SAFE_INTEGER ? ` from ${minimum} on` : ` from ${minimum} to ${maximum}`

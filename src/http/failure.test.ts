@@ -3,7 +3,7 @@ import { PharosError } from '../core/errors.ts'
 import { writeError } from '../mcp/error-text.ts'
 import { describeFailure } from './failure.ts'
 
-test('of a database that is away whoever asks is told that, and the log why, in a line', () => {
+test('an unreachable database gives the client a 503 without its address, and the log its cause in one line', () => {
   const cause = new Error('connect ECONNREFUSED 10.0.0.7:5432')
   const details = { library: 'postgres://u@10.0.0.7/d', problem: cause.message }
   const lost = new PharosError('LIBRARY_UNREACHABLE', details, { cause })
@@ -19,7 +19,7 @@ test('of a database that is away whoever asks is told that, and the log why, in 
   }
 })
 
-test('of an address that is not public only the owner is told which it is', () => {
+test('advice about a non-public address reveals its IP to the owner only', () => {
   const details = { path: 'pkg:npm/lamp', problem: 'a.example leads to an address that is not public' }
   const advice = 'it is at 10.0.0.7: if that is yours, add --allow-private=a.example'
   const error = new PharosError('SOURCE_UNREADABLE', { ...details, reason: 'address-refused', advice })
@@ -30,6 +30,6 @@ test('of an address that is not public only the owner is told which it is', () =
   expect(writeError(error)).toMatch(/not public – only the owner of this server can allow/)
 })
 
-test('where nobody works, whoever asks over HTTP is told what helps', () => {
+test('the advice for missing workers names an option of the HTTP API', () => {
   expect(describeFailure(new PharosError('WORKERS_MISSING'), 'an-id').body.advice).toContain('"queue": true')
 })

@@ -3,30 +3,30 @@ import { redactSecrets } from '../core/secrets.ts'
 import { adviceOf } from './advice.ts'
 import { runHref } from './run-records.ts'
 
-/** What whoever asked in vain is told. */
+/** The body of an error response. */
 export interface FailureBody {
   readonly error: string
   readonly code: ErrorCode
-  /** By which the log tells more. */
+  /** The id under which the server log has the details. */
   readonly id: string
-  /** What can be done next; only where whoever asked can do it. */
+  /** The next step for the client; absent when there is none. */
   readonly advice?: string
-  /** What is wrong of what was given, by the name it was given under; the first where several are. */
+  /** The name of the first invalid field. */
   readonly field?: string
-  /** The run that is in the way, and its page. */
+  /** The run that blocks this request, and its page. */
   readonly runId?: string
   readonly detailUrl?: string
 }
 
-/** A failure as it is answered, and as it is logged. */
+/** A failure as a response and as a log entry. */
 export interface Failure {
   readonly status: number
   readonly body: FailureBody
-  /** For the log alone: it may name files of this machine. */
+  /** For the log only: the message may contain paths of this machine. */
   readonly internal: string
 }
 
-/** A failure that this route answers with another status than the table of errors has. */
+/** A failure to which this route responds with another status than the error table has. */
 export class StatusError extends Error {
   readonly status: number
   override readonly cause: PharosError
@@ -39,8 +39,8 @@ export class StatusError extends Error {
 }
 
 /**
- * Tells what went wrong without telling how the server is made: what whoever asked has done wrong is said in full, with the place of
- * the library left out; of everything else only the code and an id are told, and the log has the rest.
+ * Describes a failure without exposing the internals of the server. Client errors are described in full, without the path of the library.
+ * All other errors give only their code and an id, and the log has the rest.
  */
 export function describeFailure(error: unknown, id: string): Failure {
   const internal = redactSecrets(writeInternal(error))
@@ -63,7 +63,7 @@ export function describeFailure(error: unknown, id: string): Failure {
   return { status, body, internal }
 }
 
-/** Where it came from, of what nobody expects; of a library that is away only why: that is told with every request. */
+/** The stack trace of an unexpected error. An unavailable library fails every request, so the log gets only its cause. */
 function writeInternal(error: unknown): string {
   if (isStoreTrouble(error) && innermost(error) instanceof PharosError) return describeTrouble(error)
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -75,14 +75,14 @@ export function describeTrouble(error: unknown): string {
   return cause instanceof Error && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
 }
 
-/** What was wrapped in order to say that it is about the library. */
+/** Unwraps STORE_UNAVAILABLE errors down to the original cause. */
 function innermost(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const isWrapped = error instanceof PharosError && error.code === 'STORE_UNAVAILABLE' && error.cause instanceof Error
   return isWrapped ? innermost(error.cause) : error
 }
 
-/** Why the library cannot be used, as far as it is the business of whoever asked: where it is kept is not. */
+/** Why the library is unavailable, in words that are safe for clients: they never reveal where it is stored. */
 const TOLD: Readonly<Partial<Record<ErrorCode, string>>> = {
   LIBRARY_UNREACHABLE: ': its database does not answer',
   LIBRARY_LOCKED: ': another process keeps it locked',
@@ -98,14 +98,14 @@ function unavailable(error: unknown): PharosError {
   return new PharosError('STORE_UNAVAILABLE', { reason })
 }
 
-/** Only messages about damage are shown: others may name a path of this machine. */
+/** Clients see only messages about damage, because other messages may contain a path of this machine. */
 function unusable({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
   const library = 'of this server'
   const told = { problem: 'it cannot be opened', advice: 'the log of the server tells under this id what is wrong' }
   return new PharosError('LIBRARY_UNUSABLE', { library, ...(state === 'damaged' ? { problem, advice } : told) })
 }
 
-/** Whether there is no library at the place that was configured: the one trouble in which it holds nothing. */
+/** Whether the configured library does not exist. This is the only store failure that means an empty library. */
 export function isMissing(error: unknown): boolean {
   const found = innermost(error)
   return found instanceof PharosError && found.code === 'LIBRARY_MISSING'
@@ -115,7 +115,7 @@ export function isMissing(error: unknown): boolean {
 export function isStoreTrouble(error: unknown): boolean {
   if (error instanceof PharosError) return error.code.startsWith('LIBRARY_') || error.code === 'STORE_UNAVAILABLE'
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  // What the database itself says, wherever nobody put it into words.
+  // A raw SQLite error that no layer has wrapped.
   return typeof code === 'string' && code.startsWith('SQLITE')
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** How a field of a query is described: it is a text there, whatever it means. */
+/** JSON Schemas of query fields: a field is always a string on the wire, whatever its type. */
 const SHAPES = new WeakMap<object, Readonly<Record<string, unknown>>>()
 
-/** JSON Schema of what is given or answered, in the words of OpenAPI 3.1. */
+/** The JSON Schema (OpenAPI 3.1) of a request or response. */
 export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io,
@@ -18,13 +18,13 @@ export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Recor
   return described
 }
 
-/** A schema that is shown to others in another shape than its own. */
+/** Documents a schema with another shape than its own. */
 export function described<T extends z.ZodType>(schema: T, shape: Readonly<Record<string, unknown>>): T {
   SHAPES.set(schema, shape)
   return schema
 }
 
-/** How many of a list are wanted: more than `most` means `most`, and what counts nothing is refused. */
+/** A page size: values above `most` are clamped to `most`, and values that are not counts are rejected. */
 export function limitField(standard: number, most: number): z.ZodType<number> {
   const schema = z
     .string('expected one number')
@@ -34,7 +34,7 @@ export function limitField(standard: number, most: number): z.ZodType<number> {
   return described(schema, { type: 'integer', minimum: 1, maximum: most, default: standard })
 }
 
-/** A whole number from `least` on. */
+/** An integer of at least `least`. */
 export function countField(least: number, what: string): z.ZodType<number | undefined> {
   const schema = z
     .string('expected one number')
@@ -56,7 +56,7 @@ export function numberField(least: number, most: number, what: string): z.ZodTyp
   return described(schema, { type: 'number', minimum: least, maximum: most, description: what })
 }
 
-/** A share, which may be given in percent; nothing is chosen by a share of nothing. */
+/** A share as a fraction; values above 1 are percentages. 0 means no filter. */
 export function shareOf(number: number | undefined): number | undefined {
   if (number === undefined || number === 0) return undefined
   return number > 1 ? number / 100 : number
@@ -65,12 +65,12 @@ export function shareOf(number: number | undefined): number | undefined {
 const YES = ['1', 'true', 'yes', 'on']
 const NO = ['0', 'false', 'no', 'off']
 
-/** Yes or no. */
+/** A boolean flag with a default. */
 export function flagField(standard: boolean, what: string): z.ZodType<boolean> {
   return described(flag.default(standard), { enum: ['0', '1'], default: standard ? '1' : '0', description: what })
 }
 
-/** The same where it depends on other things what is meant without it. */
+/** A boolean flag whose default depends on other values. */
 export function openFlagField(what: string): z.ZodType<boolean | undefined> {
   return described(flag.optional(), { enum: ['0', '1'], description: what })
 }
@@ -81,7 +81,7 @@ const flag = z
   .refine((text) => YES.includes(text) || NO.includes(text), 'expected 1 or 0')
   .transform((text) => YES.includes(text))
 
-/** A moment: ISO 8601, or milliseconds since 1970. */
+/** A timestamp: ISO 8601, or milliseconds since 1970. */
 export function timeField(what: string): z.ZodType<number | undefined> {
   const schema = z
     .string('expected one moment')
@@ -91,13 +91,13 @@ export function timeField(what: string): z.ZodType<number | undefined> {
   return described(schema, { type: 'string', format: 'date-time', description: what })
 }
 
-/** A text that is not long. */
+/** An optional text with a maximum length. */
 export function textField(what: string, most = 2000): z.ZodType<string | undefined> {
   const schema = z.string('expected one text').max(most, `expected at most ${most} characters`).optional()
   return described(schema, { type: 'string', maxLength: most, description: what })
 }
 
-/** A text that has to be there. */
+/** A required text. */
 export function needField(what: string, most = 2000): z.ZodType<string> {
   const schema = z
     .string('expected a text')
@@ -116,16 +116,16 @@ export function textsField(what: string): z.ZodType<readonly string[] | undefine
   return described(schema, { type: 'array', items: { type: 'string' }, description: what })
 }
 
-/** One of several words. */
+/** One of a fixed set of words. */
 export function wordField<const W extends readonly string[]>(words: W, what: string): z.ZodType<W[number] | undefined> {
   const schema = z.enum(words, `expected one of ${words.join(', ')}`).optional()
   return described(schema, { type: 'string', enum: [...words], description: what })
 }
 
-/** A number that ids of a list have. */
+/** The id of a list entry. */
 export const rowId = (what: string): z.ZodType<number | undefined> => countField(0, what)
 
-/** The id of a job in a path. Those that were never given out look like these as well, and are unknown rather than wrong. */
+/** The id of a job in a path. An id that was never issued passes this check, so that the response is "unknown" rather than "invalid". */
 export const jobId: z.ZodType<string> = described(
   z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'expected the id of a job'),
   { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$' },
@@ -140,5 +140,5 @@ export const placeId: z.ZodType<number> = described(
   { type: 'integer', minimum: 1 },
 )
 
-/** A moment as it is answered: ISO 8601, or null. */
+/** A timestamp in a response: ISO 8601, or null. */
 export const moment: z.ZodType<string | null> = z.string().nullable()

@@ -1,9 +1,9 @@
-/** What is no larger is there already, goes out in one piece, and holds nothing open. */
+/** A response up to this size is sent in one piece, so it is not followed. */
 const WHOLE_BYTES = 64 * 1024
 
 /**
- * Follows an answer to its end, and tells once when that is: everything was taken, or whoever asked has left. What nobody will read
- * any more is not made either, so that a stream that is watched by nobody does not stay open.
+ * Follows a response to its end and calls `onEnd` once: when it was read completely, or when the client disconnects. On disconnect the
+ * source stream is cancelled, so that it does not stay open without a reader.
  */
 export function followAnswer(response: Response, signal: AbortSignal, onEnd: () => void): Response {
   const length = response.headers.get('content-length')
@@ -23,7 +23,7 @@ export function followAnswer(response: Response, signal: AbortSignal, onEnd: () 
     end()
     await reader.cancel(reason)
   }
-  // Whatever it says to that, nobody hears it.
+  // The client has disconnected, so an error while cancelling is ignored.
   const leave = () => void cancel(signal.reason).catch(() => undefined)
   signal.addEventListener('abort', leave)
   if (signal.aborted) leave()
@@ -42,7 +42,7 @@ export function followAnswer(response: Response, signal: AbortSignal, onEnd: () 
       },
       cancel,
     },
-    // Nothing is made before it can be sent.
+    // A high-water mark of 0 reads nothing before the client can take it.
     { highWaterMark: 0 },
   )
   return new Response(body, response)

@@ -5,9 +5,9 @@ import { createSessions } from './session.ts'
 
 type Handle = (request: Request, peer?: Peer) => Promise<Response>
 
-/** Lets a handler that stands alone answer only the requests that the server would let pass: Host and Origin are checked alike. */
+/** Applies the Host and Origin checks of the server to a stand-alone handler. */
 export function guardHandler(handle: Handle, settings: Pick<HttpSettings, 'hosts' | 'allowedOrigins'>): Handle {
-  // It listens on this machine only, where no token is needed.
+  // The handler listens on loopback only, so it needs no token.
   const guard = createGuard(settings, createSessions(null))
   const answer = async (request: Request, path: string, peer: Peer | undefined): Promise<Response> => {
     try {
@@ -15,7 +15,7 @@ export function guardHandler(handle: Handle, settings: Pick<HttpSettings, 'hosts
       if (preflight !== undefined) return preflight
       guard.check(request, path)
       const response = await handle(request, peer)
-      // Fields of a response that something else made may be immutable.
+      // The headers of a response from another handler may be immutable, so this copies the response.
       return new Response(response.body, response)
     } catch (error) {
       const { status, body } = describeFailure(error, crypto.randomUUID())

@@ -1,10 +1,10 @@
 import { DURATION_ENDS, type DurationCounts, durationGroup } from '../core/durations.ts'
 
-/** Counts durations in fixed buckets, for each set of labels apart. */
+/** Counts durations in fixed buckets, one series per set of labels. */
 export interface Histogram {
-  /** Counts one duration. */
+  /** Adds one duration. */
   observe(labels: Readonly<Record<string, string>>, ms: number): void
-  /** Counts what was counted elsewhere. */
+  /** Adds counts that another process has collected. */
   add(labels: Readonly<Record<string, string>>, counted: DurationCounts): void
   /** In the text format of Prometheus. */
   write(): string[]
@@ -12,13 +12,13 @@ export interface Histogram {
 
 interface Series {
   readonly labels: string
-  /** How many lie within each bucket and no smaller one; the last holds what is larger than all. */
+  /** The number of durations per bucket, not cumulative; the last bucket holds everything above all bounds. */
   readonly counts: number[]
   sumMs: number
   count: number
 }
 
-/** Creates one. At most so many sets of labels are told apart; what comes later is counted as `other`. */
+/** Creates a histogram. Sets of labels beyond `maxSeries` are counted as `other`. */
 export function createHistogram(name: string, help: string, maxSeries = 500): Histogram {
   const series = new Map<string, Series>()
   const find = (labels: string): Series => {
@@ -68,7 +68,7 @@ export function createHistogram(name: string, help: string, maxSeries = 500): Hi
 
 const OTHER = 'route="other"'
 
-/** Labels as they stand between braces. */
+/** Labels as Prometheus writes them between braces. */
 export function writeLabels(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`))}"`)

@@ -32,7 +32,7 @@ const STILL: JobView['rates'] = {
   cacheHitRatio: 0,
 }
 
-/** The same of one that only the history knows. */
+/** A job that only the history knows, in the same form. */
 export function endedRecord(job: JobEntry): Record<string, unknown> {
   const { id, status, createdAt, startedAt, endedAt, crawlId, sourceId, problem, progress } = job
   const [url = '', ...args] = [job.url, ...job.args].map(maskFields)
@@ -64,7 +64,7 @@ export function endedRecord(job: JobEntry): Record<string, unknown> {
   }
 }
 
-/** The same of one that another process runs: as much as the library tells of it. */
+/** A crawl of another process in the same form, as far as the library knows it. */
 export function elsewhereRecord(item: ElsewhereItem): Record<string, unknown> {
   const { id, url, startedAt, visited, downloaded, errors, queueSize } = item
   return {
@@ -82,7 +82,7 @@ export function elsewhereRecord(item: ElsewhereItem): Record<string, unknown> {
   }
 }
 
-/** Where a job stands, as the feed tells it. Before its process has said anything, nothing has happened yet. */
+/** The progress of a job as the feed reports it. Before its process has reported anything, all counts are 0. */
 export function writeProgress({ id, progress, stage, paused }: JobView): Record<string, unknown> {
   return { ...(progress ?? BEFORE), paused, running: true, stage, jobId: id }
 }

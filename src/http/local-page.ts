@@ -1,11 +1,11 @@
 import { writePagePolicy, writePolicyPlace } from '../core/page-policy.ts'
 
-/** Where the page that works on one machine is. */
+/** The path of the local page. */
 export const LOCAL_PATH = '/local/'
 
 /**
- * Fields of its files, besides those of every answer. What the page reads is not for us: it can reach its own folder and nothing else of
- * this server, not even the API. `host` is what was asked for, and checked; as `http` it stands for `https` as well.
+ * Headers of the files of the local page, besides those of every response. The server must not see what the page reads: the page can reach
+ * its own folder and nothing else here, not even the API. `host` is the checked Host header; in the policy, `http` also covers `https`.
  */
 export function writeLocalFields(host: string): Readonly<Record<string, string>> {
   return {
@@ -15,5 +15,5 @@ export function writeLocalFields(host: string): Readonly<Record<string, string>>
   }
 }
 
-/** What no page that reads files needs. */
+/** Browser features that a page that reads files never needs. */
 const REFUSED = ['camera', 'display-capture', 'geolocation', 'hid', 'microphone', 'midi', 'payment', 'serial', 'usb']

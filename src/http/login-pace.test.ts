@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLoginPace } from './login-pace.ts'
 
-test('wrong tokens make everybody wait, longer each time and never for long; a right one ends that', () => {
+test('wrong tokens make all clients wait, longer each time up to a limit; a right one resets the wait', () => {
   let now = 0
   const pace = createLoginPace(() => now)
   const waits: number[] = []

@@ -1,19 +1,19 @@
-/** Slows down whoever guesses tokens. */
+/** Rate limit against guessing tokens. */
 export interface LoginPace {
-  /** How long nobody may try, in milliseconds; 0 when one may. */
+  /** How long all logins stay blocked, in milliseconds; 0 when a login is allowed. */
   waitMs(): number
   note(isRight: boolean): void
 }
 
-/** So many may be wrong before anybody has to wait. */
+/** Number of wrong tokens before the first wait. */
 const FREE_TRIES = 5
 const FIRST_WAIT_MS = 1000
-/** Whoever has the right token waits no longer than this either. */
+/** Upper limit of the wait, because it also blocks the owner of the right token. */
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * Creates it. It holds for everybody together: who asks from where cannot be told behind a proxy, and needs nothing to be
- * remembered. What comes while all wait is not counted, so that nobody can make the wait longer by not waiting.
+ * Creates the rate limit. It is global, because client addresses are unreliable behind a proxy; so it keeps no state per client. Attempts
+ * during a wait are not counted, so no client can extend the wait.
  */
 export function createLoginPace(now: () => number): LoginPace {
   let wrong = 0

@@ -4,7 +4,7 @@ import { createFeed } from '../library/dispatch/create-feed.ts'
 import { createTrackedJob, viewOf } from '../library/dispatch/tracked-job.ts'
 import { createMetrics } from './metrics.ts'
 
-test('crawls that wait are counted, so that workers can be added', async () => {
+test('the metrics count waiting crawls, so that workers can be scaled', async () => {
   const feed = createFeed({ epoch: 'test', clock: systemClock })
   const jobs = ['a', 'b'].map((id) => createTrackedJob(id, { url: `https://${id}.example/`, args: [] }, 0))
   const list = () => jobs.map((job) => viewOf(job, 0))

@@ -5,9 +5,9 @@ import type { StoreStats } from '../library/store.ts'
 import { isLost, type WorkerRecord } from '../library/workers.ts'
 import { createHistogram, writeLabels } from './histogram.ts'
 
-/** Counts what the server and its jobs do. */
+/** Metrics of the server and its jobs. */
 export interface Metrics {
-  /** Counts one answer. `route` is the pattern of the route, never the address. */
+  /** Counts one response. `route` is the route pattern, never the actual path. */
   noteAnswer(method: string, route: string, status: number, ms: number): void
   /** Counts one search. */
   noteSearch(ms: number): void
@@ -18,16 +18,16 @@ export interface Metrics {
 
 type Counter = 'requests' | 'downloads' | 'found' | 'saved' | 'errors'
 
-/** What of a job was counted already. */
+/** The counters of a job that are already included in the totals. */
 interface Counted extends Readonly<Record<Counter, number>> {
-  /** How long hosts took to answer. */
+  /** Response times of crawled hosts. */
   readonly latencies: DurationCounts
 }
 
 const NO_LATENCIES: DurationCounts = { counts: [], sumMs: 0 }
 const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, latencies: NO_LATENCIES }
 
-/** Creates them. They follow the jobs by the feed, so that what a job did counts on after it is forgotten. */
+/** Creates the metrics. They follow jobs through the feed, so the totals keep the counts of jobs that are forgotten. */
 export function createMetrics(
   dispatcher: Pick<Dispatcher, 'feed' | 'list'>,
   readStats: () => Promise<StoreStats | null>,
@@ -90,7 +90,7 @@ export function createMetrics(
   }
 }
 
-/** What is known of the library is good for so long: counting it is some work. */
+/** How long store statistics stay cached, because counting is expensive. */
 const FRESH_MS = 15_000
 
 function keepStats(read: () => Promise<StoreStats | null>): () => Promise<StoreStats | null> {
@@ -116,7 +116,7 @@ function writeLibrary({ bytes, sources, pages, chunks }: StoreStats): string[] {
 
 const COUNTERS = ['requests', 'downloads', 'found', 'saved', 'errors'] as const
 
-/** How much a counter has grown. One that is smaller than it was belongs to a process that began anew. */
+/** How much a counter has grown. A smaller value means that a new process started from 0. */
 function grown(before: number, now: number): number {
   return now >= before ? now - before : now
 }
@@ -125,7 +125,7 @@ function countOf({ visited, downloaded, found, saved, errors, latencies = NO_LAT
   return { requests: visited, downloads: downloaded, found, saved, errors, latencies }
 }
 
-/** What came since; all of it where a process began anew. */
+/** The latencies since the last reading, or all of them when a new process started from 0. */
 function latenciesSince(before: DurationCounts, now: DurationCounts): DurationCounts {
   if (now.sumMs < before.sumMs) return now
   return {
@@ -134,12 +134,12 @@ function latenciesSince(before: DurationCounts, now: DurationCounts): DurationCo
   }
 }
 
-/** Two containers on one machine may have the same name, and the same numbers of processes. */
+/** Two containers on one machine may have the same name and the same process ids, so the label includes the worker id. */
 function labelOf({ name, id }: WorkerRecord): string {
   return `${name}/${id.slice(0, 8)}`
 }
 
-/** What each worker does, where a library has such. One that is lost has no figures any more, and is counted as such. */
+/** Metrics of each worker. A lost worker has no figures of its own and only counts as lost. */
 function writeWorkers(workers: readonly WorkerRecord[]): string[] {
   const there = workers.filter((worker) => !isLost(worker))
   const each = (type: 'gauge' | 'counter', name: string, help: string, read: (worker: WorkerRecord) => number) => [

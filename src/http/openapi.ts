@@ -4,7 +4,7 @@ import type { HttpSettings } from './ports.ts'
 import type { AnswerSpec, Route } from './route.ts'
 import { failures } from './shapes.ts'
 
-/** The description of a server in the words of OpenAPI 3.1. */
+/** An OpenAPI 3.1 description of the server. */
 export interface OpenApiDocument {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string; readonly description: string }
@@ -14,7 +14,7 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-/** One route in it. */
+/** One route of the description. */
 export interface Operation {
   readonly operationId: string
   readonly tags: readonly string[]
@@ -24,7 +24,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
 }
 
-/** A part of a path or query. */
+/** A parameter in a path or query. */
 export interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query'
@@ -35,7 +35,7 @@ export interface Parameter {
 
 type Content = Readonly<Record<string, { readonly schema?: Readonly<Record<string, unknown>> }>>
 
-/** Describes a table of routes: what it says is what the routes check. */
+/** Describes a table of routes with the same schemas that check the requests. */
 export function describeRoutes(routes: readonly Route[], version: string, settings: HttpSettings): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {}
   for (const route of routes) {
@@ -50,7 +50,7 @@ export function describeRoutes(routes: readonly Route[], version: string, settin
       description: 'Crawls sites into a library, tells how that goes, and answers questions from it.',
     },
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
-    // Needed only where the owner has set a token.
+    // A token is required only when the owner has set one.
     security: [{}, { token: [] }],
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     paths,

@@ -9,12 +9,12 @@ export function articleRecord({ firstSeenAt, ...rest }: PlaceArticle): Record<st
   return { ...rest, firstSeenAt: isoOf(firstSeenAt) }
 }
 
-/** A page that leads to what is about a place. */
+/** A hub page of a place. */
 export function hubRecord({ firstSeenAt, lastSeenAt, ...rest }: KeptHub): Record<string, unknown> {
   return { ...rest, firstSeenAt: isoOf(firstSeenAt), lastSeenAt: isoOf(lastSeenAt) }
 }
 
-/** What a gazetteer without anything holds. */
+/** The summary of an empty gazetteer. */
 const NO_SUMMARY: GazetteerSummary = {
   countries: 0,
   regions: 0,
@@ -25,12 +25,12 @@ const NO_SUMMARY: GazetteerSummary = {
   revision: '',
 }
 
-/** How long figures are good, in milliseconds: counting a million names takes a while. */
+/** How long the counts stay cached, in milliseconds, because counting a million names is slow. */
 const GOOD_MS = 60_000
 
 const summaries = new WeakMap<HttpPorts, { readonly at: number; readonly summary: GazetteerSummary }>()
 
-/** How much the gazetteer holds: counted once a minute at most, and again as soon as something was imported. */
+/** The size of the gazetteer: counted at most once a minute, and again after an import. */
 export function readSummary(ports: HttpPorts): Promise<GazetteerSummary> {
   return withUnderstanding(
     ports,
@@ -48,20 +48,20 @@ export function readSummary(ports: HttpPorts): Promise<GazetteerSummary> {
   )
 }
 
-/** How long a map is good, in milliseconds: it is drawn from all mentions of all pages. */
+/** How long a map stays cached, in milliseconds, because it aggregates all mentions of all pages. */
 const MAP_GOOD_MS = 10_000
 const MOST_MAPS = 50
 
 interface KeptMap {
   readonly at: number
-  /** What it was drawn from: other places, or another run, make another map. */
+  /** The state of places and runs on which the map is based; a change invalidates the cache. */
   readonly stamp: string
   readonly mentions: readonly PlaceMention[]
 }
 
 const maps = new WeakMap<HttpPorts, Map<string, KeptMap>>()
 
-/** Places that pages are about, those of most pages first: counted anew every ten seconds at most, or when a run has gone on. */
+/** The places that pages are about, most pages first. Recounted at most every ten seconds, or when a run has progressed. */
 export function readMentions(
   ports: HttpPorts,
   limit: number,

@@ -5,31 +5,31 @@ import type { Library } from '../library/library.ts'
 import type { DuplicateList, DuplicatesInput } from '../library/operations/list-duplicates.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
 
-/** What the server is made with. */
+/** The dependencies of the server. */
 export interface HttpPorts {
   /** Version of this program. */
   readonly version: string
   /**
-   * The library; tried again with each call until it can be opened. While it cannot, the server stays up and its routes say so. Where the
-   * file is missing, routes that only read answer that nothing is stored.
+   * The library. Every call retries until it can be opened; meanwhile the server stays up and its routes report the problem. When the file
+   * is missing, read-only routes respond as if the library were empty.
    */
   readonly library: () => Promise<Library>
-  /** Resolves once the file of the library was checked for damage, as far as that is quick; rejects with the damage. */
+  /** Resolves after the quick check of the library file for damage, and rejects when the file is damaged. */
   readonly checked: () => Promise<void>
-  /** Searches it; perhaps in another thread, so that others are answered meanwhile. */
+  /** Searches the library, possibly in another thread, so that the server stays responsive. */
   readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
-  /** Lists pages that say nearly the same, without keeping others waiting. */
+  /** Lists near-duplicate pages without blocking other requests. */
   readonly listDuplicates: (input: DuplicatesInput, signal: AbortSignal) => Promise<DuplicateList>
-  /** The history of jobs, kept in the same place. */
+  /** The job history, stored with the library. */
   readonly jobLog: () => Promise<JobLog>
   readonly dispatcher: Dispatcher
-  /** Analyses what is stored, in a process of its own. */
+  /** Starts analysis runs in a process of their own. */
   readonly analysis: AnalysisRunner
-  /** Answers MCP; gets requests that were checked like all others. */
+  /** The MCP handler; its requests have passed the same checks as all others. */
   readonly mcp: (request: Request, peer?: Peer) => Promise<Response>
   /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */
   readonly readAsset: (path: string) => Promise<Asset | undefined>
-  /** A file of the page that works on one machine, by its path in there; undefined when there is none. */
+  /** A file of the local page by its path under `/local`; undefined when there is none. */
   readonly readLocal: (path: string) => Promise<Asset | undefined>
   readonly system: SystemProbe
   readonly packs: PackShelf
@@ -37,57 +37,57 @@ export interface HttpPorts {
   readonly settings: HttpSettings
 }
 
-/** What the owner has decided. */
+/** Settings of the owner. */
 export interface HttpSettings {
-  /** Names under which this server may be asked for, without the port; loopback names are always among them. */
+  /** Host names that requests may use, without the port; loopback names are always allowed. */
   readonly hosts: readonly string[]
-  /** Origins of other sites whose pages may read answers. @default none */
+  /** Origins of other sites that CORS allows. @default none */
   readonly allowedOrigins: readonly string[]
-  /** What every request has to carry; null where only this machine can ask. */
+  /** The token that every request must carry; null when the server listens on loopback only. */
   readonly token: string | null
-  /** Where `POST /api/crawl` starts when nothing is said; null makes that an error. */
+  /** The default start URL of `POST /api/crawl`; null makes a missing URL an error. */
   readonly defaultStartUrl: string | null
-  /** The library that jobs work on, as it may be shown. */
+  /** The library of the jobs, in a form without secrets. */
   readonly libraryPath: string
-  /** Writes how long each part of the start of a crawl takes. */
+  /** Logs how long each phase of a crawl's start takes. */
   readonly traceStart: boolean
 }
 
-/** A file of a page that was built with the program. */
+/** A static file from the build. */
 export interface Asset {
   readonly body: Uint8Array<ArrayBuffer>
-  /** The same, compressed by gzip; left out where that is no smaller. */
+  /** The gzipped file; absent when compression does not make it smaller. */
   readonly gzipped?: Uint8Array<ArrayBuffer>
   readonly type: string
-  /** Whether its name changes with its content, so that it may be kept for ever. */
+  /** Whether its name contains a content hash, so that clients may cache it forever. */
   readonly isImmutable: boolean
-  /** What tells it from other versions of itself. @default a sum of its bytes */
+  /** The ETag. @default a checksum of the bytes */
   readonly etag?: string
 }
 
-/** What is known of the machine and the process. */
+/** Reads the health of machine and process. */
 export interface SystemProbe {
   read(): Promise<SystemHealth>
 }
 
-/** How the machine and the process are. What cannot be known is null. */
+/** Health figures of machine and process; unknown ones are null. */
 export interface SystemHealth {
   readonly dbSizeBytes: number | null
   readonly freeDiskBytes: number | null
   readonly memory: { readonly rss: number; readonly heapUsed: number; readonly heapTotal: number }
   readonly cpu: { readonly percent: number; readonly percentOfOneCore: number }
-  /** How the library is written: the journal mode of its file, or the version of its PostgreSQL. */
+  /** The journal mode of an SQLite library, or the PostgreSQL version. */
   readonly journalMode: string | null
   readonly walAutocheckpoint: number | null
 }
 
-/** Packs that were written on request, and can be fetched. */
+/** Packs that were exported on request and can be downloaded. */
 export interface PackShelf {
-  /** Begins to write one; its id. */
+  /** Starts an export. */
   begin(source: string, isCompact: boolean): Promise<PackEntry>
   list(): readonly PackEntry[]
   find(id: string): PackEntry | undefined
-  /** The file of one that is ready; undefined while it is not. */
+  /** The file of a finished pack; undefined until it is ready. */
   read(
     id: string,
   ): Promise<{ readonly body: ReadableStream<Uint8Array>; readonly bytes: number; readonly name: string } | undefined>
@@ -105,19 +105,19 @@ export interface PackEntry {
   readonly createdAt: number
 }
 
-/** Where the server says what it does. Never given a token. */
+/** The server log. Messages must never contain a token. */
 export interface Log {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** Whoever asked, as far as the connection tells. */
+/** The client, as far as the connection identifies it. */
 export interface Peer {
-  /** Where the request came from. */
+  /** The IP address of the client. */
   readonly address?: string
-  /** Ends the connection at once: for whoever reads an event stream no more, and cannot be told so. */
+  /** Closes the connection at once, for clients that have stopped reading an event stream. */
   readonly drop?: () => void
-  /** Whether the connection has ended. One whose answer waits behind another on the same connection is not told otherwise. */
+  /** Whether the connection has closed. A pipelined request that waits behind another response gets no other signal. */
   readonly isGone?: () => boolean
 }
 

@@ -1,9 +1,9 @@
 import { messageOf, PharosError } from '../core/errors.ts'
 
-/** Most bytes of a body, where nothing else is said. */
+/** Default limit for a request body. */
 const MAX_BYTES = 1024 * 1024
 
-/** The whole body; refused as soon as it is known to be too large. */
+/** Reads the whole body, and rejects it as soon as it exceeds the limit. */
 export async function readBody(request: Request, most: number = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => new PharosError('BODY_TOO_LARGE', { most })
   if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
@@ -24,7 +24,7 @@ export async function readBody(request: Request, most: number = MAX_BYTES): Prom
   return whole
 }
 
-/** The parts of a stream; whoever stops early cancels it. */
+/** Iterates over the chunks of a stream, and cancels the stream when the consumer stops early. */
 async function* iterate(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   const reader = stream.getReader()
   let isDone = false
@@ -57,12 +57,12 @@ export async function readJson(request: Request, most?: number): Promise<unknown
   }
 }
 
-/** Nothing that is asked for is nested deeper, and whoever walks through what is nested without end runs out of stack. */
+/** Limit for nested JSON: no valid request is deeper, and recursion into deeper values could overflow the stack. */
 const MAX_DEPTH = 64
 
 function isDeep(text: string): boolean {
   let depth = 0
-  // Texts are passed over as a whole, with the brackets in them.
+  // Matches strings as a whole, so that brackets inside them do not count.
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
     if (token === '[' || token === '{') depth++
     else if (token === ']' || token === '}') depth--

@@ -6,7 +6,7 @@ export function writeRequestLine(request: Request, status: number, ms: number): 
   return `[req] ${request.method} ${maskAddress(request.url)} -> ${status} ${ms.toFixed(1)}ms`
 }
 
-/** Path and query of an address without what is nobody's business. */
+/** The path and query of a URL with secrets masked. */
 export function maskAddress(address: string): string {
   if (!URL.canParse(address)) return '?'
   const { pathname, searchParams, search } = new URL(address)

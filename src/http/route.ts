@@ -5,26 +5,26 @@ import { expectedBy } from './expected.ts'
 import { describeSchema } from './fields.ts'
 import type { HttpSettings, Peer } from './ports.ts'
 
-/** How something is asked for. */
+/** The HTTP method of a route. */
 export type Method = 'get' | 'post' | 'delete'
 
-/** What can be answered with one status. */
+/** A possible response with one status. */
 export interface AnswerSpec {
   readonly what: string
-  /** Of the JSON; absent where it is no JSON. */
+  /** The schema of a JSON response; absent for other types. */
   readonly schema?: z.ZodType
   /** @default application/json */
   readonly type?: string
 }
 
-/** What an answer is made of: JSON, unless it is a whole answer. */
+/** A JSON response with its status. */
 export interface Reply {
   readonly status: number
   readonly json: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What was asked, checked. */
+/** A validated request. */
 export interface Asked<P, Q, B> {
   readonly params: P
   readonly query: Q
@@ -33,35 +33,35 @@ export interface Asked<P, Q, B> {
   /** When the request came, by `performance.now()`. */
   readonly began: number
   readonly peer: Peer | undefined
-  /** Gives the whole request to whoever speaks MCP. */
+  /** Passes the whole request to the MCP handler. */
   readonly passOn: () => Promise<Response>
 }
 
-/** A route as it is written down. */
+/** The definition of a route. */
 export interface RouteSpec<P, Q, B> {
   readonly method: Method
-  /** With `:name` for what varies. */
+  /** The path pattern, with `:name` for parameters. */
   readonly path: string
   readonly group: string
   readonly summary: string
   readonly params?: z.ZodType<P>
   readonly query?: z.ZodType<Q>
   readonly body?: z.ZodType<B>
-  /** Most bytes of its body. @default 1 MB */
+  /** Limit for the request body. @default 1 MB */
   readonly maxBodyBytes?: number
-  /** Fields of the body that have to be there because of what the owner has decided; the schema knows of the others. */
+  /** Body fields that become required through the owner's settings; the schema covers all others. */
   readonly required?: (settings: HttpSettings) => readonly string[]
   readonly answers: Readonly<Record<number, AnswerSpec>>
   readonly run: (asked: Asked<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
 }
 
-/** A route of the table: what it takes is checked by itself. */
+/** A route of the table, which validates its own input. */
 export interface Route extends Omit<RouteSpec<unknown, unknown, unknown>, 'run'> {
-  /** Checks what was asked and answers it. */
+  /** Validates the request and answers it. */
   readonly answer: (given: Given, context: HttpContext) => Promise<Reply | Response>
 }
 
-/** A request, not checked yet. */
+/** A request before validation. */
 export interface Given {
   readonly params: Readonly<Record<string, string>>
   readonly request: Request
@@ -72,7 +72,7 @@ export interface Given {
   readonly passOn: () => Promise<Response>
 }
 
-/** Makes a route of the table. */
+/** Creates a route of the table. */
 export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: RouteSpec<P, Q, B>): Route {
   const { run, ...described } = spec
   return {
@@ -91,12 +91,12 @@ export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: R
   }
 }
 
-/** An answer in JSON. */
+/** Creates a JSON response. */
 export function reply(json: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
   return headers === undefined ? { status, json } : { status, json, headers }
 }
 
-/** The query as an object. What is empty was left empty in a form, and says nothing. */
+/** The query as an object, without empty values, which come from empty form fields. */
 function readQuery(url: string): Record<string, string | string[]> {
   const at = url.indexOf('?')
   if (at < 0) return {}
@@ -109,9 +109,9 @@ function readQuery(url: string): Record<string, string | string[]> {
   return Object.fromEntries(found)
 }
 
-/** What was given, as the schema has it; where there is none, nothing is taken. */
+/** Validates a value against the schema; without a schema the result is undefined. */
 function check<T>(schema: z.ZodType<T> | undefined, value: unknown, where: string): T {
-  // Without a schema the type is that of nothing.
+  // Without a schema, T is undefined.
   if (schema === undefined) return undefined as T
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
@@ -122,14 +122,14 @@ function check<T>(schema: z.ZodType<T> | undefined, value: unknown, where: strin
   throw new PharosError('USAGE', field === '' ? { problem } : { problem, field })
 }
 
-/** Fields of a body that the schema does not know. They are ignored, and a misspelled one is not to go unnoticed. */
+/** Body fields that the schema does not know. They are ignored, but reported so that a misspelled one does not go unnoticed. */
 function listUnknown(schema: z.ZodType | undefined, value: unknown): string[] {
   const bare = schema instanceof z.ZodOptional ? schema.unwrap() : schema
   if (!(bare instanceof z.ZodObject) || typeof value !== 'object' || value === null) return []
   return Object.keys(value).filter((name) => !Object.hasOwn(bare.shape, name))
 }
 
-/** So many unknown fields are named. */
+/** Maximum number of unknown fields that a message names. */
 const MOST_NAMED = 10
 
 function addNotices(answer: Reply | Response, unknown: readonly string[]): Reply | Response {

@@ -1,7 +1,7 @@
 import type { AnalysisRun, RunEvent } from '../library/analyses.ts'
 import { isoOf, isoOrNull } from './time.ts'
 
-/** An analysis run as it is answered. */
+/** An analysis run in a response. */
 export function runRecord(run: AnalysisRun, now: number): Record<string, unknown> {
   const { id, status, stage, startedAt, endedAt, options, progress, summary, error } = run
   return {
@@ -18,12 +18,12 @@ export function runRecord(run: AnalysisRun, now: number): Record<string, unknown
   }
 }
 
-/** How long a run took, or takes already. */
+/** The duration of a run, so far when it is still active. */
 export function durationOf({ startedAt, endedAt }: Pick<AnalysisRun, 'startedAt' | 'endedAt'>, now: number): number {
   return Math.max(0, (endedAt ?? now) - startedAt)
 }
 
-/** Something that happened in a run. */
+/** An event of a run. */
 export function runEventRecord({ id, runId, at, stage, message, details }: RunEvent): Record<string, unknown> {
   return { id, runId, ts: isoOf(at), stage, message, details }
 }

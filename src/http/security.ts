@@ -3,22 +3,22 @@ import { LOCAL_PATH, writeLocalFields } from './local-page.ts'
 import type { HttpSettings } from './ports.ts'
 import type { Sessions } from './session.ts'
 
-/** Longest address that is read, in characters. */
+/** Maximum length of a request URL, in characters. */
 const MAX_ADDRESS = 8192
 
-/** Names of this machine for itself. */
+/** Loopback names of this machine. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-/** Sites from which a browser may have been sent here: its own pages, or whoever sits before it. */
+/** Values of Sec-Fetch-Site for requests from our own pages or typed by the user. */
 const OWN_SITES = ['same-origin', 'none']
 
-/** What can be asked for without a token: whether it runs, how to get in, and what that page is made of. */
+/** Paths that need no token: the login page and its assets. */
 const OPEN_PATHS = ['/login', '/pages/style.css', '/pages/icon.svg', '/pages/live.js', '/favicon.ico']
 
-/** What stays open. A page of another site could hold many of them without reading one; no link leads to them. */
+/** Long-lived streams. Cross-site requests to them are refused, because a page of another site could keep many open. */
 const STREAMS = ['/events', '/mcp']
 
-/** Everything that is shown comes from here, and nothing of it runs that was not built with the program. */
+/** Everything loads from this origin, and only scripts from the build may run. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,25 +32,25 @@ const POLICY = [
   "form-action 'self'",
 ].join('; ')
 
-/** Fields of every answer. */
+/** Headers of every response. */
 const FIELDS: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Nothing is told to other sites. With `no-referrer` a form of our own pages would be sent with the origin `null`.
+  // Sends no referrer to other sites. With `no-referrer`, forms of our own pages would have the origin `null`.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 }
 
-/** Decides who may ask what. */
+/** Checks which requests are allowed. */
 export interface Guard {
-  /** Refuses a request that was meant for another host, or comes from a page of another site, or from somebody without the token. */
+  /** Refuses a request with a foreign Host, from a page of another site, or without the token. */
   check(request: Request, path: string): void
-  /** The answer to a browser that asks whether it may ask; undefined where the request is none of that kind. */
+  /** The response to a CORS preflight request; undefined for other requests. */
   preflight(request: Request): Response | undefined
-  /** Adds the fields of every answer. */
+  /** Adds the headers of every response. */
   dress(response: Response, request: Request, path: string): void
 }
 
@@ -85,7 +85,7 @@ export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigi
       })
     },
     dress({ headers, status }, request, path) {
-      // What is told instead of such a file is a page like all others.
+      // An error response on a local path is an ordinary page, so it gets the ordinary headers.
       const isLocal = path.startsWith(LOCAL_PATH) && status < 400
       const fields = isLocal ? { ...FIELDS, ...writeLocalFields(hostOf(request)) } : FIELDS
       for (const [name, value] of Object.entries(fields)) headers.set(name, value)
@@ -100,17 +100,17 @@ export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigi
   }
 }
 
-/** So much of what a stranger sent is shown. */
+/** Maximum length of untrusted text in an error message. */
 const MAX_SHOWN = 200
 
 /**
- * Refuses what a page of another site sent. Such a page may lead a person here, which is a request without an origin that changes
- * nothing; browsers send the origin with everything else.
+ * Refuses cross-site requests. Another site may only link here: a navigation has no Origin header and changes nothing, and browsers send
+ * Origin with everything else.
  */
 function checkSite(request: Request, path: string, origin: string | null, host: string): void {
   const site = request.headers.get('sec-fetch-site')
   const isOwn = site === null || OWN_SITES.includes(site)
-  // Only a browser sets this field, and no page can.
+  // Only the browser sets Sec-Fetch-Site; scripts cannot forge it.
   const isSame = origin === null || originHost(origin) === host || (origin === 'null' && site === 'same-origin')
   if (!isSame || (!isOwn && (isChange(request) || STREAMS.includes(path)))) {
     throw new PharosError('ORIGIN_REFUSED', { origin: (origin ?? 'another site').slice(0, MAX_SHOWN) })
@@ -126,7 +126,7 @@ function isOpen({ method }: Request, path: string): boolean {
   return OPEN_PATHS.includes(path)
 }
 
-/** The host that was asked for, with its port. */
+/** The requested host with its port. */
 function hostOf(request: Request): string {
   return (request.headers.get('host') ?? new URL(request.url).host).toLowerCase()
 }
@@ -136,7 +136,7 @@ function nameOf(host: string): string {
   return host.replace(/:\d*$/, '').replace(/\.$/, '')
 }
 
-/** The host of an origin, written as in the field Host. */
+/** The host of an origin, in the form of the Host header. */
 function originHost(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined
 }

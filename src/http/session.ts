@@ -3,19 +3,19 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { createLoginPace, type LoginPace } from './login-pace.ts'
 
-/** Tells who may ask. */
+/** Checks the token and the session cookie. */
 export interface Sessions {
-  /** Whether everybody has to have the token. */
+  /** Whether requests need the token. */
   readonly isNeeded: boolean
-  /** How fast tokens may be tried. */
+  /** The rate limit for wrong tokens. */
   readonly pace: LoginPace
   /** Whether a text is the token. */
   isToken(text: string): boolean
-  /** Whether a request carries the token, or what a browser got for it. */
+  /** Whether a request carries the token or a valid session cookie. */
   isKnown(request: Request): boolean
-  /** The field that gives a browser what it needs, so that it has to have the token only once. */
+  /** The Set-Cookie header that logs a browser in, so that the user enters the token only once. */
   writeCookie(isSecure: boolean): string
-  /** The field that takes it back. */
+  /** The Set-Cookie header that logs a browser out. */
   clearCookie(): string
 }
 
@@ -23,8 +23,8 @@ const NAME = 'pharos_session'
 const MAX_AGE_S = 30 * 24 * 3600
 
 /**
- * Sessions of one token. What a browser keeps is made from the token and does not tell it; it is the same for every browser, ends
- * with the token, and needs nothing to be remembered here.
+ * Sessions of one token. The cookie is an HMAC keyed with the token, so it does not reveal the token. It is the same for every browser,
+ * becomes invalid with the token, and needs no state on the server.
  */
 export function createSessions(token: string | null): Sessions {
   const wanted = token === null ? null : digest(token)
@@ -60,7 +60,7 @@ function digest(text: string): Uint8Array {
   return sha256(utf8ToBytes(text))
 }
 
-/** Whether two digests are the same, in a time that does not tell where they differ. */
+/** Compares two digests in constant time. */
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.length ^ b.length
   for (const [i, byte] of a.entries()) difference |= byte ^ (b[i] ?? 0)

@@ -4,7 +4,7 @@ import { JOB_STATUSES } from '../library/job-log.ts'
 import { moment } from './fields.ts'
 import type { AnswerSpec } from './route.ts'
 
-/** What whoever asked in vain is told. */
+/** The body of an error response. */
 export const failureShape: z.ZodType = z.object({
   error: z.string(),
   code: z.string(),
@@ -33,7 +33,7 @@ const FAILURES: Readonly<Record<number, string>> = {
   503: 'The library, or the server, cannot do that at the moment.',
 }
 
-/** The failures of a route. */
+/** The error responses of a route. */
 export function failures(...statuses: readonly number[]): Record<number, AnswerSpec> {
   return Object.fromEntries(
     statuses.map((status) => [status, { what: FAILURES[status] ?? 'It failed.', schema: failureShape }]),
@@ -61,7 +61,7 @@ export const jobItem: z.ZodType = z.object({
   sourceId: z.string().optional(),
 })
 
-/** A job in all its details. */
+/** A job with all its details. */
 export const jobDetail: z.ZodType = z.looseObject({
   id: z.string(),
   pid: z.int().nullable(),
@@ -92,7 +92,7 @@ export const jobDetail: z.ZodType = z.looseObject({
   lastProgress: z.record(z.string(), z.unknown()).nullable(),
 })
 
-/** Where a list goes on, by ids. */
+/** Ids at which a list continues in both directions. */
 export const cursors: z.ZodType = z.object({ nextBefore: z.int().nullable(), prevAfter: z.int().nullable() })
 
 /** A source. */
@@ -157,7 +157,7 @@ export const placeShape: z.ZodType = z.looseObject({
   lng: z.number().nullable(),
 })
 
-/** A page that leads to what is about a place. */
+/** A hub page of a place. */
 export const hubShape: z.ZodType = z.object({
   url: z.string(),
   host: z.string(),

@@ -6,7 +6,7 @@ import { labelOf } from '../library/source.ts'
 import { adviseWidening, widenScope, writeWiderScope } from '../library/wider-scope.ts'
 import { isoOf, isoOrNull } from './time.ts'
 
-/** A source with where it stands. */
+/** A source with its status. */
 export function sourceRecord(report: SourceReport): Record<string, unknown> {
   const {
     source,
@@ -82,7 +82,7 @@ function partialRecord(id: string, { gaps, ...counts }: Shortfall): Record<strin
   }
 }
 
-/** An address of the ledger, in all its details. */
+/** An address of the ledger with all its details. */
 export function rowRecord(row: LedgerRow): Record<string, unknown> {
   const { firstSeenAt, checkedAt, changedAt, dueAt, ...rest } = row
   return {

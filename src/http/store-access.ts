@@ -7,8 +7,8 @@ import { describeTrouble, isMissing, isStoreTrouble } from './failure.ts'
 import type { HttpPorts } from './ports.ts'
 
 /**
- * Does something with the library. A library that cannot be used is a failure that says so. `otherwise` answers for a library whose file
- * is missing, and the log says so: only there it is true that nothing is stored.
+ * Runs an operation on the library, and fails with a clear error when the library is unusable. `otherwise` answers only when the library
+ * file is missing, because only then it is true that nothing is stored; the log notes it.
  */
 export async function withLibrary<T>(
   { library, log }: HttpPorts,
@@ -18,7 +18,7 @@ export async function withLibrary<T>(
   return guarded(library, use, log, otherwise, isMissing)
 }
 
-/** The same for answers that need no library: `otherwise` answers whatever is wrong with it. */
+/** Like {@link withLibrary}, but `otherwise` answers whatever is wrong with the library. */
 export async function withLibraryOr<T>(
   { library, log }: HttpPorts,
   use: (library: Library) => Promise<T>,
@@ -27,7 +27,7 @@ export async function withLibraryOr<T>(
   return guarded(library, use, log, otherwise, isStoreTrouble)
 }
 
-/** The same as {@link withLibrary} with the history of jobs. */
+/** Like {@link withLibrary}, for the job history. */
 export async function withJobLog<T>(
   { jobLog, log }: HttpPorts,
   use: (jobLog: JobLog) => Promise<T>,
@@ -36,7 +36,7 @@ export async function withJobLog<T>(
   return guarded(jobLog, use, log, otherwise, isMissing)
 }
 
-/** The same as {@link withLibraryOr} with the history of jobs. */
+/** Like {@link withLibraryOr}, for the job history. */
 export async function withJobLogOr<T>(
   { jobLog, log }: HttpPorts,
   use: (jobLog: JobLog) => Promise<T>,
@@ -45,7 +45,7 @@ export async function withJobLogOr<T>(
   return guarded(jobLog, use, log, otherwise, isStoreTrouble)
 }
 
-/** The same with the addresses of all sources. */
+/** Like {@link withLibrary}, for the addresses of all sources. */
 export function withAddresses<T>(
   ports: HttpPorts,
   use: (addresses: Addresses, library: Library) => Promise<T>,
@@ -62,10 +62,10 @@ export function withAddresses<T>(
   )
 }
 
-/** What is understood of the pages of a library. */
+/** The stores of analysis results. */
 export type Understanding = Pick<UnderstandingStore, 'gazetteer' | 'analyses' | 'placeHubs'>
 
-/** The same with what is understood of pages. */
+/** Like {@link withLibrary}, for analysis results. */
 export function withUnderstanding<T>(
   ports: HttpPorts,
   use: (understanding: Understanding, library: Library) => Promise<T>,
@@ -74,7 +74,7 @@ export function withUnderstanding<T>(
   return withLibrary(ports, (library) => use(understandingOf(library), library), otherwise)
 }
 
-/** What a library keeps of that; refused where it keeps nothing. */
+/** The analysis stores of a library; throws STORE_UNAVAILABLE when the library has none. */
 export function understandingOf({ gazetteer, analyses, placeHubs }: Library): Understanding {
   if (gazetteer === undefined || analyses === undefined || placeHubs === undefined) {
     throw new PharosError('STORE_UNAVAILABLE')
@@ -98,7 +98,7 @@ async function guarded<S, T>(
   }
 }
 
-/** Whatever keeps the store from being opened is trouble with the store. */
+/** Turns every error while opening the store into a store failure. */
 async function openOf<S>(open: () => Promise<S>): Promise<S> {
   try {
     return await open()

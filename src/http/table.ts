@@ -14,7 +14,7 @@ import { sourceRoutes } from './routes/sources.ts'
 import { systemRoutes } from './routes/system.ts'
 import { workerRoutes } from './routes/workers.ts'
 
-/** Everything that programs can ask of the server. The pages for people are beside it. */
+/** All API routes of the server. The pages for people are registered separately. */
 export const ROUTES: readonly Route[] = [
   ...crawlRoutes,
   ...workerRoutes,

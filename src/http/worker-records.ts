@@ -3,20 +3,20 @@ import type { JobView } from '../library/dispatch/dispatcher.ts'
 import { type ShownWorker, showWorker, type WorkerRecord } from '../library/workers.ts'
 import { isoOf } from './time.ts'
 
-/** A worker as the API tells of it. */
+/** A worker in an API response. */
 export interface WorkerItem {
   readonly id: string
   readonly name: string
   readonly version: string
-  /** Whether it is a server that works itself. */
+  /** Whether the worker is part of a server process. */
   readonly isServer: boolean
-  /** `lost`: it has given no sign of life, and what it ran goes on with others. */
+  /** `lost`: its heartbeat stopped, and other workers take over its jobs. */
   readonly state: ShownWorker['state']
   readonly slots: number
   readonly jobs: readonly { readonly id: string; readonly url: string | null }[]
-  /** Crawls that others run, and in which it takes part. */
+  /** Crawls of other workers that this worker has joined. */
   readonly helps: WorkerItem['jobs']
-  /** Hosts that its processes hold. */
+  /** Number of hosts that its processes have leased. */
   readonly leases: number
   readonly visits: number
   readonly bytes: number
@@ -25,7 +25,7 @@ export interface WorkerItem {
   readonly silentMs: number
 }
 
-/** Writes one, with what its jobs are about as far as that is known. */
+/** A worker with the start URLs of its jobs, as far as they are known. */
 export function workerItem(worker: WorkerRecord, jobs: readonly JobView[]): WorkerItem {
   const shown = showWorker(worker)
   const { id, name, version, isServer, state, slots, leases, visits, bytes, visitsPerSec, startedAt, silentMs } = shown

@@ -1,14 +1,11 @@
 import { PharosError } from '../core/errors.ts'
 
-/** An error of the caller. */
+/** Creates an error for invalid arguments. */
 export function usage(problem: string): PharosError {
   return new PharosError('USAGE', { problem })
 }
 
-/**
- * The value of a parameter that has several names. Given under two of them it has to be the same; undefined when it was given
- * under none.
- */
+/** The value of a parameter that has several names; undefined when it is given under none. Values given under two names must be equal. */
 export function pick<T extends object, K extends keyof T & string>(args: T, ...names: readonly K[]): T[K] | undefined {
   const given = names.filter((name) => args[name] !== undefined)
   const [first, ...others] = given
@@ -21,14 +18,14 @@ export function pick<T extends object, K extends keyof T & string>(args: T, ...n
   return args[first]
 }
 
-/** The same where one of them has to be given. */
+/** Like {@link pick}, but throws when the value is missing. */
 export function need<T extends object, K extends keyof T & string>(
   args: T,
   ...names: readonly K[]
 ): Exclude<T[K], undefined> {
   const value = pick(args, ...names)
   if (value === undefined) throw usage(`${names.join(' or ')} is missing`)
-  // Undefined was refused above.
+  // The check above has excluded undefined.
   return value as Exclude<T[K], undefined>
 }
 
@@ -37,7 +34,7 @@ export function said(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value
 }
 
-/** A list that may be written as text with commas. */
+/** A list, which may also be given as comma-separated text. */
 export function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined
   const entries = typeof value === 'string' ? value.split(',') : value
@@ -49,9 +46,9 @@ export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, Math.round(value)))
 }
 
-/** An object without those of its properties that were not given. */
+/** An object without its undefined properties. */
 export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // Undefined ones were just left out.
+  // The filter has just removed undefined values.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }
@@ -59,7 +56,7 @@ export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Whether a text has the form of the ids of sources, crawls and packs. */
+/** Whether a text has the form of an id of a source, crawl or pack. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Citation, writeTime } from '../library/words.ts'
 import { type OrNull, orNull } from './schemas.ts'
 
-/** A text of a page as programs get it, with everything that is needed to cite it. */
+/** The shape of a page text with its citation, in structured content. */
 export interface CitedShape {
   readonly title: z.ZodString
   readonly url: z.ZodString
@@ -18,7 +18,7 @@ export interface CitedShape {
   readonly changedAt: z.ZodString
 }
 
-/** The same, for schemas. */
+/** The schema of {@link CitedShape}. */
 export const CITED: CitedShape = {
   title: z.string(),
   url: z.string(),
@@ -34,7 +34,7 @@ export const CITED: CitedShape = {
   changedAt: z.string(),
 }
 
-/** A text of a page. */
+/** A page text with its citation. */
 export interface CitedText extends Citation {
   readonly text: string
   readonly tokens: number
@@ -44,14 +44,14 @@ export interface CitedText extends Citation {
   readonly changedAt: number
 }
 
-/** It, for programs. */
+/** A page text in structured content. */
 export interface CitedRecord extends Omit<CitedText, 'headingPath' | 'checkedAt' | 'changedAt' | 'similar'> {
   readonly headingPath: string[]
   readonly checkedAt: string
   readonly changedAt: string
 }
 
-/** Writes one. */
+/** Converts a page text for structured content. */
 export function citedRecord(cited: CitedText): CitedRecord {
   const { title, url, headingPath, startLine, endLine, text, tokens, source, version, chunk } = cited
   return {

@@ -1,6 +1,6 @@
 import type { CrawlState } from '../library/operations/describe-crawl.ts'
 
-/** The states by which a list of crawls can be narrowed: those there are, and those of job queues. */
+/** The states by which a list of crawls can be filtered: those of crawls, and those that job queues use. */
 export const STATE_FILTERS = [
   'running',
   'completed',
@@ -15,12 +15,12 @@ export const STATE_FILTERS = [
 /** One of {@link STATE_FILTERS}. */
 export type StateFilter = (typeof STATE_FILTERS)[number]
 
-/** Whether a text is one of them. */
+/** Whether a text is one of {@link STATE_FILTERS}. */
 export function isStateFilter(text: string): text is StateFilter {
   return STATE_FILTERS.some((filter) => filter === text)
 }
 
-/** Whether a crawl is in a state. One that stopped at the loss gate has failed too; none is ever queued. */
+/** Whether a crawl is in a state. `failed` includes crawls that stopped at the loss gate, and `queued` matches none. */
 export function isState(state: CrawlState, filter: StateFilter | undefined): boolean {
   if (filter === undefined) return true
   return state === filter || (filter === 'failed' && state === 'gate')

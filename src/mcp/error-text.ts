@@ -1,7 +1,7 @@
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 
-/** Advice in terms of tools: the table of errors advises users of the command line. */
+/** Advice that names tools, because the error table advises users of the command line. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   USAGE: 'correct the arguments; the schema of the tool lists them',
   SOURCE_UNKNOWN: 'list_sources shows the sources; one is named by id, name, name@version or start URL',
@@ -22,12 +22,12 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   INTERNAL: 'this is a defect of Pharos; `pharos doctor` checks the installation',
 }
 
-/** The same where what writes or fetches is left out. */
+/** Advice for read-only servers, which lack the tools that write or fetch. */
 const READ_ONLY_ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   PAGE_UNKNOWN: 'search_docs gives the addresses of pages that are there',
 }
 
-/** Advice about a failed fetch that names flags of the command line. */
+/** Advice about failed fetches, which replaces command-line flags. */
 const FETCH_ADVICE: Readonly<Record<string, string>> = {
   'address-refused': 'only the owner of this server can allow private addresses, with --allow-private when it starts',
   'robots-disallow': 'the site asks robots not to read this page',
@@ -37,13 +37,13 @@ const FETCH_ADVICE: Readonly<Record<string, string>> = {
   'http-client-error': 'it may need a login, which cannot be given here; else check the address',
 }
 
-/** The same about an answer that is no page. */
+/** Advice about a response that could not be read as a page. */
 const PAGE_ADVICE: Readonly<Record<string, string>> = {
   'needs-rendering': 'fetch it with render auto, which needs a browser where this server runs',
 }
 const LOOK_ADVICE = 'open it in a browser to see what it shows'
 
-/** A failure as text for an agent: what happened, and what can be done about it. It always begins with `Error`. */
+/** Describes a failure for an agent: what happened, and what to do. The text always begins with `Error`. */
 export function writeError(error: unknown, isReadOnly = false): string {
   const failure = toPharosError(error)
   const { code, message, entry, details } = failure

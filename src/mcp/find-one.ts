@@ -3,7 +3,7 @@ import type { Library } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
 import { isUuid, need, usage } from './arguments.ts'
 
-/** How a source was given. */
+/** The arguments that name a source. */
 export interface SourceArguments {
   readonly source?: string | undefined
   readonly library?: string | undefined
@@ -12,8 +12,8 @@ export interface SourceArguments {
 }
 
 /**
- * Finds the one source that is meant. A version selects among the sources of its name and may be a range, which means the newest version in it,
- * complete or not. With `isOnly` a range that several versions are in is refused.
+ * Finds the source that the arguments name. A version selects among sources of the same name; a range means its newest version, complete or
+ * not. With `isOnly`, a range that matches several versions is refused.
  */
 export async function findOne(library: Library, args: SourceArguments, isOnly = false): Promise<Source> {
   const text = need(args, 'source', 'library', 'sourceId')

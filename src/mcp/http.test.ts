@@ -5,7 +5,7 @@ import { createHttpHandler } from './http.ts'
 const FIELDS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: 'localhost' }
 const MINUTE = 60_000
 
-/** A handler with a clock that does not move, and its clients. */
+/** A handler with a fixed clock, and its clients. */
 function stage() {
   let now = 0
   let ids = 0
@@ -47,11 +47,11 @@ test('a client that opens sessions without end leaves room for others', async ()
   for (let i = 0; i < 64; i++) expect(await open('greedy')).toBe(200)
   expect(await open('greedy')).toBe(429)
   expect(await open('modest')).toBe(200)
-  // Other machines are distinguished by their addresses, whatever name their clients give.
+  // Clients on other machines are distinguished by address, whatever name they give.
   for (let i = 0; i < 64; i++) expect(await open(`name ${i}`, '192.0.2.7')).toBe(200)
   expect(await open('another name', '192.0.2.7')).toBe(429)
   expect(await open('greedy', '192.0.2.8')).toBe(200)
-  // Only its own silent sessions give way.
+  // Only silent sessions of the same client are evicted.
   pass(6 * MINUTE)
   expect(await open('greedy')).toBe(200)
   expect([await speak(1), await speak(65), await speak(66)]).toEqual([404, 200, 200])
@@ -72,7 +72,7 @@ test('a session gives way to a new one only when it was silent and nothing liste
   let opened = 0
   const open = () => openAs(`client ${opened++ % 8}`)
   for (let i = 0; i < 256; i++) expect(await open()).toBe(200)
-  // All of them were there a moment ago.
+  // All sessions were active a moment ago.
   expect(await open()).toBe(503)
   expect(await speak(1)).toBe(200)
 
@@ -83,7 +83,7 @@ test('a session gives way to a new one only when it was silent and nothing liste
   expect(await speak(3)).toBe(200)
   pass(2 * MINUTE)
   expect(await open()).toBe(200)
-  // One gave way: neither the one that spoke nor the one that listens.
+  // One session was evicted: neither the one that spoke nor the one that listens.
   expect([await speak(2), await speak(3), await speak(4), await speak(5)]).toEqual([200, 200, 404, 200])
   leaving.abort()
   await close()

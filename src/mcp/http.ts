@@ -6,12 +6,12 @@ import {
 } from '@modelcontextprotocol/server'
 import type { McpRequest } from './server.ts'
 
-/** Where a request came from. */
+/** The client of a request. */
 export interface HttpPeer {
   readonly address?: string
 }
 
-/** A handler of MCP over streamable HTTP. */
+/** An MCP handler for streamable HTTP. */
 export interface HttpHandler {
   fetch(request: Request, peer?: HttpPeer): Promise<Response>
   close(): Promise<void>
@@ -20,24 +20,24 @@ export interface HttpHandler {
 /** Options of the HTTP handler. */
 export interface HttpOptions {
   readonly createServer: (request?: McpRequest) => McpServer | Promise<McpServer>
-  /** Makes an unguessable id. */
+  /** Creates an unguessable id. */
   readonly newId: () => string
-  /** Milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   readonly now: () => number
-  /** Where it answers. @default /mcp */
+  /** The path of the endpoint. @default /mcp */
   readonly path?: string
 }
 
-/** Clients that connected by the protocol of 2025 and did not say goodbye: so many are remembered, and so long. */
+/** Maximum number and idle time of sessions, which clients of the 2025 protocol may leave open. */
 const MAX_SESSIONS = 256
-/** One client has at most this many of them, so that one that never ends its sessions leaves room for others. */
+/** Maximum number of sessions per client, so that a client that never closes sessions leaves room for others. */
 const MAX_CLIENT_SESSIONS = 64
 const IDLE_MS = 30 * 60_000
 /** At the session limit, only sessions idle for this long make way for new ones. */
 const GIVES_WAY_MS = 5 * 60_000
 
 interface Session {
-  /** Whose it is, by {@link identify}. */
+  /** The client, by {@link identify}. */
   readonly client: string
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly server: McpServer
@@ -47,13 +47,13 @@ interface Session {
 }
 
 /**
- * Serves MCP over streamable HTTP. The caller has checked Host and Origin of each request. Clients of the protocol of 2026 need no
- * session; those of 2025 get one, because cancellation, progress and requests of the server reach them only so.
+ * Serves MCP over streamable HTTP. The caller has checked Host and Origin of each request. Clients of the 2026 protocol need no session.
+ * Clients of the 2025 protocol get one, because cancellation, progress and server requests depend on it.
  */
 export function createHttpHandler(options: HttpOptions): HttpHandler {
   const { createServer, newId, now, path = '/mcp' } = options
   const modern = createMcpHandler(createServer, { legacy: 'reject' })
-  // In the order of their last use.
+  // Ordered by last use.
   const sessions = new Map<string, Session>()
 
   const forget = async (id: string): Promise<void> => {
@@ -61,12 +61,12 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     sessions.delete(id)
     await session?.server.close()
   }
-  /** Sessions that are being opened: they count as well, or calls at the same moment would pass the limits. */
+  /** Sessions that are being opened count too, or concurrent requests would exceed the limits. */
   const opening = new Set<Pick<Session, 'client'>>()
   const countOf = (client: string): number =>
     [...sessions.values(), ...opening].filter((session) => session.client === client).length
   const countAll = (): number => sessions.size + opening.size
-  /** Makes room for a client: where its share is used up, only its own sessions give way. */
+  /** Evicts idle sessions for a new client. When the client is at its own limit, only its own sessions are evicted. */
   const forgetIdle = async (client: string): Promise<void> => {
     for (const [id, { usedAt, streams, client: owner }] of [...sessions]) {
       const isFull = countOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : countAll() >= MAX_SESSIONS
@@ -103,7 +103,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     })
     await server.connect(transport)
     const response = await transport.handleRequest(request)
-    // It was no initialization, and has been told so.
+    // The request was not an initialization, and its response says so.
     if (transport.sessionId === undefined) await server.close()
     return response
   }
@@ -138,7 +138,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   }
 }
 
-/** Distinguishes clients: those of other machines by address, those of this one by the name they give. */
+/** Distinguishes clients: remote ones by address, local ones by the name they give. */
 async function identify(request: Request, { address = '' }: HttpPeer = {}): Promise<string> {
   if (address !== '' && !LOOPBACK.test(address)) return address
   const message: unknown = await request

@@ -4,11 +4,11 @@ import { labelOf } from '../library/source.ts'
 import { quote } from '../library/words.ts'
 import type { SourceName } from './ports.ts'
 
-/** Limits of named sources, and of characters of each name. */
+/** Limits for the number of named sources, and for the length of each name. */
 const MAX_NAMED = 20
 const MAX_NAME_CHARS = 80
 
-/** The instructions that a client gets at the start. `sources` is undefined where they are not known yet. */
+/** The instructions for a client at connection time. `sources` is undefined while they are unknown. */
 export function writeInstructions(sources: readonly SourceName[] | undefined, isReadOnly: boolean): string {
   return [
     'Pharos searches documentation in a local library.',

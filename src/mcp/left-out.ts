@@ -4,8 +4,8 @@ import type { Tool } from './tool.ts'
 type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise<CallToolResult>
 
 /**
- * Answers calls of tools that a set of tools leaves out, where the SDK would only say that there is no such tool. The SDK sets its
- * handler with the first tool, so this comes before.
+ * Explains calls of tools that the tool set leaves out, where the SDK would only report an unknown tool. The SDK sets its handler with the
+ * first tool, so this must come first.
  */
 export function explainLeftOut({ server }: McpServer, tools: readonly Tool[], isReadOnly: boolean): void {
   const names = new Set(tools.filter(({ isSafe }) => isSafe || !isReadOnly).map(({ name }) => name))
@@ -19,7 +19,7 @@ export function explainLeftOut({ server }: McpServer, tools: readonly Tool[], is
         : next(request, context)
     }
   }
-  // The overloads of this method cannot be written down again; all that passes here is what the SDK itself gives it.
+  // The overloads of this method cannot be restated; only the SDK itself calls it here.
   server.setRequestHandler = ((method: 'tools/call', handler: CallHandler, ...others: []) => {
     setHandler(method, method === 'tools/call' ? explain(handler) : handler, ...others)
   }) as typeof server.setRequestHandler

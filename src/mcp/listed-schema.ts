@@ -3,28 +3,28 @@ import type { ToolSet } from './tool-set.ts'
 
 type JsonSchema = z.core.JSONSchema.JSONSchema
 
-/** A JSON schema, or a part of one, as it is listed. */
+/** A JSON schema, or a part of one, as `tools/list` shows it. */
 type ListedSchema = Record<string, unknown>
 
-/** Metadata of a field that is there but not listed, such as a second name of a parameter. */
+/** Metadata of a field that is accepted but not listed, such as an alternative name of a parameter. */
 export const UNLISTED = { isUnlisted: true } as const
-/** Metadata of a parameter that is listed only where all tools are. */
+/** Metadata of a parameter that is listed only in the full tool set. */
 export const RARE = { isRare: true } as const
 
-/** A longer list of values costs more than it helps: the answer to any other value names them. */
+/** Longer value lists are left out, because they cost more tokens than they save: the error for an invalid value names them all. */
 const MAX_LISTED_VALUES = 4
 
-/** The listed part of a schema. */
+/** Which parts of a schema are listed. */
 interface Style {
   readonly keywords: readonly string[]
   readonly marks: readonly string[]
   writeUnion(members: readonly ListedSchema[]): ListedSchema
 }
 
-/** The keywords that clients need to fill in arguments. The server itself reports other mistakes, such as an unknown parameter. */
+/** Keywords that clients need to fill in arguments. The server reports all other mistakes, such as an unknown parameter. */
 const INPUT: Omit<Style, 'marks'> = {
   keywords: ['enum', 'description'],
-  // A parameter that takes several forms is listed with the first: some clients cannot read unions.
+  // A parameter with several forms is listed with its first one, because some clients cannot read unions.
   writeUnion: ([first = {}]) => first,
 }
 
@@ -34,13 +34,13 @@ const OUTPUT: Style = {
   writeUnion: (members) => Object.assign({}, ...members, { type: members.map(({ type }) => type) }),
 }
 
-/** The schema of a tool's arguments as `tools/list` of a set of tools shows it. */
+/** The argument schema of a tool as `tools/list` shows it for a tool set. */
 export function listInput(schema: z.ZodObject, set: ToolSet): ListedSchema {
   const marks = set === 'ask' ? ['isUnlisted', 'isRare'] : ['isUnlisted']
   return shortenObject(z.toJSONSchema(schema, { io: 'input' }), { ...INPUT, marks })
 }
 
-/** The schema of a tool's structured answer as `tools/list` shows it: every field with its type; records inside are plain objects. */
+/** The output schema of a tool as `tools/list` shows it: every field with its type, and nested records as plain objects. */
 export function listOutput(schema: z.ZodObject): ListedSchema {
   return shortenObject(z.toJSONSchema(schema, { io: 'output' }), OUTPUT)
 }

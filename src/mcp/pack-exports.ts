@@ -3,12 +3,12 @@ import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { PackExporter, WrittenPack } from './ports.ts'
 
-/** A pack that is being written, waits for its turn, or was written. */
+/** An export of a pack: waiting, running or finished. */
 export interface PackExport {
   readonly id: string
   readonly sourceId: string
   readonly isCompact: boolean
-  /** Name of the source, with its version where it has one. */
+  /** The name of the source, with its version if it has one. */
   readonly source: string
   readonly state: 'waiting' | 'running' | 'done' | 'failed'
   readonly startedAt: number
@@ -18,20 +18,20 @@ export interface PackExport {
   readonly error: string | null
 }
 
-/** Writes packs in the background, one at a time. */
+/** Exports packs in the background, one at a time. */
 export interface PackExports {
-  /** Has a pack written; one of the same kind that is not written yet is returned instead. Refused where very many wait. */
+  /** Starts an export, or returns an unfinished one of the same kind. Refused when too many are waiting. */
   start(library: Library, source: Source, isCompact: boolean): PackExport
   find(id: string): PackExport | undefined
   close(): Promise<void>
 }
 
-/** Finished exports to remember. */
+/** Maximum number of finished exports that are remembered. */
 const MAX_KEPT = 100
-/** Exports that may be written or waiting at once. */
+/** Maximum number of running and waiting exports. */
 const MAX_OPEN = 20
 
-/** Makes what writes packs in the background, and remembers what came of it while the server runs. */
+/** Creates the background exporter, which remembers its results while the server runs. */
 export function createPackExports(exportPack: PackExporter): PackExports {
   const exports = new Map<string, PackExport>()
   const stop = new AbortController()

@@ -13,30 +13,30 @@ import type { Mcp } from './server.ts'
 import type { Shared } from './shared.ts'
 import { createTool, type Tool } from './tool.ts'
 
-/** Ports of a server of one pack. */
+/** The dependencies of a server for one pack. */
 export interface PackMcpPorts {
   /** Version of this program. */
   readonly version: string
   /** Name of the pack. */
   readonly name: string
-  /** Opens the pack at the first call that needs it. */
+  /** Opens the pack on first use. */
   readonly openPack: () => Promise<{ readonly pack: Pack; readonly search: PackSearch }>
-  /** The vector of a question by the built-in model. */
+  /** Embeds a question with the built-in model. */
   readonly embedQuestion: (query: string, signal: AbortSignal) => Promise<Float32Array>
-  /** The words that are no names, by which answers are judged. */
+  /** Reads the list of ordinary words, which helps to judge answers. */
   readonly readOrdinaryWords: () => Promise<ReadonlySet<string>>
   readonly close: () => Promise<void>
 }
 
 const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
 
-/** Makes MCP servers of one pack: they search it and show its chunks, and neither write nor fetch. */
+/** Creates MCP servers for one pack: they search it and show its chunks, and neither write nor fetch. */
 export function createPackMcp(ports: PackMcpPorts): Mcp {
   const { version, name } = ports
   let opened: ReturnType<PackMcpPorts['openPack']> | undefined
   const open = () => {
     opened ??= ports.openPack().catch((error: unknown) => {
-      // The next call tries again: the pack may have appeared meanwhile.
+      // The next call retries, because the pack may exist by then.
       opened = undefined
       throw error
     })
@@ -56,13 +56,13 @@ export function createPackMcp(ports: PackMcpPorts): Mcp {
   }
 }
 
-/** The tools of a pack ask for none of these. */
+/** Placeholders, because pack tools use neither a library nor jobs. */
 const NO_LIBRARY: Pick<Shared, 'library' | 'jobs'> = {
   library: () => Promise.reject(new PharosError('INTERNAL', { problem: 'a server of a pack has no library' })),
   jobs: () => Promise.reject(new PharosError('INTERNAL', { problem: 'a server of a pack runs no crawls' })),
 }
 
-/** Where a chunk is, as programs get it. */
+/** The position of a chunk in structured content. */
 const PLACE = {
   ref: z.string(),
   path: z.string(),
@@ -91,7 +91,7 @@ function createSearch({ name, embedQuestion, readOrdinaryWords }: PackMcpPorts, 
       uncovered: z.array(z.string()).optional(),
       engines: z.array(z.string()),
       notices: z.array(z.string()),
-      // The texts themselves are in the blocks for reading.
+      // The texts themselves are in the text blocks.
       passages: z.array(z.object({ ...PLACE, score: z.number() })),
     }),
     async run(args, { signal }) {

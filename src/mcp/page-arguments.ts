@@ -10,14 +10,14 @@ export interface PageShape {
   readonly library: z.ZodOptional<z.ZodString>
 }
 
-/** They, for schemas. */
+/** The schema of {@link PageShape}. */
 export const PAGE: PageShape = {
   url: textOf('With source, a path is enough.'),
   source: text(),
   library: unlisted(text()),
 }
 
-/** The page that is meant. */
+/** The page that the arguments name. */
 export function pageOf(args: {
   readonly url: string
   readonly source?: string | undefined

@@ -6,21 +6,21 @@ import { number, type OrNull, orNull, unlisted } from './schemas.ts'
 
 const TOKENS = { default: 10_000, least: 1, most: 100_000 } as const
 
-/** The parameters that say which part of a long text is wanted. */
+/** The parameters that select a part of a long text. */
 export interface PartShape {
   readonly startLine: z.ZodOptional<z.ZodNumber>
   readonly startColumn: z.ZodOptional<z.ZodNumber>
   readonly tokens: z.ZodOptional<z.ZodNumber>
 }
 
-/** They, for schemas. */
+/** The schema of {@link PartShape}. */
 export const PART: PartShape = {
   startLine: number(),
   startColumn: number(),
   tokens: number(),
 }
 
-/** Facts about the part of a page in an answer. */
+/** The position of a page part in a response. */
 export interface PartPlaceShape {
   readonly startLine: z.ZodNumber
   readonly endLine: z.ZodNumber
@@ -29,7 +29,7 @@ export interface PartPlaceShape {
   readonly nextColumn: OrNull<z.ZodNumber>
 }
 
-/** The same, for schemas. */
+/** The schema of {@link PartPlaceShape}. */
 export const PART_PLACE: PartPlaceShape = {
   startLine: unlisted(z.number()),
   endLine: unlisted(z.number()),
@@ -38,7 +38,7 @@ export const PART_PLACE: PartPlaceShape = {
   nextColumn: orNull(z.number()),
 }
 
-/** Where a part stands, and where the next one begins: at a line and a character of it, both null at the end. */
+/** The position of a part, and the line and column at which the next one begins; both are null at the end. */
 export interface PartPlace {
   startLine: number
   endLine: number
@@ -53,7 +53,7 @@ export interface Part {
   readonly text: string
 }
 
-/** Which part is wanted. */
+/** The arguments that select a part. */
 export interface PartArguments {
   readonly startLine?: number | undefined
   readonly startColumn?: number | undefined
@@ -61,7 +61,7 @@ export interface PartArguments {
   readonly tokens?: number | undefined
 }
 
-/** Takes as many whole lines of a text as the budget has room for; a line that is larger is cut. */
+/** Takes as many whole lines as the token budget allows; a single line that exceeds it is cut. */
 export function cutPart(markdown: string, args: PartArguments): Part {
   const lines = markdown === '' ? [''] : splitLines(markdown)
   const { length: totalLines } = lines
@@ -99,7 +99,7 @@ export function cutPart(markdown: string, args: PartArguments): Part {
   }
 }
 
-/** Suffix of a citation of a part that is not the last one. */
+/** The citation suffix of a part that is not the last one. */
 export function writeNext({ totalLines, nextLine, nextColumn }: PartPlace): string {
   if (nextLine === null) return ''
   const column = nextColumn === null || nextColumn === 1 ? '' : ` startColumn ${nextColumn}`

@@ -12,48 +12,48 @@ export interface ClosableLibrary extends Library {
 /** Name of a source. */
 export type SourceName = Pick<Source, 'name' | 'version'>
 
-/** Ports of the server. None is used before a tool or a resource needs it. */
+/** The dependencies of the server. None is used before a tool or resource needs it. */
 export interface McpPorts {
   /** Version of this program. */
   readonly version: string
   readonly openLibrary: () => Promise<ClosableLibrary>
-  /** Whether the caller owns the library and may replace it, so that it is requested anew each time. @default false */
+  /** Whether the caller owns the library and may replace it, so that every call requests it again. @default false */
   readonly isLent?: boolean
   readonly openJobs: (library: Library) => Promise<Jobs>
-  /** Writes a pack of a source to a place that the owner chose. Without it there is no `export_pack`. */
+  /** Writes a pack to a place that the owner chose. Without it, `export_pack` is not offered. */
   readonly exportPack?: PackExporter
-  /** Work for as long as the server runs, such as embedding; begins when the library is first opened. */
+  /** Background work such as embedding, which starts when the library is first opened and lasts as long as the server. */
   readonly startBackground?: (library: Library, signal: AbortSignal) => Promise<void>
-  /** Leaves out everything that writes or fetches. @default false */
+  /** Leaves out all tools that write or fetch. @default false */
   readonly isReadOnly?: boolean
-  /** Which tools are offered. @default all */
+  /** The tools to offer. @default all */
   readonly toolSet?: ToolSet
   /**
-   * Names the sources for the instructions, without opening the library if that takes long: every client waits for it.
-   * Without it, or where it fails, the instructions are general.
+   * Lists the sources for the instructions, without opening the library if that is slow, because every client waits for it. Without it, or
+   * when it fails, the instructions are general.
    */
   readonly nameSources?: () => Promise<readonly SourceName[]>
   /** Adds further tools, resources or prompts to each server. */
   readonly extend?: (server: McpServer) => void
 }
 
-/** Writes a pack of a source. */
+/** Exports a pack of a source. */
 export type PackExporter = (library: Library, input: PackInput) => Promise<WrittenPack>
 
-/** The pack to write. */
+/** The pack to export. */
 export interface PackInput {
   readonly source: Source
-  /** Whether it holds only what a model reads. */
+  /** Whether the pack contains only what a model reads. */
   readonly isCompact: boolean
   readonly signal: AbortSignal
 }
 
-/** A pack that was written. */
+/** An exported pack. */
 export interface WrittenPack {
   readonly path: string
   readonly bytes: number
   readonly files: number
   readonly chunks: number
-  /** About how many model tokens its text takes. */
+  /** Approximate number of model tokens of its text. */
   readonly tokens: number
 }

@@ -12,12 +12,12 @@ export interface SourceRecord {
   url: string
 }
 
-/** A source for programs. */
+/** A source in structured content. */
 export function sourceRecord({ id, name, version, url }: Source): SourceRecord {
   return { id, name, version, url }
 }
 
-/** A crawl for programs. */
+/** A crawl in structured content. */
 export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
   const { crawlId, source, kind, state, startedAt, endedAt, elapsedMs, problem } = entry
   return {
@@ -32,7 +32,7 @@ export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
   }
 }
 
-/** Everything about a crawl for programs. */
+/** A crawl with all details, in structured content. */
 export function reportRecord(report: CrawlReport): Record<string, unknown> {
   const {
     source,

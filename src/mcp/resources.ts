@@ -15,10 +15,10 @@ import type { PackExport } from './pack-exports.ts'
 import { crawlRecord, reportRecord, sourceRecord } from './records.ts'
 import type { Shared } from './shared.ts'
 
-/** Crawls in a list, and addresses of a crawl. */
+/** Maximum number of listed crawls, and of addresses per crawl. */
 const LISTED = 200
 
-/** Adds the resources to a server. Listing them opens nothing. */
+/** Adds the resources to a server. Listing them does not open the library. */
 export function addResources(server: McpServer, shared: Shared): void {
   const mimeType = 'application/json'
   server.registerResource(
@@ -65,7 +65,7 @@ export function addResources(server: McpServer, shared: Shared): void {
   )
 }
 
-/** A value as the text of a resource. What is not there, or asked for wrongly, is the caller's to mend. */
+/** Serves a value as the text of a resource. Missing resources and invalid requests become errors that the caller can correct. */
 async function answer(uri: URL, read: () => Promise<unknown>) {
   try {
     return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read(), null, 2) }] }
@@ -78,14 +78,14 @@ async function answer(uri: URL, read: () => Promise<unknown>) {
   }
 }
 
-/** A part of an address, decoded. */
+/** A decoded variable of a resource URI. */
 function variableOf(variables: Variables, name: string): string {
   const value = variables[name]
   const text = Array.isArray(value) ? value.join(',') : (value ?? '')
   try {
     return decodeURIComponent(text)
   } catch {
-    // No valid encoding: then it is meant as it stands.
+    // The text has no valid encoding, so it is taken literally.
     return text
   }
 }

@@ -1,44 +1,44 @@
 import { z } from 'zod'
 import { RARE, UNLISTED } from './listed-schema.ts'
 
-/** Longest text that an argument may be. */
+/** Maximum length of a text argument. */
 const MAX_CHARS = 4096
 
-/** A text that is given. */
+/** A required text. */
 export function textOf(description: string): z.ZodString {
   return z.string().max(MAX_CHARS).describe(description)
 }
 
-/** A text that may be given. */
+/** An optional text. */
 export function text(description?: string): z.ZodOptional<z.ZodString> {
   return describe(z.string().max(MAX_CHARS), description).optional()
 }
 
-/** A number that may be given. */
+/** An optional number. */
 export function number(description?: string): z.ZodOptional<z.ZodNumber> {
   return describe(z.number(), description).optional()
 }
 
-/** A switch that may be given. */
+/** An optional flag. */
 export function flag(description?: string): z.ZodOptional<z.ZodBoolean> {
   return describe(z.boolean(), description).optional()
 }
 
-/** Several texts that may be given: with commas between them, or as a list. */
+/** An optional list of texts, given as a list or comma-separated. */
 type Texts = z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
 
-/** Makes such a schema. */
+/** Creates the schema of an optional list of texts. */
 export function texts(description?: string): Texts {
   const schema = z.union([z.string().max(MAX_CHARS), z.array(z.string().max(MAX_CHARS)).max(100)])
   return describe(schema, description).optional()
 }
 
-/** A field that is there but not listed: a second name of a parameter, or a detail of an answer. */
+/** Marks a field as accepted but not listed: an alternative name of a parameter, or a detail of a response. */
 export function unlisted<T extends z.ZodType>(schema: T): T {
   return schema.meta(UNLISTED)
 }
 
-/** A parameter that few questions need: listed only where all tools are. */
+/** Marks a parameter that few questions need; it is listed only in the full tool set. */
 export function rare<T extends z.ZodType>(schema: T): T {
   return schema.meta(RARE)
 }
@@ -47,29 +47,29 @@ function describe<T extends z.ZodType>(schema: T, description: string | undefine
   return description === undefined ? schema : schema.describe(description)
 }
 
-/** A value, or null. */
+/** A schema that also accepts null. */
 export type OrNull<T extends z.ZodType> = z.ZodUnion<readonly [T, z.ZodNull]>
 
-/** Makes such a schema. */
+/** Makes a schema accept null. */
 export function orNull<T extends z.ZodType>(schema: T): OrNull<T> {
   return z.union([schema, z.null()])
 }
 
-/** The names under which one source can be given. */
+/** The parameters that can name a source. */
 export interface SourceShape {
   readonly source: z.ZodOptional<z.ZodString>
   readonly library: z.ZodOptional<z.ZodString>
   readonly sourceId: z.ZodOptional<z.ZodString>
 }
 
-/** The source that a tool is about, under all its names. */
+/** The source parameter with all its alternative names. */
 export const ONE_SOURCE: SourceShape = {
   source: text('Name, name@version, id or start URL.'),
   library: unlisted(text()),
   sourceId: unlisted(text()),
 }
 
-/** A source in an answer. */
+/** A source in a response. */
 export const SOURCE_RECORD: z.ZodObject<{
   id: z.ZodString
   name: z.ZodString
@@ -77,7 +77,7 @@ export const SOURCE_RECORD: z.ZodObject<{
   url: z.ZodString
 }> = z.object({ id: z.string(), name: z.string(), version: orNull(z.string()), url: z.string() })
 
-/** How many addresses there are, and the first of them. */
+/** The first addresses of a list, with their reasons. */
 const ADDRESSES = z.array(z.object({ url: z.string(), reason: z.string(), pattern: orNull(z.string()) }))
 
 /** A crawl in a list. */
@@ -92,7 +92,7 @@ export const CRAWL_ENTRY: z.ZodObject = z.object({
   problem: orNull(z.string()),
 })
 
-/** Everything about one crawl. */
+/** A crawl with all details. */
 export const CRAWL_REPORT: z.ZodObject = z.object({
   source: SOURCE_RECORD,
   status: z.enum(['PENDING', 'CRAWLING', 'INDEXED', 'UPDATING', 'ERROR']),

@@ -3,7 +3,7 @@ import type { Scope } from '../core/url/scope.ts'
 import { given, listOf, usage } from './arguments.ts'
 import { number, rare, texts } from './schemas.ts'
 
-/** The parameters that say which addresses of a site are crawled. */
+/** The parameters that limit which addresses of a site are crawled. */
 export interface ScopeShape {
   readonly allowPatterns: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
   readonly blockPatterns: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
@@ -11,7 +11,7 @@ export interface ScopeShape {
   readonly maxPages: z.ZodOptional<z.ZodNumber>
 }
 
-/** They, for schemas. */
+/** The schema of {@link ScopeShape}. */
 export const SCOPE: ScopeShape = {
   allowPatterns: texts('Globs such as /docs/**, with commas.'),
   blockPatterns: texts(),
@@ -19,7 +19,7 @@ export const SCOPE: ScopeShape = {
   maxPages: number(),
 }
 
-/** What was given of a scope. */
+/** The scope that the arguments give. */
 export function scopeOf(args: {
   readonly allowPatterns?: string | readonly string[] | undefined
   readonly blockPatterns?: string | readonly string[] | undefined

@@ -6,23 +6,23 @@ import { addResources } from './resources.ts'
 import { createShared } from './shared.ts'
 import { ASK_TOOLS, TOOLS } from './tools.ts'
 
-/** How long a client that connects waits for the names of the sources. */
+/** Timeout for reading the source names while a client connects. */
 const NAMING_TIMEOUT_MS = 250
 
-/** Facts about the request that a server is created for. */
+/** The request for which a server is created. */
 export interface McpRequest {
   readonly requestInfo?: Request
 }
 
-/** Makes MCP servers that share one library. */
+/** Creates MCP servers that share one library. */
 export interface Mcp {
-  /** A server for one connection, or one request. The library is not opened for it. */
+  /** Creates a server for one connection or one request, without opening the library. */
   createServer(request?: McpRequest): Promise<McpServer>
-  /** Stops what runs in the background, and closes the library if it was opened. */
+  /** Stops background work, and closes the library if it was opened. */
   close(): Promise<void>
 }
 
-/** Makes what serves MCP. Nothing is opened before a tool or a resource needs it. */
+/** Creates the MCP service. Nothing is opened before a tool or resource needs it. */
 export function createMcp(ports: McpPorts): Mcp {
   const { version, isReadOnly = false, toolSet = 'all' } = ports
   const shared = createShared(ports)
@@ -46,13 +46,13 @@ export function createMcp(ports: McpPorts): Mcp {
   }
 }
 
-/** Whether a client reads the instructions: when it connects, or over HTTP without sessions with this one method. */
+/** Whether the client reads the instructions: when it connects, or with this method when it uses HTTP without sessions. */
 function needsInstructions(request: McpRequest | undefined): boolean {
   const method = request?.requestInfo?.headers.get('mcp-method') ?? 'server/discover'
   return method === 'server/discover'
 }
 
-/** The sources that the library holds; undefined where they cannot be told, or not soon. */
+/** The sources of the library; undefined when reading them fails or takes too long. */
 async function nameSources({ nameSources: read }: McpPorts): Promise<readonly SourceName[] | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>((resolve) => {
@@ -61,7 +61,7 @@ async function nameSources({ nameSources: read }: McpPorts): Promise<readonly So
   try {
     return await Promise.race([read?.(), late])
   } catch {
-    // The first call that needs the library says what is wrong with it.
+    // The first call that needs the library reports its problem.
     return undefined
   } finally {
     clearTimeout(timer)

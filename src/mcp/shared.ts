@@ -4,40 +4,40 @@ import { createPackExports, type PackExports } from './pack-exports.ts'
 import type { ClosableLibrary, McpPorts } from './ports.ts'
 import type { ToolSet } from './tool-set.ts'
 
-/** What all servers of one process share: the library, which is opened when it is first needed, and what runs on it. */
+/** Everything that the servers of one process share: the library, opened on first use, and its background work. */
 export interface Shared {
   readonly library: () => Promise<ClosableLibrary>
   readonly jobs: () => Promise<Jobs>
   readonly packs: PackExports | undefined
   readonly isReadOnly: boolean
   readonly toolSet: ToolSet
-  /** Stops what runs, and closes what was opened. */
+  /** Stops background work, and closes everything that was opened. */
   close(): Promise<void>
 }
 
-/** Makes what servers share. Nothing is opened. */
+/** Creates the shared state. Nothing is opened. */
 export function createShared(ports: McpPorts): Shared {
   const stop = new AbortController()
   const { toolSet = 'all' } = ports
   const packs = ports.exportPack === undefined || toolSet === 'ask' ? undefined : createPackExports(ports.exportPack)
   let opened: Promise<ClosableLibrary> | undefined
   let jobs: Promise<Jobs> | undefined
-  /** The library that these are the jobs of. */
+  /** The library to which the current jobs belong. */
   let jobsOf: ClosableLibrary | undefined
   let background: Promise<void> | undefined
 
   const open = async (): Promise<ClosableLibrary> => {
     const library = await ports.openLibrary()
-    // Failures of background work are reported by every search that misses its result.
+    // Every search that lacks the result reports failures of background work, so they are ignored here.
     background = ports.startBackground?.(library, stop.signal).catch(() => undefined)
     return library
   }
   const library = (): Promise<ClosableLibrary> => {
     if (stop.signal.aborted) return Promise.reject(new PharosError('INTERRUPTED'))
-    // The owner of the library knows whether it is still the same.
+    // The owner decides whether the library is still the same.
     if (ports.isLent === true) return ports.openLibrary()
     opened ??= open().catch((error: unknown) => {
-      // The next call tries again, since the problem may have been fixed.
+      // The next call retries, because the problem may be fixed by then.
       opened = undefined
       throw error
     })

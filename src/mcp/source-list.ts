@@ -10,14 +10,14 @@ import { sourceRecord } from './records.ts'
 import { type OrNull, orNull } from './schemas.ts'
 import { writePartial } from './status-text.ts'
 
-/** A source in a list: where it stands, and how much there is of it. */
+/** A source in a list, with its status and size. */
 export interface ListedSource
   extends Pick<SourceReport, 'source' | 'status' | 'pages' | 'chunks' | 'lastCrawledAt' | 'shortfall'> {
-  /** How many chunks are of which type; fewer than all while the index is behind. */
+  /** Number of chunks by type; not complete while the index is behind. */
   readonly types: ContentTypeCounts
 }
 
-/** The same for programs. */
+/** The schema of a listed source. */
 export const LISTED_SOURCE: z.ZodObject<{
   id: z.ZodString
   name: z.ZodString
@@ -44,7 +44,7 @@ export const LISTED_SOURCE: z.ZodObject<{
   lastCrawledAt: orNull(z.string()),
 })
 
-/** Reads what there is to say about every source. */
+/** Reads the status and size of every source. */
 export async function readSourceList(library: Library): Promise<ListedSource[]> {
   const { reportSource } = await import('../library/operations/source-status.ts')
   const types = await library.store.countContentTypes()
@@ -56,7 +56,7 @@ export async function readSourceList(library: Library): Promise<ListedSource[]> 
   return listed
 }
 
-/** A source in a list, for programs. */
+/** A listed source in structured content. */
 export function listedRecord(listed: ListedSource): z.input<typeof LISTED_SOURCE> {
   const { source, status, pages, chunks, types, lastCrawledAt, shortfall } = listed
   return {

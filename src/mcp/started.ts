@@ -6,7 +6,7 @@ import { sourceRecord } from './records.ts'
 import { SOURCE_RECORD } from './schemas.ts'
 import type { ToolAnswer } from './tool.ts'
 
-/** The answer when a crawl has started. */
+/** The response when a crawl has started. */
 export const STARTED: z.ZodObject<{
   source: typeof SOURCE_RECORD
   sourceId: z.ZodString
@@ -14,7 +14,7 @@ export const STARTED: z.ZodObject<{
   status: z.ZodString
 }> = z.object({ source: SOURCE_RECORD, sourceId: z.string(), crawlId: z.string(), status: z.string() })
 
-/** The same as an answer. One that is over already is not said to run. */
+/** Writes the response for a started crawl, which does not claim that a crawl is running when it has already ended. */
 export async function writeStarted(
   library: Library,
   source: Source,

@@ -7,11 +7,11 @@ import { writeWidening, writeWiderScope } from '../library/wider-scope.ts'
 import { oneLine, writePageCounts, writeTime } from '../library/words.ts'
 import { writeUnrendered } from './unrendered.ts'
 
-/** Where a crawl stands: while it runs how far it is, else what it came to. */
+/** The status of a crawl: its progress while it runs, otherwise its result. */
 export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): string {
   const { source, status, shortfall, isRunning } = report
   return [
-    // Without this line, an agent takes the indexed part for the whole.
+    // Without this line, an agent would take the indexed part for the whole.
     ...(shortfall === null ? [] : [writePartial(source, shortfall, isReadOnly)]),
     ...writeEmpty(report, isReadOnly),
     ...writeWider(report, isReadOnly),
@@ -27,12 +27,12 @@ export function writePartial(source: Source, shortfall: Shortfall, isReadOnly: b
   return `${writeShortfall(shortfall)}${remedy}`
 }
 
-/** What cannot be read as it is. */
+/** The line about pages that need a browser. */
 function writeEmpty({ source, needsRendering }: CrawlReport, isReadOnly: boolean): string[] {
   return needsRendering === 0 ? [] : [`Needs a browser: ${writeUnrendered(needsRendering, source, isReadOnly)}`]
 }
 
-/** Says what the scope kept out, where it left only a few pages. */
+/** Says what the scope excluded, when it left only a few pages. */
 function writeWider({ source, wider }: CrawlReport, isReadOnly: boolean): string[] {
   if (wider === null) return []
   const remedy = isReadOnly ? '' : `; ${oneLine(writeWidening(source, wider))}`
@@ -90,7 +90,7 @@ function writeRest(count: number): string[] {
   return count > 0 ? [`  and ${writeNumber(count)} more`] : []
 }
 
-/** One line about a crawl, for lists. */
+/** A crawl in one line, for lists. */
 export function writeCrawlLine({ crawlId, source, kind, state, startedAt, elapsedMs, problem }: CrawlEntry): string {
   const why = problem === null ? '' : `: ${oneLine(problem)}`
   const when = `started ${writeTime(startedAt)}, ${writeDuration(elapsedMs)}`

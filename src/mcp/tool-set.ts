@@ -1,4 +1,4 @@
-/** Which tools a server offers: all of them, or those that an agent needs to ask questions. */
+/** The tool sets: all tools, or only those that an agent needs to ask questions. */
 export const TOOL_SETS = ['all', 'ask'] as const
 
 /** One of {@link TOOL_SETS}. */

@@ -20,32 +20,32 @@ export interface ToolContext {
   readonly library: () => Promise<Library>
   readonly jobs: () => Promise<Jobs>
   readonly packs: PackExports | undefined
-  /** Whether the tools that write or fetch are left out, and so are not to be spoken of. */
+  /** Whether the tools that write or fetch are left out, so that no text may mention them. */
   readonly isReadOnly: boolean
-  /** Aborted when the caller does not want the answer any more. */
+  /** Aborted when the client no longer wants the response. */
   readonly signal: AbortSignal
   /** Reports progress, if the caller requested it. */
   readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>
 }
 
-/** One block of an answer. */
+/** One content block of a response. */
 export type Block = CallToolResult['content'][number]
 
-/** Answer of a tool: blocks for reading, and structured content for programs. */
+/** The response of a tool: blocks for reading, and structured content for programs. */
 export interface ToolAnswer<T> {
   readonly content: readonly (string | Block)[]
   readonly structured: T
 }
 
-/** Effects of a tool, as clients see them. */
+/** The effects of a tool, as clients see them. */
 export interface ToolEffects {
-  /** Changes nothing. @default false */
+  /** Whether it changes nothing. @default false */
   readonly isReadOnly?: boolean
-  /** Takes something away. @default false */
+  /** Whether it deletes data. @default false */
   readonly isDestructive?: boolean
-  /** Twice is the same as once. @default false */
+  /** Whether repeating a call has no further effect. @default false */
   readonly isIdempotent?: boolean
-  /** Reaches beyond this machine. @default false */
+  /** Whether it reaches beyond this machine. @default false */
   readonly isOpenWorld?: boolean
 }
 
@@ -54,7 +54,7 @@ export interface ToolDefinition<In extends z.ZodObject, Out extends z.ZodObject>
   readonly name: string
   readonly description: string
   readonly effects: ToolEffects
-  /** Whether it is there in read-only mode as well: it neither writes nor fetches. */
+  /** Whether it is offered in read-only mode, because it neither writes nor fetches. */
   readonly isSafe: boolean
   readonly input: In
   readonly output: Out
@@ -64,12 +64,12 @@ export interface ToolDefinition<In extends z.ZodObject, Out extends z.ZodObject>
 /** A tool that can be added to a server. */
 export interface Tool {
   readonly name: string
-  /** Whether it is there in read-only mode as well. */
+  /** Whether it is offered in read-only mode. */
   readonly isSafe: boolean
   addTo(server: McpServer, shared: Shared): void
 }
 
-/** Makes a tool. Whatever goes wrong in it becomes an answer that begins with `Error`. */
+/** Creates a tool. Every error in it becomes a response that begins with `Error`. */
 export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(definition: ToolDefinition<In, Out>): Tool {
   const { name, description, effects, isSafe, input, output, run } = definition
   const annotations = writeAnnotations(effects)
@@ -91,13 +91,13 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
           return { content: [{ type: 'text', text: writeError(error, shared.isReadOnly) }], isError: true }
         }
       })
-      // Not listed; a client that calls it gets the reason.
+      // A disabled tool is not listed; a client that calls it gets the reason.
       if (shared.isReadOnly && !isSafe) tool.disable()
     },
   }
 }
 
-/** Hints that differ from the defaults of the protocol: a tool that writes is destructive, and every tool reaches the open world. */
+/** Annotations that differ from the protocol defaults: a writing tool is destructive, and every tool is open-world. */
 function writeAnnotations({ isReadOnly, isDestructive, isIdempotent, isOpenWorld }: ToolEffects): ToolAnnotations {
   return {
     ...(isReadOnly === true ? { readOnlyHint: true } : {}),
@@ -108,8 +108,8 @@ function writeAnnotations({ isReadOnly, isDestructive, isIdempotent, isOpenWorld
 }
 
 /**
- * A schema that lists this JSON schema, but lets every value pass. The server itself reports mistakes in arguments, in the form of
- * all errors. The compiler checks answers, and so do clients. Over HTTP every request has a server of its own, so this is made once.
+ * A schema that lists this JSON schema but accepts every value. The server itself reports invalid arguments, in the form of all errors. The
+ * compiler and the clients check responses. The list is cached, because over HTTP every request has its own server.
  */
 function unchecked(list: () => Record<string, unknown>): StandardSchemaWithJSON<unknown, unknown> {
   let listed: Record<string, unknown> | undefined

@@ -19,7 +19,7 @@ import { searchDocs } from './tools/search-docs.ts'
 /** The tools that an agent needs to ask questions. */
 export const ASK_TOOLS: readonly Tool[] = [searchDocs, readPage, listSources, addSource, crawlStatus, fetchUrl]
 
-/** All tools, in the order in which they are listed. */
+/** All tools, in list order. */
 export const TOOLS: readonly Tool[] = [
   searchDocs,
   listSources,

@@ -2,7 +2,7 @@ import { countOf } from '../core/text/count.ts'
 import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
 
-/** Says of pages that failed that they need a browser, and how they get one. */
+/** Says that failed pages need a browser, and how to enable one. */
 export function writeUnrendered(count: number, { settings }: Source, isReadOnly: boolean): string {
   const [are, their, them] = count === 1 ? ['is', 'its', 'it'] : ['are', 'their', 'them']
   const { render } = settings
@@ -11,7 +11,7 @@ export function writeUnrendered(count: number, { settings }: Source, isReadOnly:
   return `${countOf(count, 'page')} ${are} empty until ${their} scripts have run${has}${next}`
 }
 
-/** The same of the sources with these names, each in a sentence: what they lack is not found either. */
+/** One sentence for each named source that has unrendered pages, because a search cannot find their content. */
 export async function listUnrendered(
   { store }: Library,
   names: readonly string[],

@@ -91,7 +91,7 @@ function writeStartForm(): Html {
 </form>`
 }
 
-/** `POST /analysis/start`: begins a run, unless one goes on; where its page is. */
+/** `POST /analysis/start`: starts a run unless one is active, and returns the address of its page. */
 export async function startRun(c: Context, ports: HttpPorts): Promise<string> {
   const form = await readForm(c.req.raw)
   const read = (name: string) => form.get(name)?.trim() ?? ''
@@ -110,7 +110,7 @@ export async function startRun(c: Context, ports: HttpPorts): Promise<string> {
     const { id } = await ports.analysis.start(given(parsed.data))
     return runHref(id)
   } catch (error) {
-    // There is one at a time, and its page is what somebody who pressed the button twice wants to see.
+    // Only one run can be active, so a second click on the button opens the page of the active run.
     if (error instanceof PharosError && error.code === 'ANALYSIS_RUNNING') return runHref(String(error.details['run']))
     throw error
   }
@@ -152,7 +152,7 @@ function runRow(run: RunFacts, now: number): Row {
   }
 }
 
-/** What was asked of a run and is not the standard. */
+/** The options of a run that differ from the default. */
 function writeOptions(options: AnalysisRun['options']): string {
   const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = options
   return [
@@ -168,7 +168,7 @@ function writeOptions(options: AnalysisRun['options']): string {
     .join(', ')
 }
 
-/** `/analysis/latest`: where the newest run is; the list when there is none. */
+/** `/analysis/latest`: the address of the newest run, or the list when there is none. */
 export async function findLatestRun(ports: HttpPorts): Promise<string> {
   const { items } = await withUnderstanding(
     ports,
@@ -178,7 +178,7 @@ export async function findLatestRun(ports: HttpPorts): Promise<string> {
   return items[0] === undefined ? PATH : runHref(items[0].id)
 }
 
-/** `/analysis/:id/ssr`: one run, and what happened in it, newest first. While it runs, the script asks for news. */
+/** `/analysis/:id/ssr`: one run and its events, newest first. While it is active, the script polls for updates. */
 export async function renderRun(c: Context, ports: HttpPorts): Promise<Html> {
   const id = c.req.param('id') ?? ''
   if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is no id of an analysis run.' })
@@ -228,7 +228,7 @@ function eventRow({ id, at, stage, message, details }: EventFacts): Row {
   }
 }
 
-/** Whether it only tells what the figures above the list tell better. */
+/** Whether an event only repeats the figures above the list. */
 function isFigures(details: RunEvent['details']): boolean {
   return Object.keys(details ?? {}).every((name) => name in NO_PROGRESS)
 }

@@ -25,7 +25,7 @@ import { PAGE_STYLE } from './style.ts'
 import { renderUrl } from './url.ts'
 import { renderUrls } from './urls.ts'
 
-/** The pages that the server renders: they work without scripts, and come alive with the one they have. */
+/** The server-rendered pages. They work without scripts, and their one script adds live updates. */
 export function createPages(ports: HttpPorts): Hono {
   const app = new Hono()
   const withLog =
@@ -35,7 +35,7 @@ export function createPages(ports: HttpPorts): Hono {
   const withAddresses =
     (render: (c: Context, addresses: Addresses, since: JobCounts, library: Library) => Promise<Html>) =>
     async (c: Context): Promise<Response> => {
-      // Taken before the addresses are read: what comes in between is rather told twice than not at all.
+      // Read before the addresses: an event in between then appears twice instead of never.
       const since = countJobs(ports.dispatcher)
       const { addresses, library } = await openAddresses(ports)
       return c.html(await render(c, addresses, since, library))
@@ -48,7 +48,7 @@ export function createPages(ports: HttpPorts): Hono {
 
   app.get('/queues/ssr', withLog(renderQueues))
   app.get('/queues/latest', async (c) => c.redirect(await findLatestQueue(await ports.jobLog())))
-  // Milestones that no crawl has reached lead here.
+  // Milestones of analysis runs link here.
   app.get(`/queues/${ANALYSIS_JOB}/ssr`, (c) => c.redirect('/analysis/latest'))
   app.get('/queues/:id/ssr', withLog(renderQueue))
   app.get('/problems/ssr', withLog(renderProblems))
@@ -64,7 +64,7 @@ export function createPages(ports: HttpPorts): Hono {
   app.get('/analysis/ssr', async (c) => c.html(await renderAnalyses(c, ports)))
   app.get('/analysis/latest', async (c) => c.redirect(await findLatestRun(ports)))
   app.get('/analysis/:id/ssr', async (c) => c.html(await renderRun(c, ports)))
-  // Whoever reloads, or comes back after having logged in.
+  // A reload, or the redirect after a login, requests this address with GET.
   app.get('/analysis/start', (c) => c.redirect('/analysis/ssr'))
   app.post('/analysis/start', async (c) => c.redirect(await startRun(c, ports), 303))
   app.get('/gazetteer', async (c) => c.html(await renderGazetteer(c, ports)))
@@ -81,7 +81,7 @@ export function createPages(ports: HttpPorts): Hono {
   return app
 }
 
-/** How far the jobs are that run. */
+/** The progress of all running jobs. */
 function countJobs(dispatcher: Dispatcher): JobCounts {
   return Object.fromEntries(
     dispatcher
@@ -90,7 +90,7 @@ function countJobs(dispatcher: Dispatcher): JobCounts {
   )
 }
 
-/** What the pages need besides themselves. */
+/** Static files of the pages. */
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly body: string }>> = {
   '/pages/style.css': { type: 'text/css; charset=utf-8', body: PAGE_STYLE },
   '/pages/live.js': { type: 'text/javascript; charset=utf-8', body: LIVE_SCRIPT },
@@ -104,7 +104,7 @@ async function openAddresses(ports: HttpPorts): Promise<{ readonly library: Libr
   return { library, addresses: library.addresses }
 }
 
-/** What went wrong as a page; what nobody expected is in the log, under the id that the page names. */
+/** Renders an error as a page. Details of an unexpected error go to the log, under the id that the page shows. */
 function answerTrouble(error: Error, c: Context, ports: HttpPorts): Response | Promise<Response> {
   if (error instanceof HTTPException) {
     const title = error.status === 404 ? 'Not found' : 'That cannot be shown'

@@ -1,6 +1,6 @@
 import { type PagerLinks, writeHref } from './parts.ts'
 
-/** Which part of a list was asked for: ids before or after one, and how many. */
+/** The requested part of a list: entries before or after an id, and how many. */
 export interface PageRange {
   readonly before: number | undefined
   readonly after: number | undefined
@@ -8,8 +8,8 @@ export interface PageRange {
 }
 
 /**
- * Takes from a list, newest first, which was asked for one more than is shown, what is shown, and tells where it goes on in both
- * directions. The one too many is the oldest, or the newest where those after an id were asked for.
+ * Cuts a list (newest first) that was read with one extra entry, and tells whether it continues in either direction. The extra entry is the
+ * oldest one, or the newest one when entries after an id were requested.
  */
 export function cutPage<Item extends { readonly id: number }>(
   list: readonly Item[],

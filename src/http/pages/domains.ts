@@ -23,7 +23,7 @@ import {
 } from './parts.ts'
 import { readLimit, readText } from './query.ts'
 
-/** `/domains`: the hosts that were asked last, each with its summary; with `host` that of one. */
+/** `/domains`: the most recently crawled hosts with their summaries, or a single one with `host`. */
 export async function renderDomains(
   c: Context,
   addresses: Addresses,
@@ -85,7 +85,7 @@ ${domain === undefined ? '' : writeDomain(domain)}
   })
 }
 
-/** What an analysis run found out about a host. */
+/** The result of the domain analysis of a host. */
 function writeDomain({ score, isNews, sections, datedRatio, languages, ...domain }: DomainAnalysis): Html {
   return html`<section class="panel"><h2>What it is</h2>${writeFacts(
     [
@@ -122,7 +122,7 @@ function hostRow(summary: HostSummary, domain: DomainAnalysis | undefined): Row 
   }
 }
 
-/** What the states come to for somebody who looks: it is held, left out, failed, or to be fetched. */
+/** Groups ledger states for readers: in the library, left out, failed, or still to fetch. */
 const SHARES: readonly (readonly [name: string, label: string, states: readonly LedgerState[]])[] = [
   ['held', 'in the library', ['indexed', 'unchanged']],
   ['skipped', 'left out', ['skipped', 'gone']],
@@ -130,7 +130,7 @@ const SHARES: readonly (readonly [name: string, label: string, states: readonly 
   ['open', 'to be fetched', ['pending', 'leased']],
 ]
 
-/** Drawn with attributes, because the policy of the pages allows no styles in them. */
+/** Drawn with attributes, because the content security policy forbids inline styles. */
 function writeBar({ states }: HostSummary): Html {
   const counts = SHARES.map(([name, label, of]) => ({
     name,

@@ -2,18 +2,18 @@ import { html } from 'hono/html'
 import { renderPage } from './layout.ts'
 import { type Html, writeText } from './parts.ts'
 
-/** What went wrong, as far as the reader is concerned. */
+/** An error, described for the reader of the page. */
 export interface PageTrouble {
   readonly title: string
   readonly message: string
-  /** What to do next. */
+  /** The next step for the reader. */
   readonly advice: string
-  /** Code of the failure and id under which it stands in the log of the server. */
+  /** The error code, and the id under which the server log has the details. */
   readonly code?: string
   readonly id?: string
 }
 
-/** A page that says what went wrong and what to do next, and nothing about the inside of the server. */
+/** An error page with the next step, without internals of the server. */
 export function renderTrouble({ title, message, advice, code, id }: PageTrouble): Html {
   return renderPage({
     title,
@@ -23,7 +23,7 @@ ${code === undefined ? '' : html`<p class="quiet">Code <code>${code}</code>${id 
   })
 }
 
-/** The page for a path that leads nowhere. */
+/** The page for an unknown path. */
 export function renderNotFound(path: string): Html {
   return renderTrouble({
     title: 'Not found',

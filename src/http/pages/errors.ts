@@ -7,7 +7,7 @@ import { type JobCounts, renderPage } from './layout.ts'
 import { type Html, type Row, writeAddress, writeHref, writeMoment, writePill, writeTable, writeText } from './parts.ts'
 import { readNumber } from './query.ts'
 
-/** `/errors`: the last failures, those that failed alike together. */
+/** `/errors`: the most recent failures, with similar ones grouped. */
 export async function renderErrors(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
   const rows = Math.min(Math.max(readNumber(c, 'rows') ?? 1000, 1), 5000)
   const groups = await addresses.groupErrors(rows)

@@ -43,19 +43,19 @@ import { listDots, type MapDot, readOutlines, writeMap, writePosition } from './
 const MOST_ON_MAP = 300
 const MOST_IN_TABLE = 100
 const PAGE_SIZE = 100
-/** As many countries as there are, and some. */
+/** Above the number of countries in the world. */
 const MOST_COUNTRIES = 400
 const MOST_CITIES = 50
 const MOST_ARTICLES = 100
 const MOST_NAMES = 300
-/** So many are shown at once; others are behind a click. */
+/** Number of names shown at first; the others are collapsed. */
 const FEW_NAMES = 12
 const SORTS = ['name', 'population', 'country', 'kind'] as const
 
-/** What is said where there are no places, and how to get some. */
+/** Shown when the gazetteer is empty, with the command that fills it. */
 const NO_PLACES: Part = html`<p>No places are known yet.</p><p class="quiet">Run <code>pharos gazetteer import</code>: it fetches countries, regions and cities of the world, with their licences.</p>`
 
-/** `/gazetteer`: how many places are known and from whom, and where in the world the pages are. Without any, zeros. */
+/** `/gazetteer`: how many places are known and from which data, and where in the world the pages are. An empty gazetteer shows zeros. */
 export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
   const summary = await readSummary(ports)
@@ -79,7 +79,7 @@ ${writeSources(summary)}`,
   })
 }
 
-/** Where else one can go from here. */
+/** Links to the other gazetteer pages. */
 function writeWays(): Html {
   return html`<nav class="pager" aria-label="Places"><a href="/gazetteer/countries">Countries</a>${PLACE_KINDS.filter((kind) => kind !== 'country').map((kind) => html`<a href="/gazetteer/kind/${kind}">${KIND_WORDS[kind]}</a>`)}<a href="/hubs">Hubs</a></nav>`
 }
@@ -161,7 +161,7 @@ export function renderPlaces(c: Context, understanding: Understanding): Promise<
   return renderList(c, understanding, '/gazetteer/places', readWord(c, 'kind', PLACE_KINDS))
 }
 
-/** `/gazetteer/kind/:kind`: the same of one kind. */
+/** `/gazetteer/kind/:kind`: the places of one kind. */
 export function renderKind(c: Context, understanding: Understanding): Promise<Html> {
   const kind = PLACE_KINDS.find((one) => one === c.req.param('kind'))
   if (kind === undefined) {
@@ -223,7 +223,7 @@ function writePlaceTable(places: readonly ShownPlace[], caption: string, empty: 
   return writeTable({ caption, columns: PLACE_COLUMNS, rows: places.map(placeRow), empty })
 }
 
-/** A place of a list, or one of those in another. */
+/** A place in a list, or a place inside another one. */
 type ShownPlace = Place & Partial<Pick<ListedPlace, 'matched' | 'region'>>
 
 function placeRow(place: ShownPlace): Row {
@@ -240,7 +240,7 @@ function placeRow(place: ShownPlace): Row {
   }
 }
 
-/** `/gazetteer/countries`: all of them, by name. */
+/** `/gazetteer/countries`: all countries, by name. */
 export async function renderCountries(_: Context, { gazetteer }: Understanding): Promise<Html> {
   const query = { kind: 'country', sort: 'name', offset: 0, limit: MOST_COUNTRIES } as const
   const { items } = await gazetteer.listPlaces(query)
@@ -276,7 +276,7 @@ export async function renderCountry(c: Context, understanding: Understanding, po
   })
 }
 
-/** `/gazetteer/place/:id`: everything that is known of one place, and the pages that are about it. */
+/** `/gazetteer/place/:id`: one place with all its details, and the pages about it. */
 export async function renderPlace(c: Context, understanding: Understanding, ports: HttpPorts): Promise<Html> {
   const text = c.req.param('id') ?? ''
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new HTTPException(400, { message: 'This is no number of a place.' })
@@ -291,7 +291,7 @@ export async function renderPlace(c: Context, understanding: Understanding, port
   })
 }
 
-/** Where all the places of a country or region are. */
+/** A link to all places of a country or region. */
 function writeInner({ kind, name, countryCode, adm1Code }: Place): Part {
   if (countryCode === null || (kind !== 'country' && (kind !== 'region' || adm1Code === null))) return ''
   const query = { cc: countryCode, adm1: kind === 'region' ? (adm1Code ?? undefined) : undefined }

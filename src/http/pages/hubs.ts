@@ -33,10 +33,10 @@ const PAGE_SIZE = 100
 const MOST_HOSTS = 100
 const MOST_MISSING = 200
 const MOST_PATTERNS = 100
-/** So many places of a name are looked at for one with hubs. */
+/** How many places with the same name are checked for hubs. */
 const MOST_NAMED = 10
 
-/** `/hubs`: pages that lead to what is about a place, by host, place and topic; of a host also how well they cover the world. */
+/** `/hubs`: hub pages by host, place and topic; for a single host also its coverage of the world. */
 export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understanding): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
   const asked = readText(c, 'place')
@@ -75,7 +75,7 @@ ${writePages({ path: PATH, query, offset, limit: PAGE_SIZE, total })}`,
   })
 }
 
-/** A place by its number, or by its name: of several the one with a hub. No place has the number 0. */
+/** Finds a place by its id or name, and prefers one with a hub. 0 is never the id of a place. */
 async function findPlaceId(text: string, { placeHubs, gazetteer }: Pick<Understanding, 'placeHubs' | 'gazetteer'>) {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   const named = await gazetteer.resolve(text, MOST_NAMED)
@@ -180,10 +180,10 @@ function patternRow({ pattern, role, seen, hits, misses, confidence, examples }:
   }
 }
 
-/** What places are called, by their ids. */
+/** Names of places by id. */
 type PlaceNames = ReadonlyMap<number, string>
 
-/** A place by its name, which leads to its page; where nobody knows it, as the address has it. */
+/** The linked name of a place, or its slug when the place is unknown. */
 function writePlaceName(names: PlaceNames, id: number | null, slug: string | null): Part {
   const name = id === null ? undefined : names.get(id)
   if (id === null || name === undefined) return slug === null ? '' : writeText(slug)

@@ -1,34 +1,34 @@
 import { html, raw } from 'hono/html'
 import { type Html, type Part, plain, writePillClasses } from './parts.ts'
 
-/** A page before it has its frame. */
+/** The content of a page, without its layout. */
 export interface PageInput {
   readonly title: string
-  /** The entry of the navigation it belongs to; none for pages beside it. */
+  /** The active entry of the navigation; absent for pages outside it. */
   readonly section?: string
   readonly body: Part
-  /** What it can show while crawls run; without it, the page stays as it was sent. */
+  /** Settings for live updates; without them the page is static. */
   readonly live?: LiveInput
 }
 
-/** What the script listens to. */
+/** The events that the script subscribes to. */
 export interface LiveInput {
   /** Only the events of this job. */
   readonly jobId?: string
-  /** Only events whose fields have these values: the filters of the page. */
+  /** Only events whose fields match the filters of the page. */
   readonly match?: Readonly<Record<string, string | undefined>>
-  /** The figure of jobs that says how much this page does not show yet, for those that cannot be added to. */
+  /** The job counter that tells how many new entries there are, for pages to which the script cannot add rows. */
   readonly news?: keyof JobCounts[string]
-  /** Where the jobs stood when the page was made. */
+  /** The progress of jobs at the time of rendering. */
   readonly since?: JobCounts
-  /** What the script asks every five seconds instead of listening, until what it tells is over. */
+  /** An address that the script polls every five seconds, instead of listening to events, until the run is over. */
   readonly poll?: string
 }
 
 /** How far jobs are, by their ids. */
 export type JobCounts = Readonly<Record<string, { readonly visited: number; readonly errors: number }>>
 
-/** Where the navigation leads. The dashboard has its own pages behind the `#`. */
+/** Entries of the navigation. The dashboard routes its own pages behind the `#`. */
 const NAVIGATION = [
   ['Crawler', '/'],
   ['Sources', '/#/sources'],
@@ -45,7 +45,7 @@ const NAVIGATION = [
   ['API', '/docs'],
 ] as const
 
-/** A whole page: head, navigation and body. It holds no script and no style of its own, so that the strictest policy lets it pass. */
+/** A whole page: head, navigation and body. It has no inline script or style, so that the strictest content security policy allows it. */
 export function renderPage({ title, section, body, live }: PageInput): Html {
   const links = NAVIGATION.map(
     ([label, path]) =>
@@ -74,7 +74,7 @@ ${body}
 </html>`
 }
 
-/** A page with a way out, for those who had to log in. */
+/** Adds a sign-out button, for users who logged in. */
 export function addSignOut(page: string): string {
   const form = '<form method="post" action="/logout"><button type="submit">Sign out</button></form>'
   return page.replace('</nav></div></header>', () => `</nav>${form}</div></header>`)

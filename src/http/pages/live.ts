@@ -1,8 +1,8 @@
 import { UNSHOWABLE } from '../../core/text/showable.ts'
 
 /**
- * The script of the server-rendered pages. It writes text and never markup, fills copies of a row that the server has rendered, and
- * leaves the page as it is where events cannot be had. Rows are added once per frame, however many events come.
+ * The script of the server-rendered pages. It writes text and never markup, fills copies of a row that the server has rendered, and leaves
+ * the page unchanged when events are unavailable. Rows are added once per frame, however many events arrive.
  */
 export const LIVE_SCRIPT: string = `const body = document.body
 const status = document.querySelector('[data-status]')

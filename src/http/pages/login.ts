@@ -2,19 +2,19 @@ import { html } from 'hono/html'
 import { renderPage } from './layout.ts'
 import type { Html } from './parts.ts'
 
-/** What the form is shown with. */
+/** The state of the login form. */
 export interface LoginInput {
-  /** Where to go on afterwards: a path of this server. */
+  /** The path on this server to open after login. */
   readonly next: string
-  /** Whether the token that was given is not the right one. */
+  /** Whether the submitted token was wrong. */
   readonly hasFailed: boolean
-  /** How long no token is taken, because too many were wrong. @default 0 */
+  /** How long logins are blocked after too many wrong tokens. @default 0 */
   readonly waitSeconds?: number
 }
 
 /**
- * `/login`: asks for the token of this server. It is sent to the address of the page itself, as `token` and `next`: so the part behind
- * the `#`, which no server ever sees, is kept by the browser for the page that comes after.
+ * `/login`: the login form. It posts `token` and `next` to its own address, so that the browser keeps the fragment (`#…`), which servers
+ * never see, for the page after login.
  */
 export function renderLogin({ next, hasFailed, waitSeconds = 0 }: LoginInput): Html {
   const failure =
@@ -33,7 +33,7 @@ export function renderLogin({ next, hasFailed, waitSeconds = 0 }: LoginInput): H
   })
 }
 
-/** A path of this server, whatever was asked for: nobody is sent elsewhere after logging in. */
+/** Accepts only paths of this server, which prevents open redirects after login. */
 export function readNext(text: string | undefined): string {
   return text !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? text : '/'
 }

@@ -23,7 +23,7 @@ import {
 } from './parts.ts'
 import { readLimit, readNumber, readText } from './query.ts'
 
-/** What tells one of the two lists from the other. */
+/** The settings that differ between the two lists. */
 interface NoteList {
   readonly title: 'Problems' | 'Milestones'
   readonly path: string
@@ -31,7 +31,7 @@ interface NoteList {
   readonly intro: string
   readonly empty: string
   readonly list: (log: JobLog, filter: NoteFilter) => Promise<readonly KeptNote[]>
-  /** How grave one of this kind is; null where that is no question. */
+  /** The severity of a kind; null for lists without severities. */
   readonly severityOf: ((kind: string) => string) | null
 }
 
@@ -125,7 +125,7 @@ function columnsOf({ severityOf }: NoteList): readonly Column[] {
   ]
 }
 
-/** The message without the address that stands beside it already. */
+/** The message without the address, which has its own column. */
 function shorten({ message, target }: NoteFacts): string {
   return message === null || target === null || target === '' ? (message ?? '') : message.replaceAll(target, 'it')
 }

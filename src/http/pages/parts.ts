@@ -2,46 +2,43 @@ import { html } from 'hono/html'
 import { writeNumber } from '../../core/text/count.ts'
 import { writeShowable } from '../../core/text/showable.ts'
 
-/** Text that may stand in a page as it is: everything else was escaped on its way in. */
+/** Markup in which all foreign text is already escaped. */
 export type Html = ReturnType<typeof html>
 
-/** What a part of a page can be. */
+/** Anything that can be embedded in a page. */
 export type Part = Html | string | number | null | readonly Part[]
 
-/**
- * Text of others as text: control characters and those that turn the direction of writing around are shown as what cannot be shown,
- * so that an address cannot look like another one.
- */
+/** Foreign text, escaped. Control and bidirectional characters are replaced, so that one address cannot look like another. */
 export function writeText(text: string, field = ''): Html {
   return html`<span class="text" data-field="${field}">${plain(text)}</span>`
 }
 
-/** Such a text where only characters may stand, such as in an attribute. */
+/** The same as a plain string, for attributes. */
 export function plain(text: string): string {
   const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
   return writeShowable(shown)
 }
 
-/** So much of one text is shown: no site shall make a page that nobody can scroll through. */
+/** Maximum length of one text, so that no site can blow up a page. */
 const MOST_SHOWN = 2000
 
-/** An address of the web as a link that leaves nothing of this server behind; anything else as text. */
+/** A web address as a link without referrer; anything else as text. */
 export function writeOutsideLink(url: string): Html {
   if (!isWebUrl(url)) return writeText(url)
   return html`<a class="text" href="${url}" rel="noopener noreferrer nofollow">${plain(url)}</a>`
 }
 
-/** Whether a text is an address of the web. */
+/** Whether a text is an http(s) URL. */
 export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url) && URL.canParse(url)
 }
 
-/** An address, which leads to what is known about it. */
+/** An address, linked to its details page. */
 export function writeAddress(url: string): Html {
   return html`<a class="text" href="${addressHref(url)}" data-field="url">${plain(url)}</a>`
 }
 
-/** The page that tells everything about an address. */
+/** The details page of an address. */
 function addressHref(url: string): string {
   return `/url?url=${encodeURIComponent(url)}`
 }
@@ -51,29 +48,29 @@ export function placeHref(id: number): string {
   return `/gazetteer/place/${id}`
 }
 
-/** A place, which leads to its page. */
+/** A place, linked to its page. */
 export function writePlaceLink({ id, name }: { readonly id: number; readonly name: string }): Html {
   return html`<a class="text" href="${placeHref(id)}">${plain(name)}</a>`
 }
 
-/** A host, which leads to its hubs. */
+/** A host, linked to its hubs. */
 export function writeHostLink(host: string): Html {
   return html`<a class="text" href="${writeHref('/hubs', { host })}">${plain(host)}</a>`
 }
 
-/** A share as it is read: `87 %` */
+/** A share as a percentage: `87 %` */
 export function writePercent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** A moment, readable by programs as well; the script adds how long ago it was. */
+/** A machine-readable timestamp; the script adds how long ago it was. */
 export function writeMoment(at: number | null, field = 'at'): Html {
   if (at === null) return html`<time data-field="${field}"></time>`
   const iso = new Date(at).toISOString()
   return html`<time data-field="${field}" datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
-/** How a word is coloured. What is not in it is grey. */
+/** Colours of status words; other words are grey. */
 const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
   running: 'info',
   done: 'good',
@@ -97,7 +94,7 @@ const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
   negative: 'warn',
 }
 
-/** A word in its colour. `field` names what the script writes into it. */
+/** A status word in its colour. `field` names the event field that the script writes here. */
 export function writePill(word: string, field = ''): Html {
   return html`<span class="${pillClass(word)}" data-field="${field}">${word}</span>`
 }
@@ -112,10 +109,10 @@ export function writePillClasses(): string {
   return JSON.stringify(Object.fromEntries(Object.keys(TONES).map((word) => [word, pillClass(word)])))
 }
 
-/** So much of what goes with a message is shown at once. */
+/** Longer details are collapsed. */
 const FEW_DETAILS = 200
 
-/** What goes with a message, as JSON; a lot of it is behind a click. */
+/** The details of a message as JSON, collapsed when they are long. */
 export function writeDetails(details: Readonly<Record<string, unknown>> | null): Html {
   const text = details === null ? '' : JSON.stringify(details)
   if (text.length > FEW_DETAILS)
@@ -126,30 +123,30 @@ export function writeDetails(details: Readonly<Record<string, unknown>> | null):
 /** A column of a table. */
 export interface Column {
   readonly label: string
-  /** What its cells look like: `number`, `time`, `word`, `address`, `wide`. */
+  /** The style of its cells: `number`, `time`, `word`, `address`, `wide`. */
   readonly look?: string
 }
 
-/** A table that turns into cards where it is narrow. */
+/** A table that becomes a list of cards on narrow screens. */
 export interface TableInput {
-  /** What the table holds, for those who cannot see it at once. */
+  /** The caption, for screen readers. */
   readonly caption: Part
   readonly columns: readonly Column[]
   readonly rows: readonly Row[]
-  /** What stands there instead when there are no rows. */
+  /** Shown when there are no rows. */
   readonly empty: Part
-  /** What the script adds on top: which events, and what a row of them looks like. */
+  /** The events that the script adds as rows on top, with the template of a row. */
   readonly live?: { readonly event: string; readonly blank: Row; readonly most: number }
 }
 
 /** A row of a table: its cells in the order of the columns. */
 export interface Row {
   readonly cells: readonly Part[]
-  /** What the script knows it by. */
+  /** The id by which the script finds the row. */
   readonly id?: string
 }
 
-/** Renders a table. Its roles are said outright, because browsers forget them where the cells are laid out as cards. */
+/** Renders a table. Its ARIA roles are explicit, because browsers drop them when CSS lays out the cells as cards. */
 export function writeTable({ caption, columns, rows, empty, live }: TableInput): Html {
   const body = rows.map((row) => writeRow(columns, row))
   const isBlank = rows.length === 0
@@ -174,34 +171,34 @@ function writeRow(columns: readonly Column[], { cells, id }: Row): Html {
   return html`<tr role="row"${id === undefined ? '' : html` data-id="${id}"`}>${parts}</tr>`
 }
 
-/** Facts about one thing, those without a value left out; side by side where there is room, if they are short. */
+/** A list of facts, without those that have no value; short ones stand side by side (`pairs`). */
 export function writeFacts(facts: readonly (readonly [string, Part])[], look: 'list' | 'pairs' = 'list'): Html {
   const known = facts.filter(([, value]) => value !== null && value !== '')
   return html`<dl class="facts ${look}">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
-/** Figures that the script keeps up to date: label → value, by the name the events give it. */
+/** Counters that the script updates: label, event field and value. */
 export function writeCounters(counters: readonly (readonly [label: string, name: string, value: number])[]): Html {
   return html`<dl class="counters">${counters.map(
     ([label, name, value]) => html`<div><dt>${label}</dt><dd data-counter="${name}">${writeNumber(value)}</dd></div>`,
   )}</dl>`
 }
 
-/** Where a list goes on; null where it does not. */
+/** Links to the neighbouring parts of a list; null at its ends. */
 export interface PagerLinks {
   readonly latest: string
   readonly newer: string | null
   readonly older: string | null
 }
 
-/** Leads through a list. */
+/** The pager of a list. */
 export function writePager({ latest, newer, older }: PagerLinks): Html {
   const step = (href: string | null, label: string, rel: string): Html =>
     href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
   return html`<nav class="pager" aria-label="Pages of this list"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
 }
 
-/** Which part of a list of known length is shown. */
+/** The shown part of a list of known length. */
 export interface PagesInput {
   readonly path: string
   readonly query: Readonly<Record<string, string | number | undefined>>
@@ -210,7 +207,7 @@ export interface PagesInput {
   readonly total: number
 }
 
-/** Leads through a list of known length; nothing where all of it is shown. */
+/** The pager of a list of known length; empty when the list fits on one page. */
 export function writePages({ path, query, offset, limit, total }: PagesInput): Html | '' {
   if (offset === 0 && total <= limit) return ''
   const step = (at: number | null, label: string, rel: string): Html =>
@@ -223,7 +220,7 @@ export function writePages({ path, query, offset, limit, total }: PagesInput): H
   return html`<nav class="pager" aria-label="Pages of this list">${step(before, '← Previous', 'prev')}${step(after, 'Next →', 'next')}<span class="quiet">${writeNumber(first)}–${writeNumber(Math.min(offset + limit, total))} of ${writeNumber(total)}</span></nav>`
 }
 
-/** A path with those parameters that say something. */
+/** A path with its non-empty query parameters. */
 export function writeHref(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const said = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
@@ -231,17 +228,17 @@ export function writeHref(path: string, query: Readonly<Record<string, string | 
   return said.length === 0 ? path : `${path}?${new URLSearchParams(said)}`
 }
 
-/** What stands above a list: how to narrow it down, and how to walk through it. */
+/** The filters and the pager above a list. */
 export function writeControls(filters: Html, links: PagerLinks): Html {
   return html`<div class="controls">${filters}${writePager(links)}</div>`
 }
 
-/** A form whose fields narrow a list down. */
+/** A form that filters a list. */
 export function writeFilters(path: string, fields: readonly Part[]): Html {
   return html`<form class="filters" method="get" action="${path}" role="search">${fields}<button type="submit">Show</button><a class="reset" href="${path}">Reset</a></form>`
 }
 
-/** A field to write into. */
+/** A text field. */
 export function writeField(
   label: string,
   name: string,
@@ -251,7 +248,7 @@ export function writeField(
   return html`<label>${label}<input type="${type}" name="${name}" value="${value ?? ''}" autocomplete="off"></label>`
 }
 
-/** A field to choose from; the first choice is none. */
+/** A select field whose first option means no filter. */
 export function writeChoice(
   label: string,
   name: string,

@@ -2,13 +2,13 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { shareOf } from '../fields.ts'
 
-/** A value of the query; fields of a form that were left empty say nothing. */
+/** A query value; an empty form field counts as absent. */
 export function readText(c: Context, name: string): string | undefined {
   const text = c.req.query(name)?.trim()
   return text === '' ? undefined : text
 }
 
-/** One of some words. */
+/** A query value out of a fixed set of words. */
 export function readWord<Word extends string>(c: Context, name: string, words: readonly Word[]): Word | undefined {
   const text = readText(c, name)
   if (text === undefined) return undefined
@@ -16,14 +16,14 @@ export function readWord<Word extends string>(c: Context, name: string, words: r
   return word ?? refuse(name, text, `one of ${words.join(', ')}`)
 }
 
-/** A whole number from 0 up. */
+/** A non-negative integer. */
 export function readNumber(c: Context, name: string): number | undefined {
   const text = readText(c, name)
   if (text === undefined) return undefined
   return /^\d{1,15}$/.test(text) ? Number(text) : refuse(name, text, 'a whole number')
 }
 
-/** A share of what there is, up to 1 or in percent; none where it is 0. */
+/** A share between 0 and 1, or in percent; 0 means no filter. */
 export function readShare(c: Context, name: string): number | undefined {
   const text = readText(c, name)
   if (text === undefined) return undefined
@@ -31,12 +31,12 @@ export function readShare(c: Context, name: string): number | undefined {
   return share === undefined || share <= 1 ? share : refuse(name, text, 'a number from 0 to 100')
 }
 
-/** How many rows a page has: what is asked for, from 1 up to the most. */
+/** The page size, clamped between 1 and the maximum. */
 export function readLimit(c: Context, otherwise: number, most: number): number {
   return Math.min(Math.max(readNumber(c, 'limit') ?? otherwise, 1), most)
 }
 
-/** A day or a moment, in milliseconds since 1970. A day that ends a span is meant as a whole. */
+/** A date or timestamp in milliseconds since 1970. A date at the end of a range includes the whole day. */
 export function readMoment(c: Context, name: string, edge: 'start' | 'end'): number | undefined {
   const text = readText(c, name)
   if (text === undefined) return undefined

@@ -83,7 +83,7 @@ function jobRow(job: JobFacts): Row {
   }
 }
 
-/** `/queues/latest`: where the newest queue is; the list when there is none. */
+/** `/queues/latest`: the address of the newest queue, or the list when there is none. */
 export async function findLatestQueue(log: JobLog): Promise<string> {
   const { items } = await log.list(MOST_JOBS)
   const [newest] = items.toSorted((a, b) => latestOf(b) - latestOf(a))
@@ -98,7 +98,7 @@ function queueHref(id: string): string {
   return `/queues/${encodeURIComponent(id)}/ssr`
 }
 
-/** `/queues/:id/ssr`: what happened to the addresses of one job, newest first. */
+/** `/queues/:id/ssr`: the queue events of one job, newest first. */
 export async function renderQueue(c: Context, log: JobLog): Promise<Html> {
   const id = c.req.param('id') ?? ''
   if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is no id of a queue.' })
@@ -109,7 +109,7 @@ export async function renderQueue(c: Context, log: JobLog): Promise<Html> {
   const before = readNumber(c, 'before')
   const after = readNumber(c, 'after')
   const limit = readLimit(c, 200, 500)
-  // One more than is shown tells whether there are others behind them.
+  // Reads one extra entry, which tells whether there are more.
   const page = await log.listQueueEvents(id, {
     limit: limit + 1,
     ...(action === undefined ? {} : { action }),
@@ -122,7 +122,7 @@ export async function renderQueue(c: Context, log: JobLog): Promise<Html> {
   })
   const { newer, older } = await findNeighbours(log, id)
   const isLatest = before === undefined && after === undefined
-  // Of a job that has ended nothing new is to be told.
+  // A job that has ended produces no more events.
   const isLive = isLatest && OPEN_STATUSES.includes(job.status)
   return renderPage({
     title: 'Queue',
@@ -212,7 +212,7 @@ ${writeCounters([
 ])}`
 }
 
-/** The queues before and after one, as far as the list reaches. */
+/** The previous and next queue, within the listed jobs. */
 async function findNeighbours(
   log: JobLog,
   id: string,

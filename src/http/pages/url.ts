@@ -34,7 +34,7 @@ import {
 } from './parts.ts'
 import { readText } from './query.ts'
 
-/** A page and whether what it is about is known. */
+/** A rendered page, and whether its address is known (otherwise the status is 404). */
 export interface AddressPage {
   readonly isKnown: boolean
   readonly page: Html
@@ -45,7 +45,7 @@ const MOST_PLACES = 50
 /** How many chunks of a page are listed. */
 const MOST_CHUNKS = 200
 
-/** `/url?url=…`: the story of one address, in every source that knows it. */
+/** `/url?url=…`: the history of one address in every source that knows it. */
 export async function renderUrl(c: Context, library: Library): Promise<AddressPage> {
   const url = readText(c, 'url')
   if (url === undefined) return { isKnown: true, page: renderForm() }
@@ -76,7 +76,7 @@ function writeForm(url: string): Html {
   return html`<div class="controls">${writeFilters('/url', [field])}</div>`
 }
 
-/** What happened to it, the oldest first. */
+/** The history of the address, oldest first. */
 function writeStory(story: AddressStory): Html {
   const moments = listMoments(story)
   return html`<section class="panel"><h2>Its story</h2><ol class="outline">${moments.map(
@@ -85,7 +85,7 @@ function writeStory(story: AddressStory): Html {
   )}</ol><p><a href="${writeHref('/api/url-details', { url: story.url })}">All of it as JSON</a></p></section>`
 }
 
-/** Its status and what else is known of it; many only say the status once more. */
+/** The HTTP status and its detail, unless the detail only repeats the status. */
 function writeAnswer({ status, detail }: LedgerRow): Html {
   return html`${status ?? ''} ${detail === null || detail === `answered ${status}` ? '' : writeText(detail)}`
 }
@@ -128,7 +128,7 @@ ${writeContent(text)}
 <p><a href="${explainHref(source, row.url)}">The same as JSON</a></p></section>`
 }
 
-/** The page that is stored, as the outline of its chunks. */
+/** The stored page as an outline of its chunks. */
 function writeContent(text: PageText | null): Part {
   if (text === null) return html`<p class="quiet">The library holds no content of it.</p>`
   const shown = text.chunks.slice(0, MOST_CHUNKS)
@@ -141,7 +141,7 @@ function writeContent(text: PageText | null): Part {
   )}</ol>${rest > 0 ? html`<p class="quiet">and ${countOf(rest, 'chunk')} more</p>` : ''}`
 }
 
-/** Whether the other address is there, and what it turned out to be. */
+/** Whether the alias exists, and how it turned out to be related. */
 function describeOther(
   { isThere, row, kind }: Pick<KnownAddress['aliases'][number], 'isThere' | 'row' | 'kind'>,
   asked: string,
@@ -152,7 +152,7 @@ function describeOther(
   return isThere === null ? state : isThere ? `which is there${what}: ${state}` : `which is not there: ${state}`
 }
 
-/** What the address leads to, and what plans and crawls said of it. */
+/** The hub at this address, with the verdicts and problems of plans and crawls. */
 function writeHub({ hub, verdict, problems }: AddressStory): Part {
   if (hub === null && verdict === null && problems.length === 0) return ''
   return html`<section class="panel"><h2>What plans make of it</h2>${writeFacts([
@@ -180,7 +180,7 @@ function writeHub({ hub, verdict, problems }: AddressStory): Part {
   ])}</section>`
 }
 
-/** What was found out about the content. */
+/** The classification and analysis of the content. */
 function writeKept({ classification, analysis, analysedAt }: KeptAnalysis): Html {
   const { kind, confidence, combined, url, content } = classification
   return html`<h2>What it is</h2>
@@ -208,7 +208,7 @@ function writeSignals(signals: Readonly<Record<string, string | number | boolean
   return html`<span class="quiet">${writeText(words.join(', '))}</span>`
 }
 
-/** What was found in the content. Dates and moods of what a page leads to are none of its own. */
+/** The findings of the analysis. Navigation pages omit dates and sentiment, because those belong to the linked pages. */
 function writeAnalysis({ author, section, language, findings, meta, ...page }: PageAnalysis, isNav: boolean): Html {
   const { keyPhrases, sentiment } = meta.deepAnalysis.findings
   return writeFacts([
@@ -238,7 +238,7 @@ function writeAnalysis({ author, section, language, findings, meta, ...page }: P
   ])
 }
 
-/** Places by how often they are named, each once. */
+/** The distinct places of a page, most frequent first. */
 function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
   const counts = new Map<number, { readonly name: string; count: number }>()
   for (const { place_id, place } of places) {
@@ -253,7 +253,7 @@ function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
   )
 }
 
-/** What can be said of an address that no source has seen. */
+/** The page for an address that no source has seen. */
 function writeUnknown(story: AddressStory, { isAddress, nearest, verdicts }: UnknownAddress): Html {
   return html`<div class="panel notice"><p>No source has seen this address.</p>
 <p class="quiet">${isAddress ? 'Check its spelling, or add a source that reaches it.' : 'It cannot be read as an address: it should begin with https:// or http://.'}</p>

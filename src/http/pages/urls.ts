@@ -28,10 +28,10 @@ import {
 import { readLimit, readMoment, readNumber, readShare, readText, readWord } from './query.ts'
 
 const PATH = '/urls'
-/** Counting goes no further: beyond it, nobody reads the figure, and every row would have to be looked at. */
+/** Counting stops here: larger totals are not useful, and would need a scan of all rows. */
 const MOST_COUNTED = 10_000
 
-/** `/urls`: the addresses of all sources, those that were asked last first. */
+/** `/urls`: the addresses of all sources, most recently requested first. */
 export async function renderUrls(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, readField(c, name)]))
   const filter = readFilter(c)
@@ -46,7 +46,7 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
     order: isUpward ? 'oldest' : 'newest',
     ...(cursor === undefined ? {} : { cursor }),
   })
-  // What fits on one page was counted with it: where few pass, every address would have to be looked at a second time.
+  // A list that fits on one page is already counted; a second count would scan all addresses when few match.
   const isWhole = cursor === undefined && found.length <= limit
   const count = isWhole ? found.length : await addresses.count(filter, MOST_COUNTED)
   const shown = found.slice(0, limit)
@@ -159,7 +159,7 @@ function entryRow(entry: AddressEntry): Row {
   }
 }
 
-/** What kind of page it is; where its single signals say something else, that as well. */
+/** The class of a page, and the hint of its combined signals when it differs. */
 function writeClass({ classification, confidence, combinedHint, combinedConfidence }: AddressEntry): Part {
   if (classification === null) return ''
   const hint =

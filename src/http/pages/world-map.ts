@@ -5,13 +5,13 @@ import type { PlaceMention } from '../../library/gazetteer.ts'
 import type { HttpPorts } from '../ports.ts'
 import { type Html, placeHref, plain } from './parts.ts'
 
-/** Reads the outlines from the picture that the build makes. */
+/** Reads the country outlines from the SVG file that the build creates. */
 export async function readOutlines({ readAsset }: HttpPorts): Promise<WorldOutlines> {
   const asset = await readAsset('/world.svg').catch(() => undefined)
   return parseOutlines(asset === undefined ? '' : new TextDecoder().decode(asset.body))
 }
 
-/** A place to be shown, and how large. */
+/** A place on the map, with the figures that determine its size. */
 export interface MapDot {
   readonly id: number
   readonly name: string
@@ -21,7 +21,7 @@ export interface MapDot {
   readonly hubs: number
 }
 
-/** The mentions that can be shown on a map. */
+/** The mentions whose places have coordinates. */
 export function listDots(mentions: readonly PlaceMention[]): readonly MapDot[] {
   return mentions.flatMap(({ place: { id, name, lat, lng }, pages, hubs }) =>
     lat === null || lng === null ? [] : [{ id, name, lat, lng, pages, hubs }],
@@ -29,8 +29,8 @@ export function listDots(mentions: readonly PlaceMention[]): readonly MapDot[] {
 }
 
 /**
- * Draws places on a map of the world, with attributes only and nothing from outside. Dots lead to their places by the mouse; for
- * everybody else a table beside the map has the same links.
+ * Draws places on a world map, with attributes only and without external resources. Dots are links for the mouse; a table beside the map
+ * has the same links for keyboards and screen readers.
  */
 export function writeMap(
   outlines: WorldOutlines,
@@ -39,7 +39,7 @@ export function writeMap(
   look: 'large' | 'small' = 'large',
 ): Html {
   const most = Math.max(1, ...dots.map(({ pages }) => pages))
-  // Small ones come last, so that no large one covers them.
+  // Small dots are drawn last, so that no large dot covers them.
   const drawn = dots.toSorted((a, b) => b.pages - a.pages).map((dot) => writeDot(dot, most))
   return html`<figure class="map ${look}"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${plain(label)}">
 <path class="land" d="${outlines.land}"/><path class="borders" d="${outlines.borders}"/>

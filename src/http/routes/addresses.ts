@@ -26,9 +26,9 @@ import { withAddresses, withLibrary } from '../store-access.ts'
 import { isoOf, isoOrNull } from '../time.ts'
 
 const GROUP = 'Addresses'
-/** So many are counted; more are told as so many. */
+/** Counting stops here; a larger total is reported as this number. */
 const MOST_COUNTED = 100_000
-/** So much of the text of a page is shown. */
+/** Maximum size of the page text in a response. */
 const MOST_BODY_BYTES = 512 * 1024
 
 const listQuery = z.object({
@@ -294,7 +294,7 @@ function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): Addres
   }
 }
 
-/** A part of the list, in the order that was asked for, whichever way it was come to. */
+/** Reads one page of the list in the requested order, whether the cursor points forwards or backwards. */
 async function readPart(
   addresses: Addresses,
   filter: AddressFilter,
@@ -323,7 +323,7 @@ function fetchRecord({ sourceId, status, state, reason, detail, checkedAt }: Add
   return { sourceId, ts: isoOrNull(checkedAt), status, state, reason, detail }
 }
 
-/** The beginning of a text, up to the last character that fits. */
+/** The beginning of a text, cut at a character boundary. */
 function cutText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, MOST_BODY_BYTES), { stream: true })
 }

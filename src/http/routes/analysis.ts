@@ -13,7 +13,7 @@ const MOST_EVENTS = 500
 const count = z.int().min(0)
 const limit = z.int().min(1).max(1_000_000_000).optional()
 
-/** What can be asked of a run; everything has a standard. */
+/** The options of a run; all have defaults. */
 export const runBody: z.ZodType<GivenRun> = z.object({
   analysisVersion: z
     .int()
@@ -31,7 +31,7 @@ export const runBody: z.ZodType<GivenRun> = z.object({
   verbose: z.boolean().optional().describe('Notes more of what happens among the events of the run.'),
 })
 
-/** What was asked of a run. */
+/** The options given for a run. */
 type GivenRun = { readonly [K in keyof RunOptions]?: NonNullable<RunOptions[K]> | undefined }
 
 const run = z.object({
@@ -62,7 +62,7 @@ const event = z.object({
   details: z.record(z.string(), z.unknown()).nullable(),
 })
 
-/** Runs over what is stored, which find out what pages are about. */
+/** Analysis runs over the stored pages. */
 export const analysisRoutes: readonly Route[] = [
   createRoute({
     method: 'get',

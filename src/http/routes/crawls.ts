@@ -21,7 +21,7 @@ const paused = z.object({ ok: z.literal(true), paused: z.boolean() })
 
 const VERBS = { stop: 'Stops', pause: 'Pauses', resume: 'Goes on with' } as const
 
-/** Starting crawls, stopping them, and looking at them. */
+/** Routes that start, stop and show crawls. */
 export const crawlRoutes: readonly Route[] = [
   createRoute({
     method: 'post',
@@ -143,7 +143,7 @@ async function startCrawl(body: CrawlBody | undefined, began: number, ports: Htt
   const read = performance.now()
   const job = await (body?.queue === true ? dispatcher.enqueue(order) : dispatcher.begin(order)).catch(
     (error: unknown) => {
-      // The contract has its own word for it.
+      // The API contract demands status 409 here.
       throw error instanceof PharosError && error.code === 'JOBS_FULL' ? new StatusError(409, error) : error
     },
   )
@@ -158,8 +158,8 @@ async function startCrawl(body: CrawlBody | undefined, began: number, ports: Htt
 }
 
 /**
- * Refuses a crawl of the history of a site that is not understood before there is a process, which would refuse it as well. What waits
- * for its turn may be understood by then, and what is in another library is not known here.
+ * Refuses a history crawl of a site about which too little is known, before starting a process that would refuse it too. Queued crawls
+ * pass, because the site may be known by then; so do crawls of another library, which this server cannot read.
  */
 async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports: HttpContext['ports']): Promise<void> {
   if (queue === true || dbPath !== undefined) return
@@ -170,7 +170,7 @@ async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports
   )
 }
 
-/** The job that is meant; undefined where none runs and none was named. */
+/** The job that a request refers to; undefined when none is named and none is running. */
 function findMeant(dispatcher: Dispatcher, named: string | undefined): string | undefined {
   if (named !== undefined) return named
   const [first, ...others] = dispatcher.list().filter(({ status }) => status === 'running')

@@ -16,7 +16,7 @@ const MOST_ARTICLES = 20
 const MOST_HUBS = 50
 const MOST_RESOLVED = 10
 
-/** Places of the world, their names, and the pages that are about them. Without data they answer with nothing. */
+/** Places of the world, their names, and the pages about them. With an empty gazetteer the lists are empty. */
 export const gazetteerRoutes: readonly Route[] = [
   createRoute({
     method: 'get',

@@ -16,7 +16,7 @@ const before = rowId('Only what is older than the row of this id.')
 const after = rowId('Only what is newer than the row of this id.')
 const queueItem = z.looseObject({ id: z.string(), url: z.string(), status: z.string(), paused: z.boolean() })
 
-/** What happened in jobs, as it is kept. */
+/** The stored history of jobs. */
 export const historyRoutes: readonly Route[] = [
   createRoute({
     method: 'get',
@@ -99,7 +99,7 @@ export const historyRoutes: readonly Route[] = [
   createNotes('milestones', (log, filter) => log.listMilestones(filter)),
 ]
 
-/** A list of problems, or of milestones. */
+/** Creates the routes for problems or milestones. */
 function createNotes(
   name: 'problems' | 'milestones',
   list: (log: JobLog, filter: NoteFilter) => Promise<readonly KeptNote[]>,
@@ -156,7 +156,7 @@ function noteRecord({ id, at, kind, scope, target, message, details, jobId: job 
   return { id, ts: isoOf(at), kind, scope, target, message, details, jobId: job, ...severity }
 }
 
-/** A part of a list, and where it goes on. One more than asked for is read, to know whether there is more. */
+/** Reads one page of a list and its cursors. One extra entry tells whether there are more. */
 async function readPart<T extends { readonly id: number }>(
   read: (page: LogPage) => Promise<readonly T[]>,
   { limit, before: older, after: newer }: { limit: number; before: number | undefined; after: number | undefined },
@@ -164,7 +164,7 @@ async function readPart<T extends { readonly id: number }>(
   const found = await read({ limit: limit + 1, ...given({ before: older, after: newer }) })
   const isForward = newer !== undefined
   const hasMore = found.length > limit
-  // Going to newer ones, the one too many is the newest.
+  // When reading towards newer entries, the extra entry is the newest one.
   const items = isForward ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
   const hasOlder = isForward || hasMore
   return {

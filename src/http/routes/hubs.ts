@@ -14,7 +14,7 @@ const GROUP = 'Hubs'
 const count = z.int().min(0)
 const MOST_KINDS = 50
 
-/** Pages that lead to what is about a place, how well they cover the world, and what was learnt of their hosts. */
+/** Routes for hub pages, their coverage of the world, and the learnt patterns of their hosts. */
 export const hubRoutes: readonly Route[] = [
   createRoute({
     method: 'get',

@@ -9,7 +9,7 @@ import { withLibrary } from '../store-access.ts'
 
 const count = z.int().min(0)
 
-/** Chunks that somebody else has cut. No process is started for them: what was sent is nowhere but here. */
+/** Imports chunks that another program has cut. It runs in this process, because the data exists only in the request. */
 export const importRoutes: readonly Route[] = [
   createRoute({
     method: 'post',
@@ -24,7 +24,7 @@ export const importRoutes: readonly Route[] = [
         'Makes its vectors before anything is changed. By default where the library has some of the model that is there, of up to 2,000 chunks.',
       ),
     }),
-    // What is wrong with it is told by whoever reads it, in the same words everywhere.
+    // The import itself validates the body, so that all surfaces report the same errors.
     body: described(z.unknown(), IMPORT_SHAPE),
     maxBodyBytes: IMPORT_LIMITS.bytes,
     answers: {

@@ -3,7 +3,7 @@ import { flagField, textField } from '../fields.ts'
 import { createRoute, type Route } from '../route.ts'
 import { failures } from '../shapes.ts'
 
-/** What happens, as it happens. */
+/** The live event stream. */
 export const liveRoutes: readonly Route[] = [
   createRoute({
     method: 'get',

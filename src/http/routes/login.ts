@@ -9,7 +9,7 @@ import { failures } from '../shapes.ts'
 const GROUP = 'Server'
 const next = z.object({ next: textField('Where to go then.') })
 
-/** How a browser gets in where a token is needed. */
+/** Login and logout for browsers when a token is required. */
 export const loginRoutes: readonly Route[] = [
   createRoute({
     method: 'get',
@@ -64,7 +64,7 @@ async function page(next: string, hasFailed: boolean, waitSeconds = 0): Promise<
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
 
-/** Whether the browser came by HTTPS: to here, or to a proxy on this machine, which alone is believed. */
+/** Whether the browser uses HTTPS, directly or through a proxy on this machine; headers of other proxies are not trusted. */
 function isSecure({ url, headers }: Request, peer: Peer | undefined): boolean {
   if (url.startsWith('https:')) return true
   return LOOPBACK.test(peer?.address ?? '') && headers.get('x-forwarded-proto')?.toLowerCase() === 'https'

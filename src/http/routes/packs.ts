@@ -11,7 +11,7 @@ import { isoOf } from '../time.ts'
 const GROUP = 'Packs'
 const id = z.object({ id: needField('Id of a pack.', 100) })
 
-/** Packs that are written on request. */
+/** Routes for packs that are exported on request. */
 export const packRoutes: readonly Route[] = [
   createRoute({
     method: 'get',
@@ -56,7 +56,7 @@ export const packRoutes: readonly Route[] = [
       const pack = findPack(ports, params.id)
       const file = await ports.packs.read(pack.id)
       if (file === undefined) {
-        // Perhaps because there is none any more.
+        // The pack may have been removed since.
         const { state } = findPack(ports, pack.id)
         throw new PharosError('PACK_UNREADY', { pack: pack.id, state })
       }

@@ -26,7 +26,7 @@ import { withLibrary } from '../store-access.ts'
 import { isoOf } from '../time.ts'
 
 const GROUP = 'Search'
-/** `<source>/<id>`, an id, or the beginning of one. */
+/** `<source>/<id>`, an id, or an id prefix. */
 const CHUNK = /^(?:.+\/)?[0-9a-f]{12,64}$/i
 const similar = z.looseObject({
   url: z.string(),
@@ -45,7 +45,7 @@ const passage = z.looseObject({
   similar: z.array(similar).optional(),
 })
 
-/** Asking the library. */
+/** Routes that search the library. */
 export const searchRoutes: readonly Route[] = [
   createRoute({
     method: 'get',
@@ -168,7 +168,7 @@ export const searchRoutes: readonly Route[] = [
             changedAt: isoOf(changedAt),
           },
           200,
-          // When it was checked last is part of the answer, and changes without the text.
+          // `checkedAt` is part of the response and changes without the text, so it is part of the ETag.
           { etag: `"${contentHash.slice(0, 16)}-${checkedAt}"`, 'cache-control': 'no-cache' },
         )
       })

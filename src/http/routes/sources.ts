@@ -52,7 +52,7 @@ const started = z.object({
   source: z.looseObject({ id: z.string(), name: z.string() }),
 })
 
-/** Sites that are kept, and what is asked of them. */
+/** Routes for sources: list, add, recrawl, refresh, remove. */
 export const sourceRoutes: readonly Route[] = [
   createRoute({
     method: 'get',
@@ -112,7 +112,7 @@ export const sourceRoutes: readonly Route[] = [
       const { url, ref, path, name, version, crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks, planner, force } =
         body
       return withLibrary(ports, async (library) => {
-        // One whose crawl waits looks like one that never came to anything, and is not to be taken up twice.
+        // A source whose crawl is still queued looks like one that was never crawled, and must not be started twice.
         await refuseUnderWay(library, body, ports)
         const { source, found, kind, options } = await takeUpSource(library, {
           url,
@@ -124,11 +124,11 @@ export const sourceRoutes: readonly Route[] = [
           },
           force,
         })
-        // Somebody may have asked for the same at the same moment.
+        // A concurrent request may have started the same source meanwhile.
         if (isUnderWay(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
         const order = await writeSourceOrder(library, source, { kind, ...given({ planner, force }), ...options })
         const job = await ports.dispatcher.enqueue(order).catch(async (error: unknown) => {
-          // What was refused leaves nothing behind.
+          // A refused crawl leaves no new source behind.
           if (found !== 'interrupted') await library.store.removeSource(source.id)
           throw error
         })
@@ -320,7 +320,7 @@ async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) 
   })
 }
 
-/** Whether a job of a source waits or runs. */
+/** Whether a job of this source is queued or running. */
 function isUnderWay({ dispatcher }: HttpContext['ports'], { id: sourceId }: Source): boolean {
   return dispatcher.list().some((job) => job.sourceId === sourceId && isOpen(job))
 }
@@ -357,14 +357,14 @@ async function removeSource(library: Library, text: string, isForced: boolean, {
   const jobs = dispatcher.list().filter((job) => job.sourceId === source.id && isOpen(job))
   for (const job of jobs) {
     await dispatcher.stop(job.id, 'cancelled')
-    // Nothing is to be written to what is removed.
+    // Waits for the job to end, so that nothing writes to the source while it is removed.
     await dispatcher.wait(job.id)
   }
   const { pages, chunks } = await removeFrom(library, source.id)
   return reply({ removed: true, pages, chunks, cancelled: jobs.length })
 }
 
-/** Why the last crawl left a page as it was, by a scope that was given for that crawl alone. */
+/** Why the last crawl left a page untouched, when a scope given only for that crawl excluded it. */
 function writeLeft(refusal: Explanation['lastRefusal']): string {
   return refusal === null ? '' : `; refused in the last crawl only: ${REASON_WORDS[refusal.reason]}`
 }

@@ -18,7 +18,7 @@ const health = z.object({
   paused: z.boolean(),
 })
 
-/** How the server is. */
+/** Routes for the state of the server. */
 export const systemRoutes: readonly Route[] = [
   createRoute({
     method: 'get',
@@ -126,13 +126,13 @@ export const systemRoutes: readonly Route[] = [
   }),
 ]
 
-/** Reads what every answer about the library builds on. */
+/** Runs the queries that every response about the library depends on. */
 async function probe({ store }: Library): Promise<void> {
   await store.listSources()
   await store.listRunning()
 }
 
-/** Whether anything runs, here or in other processes. */
+/** Reports whether any crawl is running, here or in another process. */
 function healthOf(jobs: readonly JobView[], others: readonly JobItem[]) {
   const running = [...jobs.filter(({ status }) => status === 'running').map(writeJobItem), ...others]
   const last = Math.max(0, ...running.map(({ lastActivityAt }) => Date.parse(lastActivityAt ?? '') || 0))
@@ -145,7 +145,7 @@ function healthOf(jobs: readonly JobView[], others: readonly JobItem[]) {
   }
 }
 
-/** Something that stays the same as long as the program does. */
+/** A response whose body changes only with the program version. */
 function fixed(body: string, type: string): Response {
   return new Response(body, {
     headers: { 'content-type': type, 'cache-control': 'no-cache', etag: writeEtag(body) },

@@ -28,7 +28,7 @@ const worker = z.object({
   silentMs: count.describe('How long ago it gave a sign of life.'),
 })
 
-/** Who does the work. */
+/** Routes for workers. */
 export const workerRoutes: readonly Route[] = [
   createRoute({
     method: 'get',

@@ -11,10 +11,10 @@ import { SCOPE, scopeOf } from '../scope-arguments.ts'
 import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool, type ToolContext } from '../tool.ts'
 
-/** What is given in one message is read by a model first; files may hold more. */
+/** Limit for chunks in one call, because a model passes them in a single message; a file may hold more. */
 const MAX_CHUNKS = 1000
 
-/** `add_source`: begins to crawl a site, or imports chunks. */
+/** `add_source`: starts a crawl of a site, or imports chunks. */
 export const addSource: Tool = createTool({
   name: 'add_source',
   description: `Adds documentation: crawls a site, or reads an archive, git repository or package. Returns sourceId and crawlId at once; poll crawl_status until isRunning is false, then use search_docs. By default it reads everything below the URL.`,
@@ -41,7 +41,7 @@ export const addSource: Tool = createTool({
     ),
     acceptLoss: rare(flag('Of prechunked: remove any number of pages.')),
     embed: rare(flag('Of prechunked: make vectors first.')),
-    // Redirects are always followed and fragments never make a page, so these say nothing new.
+    // Accepted without effect: redirects are always followed, and fragments never make a page.
     followRedirects: unlisted(flag()),
     preserveHashes: unlisted(flag()),
   }),
@@ -72,7 +72,7 @@ export const addSource: Tool = createTool({
     const { takeUpSource } = await import('../../library/operations/take-up-source.ts')
     const { source, found, kind, options } = await takeUpSource(opened, input)
     const crawlId = await crawls.start(source, { kind, ...options }).catch(async (error: unknown) => {
-      // A refused call leaves nothing behind.
+      // A refused call leaves no new source behind.
       if (found !== 'interrupted') await opened.store.removeSource(source.id)
       throw error
     })

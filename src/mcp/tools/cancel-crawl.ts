@@ -31,7 +31,7 @@ export const cancelCrawl: Tool = createTool({
     const { findCrawlSource } = await import('../../library/operations/describe-crawl.ts')
     const source = id === undefined ? await findOne(library, args) : await findCrawlSource(library, jobs, id)
     const label = oneLine(labelOf(source))
-    // One that had to wait was named by the id of its job.
+    // A crawl that had to wait was reported with the id of its job.
     const meant = id === undefined ? undefined : (jobs.find(id)?.crawlId ?? id)
     const isMeant = (one: string) => one === (meant ?? one)
     const job = jobs

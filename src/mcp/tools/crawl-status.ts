@@ -8,11 +8,11 @@ import { CRAWL_ENTRY, CRAWL_REPORT, number, ONE_SOURCE, orNull, rare, text, unli
 import { writeCrawlLine, writeCrawlStatus } from '../status-text.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** Addresses that are listed with their reason. */
+/** Maximum number of addresses listed with their reason. */
 const LISTED = 20
 const LIMIT = { default: 20, least: 1, most: 200 } as const
 
-/** `crawl_status`: how far a crawl is, or what it came to. */
+/** `crawl_status`: the progress of a crawl, or its result. */
 export const crawlStatus: Tool = createTool({
   name: 'crawl_status',
   description:

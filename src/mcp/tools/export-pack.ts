@@ -6,7 +6,7 @@ import { findOne } from '../find-one.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `export_pack`: a source as a portable file. */
+/** `export_pack`: exports a source as a portable file. */
 export const exportPack: Tool = createTool({
   name: 'export_pack',
   description:

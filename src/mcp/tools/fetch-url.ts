@@ -8,7 +8,7 @@ import { createTool, type Tool } from '../tool.ts'
 const DEADLINE_MS = 30_000
 const RENDERINGS = ['http', 'auto', 'chromium'] as const
 
-/** `fetch_url`: one page as Markdown. */
+/** `fetch_url`: fetches one page as Markdown. */
 export const fetchUrl: Tool = createTool({
   name: 'fetch_url',
   description:

@@ -6,10 +6,10 @@ import { CITED, citedRecord } from '../cited-text.ts'
 import { orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `<source>/<id>`, an id, or the beginning of one. */
+/** `<source>/<id>`, an id, or an id prefix. */
 const FORM = /^(?:.+\/)?[0-9a-f]{12,64}$/i
 
-/** `get_chunk`: a chunk by its name. */
+/** `get_chunk`: reads a chunk by its id. */
 export const getChunk: Tool = createTool({
   name: 'get_chunk',
   description:

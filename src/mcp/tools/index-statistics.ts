@@ -8,7 +8,7 @@ import { usage } from '../arguments.ts'
 import { flag, number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** Groups of pages of which a search shows one. */
+/** Groups of similar pages, of which a search shows only one. */
 const DUPLICATES = z.object({
   groupCount: z.number(),
   pageCount: z.number(),
@@ -31,7 +31,7 @@ const DUPLICATES = z.object({
   ),
 })
 
-/** `index_statistics`: how large the library is. */
+/** `index_statistics`: reports the size of the library. */
 export const indexStatistics: Tool = createTool({
   name: 'index_statistics',
   description:

@@ -6,7 +6,7 @@ import { PAGE, pageOf } from '../page-arguments.ts'
 import { orNull, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `list_outline`: the headings of a page. */
+/** `list_outline`: lists the headings of a page. */
 export const listOutline: Tool = createTool({
   name: 'list_outline',
   description:
@@ -58,7 +58,7 @@ export const listOutline: Tool = createTool({
   },
 })
 
-/** A tree in the order of its lines; the level says how deep each stands. */
+/** Flattens the section tree in line order; `level` tells the depth. */
 function flatten(sections: readonly Section[]): Omit<Section, 'children'>[] {
   return sections.flatMap(({ children, title, level, anchor, startLine, endLine }) => {
     return [{ title, level, anchor, startLine, endLine }, ...flatten(children)]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LISTED_SOURCE, listedRecord, readSourceList, writeListed } from '../source-list.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `list_sources`: what the library holds. */
+/** `list_sources`: lists the sources of the library. */
 export const listSources: Tool = createTool({
   name: 'list_sources',
   description:

@@ -7,7 +7,7 @@ import { createTool, type Tool } from '../tool.ts'
 
 const LIMIT = { default: 100, least: 1, most: 1000 } as const
 
-/** `list_symbols`: what pages define. */
+/** `list_symbols`: lists the symbols that pages define. */
 export const listSymbols: Tool = createTool({
   name: 'list_symbols',
   description:

@@ -6,7 +6,7 @@ import { cutPart, PART, PART_PLACE, writeNext } from '../page-part.ts'
 import { number, orNull, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `read_page`: a stored page. */
+/** `read_page`: reads a stored page. */
 export const readPage: Tool = createTool({
   name: 'read_page',
   description:

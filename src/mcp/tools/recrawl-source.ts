@@ -7,7 +7,7 @@ import { SCOPE, scopeOf } from '../scope-arguments.ts'
 import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `recrawl_source`: finds out what there is now. */
+/** `recrawl_source`: crawls a source again to find new, changed and removed pages. */
 export const recrawlSource: Tool = createTool({
   name: 'recrawl_source',
   description:
@@ -41,7 +41,7 @@ export const recrawlSource: Tool = createTool({
     await progress(0, 1, 'starting')
     const source: Source = { ...found, ...change }
     const isRenamed = Object.keys(change).length > 0
-    // Before the crawl: a name that is taken is refused here, and nothing has begun.
+    // The rename comes first, so that a taken name is refused before the crawl starts.
     if (isRenamed) await opened.store.updateSource(found.id, change)
     const { full = false, acceptLoss = false } = args
     const crawlId = await crawls

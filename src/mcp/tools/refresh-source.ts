@@ -5,7 +5,7 @@ import { flag, ONE_SOURCE, text } from '../schemas.ts'
 import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `refresh_source`: asks for the known pages again. */
+/** `refresh_source`: requests the known pages again. */
 export const refreshSource: Tool = createTool({
   name: 'refresh_source',
   description:

@@ -7,7 +7,7 @@ import { sourceRecord } from '../records.ts'
 import { ONE_SOURCE, SOURCE_RECORD, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `remove_source`: takes a source out of the library. */
+/** `remove_source`: removes a source from the library. */
 export const removeSource: Tool = createTool({
   name: 'remove_source',
   description:

@@ -1,35 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How often an index is tried while others keep it from being tended. */
+/** Interval between attempts while another process blocks the index. */
 export const RETRY_MS = 20
-/** How long is rested between two steps: others who wait to write look no more often than that, and a process has other things to do. */
+/** Pause between two steps. Other writers poll the lock no more often than this, and the process can do other work. */
 export const REST_MS = 10
-/** How long others may keep it from being tended before that is given up. */
+/** How long another process may block the index before this gives up. */
 const PATIENCE_MS = 2000
 
-/** What became of a step: there may be more to do, nothing is left to do, somebody else is at it, or nothing can be written for now. */
+/**
+ * The result of a step: more may be left to do, nothing is left, another process is working on the index, or writing is impossible for now.
+ */
 export type Outcome = 'done' | 'complete' | 'busy' | 'blocked'
 
-/** An index that can be brought up to date, step by step. */
+/** An index that is updated step by step. */
 export interface Advancing {
   advance(): Outcome | Promise<Outcome>
   isBehind(): boolean | Promise<boolean>
   isClosed(): boolean
 }
 
-/** How the steps follow each other. */
+/** How an index update proceeds. */
 export interface Pace {
-  /** Whether it begins although a search would miss nothing. */
+  /** Whether to start even if the index is already complete for searches. */
   readonly isThorough?: boolean
-  /** Whether the process stays for it. */
+  /** Whether the pending work keeps the process alive. */
   readonly ref: boolean
   readonly signal?: AbortSignal | undefined
 }
 
-/** Does all there is to do for an index, unless nothing can be written for a while. */
+/** Runs all outstanding steps of an index, unless writing stays impossible. */
 export async function advanceAll(index: Advancing, { isThorough = false, ref, signal }: Pace): Promise<void> {
   let busyAt: number | undefined
-  // Whoever begins goes on until everything is merged that can be: searches are faster then.
+  // Once started, it continues until all segments are merged, because searches are faster then.
   if (index.isClosed() || !(isThorough || (await index.isBehind()))) return
   while (!index.isClosed() && signal?.aborted !== true) {
     const outcome = await index.advance()

@@ -2,33 +2,33 @@ import type { PageClass } from '../../core/model.ts'
 import { type Alias, type AliasFacts, isThere, type LedgerState, type Reason } from '../../crawl/ledger.ts'
 import { parseStored } from './damage.ts'
 
-/** An alias as it is kept. */
+/** An alias as it is stored. */
 export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classification' | 'reason'> {
   readonly isThere: boolean | null
   readonly checkedAt: number
-  /** As JSON; null before anybody has looked. */
+  /** As JSON; null before the first check. */
   readonly metadata: string | null
 }
 
-/** The last alias that was looked up. */
+/** The position of the last checked alias. */
 export interface AliasPlace {
   readonly url: string
   readonly aliasUrl: string
 }
 
-/** How many were looked up, and where to go on. */
+/** How many aliases were checked, and where to continue. */
 export interface CheckedAliases {
   readonly count: number
   readonly last: AliasPlace
 }
 
-/** Before all aliases. */
+/** The position before all aliases. */
 export const FIRST_ALIAS: AliasPlace = { url: '', aliasUrl: '' }
 
-/** So many are looked up in one go: others who write wait that long. */
+/** Batch size of an alias check, which limits how long other writers wait. */
 export const ALIASES_AT_ONCE = 500
 
-/** What the ledger knows of an address that others stand for. */
+/** Ledger facts about the target of an alias. */
 export interface AliasFactRecord {
   readonly state: LedgerState
   readonly reason: Reason | null
@@ -38,13 +38,13 @@ export interface AliasFactRecord {
   readonly title: string | null
 }
 
-/** The alias that was kept. */
+/** Converts a stored alias. */
 export function toAlias({ isThere: exists, checkedAt, metadata, ...alias }: AliasRecord): Alias {
-  // Written by a store.
+  // The JSON was written by a store.
   return metadata === null ? alias : { ...alias, exists, checkedAt, metadata: parseStored<AliasFacts>(metadata) }
 }
 
-/** Whether something is at an address, and as what; nothing is known of one without a row. */
+/** Decides from its ledger row whether an address exists, and as what. Without a row nothing is known. */
 export function judgeAlias(found: AliasFactRecord | undefined): {
   readonly isThere: boolean | null
   readonly facts: AliasFacts

@@ -3,16 +3,16 @@ import type { Classification } from '../../core/model.ts'
 import type { KeptAnalysis } from '../../library/analyses.ts'
 import { parseStored } from './damage.ts'
 
-/** What is understood of a page, as it is kept. */
+/** The analysis of a page as it is stored. */
 export interface AnalysisRecord {
   readonly classification: string
   readonly analysis: string | null
   readonly analysedAt: number | null
 }
 
-/** What was kept. */
+/** Converts a stored analysis. */
 export function toAnalysis({ classification, analysis, analysedAt }: AnalysisRecord): KeptAnalysis {
-  // Both were written by this program.
+  // Both JSON texts were written by this program.
   return {
     classification: parseStored<Classification>(classification),
     analysis: analysis === null ? null : parseStored<PageAnalysis>(analysis),

@@ -1,26 +1,26 @@
 import type { PlaceRelation } from '../../analysis/place.ts'
 
-/** A place that another lies in. */
+/** A place that contains another one. */
 export interface Ancestor {
   readonly id: number
   readonly relation: PlaceRelation
-  /** How many steps up it is. */
+  /** The number of levels between the two. */
   readonly depth: number
 }
 
-/** A place that another lies in directly, with all that it lies in itself. */
+/** A direct parent of a place, with the ancestors of that parent. */
 export interface Above {
   readonly id: number
   readonly relation: PlaceRelation
   readonly above: readonly Ancestor[]
 }
 
-/** Whether a place is among those above another. */
+/** Whether a place is among the ancestors of another one. */
 export function isWithin(above: readonly Ancestor[], id: number, relation: PlaceRelation): boolean {
   return above.some((one) => one.id === id && one.relation === relation)
 }
 
-/** All that a place lies in by way of some: a place above another of them is that one's, and not its own besides. */
+/** All ancestors through several direct parents. A parent that is also an ancestor of another parent is listed once, as that ancestor. */
 export function climb(direct: readonly Above[]): Ancestor[] {
   const nearest = new Map<string, Ancestor>()
   const add = (one: Ancestor): void => {
@@ -35,7 +35,7 @@ export function climb(direct: readonly Above[]): Ancestor[] {
   return [...nearest.values()]
 }
 
-/** Whether two lists name the same places, at the same heights. */
+/** Whether two lists have the same ancestors at the same depths. */
 export function areSame(a: readonly Ancestor[], b: readonly Ancestor[]): boolean {
   return (
     a.length === b.length &&

@@ -3,49 +3,49 @@ import { HELD_TABLES, type HeldRow, type HeldTable, placesOf, SOURCES } from '..
 import type { Arrival, ArrivalPlan, NewArrival } from '../../library/holdings.ts'
 import { parseStored } from './damage.ts'
 
-/** An arrival as stores keep it. */
+/** An arrival as it is stored. */
 export interface ArrivalColumns extends Omit<Arrival, 'plan'> {
   /** As JSON. */
   readonly plan: string
 }
 
 export function toArrival({ plan, ...rest }: ArrivalColumns): Arrival {
-  // Written by a store.
+  // The JSON was written by a store.
   return { ...rest, plan: parseStored<ArrivalPlan>(plan) }
 }
 
-/** The tables whose rows are numbered. */
+/** The tables with numbered rows. */
 export const NUMBERED_TABLES: readonly (HeldTable & { readonly number: string })[] = [SOURCES, ...HELD_TABLES].flatMap(
   (table) => (table.number === undefined ? [] : [{ ...table, number: table.number }]),
 )
 
-/** Tables that a library has for itself, and that do not go with a source. */
+/** History tables that belong to the library itself and not to a source. */
 export const OWN_HISTORY: readonly HeldTable[] = HELD_TABLES.filter(
   ({ belonging, group }) => belonging === 'own' && group === 'history',
 )
 
-/** The tables of places, what refers to others before those. */
+/** The tables of places, ordered so that referring tables come first. */
 export const PLACE_TABLES: readonly string[] = HELD_TABLES.filter(
   ({ name, group }) => group === 'places' && name !== 'canonical_names' && name !== 'gazetteer_state',
 )
   .map(({ name }) => name)
   .reverse()
 
-/** Whether places may have come with an arrival. */
+/** Whether an arrival may have brought places. */
 export function bringsPlaces({ skipped }: ArrivalPlan): boolean {
   return !skipped.some(({ group }) => group === 'places')
 }
 
-/** A space that nothing is in any more is nobody's: other vectors may come. */
+/** Deletes the vector space once it is empty, so that vectors of another model can be stored. */
 export const CLEAR_SPACE =
   'DELETE FROM vector_space WHERE NOT EXISTS (SELECT 1 FROM vectors) AND NOT EXISTS (SELECT 1 FROM refused_chunks)'
 
-/** Two may have found nothing, and want to begin at once: one of them is told to wait. */
+/** Two processes may both have found no arrival and start one: the second one is refused. */
 export function refuseBegun(found: Arrival | undefined, library: string): void {
   if (found?.endedAt === null) throw new PharosError('COPY_RUNNING', { target: library })
 }
 
-/** The numbers after those that are taken. */
+/** Reserves row numbers after those that are in use. */
 export function planNumbers(
   { place, highest, isAlone, skipped }: NewArrival,
   taken: Readonly<Record<string, number>>,
@@ -53,7 +53,7 @@ export function planNumbers(
   return { place, offsets: taken, kept: highest, isAlone, skipped }
 }
 
-/** The same plan with room for more; undefined where others have taken what comes next. */
+/** The plan with more reserved numbers; undefined when another writer has taken the next numbers. */
 export function extendPlan(
   plan: ArrivalPlan,
   highest: Readonly<Record<string, number>>,
@@ -69,13 +69,13 @@ export function extendPlan(
   return { ...plan, kept }
 }
 
-/** Chunks with consecutive numbers, both ends included. */
+/** A range of consecutive chunk numbers, both ends included. */
 export interface ChunkRun {
   readonly first: number
   readonly last: number
 }
 
-/** Numbers in runs; they come in their order. */
+/** Groups ascending numbers into ranges. */
 export function runsOf(numbers: readonly number[]): ChunkRun[] {
   const runs: { first: number; last: number }[] = []
   for (const number of numbers) {
@@ -86,7 +86,7 @@ export function runsOf(numbers: readonly number[]): ChunkRun[] {
   return runs
 }
 
-/** A source that nobody sees yet: its name and id are free for others until it is shown. */
+/** Hides a source that is still arriving: its name and id stay free for others until it is shown. */
 export function nameArriving(row: HeldRow): HeldRow {
   const [id = 0, uuid = 0, name = 0, version = 0] = placesOf(SOURCES, ['id', 'uuid', 'name', 'version'])
   const hidden = `arriving ${row[id]}`

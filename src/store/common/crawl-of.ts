@@ -1,4 +1,4 @@
-/** A crawl by its id and by its number. */
+/** A crawl by its id and its row number. */
 export interface CrawlOf {
   readonly id: string
   readonly number: number

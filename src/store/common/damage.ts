@@ -10,12 +10,12 @@ export function createDamageError(library: string, problem: string, cause?: unkn
 const RESTORE =
   'restore a copy of the library, or move the damaged file away with its -wal and -shm files and add its sources again'
 
-/** Parses JSON that a store wrote. The type is what was written, unless the record is damaged. */
+/** Parses JSON that a store wrote. The caller names the written type, which only a damaged record violates. */
 export function parseStored<T>(json: string): T {
   return decodeStored(() => JSON.parse(json) as T)
 }
 
-/** Runs what decodes stored records: JSON, or blobs of the index. */
+/** Decodes stored records (JSON or index blobs), and reports failures as damage. */
 export function decodeStored<T>(decode: () => T): T {
   try {
     return decode()

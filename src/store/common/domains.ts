@@ -1,6 +1,6 @@
 import type { Analyses } from '../../library/analyses.ts'
 
-/** What is known of hosts from their pages. */
+/** The part of the analysis store that deals with hosts. */
 export type Domains = Pick<
   Analyses,
   | 'listHosts'

@@ -2,7 +2,7 @@ import type { Adoption, Demoted, LedgerState, PageRecord, Reason, Settled, Settl
 import { applyFind, countAttempts, type LedgerAction, nextState } from '../../crawl/transitions.ts'
 import type { CrawlOf } from './crawl-of.ts'
 
-/** A row while it is settled: the columns that are written back at the end. */
+/** A row during a settlement, with the columns that are written back at the end. */
 export interface Draft {
   readonly id: number
   readonly key: string
@@ -32,32 +32,32 @@ export interface Draft {
   readonly lease: string | null
 }
 
-/** Another row that holds a content and is to keep it: not one that the same crawl proved gone. */
+/** Another row that holds the same content and keeps it; never one that the same crawl proved gone. */
 export interface Holder {
   readonly id: number
   readonly key: string
   readonly url: string
   readonly state: LedgerState
   readonly checkedAt: number | null
-  /** The crawl that last saw it. */
+  /** The last crawl that saw the row. */
   readonly crawl: number | null
 }
 
-/** What each state of a settlement does to a row, where nothing is stored. */
+/** The ledger action for each settlement state that stores no page. */
 export const ACTIONS = { unchanged: 'confirm', skipped: 'skip', failed: 'fail', pending: 'postpone' } as const
 
-/** What a settlement says of the answer itself. */
+/** The part of a settlement that describes the response. */
 type Answer = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 
-/** What is said of a page that came without one. */
+/** The response part for a page that was stored without a fetch. */
 export const NO_ANSWER: Answer = { state: 'indexed', isShell: false }
 
-/** Whether a row is still the one of a visit. */
+/** Whether the visit still holds the lease of the row. */
 export function isOwned(row: Draft | undefined, { visit }: Settlement): row is Draft {
   return row?.state === 'leased' && row.lease === visit.lease
 }
 
-/** What every settlement writes, whatever the state it leads to. */
+/** Records the response in the row, whatever state the settlement leads to. */
 export function recordAnswer(row: Draft, answer: Answer, crawl: number): void {
   const { state, contentHash } = answer
   const isPending = state === 'pending'
@@ -80,12 +80,12 @@ export function recordAnswer(row: Draft, answer: Answer, crawl: number): void {
   row.provenCrawl = isNothing && answer.isProvenGone === true ? crawl : null
 }
 
-/** Does to a row what an action does. */
+/** Applies a ledger action to a row. */
 export function move(row: Draft, action: LedgerAction): void {
   row.state = nextState(row.state, action) ?? row.state
 }
 
-/** Makes a row one that only repeats the content of another. */
+/** Marks a row as a duplicate of another row. */
 export function repeat(row: Draft, target: string): void {
   row.reason = 'duplicate'
   row.pattern = null
@@ -94,8 +94,8 @@ export function repeat(row: Draft, target: string): void {
 }
 
 /**
- * Makes a row one that repeats a better one, which has the content it answered with. Tells whether its own page, which has the same content,
- * is to go at once.
+ * Marks a row as a duplicate of a better row with the same content. Returns whether the page of this row, which has the same content, is to
+ * be removed at once.
  */
 export function giveWay(row: Draft, better: Holder, hash: string, crawl: number): boolean {
   repeat(row, better.key)
@@ -104,12 +104,12 @@ export function giveWay(row: Draft, better: Holder, hash: string, crawl: number)
     row.pageHash = null
     return true
   }
-  // Other content is lost with it, so that it goes as every loss does: at the end, if that is not too much.
+  // A page with other content would be lost, so it is removed at the end of the crawl, subject to the loss gate.
   row.provenCrawl = crawl
   return false
 }
 
-/** Nothing changed, but there is nothing here: another row holds the content, or it has to be fetched after all. */
+/** Handles "unchanged" for a row without a page: either another row holds the content, or the row must be fetched again. */
 export function confirmNothing(row: Draft, holder: Holder | undefined): void {
   if (holder !== undefined) {
     repeat(row, holder.key)
@@ -122,7 +122,7 @@ export function confirmNothing(row: Draft, holder: Holder | undefined): void {
   move(row, 'postpone')
 }
 
-/** Makes a row one that holds a page since now. */
+/** Records that the row holds a page from now on. */
 export function keepPage(row: Draft, { page }: PageRecord, now: number): void {
   row.pageHash = page.contentHash
   row.words = page.wordCount
@@ -130,7 +130,7 @@ export function keepPage(row: Draft, { page }: PageRecord, now: number): void {
   move(row, 'index')
 }
 
-/** The depth of a row that is adopted. */
+/** The depth of an adopted row after this find. */
 export function meetAgain(row: Draft, { find, crawlId }: Adoption, crawl: CrawlOf): number {
   const { state, reason, depth } = row
   const found = {
@@ -144,7 +144,7 @@ export function meetAgain(row: Draft, { find, crawlId }: Adoption, crawl: CrawlO
   return applyFind(found, { ...find, refusal: null }, crawlId).depth
 }
 
-/** What is to be done about a settlement: a page is stored, confirmed, looked for elsewhere, or nothing is said of any. */
+/** Decides what a settlement does with the page: store it, keep the stored one, look for its content elsewhere, or nothing. */
 export function judge(row: Draft, { state, record }: Settlement): 'store' | 'keep' | 'look' | 'none' {
   if (state === 'indexed' && record === undefined) {
     throw new TypeError(`Expected \`record\` to settle ${row.url} as indexed, got none`)
@@ -160,28 +160,31 @@ export function isHeld(row: Draft, { page }: PageRecord): boolean {
   return row.pageHash !== null && row.pageHash === page.contentHash
 }
 
-/** When a row was last told what it holds, after an answer at a moment. */
+/** When the stored content of a row was last checked, given a response at `checkedAt`. */
 export function lastChecked(row: Draft, checkedAt: number | null): number | null {
   return isLeftBehind(row) ? row.checkedBefore : checkedAt
 }
 
-/** Whether a row still holds a page although it answered with the content of another: of what it holds nothing was told. */
+/**
+ * Whether a row still holds an old page although its response had the content of another row. That response says nothing about the old
+ * page.
+ */
 function isLeftBehind({ reason, pageHash, provenCrawl }: Draft): boolean {
   return reason === 'duplicate' && pageHash !== null && provenCrawl !== null
 }
 
-/** A row that loses its content, if this crawl had settled it. */
+/** Describes a row that loses its content, if this crawl had already settled it. */
 export function demotedBy({ state, checkedAt, crawl: seenBy }: Holder, crawl: number): Demoted | null {
   return seenBy === crawl && nextState(state, 'demote') !== undefined ? { state, checkedAt } : null
 }
 
-/** What the ledger made of a settlement. */
+/** The result of a settlement. */
 export function report(row: Draft, finds: Settled['finds'], demoted: Demoted | null): Settled {
   const { state, reason, target } = row
   return { type: 'settled', state, reason, target, demoted, hasPage: row.pageHash !== null, finds }
 }
 
-/** What became of a visit whose row is somebody else's. */
+/** The result of a visit that has lost the lease of its row. */
 export function lost(row: Draft | undefined): Settled {
   const { state = 'gone', reason = null, target = null } = row ?? {}
   return { type: 'lost', state, reason, target, finds: [] }

@@ -2,7 +2,7 @@ import { type Find, type FindResult, isGateReason, type LedgerState, type Reason
 import { applyFind, type FoundRow } from '../../crawl/transitions.ts'
 import type { CrawlOf } from './crawl-of.ts'
 
-/** What a find reads of the row it meets; the flag as the database has it. */
+/** The columns of an existing row that a find reads, with the flag in its database form. */
 export interface FoundRecord {
   readonly state: LedgerState
   readonly reason: Reason | null
@@ -12,36 +12,36 @@ export interface FoundRecord {
   readonly hasPage: boolean | 0 | 1
 }
 
-/** What a find writes. */
+/** The changes that a find makes. */
 export interface FoundWrite {
   readonly result: FindResult
   /**
-   * `insert` makes a row, `admit` and `refuse` change its state, `touch` its depth, weight and crawl only, `name` makes a failure of it,
-   * and `none` leaves all as it is.
+   * `insert` creates a row, `admit` and `refuse` change its state, `touch` updates only depth, weight and crawl, `name` turns it into a
+   * failure, and `none` changes nothing.
    */
   readonly kind: 'insert' | 'admit' | 'refuse' | 'touch' | 'name' | 'none'
   readonly state: LedgerState
   readonly depth: number
   readonly weight: number
-  /** Whether how the row was found is replaced as well: this find is, in effect, its first. */
+  /** Whether the discovery of the row is replaced too, because this find is in effect its first. */
   readonly isFirst: boolean
 }
 
-/** The row a find meets, as rules about finds see it. */
+/** The existing row in the form that the rules for finds expect. */
 export function toFoundRow(found: FoundRecord, crawl: CrawlOf): FoundRow {
   const { state, reason, depth, weight } = found
   const crawlId = found.crawl === crawl.number ? crawl.id : OTHER
   return { state, reason, depth, weight, crawlId, hasPage: Boolean(found.hasPage) }
 }
 
-/** Decides what a find writes. */
+/** Decides which changes a find makes. */
 export function planFind(row: FoundRow | undefined, find: Find, crawl: CrawlOf, hasRoom: boolean): FoundWrite {
   const { result, write, state, depth, weight } = applyFind(row, find, crawl.id, hasRoom)
   const kind = write !== 'update' ? write : result === 'refused' ? 'refuse' : 'admit'
   return { result, kind, state, depth, weight, isFirst: row !== undefined && kind === 'admit' && wasRefused(row) }
 }
 
-/** The row once a find has been written to it, as the next find of the same address meets it. */
+/** The row after a find was written, as the next find of the same address sees it. */
 export function afterFind(row: FoundRow | undefined, find: Find, write: FoundWrite, crawl: CrawlOf): FoundRow {
   const { kind, state, depth, weight } = write
   const { reason: before = null, crawlId = null, hasPage = false } = row ?? {}
@@ -51,12 +51,12 @@ export function afterFind(row: FoundRow | undefined, find: Find, write: FoundWri
   return { state, reason, depth, weight, crawlId: isSeen ? crawl.id : crawlId, hasPage }
 }
 
-/** Stands for any other crawl: which one it was matters to nobody here. */
+/** Placeholder for any other crawl, whose id does not matter here. */
 const OTHER = ''
 
 /**
- * Whether the gate refused a row, or a plan only supposed it: the find that admits it is, in effect, its first. A refused one is
- * admitted even by the crawl that refused it.
+ * Whether the gate refused a row, or a plan only guessed it: the find that admits it is in effect its first. Even the crawl that refused a
+ * row may admit it later.
  */
 function wasRefused({ state, reason }: FoundRow): boolean {
   return state === 'skipped' && (isGateReason(reason) || reason === 'guess-missed')

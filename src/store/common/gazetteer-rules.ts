@@ -1,16 +1,16 @@
 import type { GazetteerIssue } from '../../library/gazetteer.ts'
 
-/** Places that are named with an issue. */
+/** Maximum number of example places in an issue. */
 const MAX_EXAMPLES = 10
 
-/** Something that is looked for: a query that gives the ids of the places it is wrong with. */
+/** A consistency check: a query that returns the ids of faulty places. */
 export interface Check {
   readonly kind: string
   readonly message: string
   readonly places: string
 }
 
-/** What the tables themselves refuse or keep, unless somebody wrote to them by other means. */
+/** Rules that the tables enforce themselves, unless another program writes to them. */
 export const RULES: readonly Check[] = [
   {
     kind: 'no-names',
@@ -73,17 +73,17 @@ export const RULES: readonly Check[] = [
   },
 ]
 
-/** What databases write differently. */
+/** SQL that differs between databases. */
 export interface Dialect {
-  /** Whether two columns have the same value, or both none. */
+  /** Whether two columns are equal, or both null. */
   readonly isSame: (a: string, b: string) => string
-  /** How many capitals the facts of a country name. */
+  /** The number of capitals in the facts of a country. */
   readonly countCapitals: string
-  /** What GeoNames calls the place `p`. */
+  /** The GeoNames feature of the place `p`. */
   readonly feature: string
 }
 
-/** What is allowed and worth a look. */
+/** Checks for data that is allowed but suspicious. */
 export function listDoubts({ isSame, countCapitals, feature }: Dialect): readonly Check[] {
   return [
     {
@@ -153,13 +153,13 @@ export function listDoubts({ isSame, countCapitals, feature }: Dialect): readonl
   ]
 }
 
-/** Places whose names are compared by another spelling. */
+/** The issue for places whose names were normalized by other rules. */
 export function misspeltIssue(places: readonly number[]): GazetteerIssue {
   const message = 'places with a name that is compared by another spelling than this program would: import them again'
   return { kind: 'outdated-name', severity: 'error', message, ...summarize(places) }
 }
 
-/** The index of names is of other places. */
+/** The issue for a name index that does not match the stored places. */
 export const OUTDATED_INDEX: GazetteerIssue = {
   kind: 'outdated-index',
   severity: 'error',
@@ -168,7 +168,7 @@ export const OUTDATED_INDEX: GazetteerIssue = {
   examples: [],
 }
 
-/** How many places, and the first of them. */
+/** The number of places, and the first examples. */
 export function summarize(ids: readonly number[]): Pick<GazetteerIssue, 'count' | 'examples'> {
   return { count: ids.length, examples: ids.toSorted((a, b) => a - b).slice(0, MAX_EXAMPLES) }
 }

@@ -1,34 +1,34 @@
 import type { PlaceRecord } from '../../analysis/place.ts'
 import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
 
-/** Problems that are told; the others are counted. */
+/** Maximum number of problems that are reported in full; further ones are only counted. */
 const MAX_PROBLEMS = 20
 
-/** Takes places in, each with where it is from. */
+/** Imports places, each with its data source. */
 export type ImportPlaces = (
   places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
   now: number,
   signal?: AbortSignal,
 ) => Promise<ImportResult>
 
-/** What became of a record. */
+/** The result of importing one record. */
 export interface Outcome {
   readonly became: 'kept' | 'added' | 'changed' | 'refused'
   readonly names: number
   readonly problem: string | null
-  /** Whether it names a place that it cannot be put in now. */
+  /** Whether the record names a parent place that does not exist yet. */
   readonly isOpen: boolean
 }
 
-/** What says where a place lies. */
+/** The fields of a record that name its parents. */
 export type WithinOthers = Pick<PlaceRecord, 'ref' | 'parents'>
 
-/** What an import has come to. */
+/** The running totals of an import. */
 export class ImportTally {
   readonly sources: Map<string, GazetteerSource> = new Map()
   readonly #counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
   readonly #problems: string[] = []
-  /** Those that name a place they lie in which is not there, or not yet. Of one that is there twice the last says where it lies. */
+  /** Records with a parent that does not exist, or not yet. When a record comes twice, its last version counts. */
   readonly #unlinked = new Map<string, WithinOthers>()
 
   get open(): WithinOthers[] {
@@ -43,7 +43,7 @@ export class ImportTally {
     if (problem !== null && this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem)
   }
 
-  /** Counts what became of records, from the first on. */
+  /** Adds the results of a batch of records. */
   take(places: readonly SourcedPlace[], outcomes: readonly Outcome[]): void {
     for (const [i, outcome] of outcomes.entries()) {
       const place = places[i]

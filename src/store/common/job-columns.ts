@@ -15,10 +15,10 @@ export interface NoteColumns extends Omit<KeptNote, 'details'> {
   readonly details: string | null
 }
 
-/** Where notes of each kind are kept. */
+/** The table for each kind of note. */
 export const NOTE_TABLES = { problem: 'crawl_problems', milestone: 'crawl_milestones' } as const
 
-/** A job as it is kept, before anything has happened in it. */
+/** A new job as it is stored, before anything has happened in it. */
 export function toColumns(job: JobRecord): JobColumns {
   return {
     ...job,
@@ -31,7 +31,7 @@ export function toColumns(job: JobRecord): JobColumns {
   }
 }
 
-/** The job that was kept: what is parsed was written by {@link toColumns}. */
+/** Converts a stored job, whose JSON was written by {@link toColumns}. */
 export function toEntry({ args, pid, processBegan, progress, ...job }: JobColumns): JobEntry {
   return {
     ...job,
@@ -41,12 +41,12 @@ export function toEntry({ args, pid, processBegan, progress, ...job }: JobColumn
   }
 }
 
-/** A job without what was counted of it. */
+/** A job without its event counts. */
 export function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
   return job
 }
 
-/** The note that was kept. */
+/** Converts a stored note. */
 export function toNote({ details, ...note }: NoteColumns): KeptNote {
   return { ...note, details: details === null ? null : parseStored<NoteFrame['details']>(details) }
 }

@@ -1,14 +1,14 @@
 import { LEDGER_STATES, type LedgerCounts, type LedgerState, LIST_DISCOVERIES } from '../../crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 
-/** Rows of one state and reason; an empty reason is none. */
+/** The number of rows with one state and reason; an empty reason means none. */
 export interface CountedRows {
   readonly state: LedgerState
   readonly reason: string
   readonly rows: number
 }
 
-/** Adds up what is counted of a source. */
+/** Sums up the counters of a source. */
 export function toCounts(counted: readonly CountedRows[]): LedgerCounts {
   const { states, reasons } = { states: { ...NO_ROWS }, reasons: {} as Record<string, number> }
   let total = 0
@@ -30,24 +30,25 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
   gone: 0,
 }
 
-/** The condition that a list of the site names the address of a row. */
+/** SQL condition for rows whose address comes from a list of the site. */
 export const LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
 /**
- * The condition that a row is requested before it counts as unlinked: a page linked with a query that was dropped, or an address at most
- * one link from the start that held a page or answered well. Addresses from lists and from the user are named anew by every crawl.
+ * SQL condition for rows that are requested before they count as unlinked: a page that was linked with a query that was dropped, or an
+ * address at most one link from the start that held a page or answered well. Addresses from lists and from the user are excluded, because
+ * every crawl names them again.
  */
 export const ASKED_UNLINKED: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
   OR depth <= 1 AND discovery <> 'manual' AND NOT ${LISTED}
     AND (page_hash IS NOT NULL OR state = 'skipped' AND status < 400))`
 
-/** The states to which an action does something, as a list for SQL. */
+/** The states in which an action is valid, as an SQL list. */
 export function statesFor(action: LedgerAction): string {
   const states = LEDGER_STATES.filter((state) => nextState(state, action) !== undefined)
   return `(${states.map((state) => `'${state}'`).join(', ')})`
 }
 
-/** The state an action leads to, for SQL; an action leads to the same one from wherever it does something. */
+/** The state that an action leads to, for SQL; it is the same from every valid state. */
 export function stateAfter(action: LedgerAction): string {
   const after = new Set(LEDGER_STATES.flatMap((state) => nextState(state, action) ?? []))
   const [state, ...others] = after
@@ -56,8 +57,8 @@ export function stateAfter(action: LedgerAction): string {
 }
 
 /**
- * The columns of a row that is to be fetched again, for SQL: nothing is under way for it, and why it stood where it stood is
- * forgotten. What it repeated is kept, because the visit says so. `no` is how the dialect writes that something is not so.
+ * SQL assignments for a row that is fetched again: they clear its lease, attempts and reason. The target of a duplicate is kept, because
+ * the visit reports it. `no` is the false value of the SQL dialect.
  */
 export function readmitted(no: '0' | 'false'): string {
   return `target = CASE reason WHEN 'duplicate' THEN target END, reason = NULL, pattern = NULL,

@@ -8,7 +8,7 @@ export interface PlaceColumns extends Omit<Place, 'bbox' | 'extra'> {
   readonly extra: string | null
 }
 
-/** How lists are put in order, each as an index has it. */
+/** The sort orders of place lists; each one matches an index. */
 const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly (readonly [column: string, up: boolean])[]>> = {
   name: [['sort_name', true]],
   population: [['population', false]],
@@ -23,7 +23,7 @@ const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly (readonl
   ],
 }
 
-/** The order of a list of places, for SQL. */
+/** The ORDER BY columns of a place list. */
 export function writeOrder({ sort = 'population', order }: PlaceQuery): string {
   const columns = ORDERS[sort]
   const isReversed = order !== undefined && (order === 'ascending') !== columns[0]?.[1]
@@ -31,9 +31,9 @@ export function writeOrder({ sort = 'population', order }: PlaceQuery): string {
   return [...columns, ['id', true] as const].map(([column, up]) => write(column, up)).join(', ')
 }
 
-/** The place that was kept. */
+/** Converts a stored place. */
 export function toPlace({ bbox, extra, ...place }: PlaceColumns): Place {
-  // Both were written by the import.
+  // Both JSON texts were written by the import.
   return {
     ...place,
     bbox: bbox === null ? null : parseStored<Place['bbox']>(bbox),
@@ -41,7 +41,7 @@ export function toPlace({ bbox, extra, ...place }: PlaceColumns): Place {
   }
 }
 
-/** Places that are all from one source. */
+/** Adds the same data source to all places. */
 export async function* fromSource(
   records: Iterable<PlaceRecord> | AsyncIterable<PlaceRecord>,
   source: GazetteerSource,

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { normalizeName, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
 
-/** A name with how it is compared. */
+/** A name with its normalized form. */
 export interface Named extends PlaceName {
   readonly normalized: string
 }
 
-/** Columns that a record gives a place, in the order of {@link factsOf}. */
+/** The columns that a record fills, in the order of {@link factsOf}. */
 export const FACTS = [
   'kind',
   'country_code',
@@ -25,7 +25,7 @@ export const FACTS = [
   'digest',
 ] as const
 
-/** What a record says of a place, as {@link FACTS} has it. */
+/** The values of {@link FACTS} from a record. */
 export function factsOf(record: PlaceRecord, sortName: string, digest: Buffer): readonly unknown[] {
   return [
     record.kind,
@@ -46,7 +46,7 @@ export function factsOf(record: PlaceRecord, sortName: string, digest: Buffer): 
   ]
 }
 
-/** The names of a record, each once, and without those of which nothing is left to compare. */
+/** The distinct names of a record, without names whose normalized form is empty. */
 export function distinctNames({ names }: PlaceRecord): Named[] {
   const seen = new Set<string>()
   return names.flatMap((name) => {
@@ -58,7 +58,7 @@ export function distinctNames({ names }: PlaceRecord): Named[] {
   })
 }
 
-/** Of all that a record says. Twelve bytes tell a hundred thousand apart, and an import of them from all others. */
+/** A digest of the whole record, to detect changes. Twelve bytes are enough to make collisions among all imports negligible. */
 export function digestOf(record: PlaceRecord, names: readonly Named[]): Buffer {
   const { kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo } =
     record

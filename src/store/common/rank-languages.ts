@@ -1,8 +1,8 @@
-/** Languages of a host that are named, and the share of its pages one of them needs. */
+/** Limits for the languages of a host: how many are listed, and the share of pages that each needs. */
 const MOST_LANGUAGES = 5
 const LEAST_SHARE = 0.1
 
-/** The languages of most pages, without their regions. */
+/** The most frequent languages, without their regions. */
 export function rankLanguages(
   found: readonly { readonly language: string; readonly count: number }[],
   pages: number,

@@ -1,7 +1,7 @@
 import type { AnalysisRun, RunEvent, RunProgress, RunStage, RunStatus } from '../../library/analyses.ts'
 import { parseStored } from './damage.ts'
 
-/** A run of the analysis as it is kept. */
+/** An analysis run as it is stored. */
 export interface RunRecord {
   readonly id: string
   readonly status: RunStatus
@@ -22,17 +22,17 @@ export interface RunRecord {
   readonly error: string | null
 }
 
-/** What happened in a run, as it is kept. */
+/** An event of a run as it is stored. */
 export interface EventRecord extends Omit<RunEvent, 'details'> {
   readonly details: string | null
 }
 
-/** A run to be kept. */
+/** Converts a run for storage. */
 export function toRunColumns({ options, progress, summary, ...run }: AnalysisRun): RunRecord {
   return { ...run, ...options, progress: JSON.stringify(progress), summary: summary && JSON.stringify(summary) }
 }
 
-/** The run that was kept: what is parsed was written by {@link toRunColumns}. */
+/** Converts a stored run, whose JSON was written by {@link toRunColumns}. */
 export function toRun(found: RunRecord): AnalysisRun {
   const { id, status, stage, startedAt, endedAt, heartbeatAt, runner, error } = found
   const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = found
@@ -44,7 +44,7 @@ export function toRun(found: RunRecord): AnalysisRun {
   }
 }
 
-/** The event that was kept. */
+/** Converts a stored event. */
 export function toEvent({ details, ...event }: EventRecord): RunEvent {
   return { ...event, details: details === null ? null : parseStored<RunEvent['details']>(details) }
 }

@@ -2,13 +2,13 @@ import type { Page } from '../../core/model.ts'
 import { countLinks } from '../../core/url/count-links.ts'
 import { parseStored } from './damage.ts'
 
-/** What an analysis repeats of what a page says about itself, besides its title. */
+/** Page metadata that an analysis copies, besides the title. */
 export const ANALYSED_FACTS = ['author', 'publishedAt', 'modifiedAt', 'language', 'section'] as const
 
-/** What a copy of its vectors repeats of it, besides its title and how many links there are. */
+/** Page metadata that an external copy of the vectors carries, besides the title and the number of links. */
 export const COPIED_FACTS = ['description', 'modifiedAt', 'language'] as const
 
-/** What was said about a page; its facts, links and sections as JSON. */
+/** The stored metadata of a page, with facts, links and sections as JSON. */
 export interface Said {
   readonly title: string
   readonly url: string
@@ -18,18 +18,18 @@ export interface Said {
   readonly copied: string
 }
 
-/** What follows for everything that repeats something of a page when other things are said about it than before. */
+/** Which derived data is out of date after the metadata of a page changed. */
 export interface SaidAnew {
   readonly isRenamed: boolean
-  /** The anchors of its sections may be others. */
+  /** The anchors of the sections may have changed. */
   readonly isLaidOutAnew: boolean
-  /** An analysis of it is out of date. */
+  /** The analysis of the page is out of date. */
   readonly isAnalysedOtherwise: boolean
-  /** A copy of its vectors would be searched by what was said before. */
+  /** The external copy of the vectors still has the old metadata. */
   readonly isCopiedOtherwise: boolean
 }
 
-/** Compares what was said about a page, if anything was, with what is said now. */
+/** Compares the stored metadata of a page, if any, with the new one. */
 export function compareSaid(said: Said | undefined, page: Page): SaidAnew {
   const isRenamed = said?.title !== page.title
   return {
@@ -40,7 +40,7 @@ export function compareSaid(said: Said | undefined, page: Page): SaidAnew {
   }
 }
 
-/** What a page says about itself under these names, as JSON. */
+/** The named metadata fields of a page as JSON. */
 export function writeFacts<Name extends keyof Page>(page: Pick<Page, Name>, names: readonly Name[]): string {
   return JSON.stringify(names.map((name) => page[name] ?? null))
 }

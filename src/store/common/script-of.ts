@@ -1,4 +1,4 @@
-/** Scripts as ISO 15924 names them, the most frequent first. */
+/** Scripts by their ISO 15924 codes, most frequent first. */
 const SCRIPTS: readonly (readonly [code: string, letter: RegExp])[] = [
   ['Latn', /^\p{Script=Latin}/u],
   ['Cyrl', /^\p{Script=Cyrillic}/u],
@@ -18,7 +18,7 @@ const SCRIPTS: readonly (readonly [code: string, letter: RegExp])[] = [
   ['Ethi', /^\p{Script=Ethiopic}/u],
 ]
 
-/** The script of a name, told by its first letter; null for one that is not told apart from others. */
+/** The script of a name, judged by its first letter; null for a script that is not in the list. */
 export function scriptOf(name: string): string | null {
   const first = name.codePointAt(0) ?? 0
   if (first >= 0x61 && first <= 0x7a) return 'Latn'

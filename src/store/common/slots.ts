@@ -1,7 +1,7 @@
 import { type HostClock, opensAt, takeSlot } from '../../crawl/host-clock.ts'
 import type { LeaseRequest } from '../../crawl/ledger.ts'
 
-/** A row that may be leased. */
+/** A row that can be leased. */
 export interface Candidate {
   readonly id: number
   readonly weight: number
@@ -9,28 +9,31 @@ export interface Candidate {
   readonly host: string
 }
 
-/** A row with the slot of its host in which it is to be fetched. */
+/** A row with the time slot of its host in which it is fetched. */
 export interface Reserved {
   readonly row: Candidate
   readonly slot: number
 }
 
-/** So many of the first rows are looked at for each visit that is wanted. */
+/** How many of the first rows are examined per requested visit. */
 export const FIRST_PER_VISIT = 8
 
-/** Puts rows in the order in which they are taken: by weight, depth and age. */
+/** Sorts rows by weight, depth and age, the order in which they are leased. */
 export function byWeight(a: Candidate, b: Candidate): number {
   return a.weight - b.weight || a.depth - b.depth || a.id - b.id
 }
 
-/** How many visits a host has room for up to the horizon. */
+/** How many visits a host can take up to the horizon. */
 export function countSlots(clock: HostClock, { now, horizon, limit }: LeaseRequest): number {
   const room = horizon - Math.max(now, opensAt(clock))
   if (room < 0) return 0
   return clock.intervalMs > 0 ? Math.min(limit, Math.floor(room / clock.intervalMs) + 1) : limit
 }
 
-/** Of the first rows of all hosts, so many at most, those that have room; undefined when there may be others that come before some of what is missing. */
+/**
+ * Picks rows whose hosts have free slots from the first `most` rows of all hosts. Undefined when these are too few and there may be more
+ * rows.
+ */
 export function takeFirst(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
@@ -43,7 +46,7 @@ export function takeFirst(
   return isEnough ? taken.slice(0, limit) : undefined
 }
 
-/** Rows to take, in their order, of those that hosts with room have. */
+/** Picks rows in order, as far as their hosts have free slots. */
 export function takeOfHosts(
   rows: readonly Candidate[],
   readClock: (host: string) => HostClock,
@@ -65,7 +68,7 @@ function keepRoom(
   })
 }
 
-/** Reserves a slot of its host for each row, and tells what the clocks are then. */
+/** Reserves a slot of its host for each row, and returns the updated clocks. */
 export function reserveSlots(
   rows: readonly Candidate[],
   readClock: (host: string) => HostClock,
@@ -74,7 +77,7 @@ export function reserveSlots(
   const clocks = new Map<string, HostClock>()
   const reserved = rows.flatMap((row): Reserved[] => {
     const { slot, clock } = takeSlot(clocks.get(row.host) ?? readClock(row.host), now, jitter?.())
-    // Jitter may have put it off beyond what is reserved.
+    // Jitter may have moved the slot beyond the horizon.
     if (slot > horizon) return []
     clocks.set(row.host, clock)
     return [{ row, slot }]

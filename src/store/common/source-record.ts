@@ -2,7 +2,7 @@ import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import { parseStored } from './damage.ts'
 
-/** A source as it is kept, under its number. */
+/** A source as it is stored, with its row number. */
 export interface SourceRecord {
   readonly id: number
   readonly uuid: string
@@ -15,13 +15,16 @@ export interface SourceRecord {
   readonly createdAt: number
 }
 
-/** What a source is that says nothing else. Before there were guards there were none: its addresses are known by what they were. */
+/**
+ * Defaults for stored sources without a trap guard setting. They predate trap guards, so guards stay off and their known addresses stay
+ * valid.
+ */
 const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
 
-/** The source that was kept. What an older version did not know is as it was then. */
+/** Converts a stored source. Settings that an older version did not know get the behaviour of that time. */
 export function toSource(found: SourceRecord): Source {
   const { uuid, name, version, url, siteUrl, createdAt } = found
-  // Both were written by a store.
+  // Both JSON texts were written by a store.
   const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...parseStored<Partial<Source['scope']>>(found.scope) }
   const settings: Source['settings'] = {
     ...DEFAULT_SETTINGS,

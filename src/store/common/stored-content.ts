@@ -2,7 +2,7 @@ import type { Chunk, Page } from '../../core/model.ts'
 import type { ChunkSpan, StoredChunk, StoredPage } from '../../library/store.ts'
 import { parseStored } from './damage.ts'
 
-/** A page as stores read it. */
+/** The columns of a stored page. */
 export interface PageColumns {
   readonly sourceId: string
   readonly key: string
@@ -13,43 +13,43 @@ export interface PageColumns {
   readonly changedAt: number
 }
 
-/** Where a chunk belongs. */
+/** The source, URL and title that a chunk belongs to. */
 export type ChunkPlace = Omit<StoredChunk, 'chunk'>
 
-/** A chunk as stores read it, but for its text. */
+/** The columns of a stored chunk, without its text. */
 export interface ChunkColumns extends Omit<Chunk, 'shortId' | 'headingPath' | 'content'> {
   /** As JSON. */
   readonly headingPath: string
 }
 
-/** Where a chunk stands in its page, as stores read it. */
+/** The columns of a chunk's position in its page. */
 export interface SpanColumns extends Omit<ChunkSpan, 'headingPath'> {
   /** As JSON. */
   readonly headingPath: string
 }
 
-/** Shortest beginning of a chunk's id that names it. */
+/** Minimum length of a chunk id prefix. */
 const MIN_PREFIX = 12
 
-/** The first and the last id that begin so; undefined where no beginning of an id is meant. */
+/** The range of ids with this prefix; undefined when the text is not an id prefix. */
 export function idsFrom(prefix: string): readonly [first: string, last: string] | undefined {
   const isPrefix = prefix.length >= MIN_PREFIX && prefix.length < 64 && /^[0-9a-f]+$/.test(prefix)
   return isPrefix ? [prefix.padEnd(64, '0'), prefix.padEnd(64, 'f')] : undefined
 }
 
-/** A page as everybody else has it. */
+/** Converts a stored page. */
 export function toStoredPage(found: PageColumns): StoredPage {
   const { sourceId, key, checkedAt, changedAt } = found
   return { sourceId, key, page: toPage(found), checkedAt, changedAt }
 }
 
-/** The page of its columns. */
+/** Builds a page from its columns. */
 export function toPage({ meta, markdown }: Pick<PageColumns, 'meta' | 'markdown'>): Page {
-  // Written by a store, like everything that is parsed here.
+  // All JSON that is parsed in this file was written by a store.
   return { ...parseStored<Omit<Page, 'markdown'>>(meta), markdown }
 }
 
-/** A chunk whose text may be read when it is asked for: of most hits it never is. */
+/** Converts a stored chunk. Its text is read on first access, because most hits never need it. */
 export function toStoredChunk(
   { headingPath, ...rest }: ChunkColumns,
   { sourceId, url, title }: ChunkPlace,
@@ -79,8 +79,8 @@ const GONE: ChunkColumns = {
 }
 
 /**
- * A chunk that is read from the store at the first use: a question finds a hundred chunks and shows ten. A chunk that was removed
- * meanwhile has no id and no text.
+ * A chunk that is read from the store on first access: a query finds a hundred chunks and shows ten. A chunk that was removed meanwhile has
+ * an empty id and text.
  */
 export class LazyChunk implements Chunk {
   readonly path: string
@@ -159,7 +159,7 @@ export class LazyChunk implements Chunk {
     return this.#read.assetPath
   }
 
-  /** The whole chunk: getters are not serialised by themselves. */
+  /** The whole chunk, because JSON.stringify does not include getters. */
   toJSON(): Chunk {
     return {
       ...this.#read,
@@ -171,7 +171,7 @@ export class LazyChunk implements Chunk {
   }
 }
 
-/** Chunks of one section have the same headings, which are read once. */
+/** Converts chunk positions. Consecutive chunks of one section share their headings, which are parsed once. */
 export function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
   let written = ''
   let path: readonly string[] = []

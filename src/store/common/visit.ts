@@ -1,6 +1,6 @@
 import type { Discovery, Visit } from '../../crawl/ledger.ts'
 
-/** What a visit is made of; flags as the database has them. */
+/** The columns that make up a visit, with flags in their database form. */
 export interface VisitRecord<Hash> {
   readonly key: string
   readonly url: string
@@ -17,23 +17,23 @@ export interface VisitRecord<Hash> {
   readonly checkedAt: number | null
   readonly target: string | null
   readonly isFinal: Flag
-  /** Whether the address that holds its content still does. */
+  /** Whether the target row still holds the content. */
   readonly isRepeated: Flag
-  /** Whether what it last answered with is what is stored. */
+  /** Whether the last response has the stored content. */
   readonly isAsStored: Flag
 }
 
 type Flag = boolean | 0 | 1
 
-/** What a row says of a visit to it. */
+/** The fields of a visit that come from its row. */
 type Told = Omit<Visit, 'sourceId' | 'host' | 'depth' | 'isConfirmation' | 'notBefore' | 'lease'>
 
-/** Validators are only worth sending where an answer that nothing changed would be enough. */
+/** Builds a visit. It carries validators only when a 304 response would be sufficient. */
 export function toVisit<Hash>(found: VisitRecord<Hash>, unpackHash: (hash: Hash) => string): Told {
   const { key, url, discovery, foundOn, attempts, checkedAt, target } = found
   const hasPage = found.pageHash !== null
   const isFinal = Boolean(found.isFinal)
-  // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
+  // When the last response differs from the stored page, a 304 response would say nothing about that page.
   const isAsStored = hasPage && Boolean(found.isAsStored)
   const isConditional = !isFinal && (hasPage ? isAsStored : Boolean(found.isRepeated))
   const hash = found.pageHash ?? (isConditional ? found.contentHash : null)

@@ -12,7 +12,7 @@ import type {
 import { groupFailures } from '../../library/group-errors.ts'
 import type { NumberedRow } from './row.ts'
 
-/** Looks at the rows of all sources, each time as they are then. */
+/** Queries the rows of all sources in their current state. */
 export function createMemoryAddresses(listRows: () => readonly NumberedRow[]): Addresses {
   const list = (query: AddressQuery): AddressEntry[] => {
     const { limit, cursor, order = 'newest' } = query
@@ -86,7 +86,7 @@ function toEntry(row: NumberedRow): AddressEntry {
   }
 }
 
-/** What tells the place of an address in the list. */
+/** The position of an address in the list. */
 type Place = Pick<AddressEntry, 'at' | 'id'>
 
 function byTime(a: Place, b: Place): number {
@@ -119,7 +119,7 @@ function passes(entry: AddressEntry, filter: AddressFilter): boolean {
   )
 }
 
-/** As SQLite has it: only letters from A to Z have two cases. */
+/** Lower-cases only A to Z, as SQLite does. */
 function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -6,17 +6,17 @@ import type { ChunkName } from '../../library/vectors.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import type { Row } from './row.ts'
 
-/** A chunk under its number. */
+/** A chunk with its number. */
 interface NumberedChunk extends NewChunk {
   readonly stored: StoredChunk
 }
 
-/** The chunks of all sources, to be searched together. */
+/** The search index over the chunks of all sources. */
 export class ChunkIndex {
   readonly #chunks = new Map<number, NumberedChunk>()
   readonly #pages = new Map<number, FilteredPage>()
   readonly #sources = new Map<string, number>()
-  /** The first number of the chunks of each row. */
+  /** The first chunk number of each row. */
   readonly #rows = new Map<string, number>()
   #newest = 0
   readonly #index: Index
@@ -59,33 +59,33 @@ export class ChunkIndex {
     return [...this.#chunks.values()].map(({ stored }) => stored)
   }
 
-  /** The languages of the pages of listed chunks, where they are known. */
+  /** The languages of the pages of all chunks, as far as they are known. */
   languages(): ReadonlyMap<StoredChunk, string | null> {
     return new Map(
       [...this.#chunks.values()].map(({ stored, page }) => [stored, this.#pages.get(page)?.language ?? null]),
     )
   }
 
-  /** How many chunks of each source are of which type. */
+  /** Counts the chunks of each source by content type. */
   countContentTypes(): Map<string, ContentTypeCounts> {
     this.tend()
     const counts = this.#index.countContentTypes()
     return new Map([...this.#sources].map(([id, number]) => [id, counts.get(number) ?? { prose: 0, code: 0 }]))
   }
 
-  /** Makes a test of listed chunks for everything that a filter asks besides the sources. */
+  /** Creates a predicate for all conditions of a filter except the sources. */
   createTest(filter: ChunkFilter): (chunk: StoredChunk) => boolean {
     const passes = this.#index.createTest(createChunkTests(filter))
     const numbers = new Map([...this.#chunks.values()].map(({ stored, number }) => [stored, number]))
     return (stored) => passes(numbers.get(stored) ?? 0)
   }
 
-  /** How much of it can be found: all, since a search begins by taking in what is new. */
+  /** How much is searchable: everything, because each search indexes new chunks first. */
   measure(): IndexProgress {
     return { chunks: this.#chunks.size, indexed: this.#chunks.size }
   }
 
-  /** Takes in what is new. */
+  /** Indexes all new chunks. */
   tend(): void {
     while (this.#index.isBehind() && this.#index.advance());
   }

@@ -5,7 +5,7 @@ import { listChunks } from './chunk-index.ts'
 import type { Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
-/** Shortest beginning of an id by which a chunk may be named. */
+/** Minimum length of a chunk id prefix. */
 const SHORT_ID_LENGTH = 12
 
 /** The page that a row holds. */
@@ -31,18 +31,18 @@ export function toPageText(row: Row): PageText | undefined {
   return { ...rest, url: row.url, title, language, markdown, sections, chunks }
 }
 
-/** How the page of a row is related to others. */
+/** The similarity data of the page of a row. */
 export function toLikeness({ record }: Row): Likeness | undefined {
   return record === null ? undefined : likenessOf(record.page)
 }
 
-/** The page of a row with that. */
+/** The page of a row with its similarity data. */
 export function toRelated(row: Row): RelatedPage | undefined {
   const { sourceId, key, url, record } = row
   return record === null ? undefined : { sourceId, key, url, title: record.page.title, ...likenessOf(record.page) }
 }
 
-/** Whether the page of a row holds a text, whatever the case of its letters from A to Z. */
+/** Whether the page of a row contains a text, ignoring the case of A to Z. */
 export function holdsText({ record }: Row, text: string): boolean {
   return record !== null && lowerAscii(record.page.markdown).includes(lowerAscii(text))
 }
@@ -62,7 +62,7 @@ export function toExcerpt(row: Row, place: number): PageExcerpt | undefined {
   return { checkedAt, changedAt, ...excerpt, markdown: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) }
 }
 
-/** The chunk with this id, or with the only id that begins so. */
+/** The chunk with this id, or with the only id that has this prefix. */
 export function findChunk(ledger: SourceLedger, id: string): StoredChunk | undefined {
   const chunks = ledger.rows().flatMap(listChunks)
   const found = chunks.filter(
@@ -76,7 +76,7 @@ export function countContent(ledger: SourceLedger): { readonly pages: number; re
   return { pages: rows.length, chunks: rows.flatMap(listChunks).length }
 }
 
-/** How large all of it is; the bytes are those of the Markdown. */
+/** The size of all sources; bytes are those of the Markdown. */
 export function measure(ledgers: readonly SourceLedger[]): StoreStats {
   const pages = ledgers.flatMap((ledger) => ledger.rows()).filter((row) => row.hasPage)
   const encoder = new TextEncoder()

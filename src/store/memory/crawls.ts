@@ -3,14 +3,14 @@ import type { CrawlSummary } from '../../crawl/events.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import { type Crawl, FOCUSED_KEPT } from '../../library/store.ts'
 
-/** The runs over all sources. */
+/** The crawls of all sources. */
 export class Crawls {
-  /** In the order they began. */
+  /** In order of their start. */
   readonly #crawls = new Map<string, Crawl>()
 
   /**
-   * Begins a crawl, or goes on with `resume`. Stale ones of the source are closed at their last sign of life; a living one
-   * is in the way, even if it is the one to go on with: then somebody already does.
+   * Begins a crawl, or resumes `resume`. Stale crawls of the source are closed at their last heartbeat. A live crawl blocks this one, even
+   * when it is the one to resume, because another process is then running it.
    */
   begin(source: Source, crawl: Crawl, staleMs: number, resume?: string, gone?: string): Crawl {
     const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
@@ -27,7 +27,7 @@ export class Crawls {
     return { ...this.#put(begun) }
   }
 
-  /** Says that a crawl is alive; false when it does not run any more. */
+  /** Records a heartbeat; false when the crawl is no longer running. */
   touch(id: string, now: number, runner?: string): boolean {
     const crawl = this.#crawls.get(id)
     if (crawl?.state !== 'running' || crawl.runner !== (runner ?? crawl.runner)) return false
@@ -35,24 +35,24 @@ export class Crawls {
     return true
   }
 
-  /** Whether a crawl may write: it runs. One that was never begun is nobody's and may. */
+  /** Whether a crawl may write: it must be running. An unknown crawl has no owner and may write too. */
   mayWrite(id: string): boolean {
     return (this.#crawls.get(id)?.state ?? 'running') === 'running'
   }
 
-  /** Whether a source has a crawl that runs. */
+  /** Whether a source has a running crawl. */
   isRunning(sourceId: string): boolean {
     return this.#listOf(sourceId).some(({ state }) => state === 'running')
   }
 
-  /** Ends a running crawl; one that was taken over stays as the other left it. */
+  /** Ends a running crawl; has no effect after another runner has taken it over. */
   end(id: string, summary: CrawlSummary | null, now: number, runner?: string): void {
     const crawl = this.#crawls.get(id)
     if (crawl?.state !== 'running' || crawl.runner !== (runner ?? crawl.runner)) return
     this.#put({ ...crawl, state: summary?.end ?? 'cancelled', endedAt: now, summary })
   }
 
-  /** Those of all sources. */
+  /** The running crawls of all sources. */
   listRunning(): Crawl[] {
     return [...this.#crawls.values()].filter(({ state }) => state === 'running').map((crawl) => ({ ...crawl }))
   }

@@ -7,20 +7,20 @@ import { moveRow, type Row, toVisit } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /**
- * Puts rows back whose lease ran out. What a running crawl has leased is its own as long as it runs: whoever begins another, or
- * takes it over, takes all back.
+ * Returns rows with an expired lease to the frontier. Leases of a running crawl do not expire: the next crawl, or the process that takes
+ * over, releases them all.
  */
 export function expireLeases(ledger: SourceLedger, now: number): void {
   ledger.putEach((row) => isExpired(row, now), postpone)
 }
 
-/** Takes visits that are due out of the frontier, each with a slot of its host. */
+/** Leases visits that are due, each with a slot of its host. */
 export function leaseVisits(ledger: SourceLedger, hosts: Hosts, request: LeaseRequest, issue: () => string): Visit[] {
   const { limit, now, until, horizon, jitter } = request
   const visits: Visit[] = []
   for (const row of listDue(ledger, request)) {
     if (visits.length >= limit) break
-    // A host that is busy beyond the horizon is passed over, so that the next one gets its turn.
+    // A host that is busy beyond the horizon is skipped, so that the next host gets its turn.
     const known = hosts.readClock(row.host, now)
     if (Math.max(now, opensAt(known)) > horizon) continue
     const token = issue()
@@ -32,18 +32,18 @@ export function leaseVisits(ledger: SourceLedger, hosts: Hosts, request: LeaseRe
   return visits
 }
 
-/** Puts the row of a visit back as it was, if it is still the visit's. */
+/** Returns the row of a visit to the frontier, if the visit still holds the lease. */
 export function releaseVisit(ledger: SourceLedger, { key, lease }: Visit): void {
   const row = ledger.get(key)
   if (row?.lease?.token === lease) ledger.put(postpone(row))
 }
 
-/** Puts all leased rows back: whoever had them is gone. */
+/** Releases all leases, because their holder has ended. */
 export function releaseAll(ledger: SourceLedger): void {
   ledger.putEach((row) => row.lease !== null, postpone)
 }
 
-/** Makes rows due that nobody can have meant to put off for so long. */
+/** Makes rows due whose delay is implausibly long. */
 export function mendDelays(ledger: SourceLedger, now: number): void {
   ledger.putEach(
     (row) => row.state === 'pending' && row.dueAt !== null && row.dueAt > now + MOST_DELAY_MS,
@@ -51,7 +51,7 @@ export function mendDelays(ledger: SourceLedger, now: number): void {
   )
 }
 
-/** Forgets what an interrupted crawl was about to do with its rows; when they are due is the server's wish, and stays. */
+/** Resets the attempts and flags that an interrupted crawl left on pending rows. Due times stay, because the server asked for them. */
 export function startOver(ledger: SourceLedger): void {
   ledger.putEach(
     (row) => row.state === 'pending',
@@ -59,7 +59,7 @@ export function startOver(ledger: SourceLedger): void {
   )
 }
 
-/** Gives up every pending row of a host; what their pages hold stays. */
+/** Fails every pending row of a host; stored pages stay. */
 export function failPending(ledger: SourceLedger, host: string, reason: Reason, pattern: string | null): number {
   return ledger.putEach(
     (row) => row.host === host && row.state === 'pending',
@@ -67,10 +67,7 @@ export function failPending(ledger: SourceLedger, host: string, reason: Reason, 
   )
 }
 
-/**
- * Counts what is still to be done. A lease that ran out is pending, whether or not anybody has noticed, unless its crawl is
- * running.
- */
+/** Counts the open work. A row with an expired lease counts as pending unless its crawl is running. */
 export function countOpen(ledger: SourceLedger, hosts: Hosts, now: number, isRunning: boolean): OpenWork {
   const open = ledger.rows().filter(isOpen)
   const pending = open.filter((row) => row.state === 'pending' || (!isRunning && isExpired(row, now)))
@@ -82,19 +79,19 @@ export function countOpen(ledger: SourceLedger, hosts: Hosts, now: number, isRun
   }
 }
 
-/** Hosts that pending rows wait for and that are left alone until after a moment. */
+/** Hosts that pending rows wait for and that stay blocked beyond a point in time. */
 export function listHeldHosts(ledger: SourceLedger, hosts: Hosts, now: number, after: number): string[] {
   const waiting = ledger.rows().filter((row) => row.state === 'pending')
   const names = new Set(waiting.map(({ host }) => host))
   return [...names].filter((host) => hosts.readClock(host, now).heldUntil > after).sort(compareUtf8)
 }
 
-/** Rows that may be fetched now, in the order they should be. */
+/** Rows that may be fetched now, in order. */
 function listDue(ledger: SourceLedger, { now, isLevelled, firstLevel = 0 }: LeaseRequest): Row[] {
   const open = ledger.rows().filter(isOpen)
   const first = open.filter((row) => !row.awaitsConfirmation)
   const isDue = (row: Row): boolean => row.state === 'pending' && (row.dueAt === null || row.dueAt <= now)
-  // Sorting keeps the order of age among rows of one weight and depth.
+  // The sort is stable, so rows of equal weight and depth stay ordered by age.
   if (first.length === 0) return open.filter(isDue).sort(byWeight)
   const least = first.reduce((depth, row) => Math.min(depth, row.depth), Number.POSITIVE_INFINITY)
   const level = Math.max(least, firstLevel)

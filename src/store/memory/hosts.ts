@@ -1,7 +1,7 @@
 import { FREE_CLOCK, type HostClock, mendClock } from '../../crawl/host-clock.ts'
 import type { RobotsRecord } from '../../crawl/ledger.ts'
 
-/** The clocks of hosts and their robots.txt files. They belong to no source: whoever asks a host waits for one clock. */
+/** Clocks and robots.txt files of hosts. They are shared by all sources, so that all requests to a host obey one clock. */
 export class Hosts {
   readonly #clocks = new Map<string, HostClock>()
   readonly #robots = new Map<string, RobotsRecord>()

@@ -2,15 +2,15 @@ import type { FilteredPage } from '../../core/retrieval/chunk-filter.ts'
 import type { DeadRun, IndexShelf, IndexState, NewChunk, Run } from '../../core/retrieval/chunk-index.ts'
 import type { EncodedSegment } from '../../core/search/segment.ts'
 
-/** The chunks of a store, which an index takes in. */
+/** The chunks of a store that an index covers. */
 export interface IndexedChunks {
-  /** By number; numbers ascend and are never used again. */
+  /** Chunks by number; numbers ascend and are never reused. */
   readonly chunks: ReadonlyMap<number, NewChunk>
   readonly pages: ReadonlyMap<number, FilteredPage>
   newest(): number
 }
 
-/** An index that is gone with its process. */
+/** An in-memory index shelf. */
 export function createIndexShelf({ chunks, pages, newest }: IndexedChunks): IndexShelf {
   const segments = new Map<number, EncodedSegment>()
   let dead: DeadRun[] = []
@@ -55,7 +55,7 @@ export function createIndexShelf({ chunks, pages, newest }: IndexedChunks): Inde
     },
     newestChunk: newest,
     countChunks: (last) => ({ upTo: [...chunks.keys()].filter((number) => number <= last).length, all: chunks.size }),
-    // Pages come with everything.
+    // Pages are stored together with their chunks, so nothing is left to complete.
     completePages: () => {},
     readChunks: ({ first, last }, limit) => {
       const found: NewChunk[] = []

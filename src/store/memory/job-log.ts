@@ -13,7 +13,7 @@ import type {
   TrimRule,
 } from '../../library/job-log.ts'
 
-/** A history of jobs that is gone with its process. */
+/** An in-memory job history. */
 export function createMemoryJobLog(): JobLog {
   /** In the order in which they were added. */
   const jobs = new Map<string, JobEntry>()
@@ -77,7 +77,7 @@ export function createMemoryJobLog(): JobLog {
     },
     find: async (id) => jobs.get(id),
     list: async (limit) => {
-      // Of those that began at the same moment, the last one that was added is the newest.
+      // Among jobs with the same start time, the last one added counts as newest.
       const newest = [...jobs.values()].reverse().sort(byBeginning)
       return { total: newest.length, items: newest.slice(0, limit) }
     },
@@ -101,7 +101,7 @@ export function createMemoryJobLog(): JobLog {
   }
 }
 
-/** Whether a job has reached the same before. */
+/** Whether a job has already reached the same milestone. */
 function isSameMilestone(kept: KeptNote, { jobId, data }: Extract<JobNote, { data: NoteFrame }>): boolean {
   return kept.jobId === jobId && kept.kind === data.kind && kept.scope === data.scope
 }
@@ -127,14 +127,14 @@ function listNotes(notes: readonly KeptNote[], { jobId, kind, scope, ...page }: 
   return listPage(wanted, page)
 }
 
-/** A part of a list that is in the order of ids. */
+/** A page of a list that is sorted by id. */
 function listPage<T extends { readonly id: number }>(rows: readonly T[], { limit, before, after }: LogPage): T[] {
   const within = rows.filter(({ id }) => id < (before ?? Infinity) && id > (after ?? -Infinity))
   const part = after === undefined ? within.slice(Math.max(0, within.length - limit)) : within.slice(0, limit)
   return part.reverse()
 }
 
-/** All but the last so many. */
+/** All entries except the last `kept`. */
 function dropLast<T>(rows: readonly T[], kept: number): readonly T[] {
   return rows.slice(0, Math.max(0, rows.length - kept))
 }

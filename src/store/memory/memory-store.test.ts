@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import type { Store } from '../../library/store.ts'
 import { createMemoryStore } from './memory-store.ts'
 
-// What every store does is in test/contracts; this is what only a store without a file can get wrong.
+// test/contracts covers the behaviour of every store; these tests cover what only an in-memory store can get wrong.
 
 const KEY = 'https://a.test/'
 const FIND: Find = { key: KEY, url: KEY, host: 'a.test', depth: 0, foundOn: null, discovery: 'link', refusal: null }
@@ -49,7 +49,7 @@ test('a settlement that is refused leaves everything as it was, its finds and al
   })
 })
 
-test('nothing can be found for a source that is not there', async () => {
+test('a source that does not exist refuses finds and lists no rows', async () => {
   const store = createMemoryStore()
   await expect(store.offer('one', 'crawl', [FIND], 1)).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
   expect(await store.listRows('one', { limit: 10 })).toEqual([])

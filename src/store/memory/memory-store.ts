@@ -37,9 +37,8 @@ import { LOCATION, Sources } from './sources.ts'
 import { createMemoryVectors } from './vectors.ts'
 
 /**
- * A store that is gone with its process, for tests and for jobs that keep nothing; also the readable form of what every
- * store does. Each operation runs in one go, so nobody sees half of one: whatever can be refused is refused before the first
- * change.
+ * An in-memory store, for tests and for jobs that keep nothing. It also serves as the readable reference for all stores. Each operation
+ * runs synchronously, so no caller sees a partial change; every check comes before the first change.
  */
 export function createMemoryStore(): LibraryStore {
   const sources = new Sources()
@@ -52,13 +51,13 @@ export function createMemoryStore(): LibraryStore {
   let rows = 0
   const createLedger = (sourceId: string): SourceLedger => new SourceLedger(sourceId, index, () => ++rows)
 
-  /** The ledger to write to: that of a source which is there. */
+  /** The ledger for writing; the source must exist. */
   const openLedger = (sourceId: string): SourceLedger => {
     const ledger = ledgers.get(sources.get(sourceId).id) ?? createLedger(sourceId)
     ledgers.set(sourceId, ledger)
     return ledger
   }
-  /** The ledger to read from; a source that is not there has an empty one. */
+  /** The ledger for reading; an unknown source has an empty one. */
   const ledgerOf = (sourceId: string): SourceLedger => ledgers.get(sourceId) ?? createLedger(sourceId)
 
   return {
@@ -188,7 +187,7 @@ export function createMemoryStore(): LibraryStore {
         const row = ledgerOf(sourceId).get(key)
         return row && toLikeness(row)
       }),
-    // Whatever is here was written by this program.
+    // Every page here has its similarity data already.
     fillLikenesses: async () => 0,
     listRelated: async function* (sourceId) {
       for (const row of ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })) {
@@ -226,5 +225,5 @@ export function createMemoryStore(): LibraryStore {
   }
 }
 
-/** What became of a visit of a crawl that is over, or that another one has taken over. */
+/** The result of a visit whose crawl is over or was taken over. */
 const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

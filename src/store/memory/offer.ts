@@ -3,7 +3,7 @@ import { applyFind } from '../../crawl/transitions.ts'
 import { AT_REST, createRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
-/** Records finds in their order, and says what each did. The source gets no more rows than it may have. */
+/** Records finds in order and returns the result of each. The source never exceeds its maximum number of rows. */
 export function offerFinds(
   ledger: SourceLedger,
   crawlId: string,
@@ -25,10 +25,7 @@ export function offerFinds(
   })
 }
 
-/**
- * A row that is to be fetched again. What it repeated is kept, because the visit says so; why it stood where it stood is
- * not.
- */
+/** A row that is fetched again. Its reason is cleared, but the target of a duplicate is kept, because the visit reports it. */
 export function readmit(row: Row): Row {
   const target = row.reason === 'duplicate' ? row.target : null
   return { ...row, ...AT_REST, reason: null, pattern: null, target, provenCrawl: null }
@@ -40,7 +37,7 @@ function meetFind(row: Row, find: Find, result: FindResult): Row {
   return wasRefused(row) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
 }
 
-/** Whether the gate refused a row, or a plan only supposed it: then the find that admits it is, in effect, its first. */
+/** Whether the gate refused a row, or a plan only guessed it: the find that admits it is in effect its first. */
 function wasRefused({ state, reason }: Row): boolean {
   return state === 'skipped' && (isGateReason(reason) || reason === 'guess-missed')
 }

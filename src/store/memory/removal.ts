@@ -1,7 +1,7 @@
 import { moveRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
-/** Pages that a crawl proved gone, or that a complete one did not see. */
+/** Pages that a crawl proved gone, or that a complete crawl did not see. */
 export function listRemovable(ledger: SourceLedger, crawlId: string, withUnseen: boolean): Row[] {
   return ledger.rows().filter((row) => isRemovable(ledger, row, crawlId, withUnseen))
 }
@@ -12,7 +12,7 @@ export function isRemovable(ledger: SourceLedger, row: Row, crawlId: string, wit
   return row.hasPage && (isProven(ledger, row, crawlId) || isUnseen)
 }
 
-/** Removes them and returns how many there were. With them go addresses that failed and that nobody names any more. */
+/** Removes these pages and returns their number. Also removes failed addresses that this crawl did not find. */
 export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
   const removable = listRemovable(ledger, crawlId, withUnseen)
   const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
@@ -24,18 +24,18 @@ export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: 
   return removable.length
 }
 
-/** A page that moved is only proven gone when it is where it moved to. */
+/** Whether a page is proven gone. A page that moved counts only once its target holds a page. */
 function isProven(ledger: SourceLedger, row: Row, crawlId: string): boolean {
   const hasMoved = row.reason === 'redirect' || row.reason === 'canonical' || row.reason === 'duplicate'
   return row.provenCrawl === crawlId && (!hasMoved || ledger.holds(row.target))
 }
 
-/** Whether a row whose page is removed is still one that was read, and leads where it led. */
+/** Whether a row without its page still counts as read, so that its links stay valid. */
 function leadsOn({ state, reason }: Row): boolean {
   return state === 'skipped' && reason !== 'redirect'
 }
 
-/** The row of a removed page. Skipped ones already say why there is none. */
+/** The row of a removed page. Skipped rows already have their reason. */
 function bury(row: Row, isProvenGone: boolean): Row {
   const buried = moveRow(row, 'remove')
   return buried.state !== 'gone' || isProvenGone

@@ -5,7 +5,7 @@ import { isRemovable } from './removal.ts'
 import { moveRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
-/** Makes rows pending again although nobody found them. */
+/** Makes rows pending again without a new find. */
 export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeued): number {
   const isMeant = (row: Row): boolean => {
     if (which === 'failed') return row.state === 'failed'
@@ -17,30 +17,30 @@ export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeu
   )
 }
 
-/** Whether a row is requested before it counts as unlinked: as `ASKED_UNLINKED` in SQL. */
+/** Whether a row is requested before it counts as unlinked; the same rule as `ASKED_UNLINKED` in SQL. */
 function isAskedUnlinked({ depth, discovery, hasPage, state, status }: Row): boolean {
   if (discovery === 'query-strip' && hasPage) return true
   const isNamedAnew = discovery === 'manual' || isListed(discovery)
   return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null && status < 400))
 }
 
-/** Makes rows pending and final that rely on an address which does not hold their content (any more). */
+/** Requeues rows, as final, whose target does not hold their content (any more). */
 export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: number, withUnseen: boolean): Orphans {
   const isStaying = (key: string | null): boolean => {
     const row = key === null ? undefined : ledger.get(key)
     return row !== undefined && !isRemovable(ledger, row, crawlId, withUnseen)
   }
-  // The content may have gone over to a third address since, which then stands for all.
+  // The content may have moved to a third address, which then becomes the target of all duplicates.
   for (const row of ledger.rows().filter(({ state, reason }) => state === 'skipped' && reason === 'duplicate')) {
     if (isStaying(row.target) && ledger.holds(row.target, row.contentHash)) continue
     const target = ledger.listHolders(row.contentHash).find(isStaying)
     if (target !== undefined) ledger.put({ ...row, target })
   }
-  // One that is not looked at itself need not be saved.
+  // A row that this crawl did not see itself need not be rescued.
   const isSeen = (row: Row): boolean => !withUnseen || row.crawlId === crawlId
   const isWanted = (row: Row): boolean =>
     row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
-  // What a complete crawl did not see is gone, so that others may have its content. Skipped rows already say why.
+  // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their reason.
   const orphans = ledger.rows().filter(isWanted)
   const targets = new Set(orphans.map(({ target }) => target))
   const requeued = ledger.putEach(isWanted, (row) => ({
@@ -58,7 +58,7 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: num
   }
 }
 
-/** Takes pending rows out of the frontier. One with a page was not looked at, so that nothing speaks against what it holds. */
+/** Takes pending rows out of the frontier. A row with a page was not visited, so its page stays valid. */
 export function skipPending(ledger: SourceLedger, reason: Reason, pattern: string | null, list?: string): number {
   const isOfList = (row: Row) => !row.hasPage && row.foundOn === list && isListed(row.discovery)
   return ledger.putEach(
@@ -70,7 +70,9 @@ export function skipPending(ledger: SourceLedger, reason: Reason, pattern: strin
   )
 }
 
-/** `isStaying` says that the page of its target, if there is one, is not about to be removed. */
+/**
+ * Whether a row relies on a target that does not hold its content. `isStaying` says that the page of the target is not about to be removed.
+ */
 function isOrphan(ledger: SourceLedger, { state, reason, target, contentHash }: Row, isStaying: boolean): boolean {
   if (state !== 'skipped') return false
   if (reason === 'duplicate') return !(isStaying && ledger.holds(target, contentHash))
@@ -79,7 +81,7 @@ function isOrphan(ledger: SourceLedger, { state, reason, target, contentHash }: 
   return false
 }
 
-/** Whether an address is itself only another one for a page that is there. One step only: aliases may form a ring. */
+/** Whether an address is itself an alias of an existing page. Follows only one step, because aliases may form a cycle. */
 function isAliasOfPage(ledger: SourceLedger, key: string | null): boolean {
   const row = key === null ? undefined : ledger.get(key)
   const isAlias = row?.reason != null && ALIAS_REASONS.has(row.reason)

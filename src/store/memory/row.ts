@@ -1,38 +1,38 @@
 import type { Find, LedgerRow, PageRecord, Visit } from '../../crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 
-/** A row of the ledger with what only the store knows of it. Never changed in place: a change is a new row. */
+/** A ledger row with the fields that only the store knows. Rows are immutable: a change creates a new row. */
 export interface Row extends LedgerRow {
-  /** The stored content. `hasPage` says whether there is any. */
+  /** The stored content; `hasPage` tells whether there is any. */
   readonly record: PageRecord | null
-  /** Links to replay: of every row that was read, whether it holds what it was read as or not. Null for one that never was. */
+  /** Links to replay, for every row that was ever read, whatever it holds now. Null for a row that was never read. */
   readonly links: readonly string[] | null
-  /** The address that gave the content and its validators. */
+  /** The address that returned the content and its validators. */
   readonly contentUrl: string | null
-  /** By which it is visited earlier or later than others. */
+  /** Its priority: rows with a lower weight are visited earlier. */
   readonly weight: number
   readonly lease: Lease | null
-  /** Its content is to be taken as it is. */
+  /** The next content is accepted as it is. */
   readonly isFinal: boolean
-  /** The crawl that made it final; it does so once. */
+  /** The crawl that made the row final, which each crawl does only once. */
   readonly finalCrawl: string | null
   readonly awaitsConfirmation: boolean
   /** The crawl that proved its page gone. */
   readonly provenCrawl: string | null
 }
 
-/** A row with its number among those of all sources: they grow in the order of the first finds. */
+/** A row with its number across all sources; numbers ascend in the order of first finds. */
 export interface NumberedRow extends Row {
   readonly id: number
 }
 
-/** Who has a row, and how long. */
+/** The token of a lease and its expiry. */
 export interface Lease {
   readonly token: string
   readonly until: number
 }
 
-/** What a row is when nothing is under way for it: nobody has it, nothing is waited for, no fetch went wrong. */
+/** The fields of a row without pending work: no lease, no delay and no failed attempts. */
 export const AT_REST: Pick<Row, 'lease' | 'isFinal' | 'awaitsConfirmation' | 'attempts' | 'dueAt'> = {
   lease: null,
   isFinal: false,
@@ -41,7 +41,7 @@ export const AT_REST: Pick<Row, 'lease' | 'isFinal' | 'awaitsConfirmation' | 'at
   dueAt: null,
 }
 
-/** The row of an address that was never seen before, waiting to be fetched. */
+/** A pending row for an address that was never seen before. */
 export function createRow(sourceId: string, crawlId: string, find: Find, now: number): Row {
   const { key, url, host, depth, foundOn, discovery, weight = 0 } = find
   return {
@@ -77,12 +77,12 @@ export function createRow(sourceId: string, crawlId: string, find: Find, now: nu
   }
 }
 
-/** A row in the state an action leads to; a state that the action does nothing to stays. */
+/** Applies an action to a row; a state in which the action is invalid stays. */
 export function moveRow(row: Row, action: LedgerAction): Row {
   return { ...row, state: nextState(row.state, action) ?? row.state }
 }
 
-/** A row as others may see it. */
+/** A row without its store-internal fields. */
 export function toLedgerRow(row: Row): LedgerRow {
   const { record, links, contentUrl, weight, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } =
     row
@@ -90,8 +90,8 @@ export function toLedgerRow(row: Row): LedgerRow {
 }
 
 /**
- * The visit of a leased row. Validators are only worth sending where an answer that nothing changed would be enough:
- * `isRepeated` says that the content it last answered with is held by its target.
+ * Builds the visit of a leased row. It carries validators only when a 304 response would be sufficient. `isRepeated` says that the target
+ * holds the content of the last response.
  */
 export function toVisit(row: Row, token: string, notBefore: number, isRepeated: boolean): Visit {
   const {
@@ -110,7 +110,7 @@ export function toVisit(row: Row, token: string, notBefore: number, isRepeated: 
     isFinal,
   } = row
   const isAsStored = row.contentHash === null || row.contentHash === row.record?.page.contentHash
-  // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
+  // When the last response differs from the stored page, a 304 response would say nothing about that page.
   const isConditional = !isFinal && (hasPage ? isAsStored : isRepeated)
   const contentHash = row.record?.page.contentHash ?? (isConditional ? row.contentHash : null)
   return {

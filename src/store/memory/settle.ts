@@ -12,7 +12,7 @@ import { offerFinds } from './offer.ts'
 import { AT_REST, createRow, moveRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
-/** Writes what became of a visit; nothing at all when its lease is not the row's any more. */
+/** Writes the result of a visit; writes nothing when the visit has lost its lease. */
 export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settled {
   const { visit, crawlId, now, aliases = [], finds = [], maxRows } = settlement
   const row = ledger.get(visit.key)
@@ -25,7 +25,7 @@ export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settl
   return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows), demoted)
 }
 
-/** Stores a page that came without a visit, as if it had been found, leased and settled at once. */
+/** Stores a page without a visit, as if it had been found, leased and settled at once. */
 export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   const { crawlId, now, find, record, isFull = false, finds, maxRows = Infinity } = adoption
   const known = ledger.get(find.key)
@@ -37,7 +37,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
     ...(known ?? createRow(ledger.sourceId, crawlId, find, now)),
     ...AT_REST,
     ...NO_REASON,
-    // As every row that is about to be settled; whoever had it has lost it.
+    // Settlement expects a leased row; a previous holder of the lease loses it.
     state: 'leased',
     depth,
     discovery: find.discovery,
@@ -50,7 +50,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
     provenCrawl: null,
   }
   const isSame = row.record?.page.contentHash === record.page.contentHash
-  // A list that is read again, because the crawl was interrupted, brings no news.
+  // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
   const isNew = known?.state === 'indexed' && known.crawlId === crawlId
   const holder = findOther(ledger, row, record)
   const settled =
@@ -66,14 +66,14 @@ function findOther(ledger: SourceLedger, row: Row, record: PageRecord | undefine
   return ledger.findHolder((record ?? row.record)?.page.contentHash ?? null, row)
 }
 
-/** A row that lost its content, if this crawl had settled it. */
+/** Describes a row that lost its content, if this crawl had already settled it. */
 function demotedBy(ledger: SourceLedger, holder: Row | undefined, crawlId: string): Demoted | null {
   if (holder === undefined || holder.crawlId !== crawlId || nextState(holder.state, 'demote') === undefined) return null
   const { key, state, checkedAt } = holder
   return ledger.get(key)?.record === null ? { state, checkedAt } : null
 }
 
-/** A row that is given the content it holds. */
+/** A row whose response again has the content that it holds. */
 function readAgain(row: Row, record: PageRecord): Row {
   const { links, page } = record
   return { ...row, links, contentHash: page.contentHash, record: row.record && classify(row.record, record) }
@@ -81,7 +81,7 @@ function readAgain(row: Row, record: PageRecord): Row {
 
 const NO_REASON = { reason: null, pattern: null, target: null } as const
 
-/** What every settlement writes, whatever the state it leads to. The row is still leased, by nobody. */
+/** Records the response in the row, whatever state the settlement leads to. The row stays in the state `leased`, without a holder. */
 function recordAnswer(row: Row, settlement: Settlement): Row {
   const {
     state,
@@ -149,25 +149,25 @@ function confirmPage(ledger: SourceLedger, row: Row, isNew = false): Row {
   return ledger.put(moveRow(row, isNew ? 'index' : 'confirm'))
 }
 
-/** Nothing changed, but there is nothing here: another row holds the content, or it has to be fetched after all. */
+/** Handles "unchanged" for a row without a page: either another row holds the content, or the row must be fetched again. */
 function confirmNothing(ledger: SourceLedger, row: Row): Row {
   const holder = ledger.findHolder(row.contentHash, row)
   if (holder) return ledger.put({ ...moveRow(row, 'skip'), reason: 'duplicate', pattern: null, target: holder.key })
   return ledger.put({ ...moveRow(row, 'postpone'), ...NO_REASON, isFinal: true })
 }
 
-/** A stored page with what is said about it now; the content itself is as it was. */
+/** The stored page with new metadata and the same content. */
 function describe(stored: PageRecord, record: PageRecord | undefined): PageRecord {
   const { markdown } = stored.page
   return record === undefined ? stored : { ...classify(stored, record), page: { ...record.page, markdown } }
 }
 
-/** A stored page with what kind of page it is now, where somebody has looked. */
+/** The stored page with its new classification, if there is one. */
 function classify(stored: PageRecord, { classification }: PageRecord): PageRecord {
   return classification === undefined ? stored : { ...stored, classification }
 }
 
-/** Confirms a page. Two rows may hold it after a crawl that proved one of them gone and stopped at the gate. */
+/** Confirms a page. Two rows may hold the same one after a crawl that proved one of them gone and stopped at the loss gate. */
 function keepPage(ledger: SourceLedger, before: Row, row: Row, record: PageRecord): Row {
   const { contentHash } = record.page
   return claim(ledger, before, row, contentHash) ?? confirmPage(ledger, { ...row, contentHash, record })
@@ -181,8 +181,8 @@ function storePage(ledger: SourceLedger, before: Row, found: Row, record: PageRe
 }
 
 /**
- * A content is stored once a source: under the better of two addresses that answer with it. Answers with the row when it only
- * repeats another, and otherwise takes the content from that one.
+ * Ensures that a content is stored once per source, under the better of two addresses. Returns the row when it becomes the duplicate;
+ * otherwise takes the content from the other row.
  */
 function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string): Row | undefined {
   const other = ledger.findHolder(contentHash, row)
@@ -191,8 +191,8 @@ function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string)
   if (preferKey(other.key, row.key) < 0) {
     const repeated = repeat(moveRow(row, 'skip'), other.key, contentHash)
     if (row.record === null || row.record.page.contentHash === contentHash) return ledger.put(repeated)
-    // Other content is lost with it, so that it goes as every loss does: at the end, if that is not too much. Nothing was told
-    // of what it holds until then.
+    // A page with other content would be lost, so it is removed at the end of the crawl, subject to the loss gate. This response did not
+    // check it, so `checkedAt` stays.
     const { record, crawlId } = row
     return ledger.put({ ...repeated, record, provenCrawl: crawlId, checkedAt: before.checkedAt })
   }
@@ -200,7 +200,7 @@ function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string)
   return undefined
 }
 
-/** A row whose content turned up at a better address. One that is to be fetched anyway only loses its page. */
+/** A row whose content turned up at a better address. A row that is fetched anyway only loses its page. */
 function dispossess(row: Row, target: string, contentHash: string): Row {
   const demoted = moveRow(row, 'demote')
   return demoted.state === 'skipped' ? repeat(demoted, target, contentHash) : { ...row, record: null }

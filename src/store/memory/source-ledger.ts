@@ -15,15 +15,15 @@ import type { ChunkIndex } from './chunk-index.ts'
 import { AT_REST, type NumberedRow, type Row } from './row.ts'
 
 /**
- * Every row of one source, with its content and its aliases. All changes of rows go through `put`, which keeps what is
- * derived from them in step: the index of chunks, and which row holds a content.
+ * All rows of one source, with their content and aliases. Every change goes through `put`, which updates the derived data: the chunk index,
+ * and which row holds which content.
  */
 export class SourceLedger {
   readonly sourceId: string
   readonly #index: ChunkIndex
-  /** In the order of their first find: a row that is replaced keeps its place, and none is ever taken out. */
+  /** In the order of first finds: a replaced row keeps its place, and no row is ever deleted. */
   readonly #rows = new Map<string, Row>()
-  /** Content hash of a stored page → keys of its rows. There are several only while all but one are about to be removed. */
+  /** Maps the content hash of a stored page to the keys of its rows. There are several only while all but one are about to be removed. */
   readonly #holders = new Map<string, Set<string>>()
   readonly #aliases = new Map<string, Alias>()
   readonly #lists = new Map<string, ListRecord>()
@@ -45,12 +45,12 @@ export class SourceLedger {
     return this.#rows.get(key)
   }
 
-  /** All rows as they are now, oldest first; the list does not follow later changes. */
+  /** A snapshot of all rows, oldest first. */
   rows(): Row[] {
     return [...this.#rows.values()]
   }
 
-  /** The same, with their numbers. */
+  /** A snapshot of all rows with their numbers. */
   numberedRows(): NumberedRow[] {
     return this.rows().flatMap((row) => {
       const id = this.#numbers.get(row.key)
@@ -68,14 +68,14 @@ export class SourceLedger {
     return after
   }
 
-  /** Applies a change to every row that is wanted, and counts them. */
+  /** Applies a change to every matching row, and returns their number. */
   putEach(isWanted: (row: Row) => boolean, change: (row: Row) => Row): number {
     const wanted = this.rows().filter(isWanted)
     for (const row of wanted) this.put(change(row))
     return wanted.length
   }
 
-  /** Another row that holds a content and is to keep it: not one that the same crawl proved gone. */
+  /** Another row that holds a content and keeps it; never one that the same crawl proved gone. */
   findHolder(contentHash: string | null, besides: Row): Row | undefined {
     return this.listHolders(contentHash)
       .filter((key) => key !== besides.key)
@@ -107,13 +107,13 @@ export class SourceLedger {
       .slice(0, limit)
   }
 
-  /** Counts the pages that a crawl has taken in or found unchanged. */
+  /** Counts the pages that a crawl has stored or confirmed. */
   countPages(crawlId: string): number {
     const isDone = ({ state }: Row): boolean => state === 'indexed' || state === 'unchanged'
     return this.rows().filter((row) => row.crawlId === crawlId && isDone(row)).length
   }
 
-  /** A row that a crawl settled for one of these reasons and of which no links are kept; or one that only keeps some. */
+  /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
   findUnread(crawlId: string, reasons: readonly Reason[]): Row | undefined {
     return this.rows()
       .filter((row) => row.crawlId === crawlId && row.reason !== null && reasons.includes(row.reason))
@@ -132,13 +132,13 @@ export class SourceLedger {
     this.#lists.set(record.url, { ...record, named: [...record.named] })
   }
 
-  /** Pages that came from a list, or are what is left of it, in the order of keys. */
+  /** Pages that were stored from a list, or the list itself, in the order of keys. */
   listPagesOf(url: string, key: string): ListedPage[] {
     const held = this.rows().filter((row) => isHeldBy(row, url, key))
     return held.map((row) => ({ key: row.key, url: row.url })).sort((a, b) => compareUtf8(a.key, b.key))
   }
 
-  /** Confirms them. What the same crawl stored stays new. */
+  /** Confirms the pages of a list. Pages that the same crawl stored stay new. */
   confirmPagesOf(crawlId: string, url: string, key: string, now: number): number {
     return this.putEach(
       (row) => isHeldBy(row, url, key),
@@ -158,7 +158,7 @@ export class SourceLedger {
     )
   }
 
-  /** Lists of a kind on which rows were found that lead to content and that a crawl has not seen. */
+  /** Lists of a kind that name rows with content which a crawl has not seen. */
   listUnseenLists(crawlId: string, discovery: Discovery): string[] {
     const unseen = this.rows().filter(
       (row) => row.discovery === discovery && row.crawlId !== crawlId && (row.record !== null || row.target !== null),
@@ -177,16 +177,16 @@ export class SourceLedger {
     return { total: this.#rows.size, states, reasons }
   }
 
-  /** Records an alias; what was said of the same two addresses is replaced, what was found out of them stays. */
+  /** Records an alias: replaces the classification of the same pair of addresses, and keeps the facts of earlier checks. */
   putAlias({ url, aliasUrl, classification, reason }: Alias): void {
     const id = JSON.stringify([url, aliasUrl])
     this.#aliases.set(id, { ...this.#aliases.get(id), url, aliasUrl, classification, reason })
   }
 
-  /** Looks up what became of the addresses that others stand for, and counts them. */
+  /** Checks the targets of all aliases, and returns their number. */
   checkAliases(now: number): number {
     for (const [id, alias] of this.#aliases) {
-      // Where its query or session counts, an address has a row of its own with it, which comes first.
+      // When its query or session matters, an address has a more specific row, which takes precedence.
       const key = listKeysOf(alias.aliasUrl).findLast((one) => this.#rows.has(one))
       const row = key === undefined ? undefined : this.#rows.get(key)
       const { state = null, reason = null, status = null, record } = row ?? {}
@@ -204,7 +204,7 @@ export class SourceLedger {
       .sort((a, b) => compareUtf8(a.url, b.url) || compareUtf8(a.aliasUrl, b.aliasUrl))
   }
 
-  /** Takes everything out of the index that this source has in it. */
+  /** Removes everything of this source from the index. */
   clear(): void {
     for (const row of this.#rows.values()) this.#replaceContent(row, { ...row, record: null })
     this.#rows.clear()
@@ -226,13 +226,13 @@ export class SourceLedger {
   }
 }
 
-/** Whether a row holds a page as a list has it. A page that was fetched since has the status of its answer. */
+/** Whether a row holds a page that came from a list. A page that was fetched since has an HTTP status. */
 function isHeldBy(row: Row, url: string, key: string): boolean {
   const isListed = row.discovery === 'llms-full' && (row.foundOn === url || row.key === key)
   return isListed && row.record !== null && row.status === null
 }
 
-/** Whether two forms of a row are indexed alike; its state and its links are not. */
+/** Whether two versions of a row have the same indexed content, whatever their states and links. */
 function isSameContent(before: Row | undefined, after: Row): boolean {
   const { page, chunks } = before?.record ?? {}
   return page === after.record?.page && chunks === after.record?.chunks && before?.url === after.url

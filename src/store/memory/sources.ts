@@ -1,11 +1,11 @@
 import { PharosError } from '../../core/errors.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
 
-/** What was asked to be indexed. */
+/** The sources of the store. */
 export class Sources {
   readonly #sources = new Map<string, Source>()
 
-  /** Refuses a name and version that are there. */
+  /** Adds a source; throws when its name and version are taken. */
   add(source: Source): void {
     this.#refuseTaken(source)
     if (this.#sources.has(source.id)) throw new PharosError('SOURCE_EXISTS', { source: source.id })
@@ -23,7 +23,7 @@ export class Sources {
     return [...this.#sources.values()].sort((a, b) => a.createdAt - b.createdAt).map((source) => ({ ...source }))
   }
 
-  /** Refuses a name and version that another source has. */
+  /** Updates a source; throws when another source has the same name and version. */
   update(id: string, change: SourceChange): void {
     const source = { ...this.get(id), ...change }
     this.#refuseTaken(source)
@@ -40,5 +40,5 @@ export class Sources {
   }
 }
 
-/** Where a library is that is kept nowhere. */
+/** The location that an in-memory library reports. */
 export const LOCATION = 'memory'

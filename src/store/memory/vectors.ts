@@ -5,17 +5,17 @@ import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter, StoredChunk } from '../../library/store.ts'
 import type { ChunkName, VectorIndex, VectorSpace } from '../../library/vectors.ts'
 
-/** What the vectors need of the store that they belong to. */
+/** The parts of the store that the vector index needs. */
 export interface VectorNeeds {
-  /** The chunks that are there now: the same objects as long as nothing is written to their page. */
+  /** The current chunks. Objects stay identical until their page is written. */
   listChunks(): readonly StoredChunk[]
-  /** The languages of their pages, where they are known. */
+  /** The languages of the pages of all chunks, as far as they are known. */
   languages(): ReadonlyMap<StoredChunk, string | null>
-  /** Makes a test of listed chunks for everything that a filter asks besides the sources. */
+  /** Creates a predicate for all conditions of a filter except the sources. */
   createTest(filter: ChunkFilter): (chunk: StoredChunk) => boolean
 }
 
-/** Vectors that are gone with their process, and each with its chunk. */
+/** An in-memory vector index; a vector disappears with its chunk. */
 export function createMemoryVectors({ listChunks, languages, createTest }: VectorNeeds): VectorIndex {
   let vectors = new WeakMap<StoredChunk, Uint8Array>()
   let refused = new WeakMap<StoredChunk, string>()
@@ -27,7 +27,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
   let until = 0
   const listOf = (sourceIds: readonly string[] | undefined): StoredChunk[] =>
     listChunks().filter(({ sourceId }) => sourceIds?.includes(sourceId) ?? true)
-  /** Those after one, in the order of their names. */
+  /** Chunks after a given one, sorted by name. */
   const listFrom = (sourceIds: readonly string[] | undefined, after: ChunkName | undefined): StoredChunk[] =>
     listOf(sourceIds)
       .filter((stored) => after === undefined || keyOf(nameOf(stored)) > keyOf(after))
@@ -74,7 +74,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
       const findChunk = createFinder()
       for (const { vector, ...name } of written) {
         const stored = findChunk(name)
-        // Whatever is gone meanwhile needs none.
+        // A chunk that was removed meanwhile needs no vector.
         if (stored === undefined) continue
         vectors.set(stored, quantizeVector(vector))
         refused.delete(stored)
@@ -93,7 +93,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
       const findChunk = createFinder()
       for (const { problem, ...name } of chunks) {
         const stored = findChunk(name)
-        // One that has a vector by now, of whomever, needs no excuse.
+        // A chunk that has a vector by now needs no refusal.
         if (stored !== undefined && !vectors.has(stored)) refused.set(stored, problem)
       }
     },

@@ -21,7 +21,7 @@ import {
 } from '../common/address-places.ts'
 import type { Database, Sql } from './database.ts'
 
-/** With more hosts than that, a list goes through the rows of all hosts: to look at each of them would take longer. */
+/** With more hosts than this, a list scans the rows of all hosts, because one query part per host would be slower. */
 const MOST_HOST_LANES = 32
 
 const ENTRIES = `SELECT l.id, s.uuid AS "sourceId", l.key, l.url, l.host, l.state, l.reason, l.pattern, l.status, l.detail, l.depth,
@@ -35,19 +35,19 @@ const HOSTS = `SELECT h.host, ${KEPT_STATES.map((state) => `sum(h.${state}_rows)
   FROM sources s JOIN host_counts h ON h.source = s.id WHERE NOT s.is_removed`
 const HAS_ROWS = KEPT_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
 
-/** A part of the ledger that an index holds in the order of the list: rows of a source, or those of one of its hosts. */
+/** A part of the ledger that an index holds in list order: the rows of a source, or of one of its hosts. */
 interface Lane {
   readonly source: number
   readonly host: string | null
 }
 
-/** What is asked of every row of a lane, and the values that it names. */
+/** The conditions for the rows of a lane, with their parameter values. */
 interface Sieve {
   readonly conditions: string
   readonly values: readonly unknown[]
 }
 
-/** Asks about the addresses of all sources. */
+/** Queries the addresses of all sources. */
 export function createAddresses(db: Database): Addresses {
   const listPlaces = async (query: AddressQuery): Promise<Place[]> => {
     const { order = 'newest', limit } = query
@@ -57,7 +57,7 @@ export function createAddresses(db: Database): Addresses {
   }
   const readEntries = async (places: readonly Place[]): Promise<AddressEntry[]> => {
     const found = await readAll(db, places)
-    // They stand where they were found: one may have been asked again since, or be gone.
+    // Entries keep the position at which they were found, because a row may have been requested again or removed since.
     return places.flatMap(({ id, at }) => {
       const entry = found.get(id)
       return entry === undefined ? [] : [{ ...entry, at }]
@@ -111,7 +111,7 @@ function listByKey(sql: Sql, url: string): Promise<Pick<Place, 'id'>[]> {
   )
 }
 
-/** The lanes that may have what is asked for: what the ledger has none of need not be looked for. */
+/** The lanes that may contain matches, judged by the counters of the ledger. */
 async function listLanes(sql: Sql, filter: AddressFilter): Promise<Lane[]> {
   const { sourceId = null, host, includeSubdomains, state = null, reason = null } = filter
   const sources = await sql.all<{ source: number }>(
@@ -133,7 +133,7 @@ async function listLanes(sql: Sql, filter: AddressFilter): Promise<Lane[]> {
   return hosts.length > MOST_HOST_LANES ? all : hosts
 }
 
-/** The first places behind a place, of several lanes in one order. */
+/** The first positions after a given one, merged from several lanes. */
 function walk(sql: Sql, lanes: readonly Lane[], query: AddressQuery, start: Place, limit: number): Promise<Place[]> {
   const { order = 'newest' } = query
   const direction = order === 'newest' ? 'DESC' : 'ASC'
@@ -163,7 +163,7 @@ async function countRows(sql: Sql, lanes: readonly Lane[], { state, reason }: Ad
   return found?.rows ?? 0
 }
 
-/** Rows of all lanes behind a place, each lane in the order of the list; `$1` is how many are wanted of each. */
+/** SQL for the rows of all lanes after a position, each lane in list order; `$1` limits the rows per lane. */
 function writeLanes(
   lanes: readonly Lane[],
   filter: AddressFilter,
@@ -187,7 +187,7 @@ function writeLanes(
 const HAS_HINT = 'EXISTS (SELECT 1 FROM page_analyses a WHERE a.source = l.source AND a.page = l.id AND a.hint'
 const KINDS = PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')
 
-/** What is asked of a row for each filter that is given; `?` stands for its value. */
+/** The SQL condition of each filter; `?` stands for its value. */
 const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
   state: 'l.state = ?',
   reason: 'l.reason = ?',
@@ -197,11 +197,11 @@ const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
     SELECT 1 FROM page_analyses a WHERE a.source = l.source AND a.kind = ? AND a.page = l.id)`,
   combinedHint: `l.page_hash IS NOT NULL AND ${HAS_HINT} = ?)`,
   minCombinedConfidence: `l.page_hash IS NOT NULL AND ${HAS_HINT} IN (${KINDS}) AND a.hint_confidence >= ?)`,
-  // Letters from A to Z alone, as everywhere.
+  // Ignores the case of A to Z only, as all stores do.
   text: `strpos(lower(l.url), lower(?::text COLLATE "C")) > 0`,
 }
 
-/** Values begin behind those that every list has. */
+/** The first parameter after those that every list query has. */
 const FIRST_VALUE = 7
 
 function sift(filter: AddressFilter, isOfHosts: boolean): Sieve {
@@ -219,14 +219,14 @@ function sift(filter: AddressFilter, isOfHosts: boolean): Sieve {
   return { conditions: tests.map((test) => `AND ${test}`).join(' '), values }
 }
 
-/** Where a list begins. */
+/** The position at which a list starts. */
 async function startOf(sql: Sql, { cursor, from, to }: AddressQuery, order: Order): Promise<Place> {
   const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
   const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
   return isWithin ? placeOf(sql, cursor, order) : beforeAll(first, order)
 }
 
-/** The place of a cursor: one that names an address stands where that is, unless it has been asked since. */
+/** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
 async function placeOf(sql: Sql, { at, id, url }: AddressCursor, order: Order): Promise<Place> {
   if (id !== undefined) return { at, id }
   const named = url === undefined ? [] : [...(await readAll(sql, await listByKey(sql, url))).values()]

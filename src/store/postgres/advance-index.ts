@@ -5,12 +5,12 @@ import { ChunksLacking, createDraft, createIndexShelf, type IndexDraft } from '.
 import { readNewChunks, readUntended, type UntendedIndex, writeDraft } from './index-tables.ts'
 import { lockNumber } from './locks.ts'
 
-/** What became of a step: there may be more to do, nothing is left to do, or somebody else is at it. */
+/** The result of a step: more may be left to do, nothing is left, or another process is working on the index. */
 type Outcome = 'done' | 'complete' | 'busy'
 
 /**
- * Does some of what there is to do for the index, as one transaction. Only one does at a time, on whatever machine; those who write chunks
- * and those who search never wait for it.
+ * Runs one step of index maintenance as a transaction. Only one process on any machine does this at a time; writers and searches never wait
+ * for it.
  */
 export function advanceIndex(db: Database, step: IndexStep | undefined): Promise<Outcome> {
   return db.transaction(async (sql) => {
@@ -23,18 +23,18 @@ export function advanceIndex(db: Database, step: IndexStep | undefined): Promise
     const isChanged = draft.generation !== found.generation || draft.reached !== undefined || found.goneRows.length > 0
     if (isChanged) await writeDraft(sql, draft, found.goneRows)
     return isDone || found.isMoreGone || (found.isMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
-    // Chunks and what is said of them have to be seen as they were at one moment.
+    // Chunks and the lists of changes must come from one snapshot.
   }, 'REPEATABLE READ')
 }
 
-/** Runs a step on what was loaded, again and again, until it lacked nothing. */
+/** Repeats a step, loading missing blocks each time, until nothing is missing. */
 async function work(
   sql: Sql,
   found: UntendedIndex,
   step: IndexStep | undefined,
 ): Promise<{ draft: IndexDraft; isDone: boolean }> {
   const held: HeldBlocks = new Map()
-  // What is merged is not there any more afterwards, and need not be kept for those who search.
+  // A private set of parts: merged blocks become obsolete, so they stay out of the cache for searches.
   const parts = createIndexParts()
   let chunks: NewChunk[] | undefined
   for (;;) {
@@ -43,7 +43,7 @@ async function work(
     try {
       const { result: isDone, lacking } = parts.run(held, () => {
         for (const { first, last } of found.gone) index.remove(first, last - first + 1)
-        // What is gone comes first: chunks that are taken in again were removed before.
+        // Removals are applied first, because a chunk that is indexed again was removed before.
         if (found.isMoreGone) return true
         draft.stale = found.stale
         return index.advance(step)

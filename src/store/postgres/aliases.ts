@@ -14,10 +14,10 @@ import type { Sql } from './database.ts'
 const ALIASES = `SELECT url, alias_url AS "aliasUrl", classification, reason, is_there AS "isThere", checked_at AS "checkedAt", metadata
   FROM url_aliases WHERE source = $1`
 
-/** Writes aliases. What was found out of their addresses stays: they are the same ones. */
+/** Writes aliases. The facts of earlier checks stay, because the addresses are the same. */
 export async function writeAliases(sql: Sql, source: number, aliases: readonly Alias[], now: number): Promise<void> {
   if (aliases.length === 0) return
-  // Of two that say different things about one, the later holds.
+  // When two aliases concern the same pair, the later one wins.
   const once = [...new Map(aliases.map((alias) => [JSON.stringify([alias.url, alias.aliasUrl]), alias])).values()]
   await sql.run(
     `INSERT INTO url_aliases AS a (source, url, alias_url, classification, reason, checked_at)
@@ -51,7 +51,7 @@ interface FactColumns extends AliasFactRecord {
   readonly key: string
 }
 
-/** Looks up what became of some of them, behind a place, inside the transaction of the caller. Undefined when none are left. */
+/** Checks the next batch of aliases inside the caller's transaction. Undefined when none are left. */
 export async function checkAliases(
   sql: Sql,
   source: number,
@@ -98,7 +98,7 @@ async function readFacts(
   return new Map(found.map(({ key, ...facts }) => [key, facts]))
 }
 
-/** The row of an address. Where its query or session counts, it has one of its own with it, which comes first. */
+/** The row of an address. When its query or session matters, it has a more specific row, which takes precedence. */
 function findFacts(facts: ReadonlyMap<string, AliasFactRecord>, url: string): AliasFactRecord | undefined {
   const key = listKeysOf(url)
     .toReversed()

@@ -14,10 +14,10 @@ interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly markdown: string
 }
 
-/** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
+/** Size limit for a batch of pages: a hundred of the largest would exhaust the memory. */
 const MOST_BYTES = 8_000_000
 
-/** A newer program may have left an analysis that this one could only make worse. */
+/** SQL for pages without a current analysis. An analysis of a newer program version is left alone. */
 const PENDING = `FROM pages p JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
     LEFT JOIN page_analyses a ON a.page = p.id
   WHERE NOT s.is_removed AND (a.analysis_version IS NULL OR a.analysis_version < $1
@@ -27,7 +27,7 @@ const PENDING = `FROM pages p JOIN ledger l ON l.id = p.id JOIN sources s ON s.i
 const BY_KEY = `a.page = (SELECT l.id FROM sources s JOIN ledger l ON l.source = s.id AND digest_of(l.key) = digest_of($1)
     AND l.key = $1 WHERE s.uuid = $2)`
 
-/** Asks about what is understood of pages. */
+/** Queries the analyses of pages. */
 export function createAnalyses(db: Database): Analyses {
   return {
     ...createAnalysisRuns(db),
@@ -66,7 +66,7 @@ function valuesOf({ version, revision, classifierVersion }: PendingBy): unknown[
 }
 
 async function listPending(sql: Sql, by: PendingBy, after: number, limit: number): Promise<PageToAnalyse[]> {
-  // Sizes first: what is too much is not even sent.
+  // Computes sizes first, so that pages beyond the limit are not transferred.
   const found = await sql.all<PendingColumns>(
     `SELECT id, "sourceId", key, host, "checkedAt", meta, markdown FROM (
        SELECT p.id, s.uuid AS "sourceId", l.key, l.host, l.checked_at AS "checkedAt", p.meta, p.markdown,
@@ -82,13 +82,13 @@ async function listPending(sql: Sql, by: PendingBy, after: number, limit: number
   })
 }
 
-/** By which gazetteer a page was analysed, and when. */
+/** The gazetteer revision and time of an analysis. */
 interface WrittenBy {
   readonly revision: string
   readonly now: number
 }
 
-/** Keeps the analysis of a page, with its places and hub. */
+/** Stores the analysis of a page, with its places and hub. */
 async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPage, of: WrittenBy): Promise<void> {
   const { id, host, checkedAt, page } = toWrite
   const { classification, analysis, hub } = analysed
@@ -96,7 +96,7 @@ async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPag
     'SELECT source FROM ledger WHERE id = $1 AND checked_at IS NOT DISTINCT FROM $2 AND page_hash IS NOT NULL FOR UPDATE',
     [id, checkedAt],
   )
-  // It was visited meanwhile, and is to be looked at again.
+  // The page was visited meanwhile, so the next run analyses it again.
   if (found === undefined) return
   await reviseClassification(sql, found.source, id, classification)
   const { analysis_version: version, published_at: publishedAt, language } = analysis
@@ -106,10 +106,10 @@ async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPag
     [version, of.revision, of.now, publishedAt, language, JSON.stringify(analysis), id],
   )
   await writePlaces(sql, id, page, analysis.findings.places, of.now)
-  // A hub is known by the address of its first page, which is what tells most of it.
+  // A hub is identified by the URL of its first page, which describes it best.
   if (hub !== null && hub.url === page.url) await writeHub(sql, hub, of.now)
   else if (hub !== null) await writeFurtherHub(sql, hub, of.now)
-  // What a crawl has confirmed is one whatever its text looks like.
+  // A hub that a crawl has confirmed stays, whatever its text looks like.
   else if (!(await isConfirmed(sql, host, page.url))) await removeHub(sql, page.url)
 }
 
@@ -121,7 +121,7 @@ async function isConfirmed(sql: Sql, host: string, url: string): Promise<boolean
   return found !== undefined
 }
 
-/** Replaces the places of a page; since when each was seen in it stays. */
+/** Replaces the places of a page, and keeps when each one was first seen. */
 async function writePlaces(sql: Sql, id: number, page: Page, found: readonly FoundPlace[], now: number): Promise<void> {
   const seen = await sql.all<{ placeId: number; at: number }>(
     `WITH gone AS (DELETE FROM article_places WHERE page = $1 RETURNING place_id, first_seen_at)

@@ -4,7 +4,7 @@ import { type EventRecord, type RunRecord, toEvent, toRun, toRunColumns } from '
 import type { Database, Sql } from './database.ts'
 import { lock } from './locks.ts'
 
-/** Runs over what is stored, and what happened in them. */
+/** Analysis runs and their events. */
 export type AnalysisRuns = Pick<Analyses, 'beginRun' | 'changeRun' | 'findRun' | 'listRuns' | 'addEvent' | 'listEvents'>
 
 const RUNS = `SELECT id, status, stage, started_at AS "startedAt", ended_at AS "endedAt", heartbeat_at AS "heartbeatAt", runner,
@@ -13,10 +13,10 @@ const RUNS = `SELECT id, status, stage, started_at AS "startedAt", ended_at AS "
   FROM analysis_runs`
 const NEWEST = 'ORDER BY started_at DESC, number DESC'
 
-/** Runs that are kept, with their events; the oldest go first. */
+/** Maximum number of stored runs; the oldest are deleted first. */
 const MOST_RUNS = 1000
 
-/** Asks about runs. */
+/** Queries analysis runs. */
 export function createAnalysisRuns(db: Database): AnalysisRuns {
   return {
     beginRun: (begin) => db.transaction((sql) => beginRun(sql, begin)),
@@ -59,7 +59,7 @@ export function createAnalysisRuns(db: Database): AnalysisRuns {
   }
 }
 
-/** Keeps how far a run is, inside the transaction of the caller; false when somebody else has taken it over. */
+/** Stores the progress of a run inside the caller's transaction; false when another process has taken it over. */
 export async function keepProgress(
   sql: Sql,
   { id, runner }: RunHolder,

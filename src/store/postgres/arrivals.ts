@@ -18,7 +18,7 @@ import type { Database, Sql } from './database.ts'
 import { tableName } from './held-rows.ts'
 import { keepNumbers, lockNumbers, readTaken } from './row-numbers.ts'
 
-/** Makes what takes in another library; `clear` deletes what hidden sources had. */
+/** Creates the port that receives a copy of another library; `clear` deletes the data of hidden sources. */
 export function createArrivals(db: Database, clear: () => Promise<void>): Arrivals {
   return {
     find: (origin) => findArrival(db, origin),
@@ -55,7 +55,7 @@ export function createArrivals(db: Database, clear: () => Promise<void>): Arriva
         await showArrived(sql, sources)
         await sql.run('UPDATE arrivals SET ended_at = $1 WHERE origin = $2', [claim.now, claim.origin])
       })
-      // So much has come at once that the server would take the tables for empty for a while, and read all of them each time.
+      // After a bulk insert the planner still takes the tables for empty and would scan them, so statistics are updated.
       if (isHeld) await db.run(`ANALYZE ${[...new Set(HELD_TABLES.map(tableName))].join(', ')}`)
       return isHeld
     },
@@ -84,7 +84,7 @@ async function settleIn(sql: Sql, { sources }: ArrivalRequest, plan: ArrivalPlan
   await hideArriving(sql, shiftRows(SOURCES, sources, plan.offsets))
 }
 
-/** Does what only the holder of an arrival may; false where that is somebody else by now. */
+/** Runs work that requires the lease of an arrival; false when another process holds it by now. */
 function whileHeld(
   db: Database,
   { origin, holder, now }: ArrivalClaim,
@@ -122,7 +122,7 @@ async function insertArrival(sql: Sql, { origin, holder, now }: ArrivalRequest, 
   )
 }
 
-/** Deletes what an arrival brought that goes with no source: events of jobs, and places that are not all there. */
+/** Deletes rows of an arrival that belong to no source: job events, and incomplete places. */
 async function clearBrought(sql: Sql, plan: ArrivalPlan): Promise<void> {
   for (const { name, number } of OWN_HISTORY) {
     const after = plan.offsets[name] ?? 0

@@ -5,7 +5,7 @@ import { type ChunkRun, runsOf } from '../common/arrival-plan.ts'
 import type { Sql } from './database.ts'
 import { tableName, toArrays, unnested } from './held-rows.ts'
 
-/** Writes rows of another library, inside the transaction of the caller: a statement for what is removed, added and changed. */
+/** Writes rows of another library inside the caller's transaction, with one statement each for removed, added and changed rows. */
 export async function writeRows(sql: Sql, table: HeldTable, changes: RowChanges): Promise<void> {
   const { shape, complete } = shapeOf(table)
   const added = changes.added.map(complete)
@@ -16,7 +16,7 @@ export async function writeRows(sql: Sql, table: HeldTable, changes: RowChanges)
   await noteChunks(sql, table, changes)
 }
 
-/** What a table has here besides: parts of what is said of a page, which are asked for without the rest. */
+/** The table with its additional columns here: parts of the page metadata that are queried separately. */
 function shapeOf(table: HeldTable): { readonly shape: HeldTable; complete(row: HeldRow): HeldRow } {
   if (table.name !== 'pages') return { shape: table, complete: (row) => row }
   const [meta = 0] = placesOf(table, ['meta'])
@@ -27,7 +27,7 @@ function shapeOf(table: HeldTable): { readonly shape: HeldTable; complete(row: H
   return {
     shape: { ...table, columns: [...table.columns, ...further] },
     complete: (row) => {
-      // Written by a store.
+      // The JSON was written by a store.
       const { language, sections } = JSON.parse(String(row[meta])) as Page
       return [...row, language, JSON.stringify(sections)]
     },
@@ -51,7 +51,7 @@ async function insertRows(sql: Sql, table: HeldTable, rows: readonly HeldRow[]):
 
 async function updateRows(sql: Sql, table: HeldTable, rows: readonly HeldRow[]): Promise<void> {
   const columns = placed(table)
-  // Numbers that are given by the table itself stay what they are.
+  // Identity columns cannot be updated.
   const others = columns.filter(({ name }) => !table.key.includes(name) && name !== table.number)
   if (others.length === 0) return
   const sets = others.map(({ name }) => `${name} = s.${name}`).join(', ')
@@ -73,7 +73,7 @@ function isKey({ key }: HeldTable): string {
   return key.map((name) => `t.${name} = s.${name}`).join(' AND ')
 }
 
-/** Tells whoever tends the index which chunks came or went, and of pages that are called otherwise. */
+/** Records for the index which chunks were added or removed, and which pages have a new title. */
 async function noteChunks(sql: Sql, table: HeldTable, { added, changed, removed }: RowChanges): Promise<void> {
   if (table.name === 'pages') {
     const [first = 0, count = 0] = placesOf(table, ['first_chunk', 'chunk_count'])

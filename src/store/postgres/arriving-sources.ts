@@ -9,7 +9,7 @@ import { toArrays, unnested } from './held-rows.ts'
 const COLUMNS = SOURCES.columns.map((column, place) => ({ ...column, place }))
 const NAMES = COLUMNS.map(({ name }) => name).join(', ')
 
-/** Writes sources that are not there yet, out of sight. */
+/** Writes new sources as hidden. */
 export async function hideArriving(sql: Sql, rows: readonly HeldRow[]): Promise<void> {
   await sql.run(
     `INSERT INTO sources (${NAMES}, is_removed) OVERRIDING SYSTEM VALUE SELECT ${NAMES}, true FROM ${unnested(COLUMNS)}
@@ -18,7 +18,7 @@ export async function hideArriving(sql: Sql, rows: readonly HeldRow[]): Promise<
   )
 }
 
-/** Leaves those of an arrival that are not among these to whoever deletes what removed sources had. */
+/** Drops arriving sources that are not in the list; the cleanup of removed sources then deletes their data. */
 export async function dropArriving(sql: Sql, { offsets, kept }: ArrivalPlan, but: readonly HeldRow[]): Promise<void> {
   const [id = 0] = placesOf(SOURCES, ['id'])
   const after = offsets['sources'] ?? 0
@@ -31,7 +31,7 @@ export async function dropArriving(sql: Sql, { offsets, kept }: ArrivalPlan, but
   )
 }
 
-/** Writes all that is known of them, and lets everybody see them. */
+/** Writes all columns of arrived sources and makes them visible. */
 export async function showArrived(sql: Sql, rows: readonly HeldRow[]): Promise<void> {
   const arrays = toArrays(COLUMNS, rows)
   const same = await sql.get<{ name: string; version: string | null }>(

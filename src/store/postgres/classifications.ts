@@ -2,7 +2,9 @@ import type { Classification } from '../../core/model.ts'
 import type { Sql } from './database.ts'
 import { readableJson } from './readable-json.ts'
 
-/** For content that is new: what was found in the old one is forgotten, whether or not somebody has looked at the new one. */
+/**
+ * Replaces the classification for new content. Findings about the old content are deleted, even when there is no new classification yet.
+ */
 export async function replaceClassification(
   sql: Sql,
   source: number,
@@ -16,7 +18,7 @@ export async function replaceClassification(
   if (classification !== undefined) await reviseClassification(sql, source, page, classification)
 }
 
-/** Writes the class of a page alone; what an analysis found in the page stays. */
+/** Writes only the class of a page; the findings of an analysis stay. */
 export async function reviseClassification(
   sql: Sql,
   source: number,
@@ -33,7 +35,7 @@ export async function reviseClassification(
   )
 }
 
-/** Has the next run look at a page again. What was found before is shown until then. */
+/** Marks a page for the next analysis run. Its old findings stay visible until then. */
 export async function invalidateClassification(sql: Sql, page: number): Promise<void> {
   await sql.run('UPDATE page_analyses SET analysis_version = NULL WHERE page = $1 AND analysis_version IS NOT NULL', [
     page,

@@ -7,35 +7,38 @@ import { heard, type Whereabouts } from './heard.ts'
 import type { Place } from './place.ts'
 import type { ServerTime } from './server-time.ts'
 
-/** How a library in PostgreSQL is opened. */
+/** Options for opening a library in PostgreSQL. */
 export interface DatabaseOptions {
-  /** How long a write waits for those of others, in milliseconds. @default 30 s */
+  /** Timeout for a write that waits for locks, in milliseconds. @default 30 s */
   readonly patienceMs?: number | undefined
-  /** Connections at once. @default 8 */
+  /** Size of the connection pool. @default 8 */
   readonly connections?: number | undefined
-  /** Of a statement that has not been answered for so long is asked whether the server is still at it, in milliseconds. @default 15 s */
+  /**
+   * After this time without a response, a second connection checks whether the server still works on a statement, in milliseconds. @default
+   * 15 s
+   */
   readonly quietMs?: number | undefined
 }
 
-/** How long a write waits for those of others. */
+/** Timeout for a write that waits for locks. */
 export const PATIENCE_MS = 30_000
 const QUIET_MS = 15_000
 const CONNECTIONS = 8
-/** A process that stands still in the middle of a transaction keeps others waiting; after so long the server ends it. */
+/** The server ends a transaction that stays idle this long, because it would block other writers. */
 const STANDSTILL_MS = 5000
-/** Whether the other end is still there is asked after this. The system would wait for hours. */
+/** TCP keep-alive delay. The system default would take hours to notice a dead connection. */
 const KEEP_ALIVE_MS = 10_000
-/** The number of the type `bigint`: ids and moments, which are far below what a number can hold. */
+/** The OID of the type `bigint`, used for ids and timestamps, which fit into a JavaScript number. */
 const BIGINT = 20
 
-/** What a transaction sees of others that end meanwhile. */
+/** The transaction isolation level. */
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ'
 
-/** What was written is not forgotten by a crash: a slot that was would be given out twice. */
+/** Turns on synchronous commit when it is off: after a crash, a lost slot would be given out twice. */
 const keepWrites = (isLocal: boolean) =>
   `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`
 
-/** The connections of a process to the database of a library. */
+/** The connection pool of a process. */
 export class Connections {
   readonly pool: Pool
   readonly #place: Place
@@ -43,9 +46,9 @@ export class Connections {
   readonly #quietMs: number
   readonly #time: ServerTime
   readonly #createClient: () => ClientBase & { end(): Promise<void> }
-  /** The number of the session that each connection was given when it was made. */
+  /** The backend process id of each connection. */
   readonly #sessions = new WeakMap<ClientBase, number>()
-  /** Why the server has ended a connection that had asked it nothing: the driver does not tell whoever asks next. */
+  /** Why the server closed an idle connection, because the driver does not report it with the next query. */
   readonly #ended = new WeakMap<ClientBase, Error>()
   #hasOwnSessions = false
 
@@ -70,11 +73,11 @@ export class Connections {
       `search_path TO ${place.quotedSchema}`,
       `lock_timeout TO ${patienceMs}`,
       `idle_in_transaction_session_timeout TO ${STANDSTILL_MS}`,
-      // Some servers end what takes long. What takes too long here is told by whoever waits for it.
+      // Some servers set a statement timeout; here the caller decides how long to wait.
       'statement_timeout TO 0',
-      // As the driver reads moments.
+      // The timestamp format that the driver parses.
       'DateStyle TO ISO',
-      // Questions here are small: compiling one takes longer than answering it.
+      // Queries here are small, so JIT compilation takes longer than it saves.
       'jit TO off',
     ]
     const config: ClientConfig = {
@@ -91,34 +94,34 @@ export class Connections {
       onConnect: (client) => this.#prepare(client),
     }
     this.pool = new pg.Pool(poolConfig)
-    // An idle connection that the server closes is replaced by the next that is needed.
+    // When the server closes an idle connection, the pool opens a new one on demand.
     this.pool.on('error', () => undefined)
     this.#createClient = () => new Client({ ...config, query_timeout: place.connectMs })
   }
 
   /**
-   * Whether a connection keeps its session. Behind a pooler that gives one to a transaction at a time, nothing that is set or prepared
-   * stays; it is taken for such a one until {@link look} has looked.
+   * Whether a connection keeps its session. Behind a pooler in transaction mode, settings and prepared statements do not persist. False
+   * until {@link look} has checked.
    */
   get hasOwnSessions(): boolean {
     return this.#hasOwnSessions
   }
 
-  /** What begins a transaction that writes, as one question; it is answered with its number and the time of the server. */
+  /** The statement that begins a write transaction. It returns the transaction id and the server time. */
   beginWriting(level: IsolationLevel): string {
-    // Read at every transaction: as few words as will do.
+    // Sent with every transaction, so it is kept short.
     const asked = 'SELECT pg_current_xact_id() AS id, clock_timestamp() AS now'
     if (this.#hasOwnSessions)
       return `${level === 'READ COMMITTED' ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${level}`}; ${asked}`
     return [`BEGIN ISOLATION LEVEL ${level}`, ...this.#told(), `${asked}, ${keepWrites(true)}`].join('; ')
   }
 
-  /** The same of one that only reads. */
+  /** The statement that begins a read-only transaction. */
   beginReading(): string {
     return ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', ...this.#told()].join('; ')
   }
 
-  /** Does a piece of work on a connection. One that was lost meanwhile is not given to anybody else. */
+  /** Runs work on a connection. A connection that was lost meanwhile does not go back to the pool. */
   async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connect()
     let problem: unknown
@@ -132,7 +135,7 @@ export class Connections {
     }
   }
 
-  /** Asks on a connection, and waits for as long as the server is at it. */
+  /** Runs a query on a connection, and waits for as long as the server works on it. */
   async ask(client: PoolClient, query: string | QueryConfig): Promise<QueryResult> {
     try {
       return await heard(client.query(query), this.#quietMs, () => this.#lookFor(client, query))
@@ -142,8 +145,8 @@ export class Connections {
   }
 
   /**
-   * Looks whether connections keep their sessions. Where they do not, the role or the database has to name the schema, because nobody
-   * else can.
+   * Checks whether connections keep their sessions. If they do not, the schema must be set for the role or database, because the client
+   * cannot set it.
    */
   async look(): Promise<void> {
     const isShared = await this.use(async (client) => {
@@ -160,7 +163,7 @@ export class Connections {
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
   }
 
-  /** What a transaction has to be told because its session may not have been. */
+  /** Settings that each transaction must repeat when sessions are shared. */
   #told(): readonly string[] {
     return this.#hasOwnSessions ? [] : this.#settings.map((setting) => `SET LOCAL ${setting}`)
   }
@@ -177,10 +180,10 @@ export class Connections {
   }
 
   async #prepare(client: ClientBase): Promise<void> {
-    // The first says why; what follows is only that it is over.
+    // Only the first error has the cause; later ones only say that the connection is closed.
     client.once('error', (error) => this.#ended.set(client, error)).on('error', () => undefined)
     const before = Date.now()
-    // As a number: how moments are written is not settled yet.
+    // Read as a number, because DateStyle is not set yet.
     const { rows } = await this.#greet(
       client,
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now, pg_backend_pid() AS session',
@@ -190,9 +193,9 @@ export class Connections {
     if (this.#hasOwnSessions || this.#isDirect(client)) await this.#setUp(client)
   }
 
-  /** Tells a session what holds for all that it is asked. One that is shared is told nothing: others would have it. */
+  /** Applies the session settings. A shared session gets none, because they would leak to other clients. */
   async #setUp(client: ClientBase): Promise<void> {
-    // What a transaction is that says nothing else, whatever the database was told.
+    // The default isolation level, whatever the database has configured.
     const settings = [...this.#settings, `default_transaction_isolation TO 'read committed'`]
     await this.#greet(
       client,
@@ -200,17 +203,17 @@ export class Connections {
     )
   }
 
-  /** Asks a connection that is new. */
+  /** Runs a query on a new connection, with the connect timeout. */
   #greet(client: ClientBase, text: string): Promise<QueryResult> {
     return heard(client.query(text), this.#place.connectMs, giveUp)
   }
 
-  /** Whether there is no pooler: one makes up the number by which a statement is cancelled; a server says that of the session. */
+  /** Whether the connection is direct. A pooler invents the process id that is used for cancelling; a server reports its own. */
   #isDirect(client: ClientBase): boolean {
     return 'processID' in client && client.processID === this.#sessions.get(client)
   }
 
-  /** Whether another connection is given the session of this one. */
+  /** Whether another connection gets the session of this one. */
   async #isShared(client: PoolClient): Promise<boolean> {
     if (this.#isDirect(client)) return false
     const other = this.#createClient()
@@ -222,7 +225,7 @@ export class Connections {
       const taken = await readSession(other)
       if (taken === before || (await readSession(client)) !== before) return true
       await other.query('COMMIT')
-      // Where sessions go round, the other one comes next now, or after that.
+      // If sessions rotate, one of the next two queries runs in another one.
       return (await readSession(client)) !== before || (await readSession(client)) !== before
     } finally {
       await other.end()
@@ -237,7 +240,7 @@ export class Connections {
     return rows[0]?.isNamed === true
   }
 
-  /** Looks whether the server is still at what a connection has asked. */
+  /** Checks whether the server still works on the query of a connection. */
   async #lookFor(client: ClientBase, query: string | QueryConfig): Promise<Whereabouts> {
     const other = this.#createClient()
     other.on('error', () => undefined)
@@ -251,7 +254,7 @@ export class Connections {
         : await other.query(ASKED, [text])
       return rows.length > 0 ? 'there' : 'gone'
     } catch (error) {
-      // One that refuses another connection is there.
+      // A server that refuses another connection is alive.
       return hasAnswered(error) ? 'there' : 'unknown'
     } finally {
       other.end().catch(() => undefined)
@@ -260,8 +263,8 @@ export class Connections {
 }
 
 /**
- * A connection that fails while it is made is closed at once. The driver leaves that to the server, which waits for a password that nobody
- * has for a minute, and so does every process that wants to end.
+ * Closes a connection at once when connecting fails. The driver leaves that to the server, which may wait a minute for a password, and the
+ * process could not exit until then.
  */
 function closingOnFailure(Client: typeof import('pg').Client): typeof import('pg').Client {
   return class extends Client {
@@ -270,17 +273,20 @@ function closingOnFailure(Client: typeof import('pg').Client): typeof import('pg
       const connection: unknown = 'connection' in this ? this.connection : undefined
       if (!(connection instanceof EventEmitter)) return
       connection.on('error', () => {
-        // Another one once it is encrypted.
+        // The stream is replaced once the connection is encrypted.
         if ('stream' in connection && connection.stream instanceof Duplex) connection.stream.destroy()
       })
     }
   }
 }
 
-/** Whether a session does something, or may: of some the state is not shown. */
+/** Whether a session is active, or its state is hidden. */
 const AT_WORK = `coalesce(state NOT LIKE 'idle%', true)`
 
-/** Which session is asked behind some poolers, nobody knows: one that is at the same. Long texts are shown in part. */
+/**
+ * Finds an active session with the same query, because some poolers hide which session runs it. The server truncates long query texts,
+ * hence the prefix match.
+ */
 const ASKED = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND query <> '' AND starts_with($1, query) AND ${AT_WORK}`
 

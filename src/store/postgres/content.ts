@@ -20,17 +20,17 @@ import type { Sql } from './database.ts'
 import { removeLostHubs } from './hub-writer.ts'
 
 /*
- * Pages with their chunks, under the id of their row in the ledger. Everything that writes runs inside the transaction of the caller, who
- * has locked the source. Nothing here writes to the index: it is told which chunks are new to it and which are gone.
+ * Pages with their chunks, stored under the id of their ledger row. Everything that writes runs inside the transaction of the caller, who
+ * has locked the source. Nothing here writes to the index: it only records new and removed chunks.
  */
 
-/** A chunk with its hashes as they are kept. */
+/** A chunk with packed hashes. */
 type HashedColumns = Omit<ChunkColumns, 'id' | 'contentHash'> & {
   readonly chunkId: Uint8Array
   readonly contentHash: Uint8Array
 }
 
-/** What is known of a page before something else is said about it. */
+/** The stored metadata of a page, before it is replaced. */
 interface SaidColumns {
   readonly title: string
   readonly meta: string
@@ -55,10 +55,10 @@ const PAGE_COLUMNS = `SELECT s.uuid AS "sourceId", l.key, p.meta, p.markdown, l.
   FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source`
 const IS_ROW = 'l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2'
 
-/** Pages are read in such batches, so that nothing is held open while a reader thinks. */
+/** Batch size for reading pages, so that no transaction stays open while the consumer works. */
 const PAGES_AT_ONCE = 32
 
-/** Writes how the page of a row is related to others: three values, from the parameter `first` on. */
+/** SQL that writes the similarity data of a page: three values, starting at the parameter `first`. */
 function writeLikeness(first: number): string {
   return `INSERT INTO likenesses (page, fingerprint, language, family)
        VALUES ($1, $${first}, $${first + 1}, $${first + 2})
@@ -71,7 +71,7 @@ function likenessValues(page: Page): (string | null)[] {
   return [fingerprint, language, family]
 }
 
-/** Replaces what a row holds as a whole. */
+/** Replaces the page and chunks of a row. */
 export async function writeContent(sql: Sql, source: number, row: number, record: PageRecord): Promise<void> {
   const { page, chunks } = withoutNul(record)
   const { first, isNew } = await replaceChunks(sql, row, chunks.length)
@@ -122,12 +122,12 @@ export async function writeContent(sql: Sql, source: number, row: number, record
       ...likenessValues(page),
     ],
   )
-  // Of a row without a page nothing was found before.
+  // A row without a page has no previous classification.
   if (isNew) await classifyContent(sql, source, row, record)
   else await replaceClassification(sql, source, row, record.classification)
 }
 
-/** What is drawn for a page. */
+/** The chunk numbers drawn for a page. */
 interface Drawn {
   readonly first: number | null
   readonly last: number | null
@@ -135,7 +135,7 @@ interface Drawn {
   readonly isNew: boolean
 }
 
-/** Removes the chunks of a row, and gives the first of so many consecutive numbers for new ones; 0 where there are to be none. */
+/** Removes the chunks of a row, and returns the first of `count` consecutive numbers for new ones; 0 when `count` is 0. */
 async function replaceChunks(sql: Sql, row: number, count: number): Promise<{ first: number; isNew: boolean }> {
   const drawn = await sql.get<Drawn>(
     `WITH old AS (SELECT first_chunk AS first, first_chunk + chunk_count - 1 AS last FROM pages WHERE id = $2),
@@ -149,9 +149,9 @@ async function replaceChunks(sql: Sql, row: number, count: number): Promise<{ fi
 }
 
 /*
- * Numbers are drawn one by one, and nobody is kept from drawing others in between: that is noticed, and they are drawn again. A lock, or a
- * counter in a row, would keep sources waiting for each other until the transaction ends; and blocks that everybody takes for himself would
- * mix the numbers of all who write, so that a chunk that goes might be in any part of the index.
+ * Draws numbers one by one from a sequence. When another transaction has drawn some in between, they are drawn again until they are
+ * consecutive. A lock or a counter row would make sources wait for each other until the transaction ends. Preallocated blocks would mix the
+ * numbers of all writers, so that a removed chunk could be in any part of the index.
  */
 const DRAW = `SELECT min(n) AS first, max(n) AS last
   FROM (SELECT nextval('chunk_numbers') AS n FROM generate_series(1, $1::integer)) AS numbers`
@@ -164,7 +164,7 @@ async function findConsecutive(sql: Sql, count: number, drawn: Pick<Drawn, 'firs
   return first ?? 0
 }
 
-/** Replaces what is said about the content of a row; the content itself is as it was. */
+/** Replaces the metadata of a page; its content stays. */
 export async function describeContent(sql: Sql, source: number, row: number, record: PageRecord): Promise<void> {
   const { page } = withoutNul(record)
   const found = await readSaid(sql, row, JSON.stringify(page.sections))
@@ -203,7 +203,7 @@ export async function describeContent(sql: Sql, source: number, row: number, rec
   if (anew.isAnalysedOtherwise) await invalidateClassification(sql, row)
 }
 
-/** The text of a page is read only where its sections are others than these. */
+/** Reads the stored metadata of a page. Its text is included only when the sections differ. */
 function readSaid(sql: Sql, row: number, sections: string): Promise<SaidColumns | undefined> {
   return sql.get<SaidColumns>(
     `SELECT title, meta, sections, CASE WHEN sections <> $2 THEN markdown END AS markdown, first_chunk AS first,
@@ -214,7 +214,7 @@ function readSaid(sql: Sql, row: number, sections: string): Promise<SaidColumns 
 }
 
 function toSaid({ title, meta, sections }: SaidColumns): Said {
-  // Written by this file, like everything that is parsed here.
+  // All JSON that is parsed in this file was written by it.
   const page = JSON.parse(meta) as Page
   return {
     title,
@@ -226,7 +226,7 @@ function toSaid({ title, meta, sections }: SaidColumns): Said {
   }
 }
 
-/** Writes what kind of page a row holds, where somebody has looked. */
+/** Writes the classification of a page, if there is one. */
 export async function classifyContent(
   sql: Sql,
   source: number,
@@ -236,7 +236,7 @@ export async function classifyContent(
   if (classification !== undefined) await reviseClassification(sql, source, row, classification)
 }
 
-/** Removes the pages of rows. Their links stay: a row that repeats another one's content still leads where it led. */
+/** Removes the pages of rows. Links stay, because a duplicate still leads to the same addresses. */
 export async function removeContent(sql: Sql, rows: readonly number[]): Promise<void> {
   if (rows.length === 0) return
   const removed = await sql.all<{ url: string }>(
@@ -255,7 +255,7 @@ export async function removeContent(sql: Sql, rows: readonly number[]): Promise<
   }
 }
 
-/** Replaces the addresses that a row leads to. */
+/** Replaces the links of a row. */
 export async function writeLinks(sql: Sql, row: number, links: readonly string[]): Promise<void> {
   await sql.run('INSERT INTO links (id, links) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET links = excluded.links', [
     row,
@@ -263,7 +263,7 @@ export async function writeLinks(sql: Sql, row: number, links: readonly string[]
   ])
 }
 
-/** The addresses that a row leads to, in the order in which they were given. */
+/** The links of a row, in their original order. */
 export async function readLinks(sql: Sql, source: number, key: string): Promise<readonly string[]> {
   const found = await sql.get<{ links: string }>(
     `SELECT k.links FROM ledger l JOIN links k ON k.id = l.id WHERE ${IS_ROW}`,
@@ -277,7 +277,7 @@ export async function readPage(sql: Sql, source: number, key: string): Promise<S
   return found && toStoredPage(found)
 }
 
-/** A page as it is shown: with where its chunks stand. */
+/** A page with the positions of its chunks. */
 export async function readPageText(sql: Sql, source: number, key: string): Promise<PageText | undefined> {
   const found = await sql.get<TextColumns & { spans: readonly SpanRow[] }>(
     `SELECT s.uuid AS "sourceId", l.key, l.url, p.title, p.language, p.markdown, p.sections, l.checked_at AS "checkedAt",
@@ -299,7 +299,7 @@ function toSpanColumns([id, startLine, endLine, headingPath, symbol]: SpanRow): 
   return { id: unpackHash(Buffer.from(id, 'hex')), startLine, endLine, headingPath, symbol }
 }
 
-/** Where chunks with consecutive numbers stand in their page. */
+/** The positions of chunks with consecutive numbers. */
 async function listSpans(sql: Sql, first: number, count: number): Promise<ChunkSpan[]> {
   const found = await sql.all<Omit<SpanColumns, 'id'> & { chunkId: Uint8Array }>(
     `SELECT chunk_id AS "chunkId", start_line AS "startLine", end_line AS "endLine", heading_path AS "headingPath", symbol
@@ -309,7 +309,7 @@ async function listSpans(sql: Sql, first: number, count: number): Promise<ChunkS
   return toSpans(found.map(({ chunkId, ...span }) => ({ ...span, id: unpackHash(chunkId) })))
 }
 
-/** The part of a page around the chunk at a place. */
+/** The part of a page around one of its chunks. */
 export async function readExcerpt(
   sql: Sql,
   source: number,
@@ -326,7 +326,7 @@ export async function readExcerpt(
   const plan = planExcerpt(readLayout(layout), place)
   if (plan === undefined) return undefined
   const { offset, length, ...excerpt } = plan
-  // A page that was written anew meanwhile is laid out otherwise.
+  // A page that was rewritten meanwhile has another layout.
   const part = await sql.get<{ markdown: Buffer; isSame: boolean }>(
     `SELECT substring(convert_to(p.markdown, 'UTF8') FROM $3 FOR $4) AS markdown, p.layout = $5 AS "isSame"
      FROM ledger l JOIN pages p ON p.id = l.id WHERE ${IS_ROW}`,
@@ -336,9 +336,9 @@ export async function readExcerpt(
   return { ...times, ...excerpt, markdown: part.markdown.toString() }
 }
 
-/** Keys of the pages whose text holds this, whatever the case of its letters from A to Z; in their order. */
+/** Keys of the pages that contain a text, ignoring the case of A to Z, in order. */
 export async function findPages(sql: Sql, source: number, text: string): Promise<string[]> {
-  // What no text here can hold is in none.
+  // Stored texts never contain NUL.
   if (text.includes('\0')) return []
   const found = await sql.all<{ key: string }>(
     `SELECT l.key FROM ledger l JOIN pages p ON p.id = l.id
@@ -366,7 +366,7 @@ export async function* listPages(sql: Sql, source: number): AsyncIterable<Stored
   }
 }
 
-/** The chunk that is meant by an id or the beginning of one; undefined when there is none or more than one. */
+/** The chunk with this id or id prefix; undefined when there is none, or more than one. */
 export async function readChunk(sql: Sql, source: number, chunkId: string): Promise<StoredChunk | undefined> {
   const [from, to] = (idsFrom(chunkId) ?? [chunkId, chunkId]).map(packHash)
   const found = await sql.all<HashedColumns & ChunkPlace & Pick<Chunk, 'content'>>(
@@ -379,7 +379,7 @@ export async function readChunk(sql: Sql, source: number, chunkId: string): Prom
   return only === undefined || another !== undefined ? undefined : toChunk(only)
 }
 
-/** Chunks by their numbers, in this order. */
+/** Chunks by number, in the given order. */
 export async function readChunksAt(sql: Sql, numbers: readonly number[]): Promise<(StoredChunk | undefined)[]> {
   if (numbers.length === 0) return []
   const found = await sql.all<HashedColumns & ChunkPlace & Pick<Chunk, 'content'> & { number: number }>(
@@ -414,10 +414,7 @@ export async function countContent(sql: Sql, source: number): Promise<{ pages: n
   return counts ?? { pages: 0, chunks: 0 }
 }
 
-/**
- * PostgreSQL keeps no text with a U+0000 in it, which only broken files have: it is shown as a character that could not be read. Hashes
- * stay those of what was there.
- */
+/** PostgreSQL cannot store U+0000, which only broken files contain, so it becomes U+FFFD. Hashes stay those of the original text. */
 function withoutNul({ page, chunks }: PageRecord): Pick<PageRecord, 'page' | 'chunks'> {
   return { page: replaceNul(page), chunks: chunks.map(replaceNul) }
 }

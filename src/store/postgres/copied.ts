@@ -2,20 +2,20 @@ import type { ChunkName } from '../../library/vectors.ts'
 import type { Sql } from './database.ts'
 import { NAMED_CHUNKS, namesOf } from './refusals.ts'
 
-/** Tells the library from all others. */
+/** The unique id of the library. */
 export async function readLibraryId(sql: Sql): Promise<string> {
   const found = await sql.get<{ library: string }>('SELECT library FROM library_identity')
   if (found === undefined) throw new Error('the library has lost its identity')
   return found.library
 }
 
-/** Remembers that the copy in this place has the vectors of chunks. What is remembered of another place is forgotten. */
+/** Records that the external copy at `place` has the vectors of these chunks. Records about another place are deleted. */
 export async function insertCopied(sql: Sql, place: string, chunks: readonly ChunkName[]): Promise<void> {
   const isMoved = await sql.run('UPDATE library_identity SET copy_place = $1 WHERE copy_place IS DISTINCT FROM $1', [
     place,
   ])
   if (isMoved > 0) await sql.run('DELETE FROM copied_vectors')
-  // One whose vector is gone meanwhile has nothing that could be copied.
+  // A chunk whose vector was removed meanwhile has nothing to copy.
   await sql.run(
     `WITH held AS (${NAMED_CHUNKS} FOR KEY SHARE OF c)
      INSERT INTO copied_vectors (chunk, source)
@@ -24,7 +24,7 @@ export async function insertCopied(sql: Sql, place: string, chunks: readonly Chu
   )
 }
 
-/** How many vectors the copy in a place is not known to have, of the sources that are to be seen. */
+/** The number of vectors of visible sources that the copy at a place is not known to have. */
 export async function countUncopied(sql: Sql, place: string): Promise<number> {
   const found = await sql.get<{ count: number }>(
     `SELECT coalesce(sum(CASE of_table WHEN 'vectors' THEN rows ELSE -rows END), 0)::bigint AS count FROM chunk_counts

@@ -11,26 +11,26 @@ import { freeHosts } from './hosts.ts'
 import { lockSource } from './lock-source.ts'
 import { crawlNumber } from './sources.ts'
 
-/** Of the crawls that were begun by this process, how often each had been begun by then. */
+/** How often each crawl of this process had been begun at the time, which detects takeovers. */
 export type Terms = Map<string, number>
 
 const SELECT = `SELECT i.uuid AS id, s.uuid AS "sourceId", j.kind, j.state, j.options, j.runner, j.started_at AS "startedAt",
     j.heartbeat_at AS "heartbeatAt", j.ended_at AS "endedAt", j.summary
   FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
 
-/** A crawl that is to be begun. */
+/** The arguments for beginning a crawl. */
 export interface Beginning {
   readonly crawl: Crawl
   readonly staleMs: number
-  /** Id of the interrupted crawl that is to go on. */
+  /** Id of the interrupted crawl to resume. */
   readonly resume: string | undefined
-  /** Runner that is known to be gone. */
+  /** A runner that is known to have ended. */
   readonly gone: string | undefined
   /** The process that begins it. */
   readonly holder: HostHolder
 }
 
-/** Begins a crawl inside the transaction of the caller, and tells how often it has been begun. */
+/** Begins a crawl inside the caller's transaction, and returns how often it has been begun. */
 export async function beginCrawl(
   sql: Sql,
   source: number,
@@ -55,16 +55,16 @@ export async function beginCrawl(
   return resume === undefined ? insertCrawl(sql, source, crawl) : reopenCrawl(sql, source, { crawl, resume, now })
 }
 
-/** Rows that are leased. Those who take part in a crawl that goes on go on with it: what they have under way stays theirs. */
+/** Releases leased rows. When a crawl resumes, helpers with a live host lease keep their rows. */
 const TAKE_BACK = `UPDATE ledger l SET state = 'pending', lease = NULL, leased_until = NULL
   WHERE l.source = $1 AND l.state = 'leased' AND NOT ($2 AND EXISTS (
     SELECT 1 FROM hosts h WHERE h.host = l.host AND h.token::text = split_part(l.lease, ':', 1) AND h.leased_until > $3::float8
       AND h.holder <> $4))`
 
-/** Takes all hosts from a runner that is gone. */
+/** Releases all host leases of a runner that has ended. */
 async function freeHostsOf(sql: Sql, runner: string, now: number): Promise<void> {
   const isIts = ({ holder }: HostLease) => holder?.startsWith(`${runner}#`) === true
-  // All names that begin so: what comes after # in the order of bytes is $.
+  // A prefix range for holder names: `$` follows `#` in byte order.
   const found = await sql.all<{ host: string }>(
     `SELECT host FROM hosts WHERE holder >= $1 || '#' AND holder < $1 || '$' AND leased_until > 0`,
     [runner],
@@ -129,15 +129,17 @@ async function reopenCrawl(
   return { crawl: reopenedCrawl, term: reopened?.term ?? 0 }
 }
 
-/** The crawl $1, as long as it is that of the runner $2. */
+/** Selects the crawl $1 while the runner $2 holds it. */
 export const OURS: string = `id = (SELECT id FROM crawl_ids WHERE uuid = $1) AND state = 'running' AND runner IS NOT DISTINCT FROM coalesce($2, runner)`
 
-/** Says that a crawl is alive; false when it was taken over. */
+/** Records a heartbeat; false when the crawl was taken over. */
 export async function touchCrawl(sql: Sql, id: string, now: number, runner: string | undefined): Promise<boolean> {
   return (await sql.run(`UPDATE crawls SET heartbeat_at = $3 WHERE ${OURS}`, [id, runner ?? null, now])) > 0
 }
 
-/** Ends a crawl inside the transaction of the caller; without a summary it was broken off. Whoever is just writing for it comes first. */
+/**
+ * Ends a crawl inside the caller's transaction; without a summary it counts as cancelled. Waits for transactions that are writing for it.
+ */
 export async function endCrawl(
   sql: Sql,
   id: string,
@@ -148,7 +150,7 @@ export async function endCrawl(
   const found = await sql.get<{ source: number }>('SELECT source FROM crawl_ids WHERE uuid = $1', [id])
   if (found === undefined) return
   await lockSource(sql, found.source)
-  // What others did for it has been added up.
+  // The counts of the helpers are already included in the summary.
   await sql.run(
     `WITH ended AS (UPDATE crawls SET state = $3, ended_at = $4, summary = $5 WHERE ${OURS} RETURNING id)
      DELETE FROM crawl_helpers WHERE crawl IN (SELECT id FROM ended)`,
@@ -156,13 +158,13 @@ export async function endCrawl(
   )
 }
 
-/** A crawl; undefined where there is none of this id. */
+/** A crawl by its id. */
 export async function findCrawl(sql: Sql, id: string): Promise<Crawl | undefined> {
   const found = await sql.get<CrawlRecord>(`${SELECT} WHERE i.uuid = $1`, [id])
   return found === undefined ? undefined : toCrawl(found)
 }
 
-/** Those of all sources. */
+/** The running crawls of all sources. */
 export async function listRunning(sql: Sql): Promise<Crawl[]> {
   const found = await sql.all<CrawlRecord>(`${SELECT} WHERE j.state = 'running' AND NOT s.is_removed ORDER BY j.id`)
   return found.map(toCrawl)

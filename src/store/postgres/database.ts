@@ -10,48 +10,48 @@ import { ServerTime } from './server-time.ts'
 
 export type { DatabaseOptions } from './connections.ts'
 
-/** Asks a database, inside a transaction or on its own. Values stand for `$1`, `$2` and so on. */
+/** Runs SQL, inside a transaction or standalone. Values replace `$1`, `$2` and so on. */
 export interface Sql {
   all<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>
   get<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row | undefined>
-  /** Answers how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(text: string, values?: readonly unknown[]): Promise<number>
 }
 
-/** A library in PostgreSQL. Asked directly, every statement is a transaction of its own. */
+/** A library in PostgreSQL. Outside `transaction` and `snapshot`, every statement is a transaction of its own. */
 export interface Database extends Sql {
-  /** Shown to people: without the password. */
+  /** The address without the password, for display. */
   readonly location: string
-  /** Looks by which way it is reached, and refuses one by which it cannot be used. */
+  /** Checks how the server is reached, and refuses a connection mode that cannot work. */
   look(): Promise<void>
-  /** How far the clock of the server is ahead of that of this machine, in milliseconds, by what it last told. */
+  /** How far the server clock is ahead of the local one, in milliseconds, by the latest measurement. */
   readonly clockOffset: () => number
   /**
-   * Runs a piece of work as one transaction, once: where its end was not answered, the server is asked what became of it, for as long as
-   * others are waited for; that nobody could tell is a failure, and it may have been written. It is run again from the beginning where two
-   * got in each other's way, so that it must do nothing but ask the database.
+   * Runs work as one transaction, exactly once. When the response to COMMIT is lost, it asks the server for the outcome, up to the lock
+   * timeout; if that stays unknown, it fails, and the work may have been committed. Work is repeated from the start after a serialization
+   * failure, so it must do nothing but query the database.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>, level?: IsolationLevel): Promise<T>
-  /** The same for work that only reads: all of it sees the library as it was at one moment. */
+  /** Runs read-only work on one consistent snapshot. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>
-  /** The channel by which processes that share the library wake each other: `SELECT pg_notify(channel, 'jobs')`. */
+  /** The channel on which processes that share the library notify each other: `SELECT pg_notify(channel, 'jobs')`. */
   readonly channel: string
   /**
-   * Calls back when anybody does, with what it is about, and with nothing when that may have been missed. Behind some poolers it never is:
-   * whoever listens looks for itself now and then. Gives what ends it.
+   * Calls `wake` with the topic of each notification, or with '' when notifications may have been missed. Some connection poolers drop
+   * notifications, so listeners must also poll. Returns a function that unsubscribes.
    */
   listen(wake: (about: string) => void): () => Promise<void>
   close(): Promise<void>
 }
 
-/** A connection that listened and was lost is made anew after this. */
+/** Delay before a lost listening connection is reopened. */
 const LISTEN_AGAIN_MS = 1000
-/** Least and most milliseconds before work that was in the way of others is run again. */
+/** Minimum and maximum delay before conflicting work is retried. */
 const REPEAT_MS = [5, 50] as const
-/** The same before it is asked again what became of a transaction. */
+/** Minimum and maximum delay before the outcome of a transaction is queried again. */
 const ASK_MS = [50, 250] as const
 
-/** Opens the library at an address such as `postgres://user@host/database`, and brings its tables up to date. */
+/** Opens the library at an address such as `postgres://user@host/database`, and migrates its tables. */
 export async function openDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
   const database = await connectDatabase(address, options)
   try {
@@ -64,19 +64,19 @@ export async function openDatabase(address: string, options: DatabaseOptions = {
   }
 }
 
-/** The same as it is, whatever it holds. It connects when it is first asked. */
+/** Opens a database without migrating it. It connects on first use. */
 export async function connectDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
   return createDatabase(await prepare(address, options))
 }
 
-/** What a database is asked by. */
+/** Everything that is needed to query a database. */
 interface Asked {
   readonly connections: Connections
   readonly location: string
   readonly channel: string
   readonly time: ServerTime
   readonly patienceMs: number
-  /** Does a piece of work again, as long as that may help. */
+  /** Retries work while a retry may help. */
   readonly repeat: <T>(work: () => Promise<T>) => Promise<T>
 }
 
@@ -91,7 +91,7 @@ async function prepare(address: string, options: DatabaseOptions): Promise<Asked
       try {
         return await work()
       } catch (error) {
-        // The pool may have held a connection to a server that was started anew meanwhile.
+        // The pool may have held a connection to a server that was restarted meanwhile.
         const isStale: boolean = isConnectionLost(error) && !isConnectTimeout(error) && !isReconnected
         isReconnected ||= isStale
         if (!isStale && !(isRepeatable(error) && performance.now() - since < patienceMs)) {
@@ -158,7 +158,7 @@ function createDatabase(asked: Asked): Database {
   }
 }
 
-/** A transaction that is under way: its number, and when it began, by the clock of the server. */
+/** An active transaction: its id, and its start by the server clock. */
 interface Transaction {
   readonly id: string
   readonly now: Date
@@ -167,23 +167,23 @@ interface Transaction {
 async function begin({ connections, time }: Asked, client: PoolClient, level: IsolationLevel): Promise<Transaction> {
   const before = Date.now()
   const answers: unknown = await connections.ask(client, connections.beginWriting(level))
-  // Several statements in one question have several answers.
+  // A query of several statements has several results.
   const last = (answers as readonly { readonly rows: readonly Transaction[] }[]).at(-1)?.rows[0]
   if (last === undefined) throw new TypeError('a transaction was given no number')
   time.note(before, last.now.getTime(), Date.now())
   return last
 }
 
-/** Whether a transaction whose end was not answered was written. Fails where nobody could tell in time. */
+/** Whether a transaction was committed whose COMMIT got no response. Throws when the outcome stays unknown until the timeout. */
 async function isWritten({ patienceMs, location }: Asked, sql: Sql, transaction: Transaction): Promise<boolean> {
   let problem: unknown = new PharosError('LIBRARY_LOCKED', { library: location })
   for (const since = performance.now(); performance.now() - since < patienceMs; await rest(ASK_MS)) {
     try {
       const status = await readStatus(sql, transaction)
-      // The server may be at it, or not have noticed yet that nobody waits any more.
+      // The server may still be working on it, or may not have noticed the lost connection yet.
       if (status !== 'in progress') return status === 'committed'
     } catch (error) {
-      // Whoever does not answer is mostly being started anew, which is also how answers get lost.
+      // An unreachable server is usually restarting, which is also how responses get lost.
       if (!(error instanceof PharosError) || error.code !== 'LIBRARY_UNREACHABLE') throw error
       problem = error
     }
@@ -192,8 +192,8 @@ async function isWritten({ patienceMs, location }: Asked, sql: Sql, transaction:
 }
 
 /**
- * What became of a transaction; null where nobody knows. After a crash of the server its number may have been given to another: then it
- * counts as lost. All figures begin anew with a crash, by which it is known.
+ * The status of a transaction; null when unknown. After a server crash its id may have been reused, so it then counts as lost. The
+ * statistics reset of the crash reveals this.
  */
 async function readStatus(sql: Sql, { id, now }: Transaction): Promise<string | null> {
   const found = await sql
@@ -208,7 +208,7 @@ async function readStatus(sql: Sql, { id, now }: Transaction): Promise<string | 
   return found?.status ?? null
 }
 
-/** Keeps a connection that hears a channel, for as long as it is wanted. */
+/** Keeps a listening connection open until it is no longer wanted. */
 function listen(connections: Connections, channel: string, wake: (about: string) => void): () => Promise<void> {
   const stop = new AbortController()
   const tell = ({ payload = '' }: Notification) => wake(payload)
@@ -221,23 +221,23 @@ function listen(connections: Connections, channel: string, wake: (about: string)
       })
       client.on('notification', tell)
       await connections.ask(client, `LISTEN "${channel}"`)
-      // Whatever was said before is looked for.
+      // Notifications before this point may have been missed.
       wake('')
       if (!stop.signal.aborted) await lost
     } finally {
       client.off('notification', tell)
-      // It would hear on, for nobody.
+      // The connection is closed, because it would keep listening in the pool.
       client.release(true)
     }
   }
   const keep = async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      // A server that is away is told by whoever asks it something.
+      // An unreachable server is reported by the next query, so errors are ignored here.
       await hear().catch(() => undefined)
       await sleep(LISTEN_AGAIN_MS, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   }
-  // A session that is shared would hear for others.
+  // A shared session would receive notifications for other clients, so there is no listener.
   const kept = connections.hasOwnSessions ? keep() : Promise.resolve().then(() => wake(''))
   return () => {
     stop.abort()
@@ -260,8 +260,8 @@ function createSql(ask: Ask): Sql {
 const names = new Map<string, string>()
 
 /**
- * A statement with a name is planned once a connection. There are as many as this program has, so that all are remembered. The name says
- * what it is, so that no two programs behind a pooler mean different ones by it.
+ * A named statement is planned once per connection. The number of statements in this program is fixed, so all of them are kept. The name is
+ * derived from the text, so that programs behind a pooler never mean different statements by it.
  */
 function prepared(text: string, values: readonly unknown[], isNamed: boolean): QueryConfig {
   const query = { text, values: values.map(storable) }
@@ -271,7 +271,7 @@ function prepared(text: string, values: readonly unknown[], isNamed: boolean): Q
   return { ...query, name }
 }
 
-/** PostgreSQL has no text with a NUL in it, which pages, robots.txt files and messages of others may well have. */
+/** PostgreSQL cannot store NUL in text, which pages, robots.txt files and foreign messages may contain. */
 function storable(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
   return Array.isArray(value) ? value.map(storable) : value

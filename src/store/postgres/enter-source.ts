@@ -3,21 +3,21 @@ import type { Sql } from './database.ts'
 import { lockSource } from './lock-source.ts'
 import { numberOf } from './sources.ts'
 
-/** A source that is locked, and what a crawl may do to it. */
+/** A locked source, and what a crawl may do to it. */
 export interface Entered {
   readonly source: number
-  /** The number of the crawl; null before it was heard of. */
+  /** The number of the crawl; null for an unknown crawl. */
   readonly crawl: number | null
   /**
-   * Whether the crawl may write: it runs, and has not been taken over since it was begun here. One that was never begun is nobody's and
-   * may.
+   * Whether the crawl may write: it is running, and was not taken over since this process began it. An unknown crawl has no owner and may
+   * write too.
    */
   readonly mayWrite: boolean
 }
 
 /**
- * Locks a source for the transaction of the caller, on behalf of a crawl; undefined where there is no such source. All is looked at behind
- * the lock: whoever removes a source or takes a crawl over has it meanwhile.
+ * Locks a source for the caller's transaction, on behalf of a crawl; undefined when the source does not exist. All checks come after the
+ * lock, because a process that removes the source or takes over the crawl holds the same lock.
  */
 export async function enterSource(
   sql: Sql,

@@ -2,12 +2,14 @@ import { PharosError } from '../../core/errors.ts'
 import { describeLogin } from '../../core/url/postgres-login.ts'
 
 /**
- * A transaction that may be run again: two got in each other's way (a serialization failure, a deadlock), or this process stood still in the
- * middle of it.
+ * Error codes after which a transaction may be retried: a serialization failure, a deadlock, or a transaction that stayed idle too long.
  */
 const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01', '25P03'])
 
-/** The server went away, goes down or comes up, has no connection left, or ended one that stood still; or a pooler did. */
+/**
+ * Error codes for a lost server: it is unreachable, shutting down or starting, has no free connection, or ended an idle one. Poolers use
+ * them too.
+ */
 const LOST: ReadonlySet<string> = new Set([
   '08000',
   '08001',
@@ -35,57 +37,57 @@ const LOST: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ])
 
-/** The server, or the role, only reads. */
+/** Error codes for a read-only server or role. */
 const READ_ONLY: ReadonlySet<string> = new Set(['25006', '42501'])
 
-/** The driver has no codes for these. */
+/** Connection errors of the driver that have no code. */
 const LOST_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
-/** All connections of this process were in use for longer than anybody waits for one. */
+/** All connections of this process stayed in use until the timeout. */
 export class NoneFree extends Error {
   override readonly name = 'NoneFree'
 }
 
-/** Whether work may be run again because others were in its way. */
+/** Whether work may be retried after a conflict. */
 export function isRepeatable(error: unknown): boolean {
   return error instanceof NoneFree || REPEATABLE.has(codeOf(error))
 }
 
-/** Whether nobody gave a connection back in time. */
+/** Whether no pooled connection became free in time. */
 export function isQueueTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 }
 
-/** Whether it was the server that said no. */
+/** Whether the server itself sent this error. */
 export function hasAnswered(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^E/.test(codeOf(error))
 }
 
-/** Whether a server has never heard of the transaction it is asked about. */
+/** Whether the server does not know the transaction id. */
 export function isForgotten(error: unknown): boolean {
   return codeOf(error) === '22023'
 }
 
-/** Whether the server could not be asked. */
+/** Whether the connection to the server was lost. */
 export function isConnectionLost(error: unknown): boolean {
-  // What was explained before may have its words.
+  // An error that is already explained may quote the same words.
   if (error instanceof PharosError) return false
   return LOST.has(codeOf(error)) || (error instanceof Error && LOST_MESSAGES.test(error.message))
 }
 
-/** Whether it was a new connection that nobody answered. */
+/** Whether a new connection timed out. */
 export function isConnectTimeout(error: unknown): boolean {
   return (
     error instanceof Error && /timeout exceeded when trying to connect|due to connection timeout/.test(error.message)
   )
 }
 
-/** The failure with a code of its own where something outside has to change before the library can be used; any other one as it is. */
+/** Turns a failure that needs action outside the program into an error with its own code; returns any other failure unchanged. */
 export function explainFailure(error: unknown, library: string): unknown {
   if (error instanceof PharosError || !(error instanceof Error)) return error
   const code = codeOf(error)
-  // Somebody else cancels what is asked.
+  // Another session cancelled the query.
   if (isConnectionLost(error) || code === '57014') {
     const advice = code === '53300' ? { advice: NO_ROOM } : {}
     const details = { library, problem: error.message || code, ...advice }
@@ -95,7 +97,7 @@ export function explainFailure(error: unknown, library: string): unknown {
   if (problem !== undefined) {
     return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: AGAIN }, { cause: error })
   }
-  // Others hold what is needed for longer than anybody waits.
+  // Another session holds the lock beyond the timeout.
   if (code === '55P03' || isRepeatable(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
   if (code === '53100') return new PharosError('LIBRARY_FULL', { library, problem: error.message }, { cause: error })
   if (READ_ONLY.has(code)) {
@@ -105,14 +107,14 @@ export function explainFailure(error: unknown, library: string): unknown {
   return error
 }
 
-/** What is to be done stands with the reason. */
+/** Advice for refusals, whose problem text already says what to do. */
 const AGAIN = 'then run the same command again'
 
-/** Every process has a few connections. */
+/** Advice when the server has no free connections; every process uses a few. */
 const NO_ROOM =
   'end processes that use it, raise max_connections of the server or the limit of the role, or put a pooler before it; then run the same command again'
 
-/** What a role needs that is to use a library of another. */
+/** The grants that a role needs to use a library of another role. */
 export function writeGrants(library: string): string {
   const { role, schema } = describeLogin(library)
   const grants = [
@@ -123,7 +125,7 @@ export function writeGrants(library: string): string {
   return `let whoever owns it run: ${grants.join('; ')}`
 }
 
-/** Why a server that answers lets nobody in by this address, and what is to be done; undefined where it is something else. */
+/** Why the server refuses this address, and what to do; undefined for other failures. */
 function refusalOf({ message }: Error, code: string, library: string): string | undefined {
   if (code === '3D000') return `${message}; make it with: ${describeLogin(library).createdb}`
   if (code === '42501' && message.startsWith('permission denied for database')) {
@@ -135,7 +137,7 @@ function refusalOf({ message }: Error, code: string, library: string): string | 
   if (code === '26000' || code === '42P05') {
     return `${message}: its pooler mixes up what processes have prepared; set it to session mode, or go past it`
   }
-  // The driver has no codes for these.
+  // The driver has no codes for these errors.
   if (/password must be a (?:non-empty )?string/.test(message)) {
     return 'its server wants a password; give it with the address in PHAROS_LIBRARY, or with PGPASSWORD'
   }

@@ -7,34 +7,37 @@ import { createDraft, createIndexShelf, type Looked, type LookedChunk, NO_INDEX 
 import { readFilteredChunks, readFilteredPages } from './index-tables.ts'
 
 /**
- * What a search looks at besides the index. What was not read yet is noted, and the search is run again once it is there: until it has seen
- * all that it asked for, what it finds means nothing.
+ * The pages and chunks that a search reads besides the index. Missing ones are noted and loaded, and the search is repeated. The result is
+ * valid only once nothing was missing.
  */
 export interface Look extends Looked {
-  /** The tests, which let pass what was not read yet; what was read is there only where it passes. */
+  /** The filter tests. They let unread entries pass; entries that were read and failed are absent. */
   readonly tests: ChunkTests
   begin(): void
   isLacking(): boolean
-  /** Reads all that was lacking. */
+  /** Loads everything that was missing. */
   load(sql: Sql): Promise<void>
 }
 
-/** So many that were not read are passed over in the first go, to see what comes after them, and so many times as many in each that follows. */
+/**
+ * Number of unread entries that count as non-matching in the first pass, so that later candidates are seen too; each further pass
+ * multiplies it by `MORE`.
+ */
 const PASSED_OVER = 50
 const MORE = 4
 
 const UNKNOWN_PAGE: FilteredPage = { url: '', key: '', language: null }
 const UNKNOWN_CHUNK: LookedChunk = { page: 0, kind: 'unknown', headingPath: [], symbol: null, content: '' }
 
-/** Looks at what the tests of a filter ask for. Headings can be tested without the text of chunks. */
+/** Creates the reader for the tests of a filter. Headings can be tested without the text of chunks. */
 export function createLook({ traits, page, chunk }: ChunkTests, withContent: boolean): Look {
-  /** Only what is asked for: each is tested once, however often the search is run. */
+  /** Results of the tests: each entry is tested once, however often the search is repeated. */
   const pages = new Map<number, FilteredPage | undefined>()
   const chunks = new Map<number, LookedChunk | undefined>()
   const lackingPages = new Set<number>()
   const lackingChunks = new Set<number>()
   let passedOver = PASSED_OVER
-  /** What stands for something that was not read: the first of them as something that is not asked for, those after them as if they were. */
+  /** The placeholder for an unread entry: the first ones count as non-matching, later ones as matching. */
   const takeUnknown = <T>(lacking: Set<number>, number: number, unknown: T): T | undefined => {
     lacking.add(number)
     return lacking.size > passedOver ? unknown : undefined
@@ -68,7 +71,7 @@ function pass<T>(test: Test<T>, found: T | undefined): T | undefined {
   return found !== undefined && (test?.(found) ?? true) ? found : undefined
 }
 
-/** Which of some chunks, by their numbers, are what a filter asks for besides their sources: for those who find them otherwise. */
+/** Which of these chunks match a filter, apart from their sources; for chunks that were not found through the index. */
 export async function testChunks(sql: Sql, filter: ChunkFilter, numbers: readonly number[]): Promise<boolean[]> {
   const tests = createChunkTests(filter)
   if (!tests.traits && !tests.page && !tests.chunk) return numbers.map(() => true)

@@ -5,13 +5,13 @@ import { afterFind, type FoundRecord, type FoundWrite, planFind, toFoundRow } fr
 import { readmitted, stateAfter } from '../common/ledger-sql.ts'
 import type { Sql } from './database.ts'
 
-/** What a find is to write. */
+/** A find with the change that it makes. */
 interface Change {
   readonly find: Find
   readonly write: FoundWrite
 }
 
-/** Where changes are written. */
+/** The transaction, source and crawl of a change. */
 interface Place {
   readonly sql: Sql
   readonly source: number
@@ -20,8 +20,8 @@ interface Place {
 }
 
 /**
- * Records finds in their order. All are looked up at once, and what they change is written at once; only where two of them change the same
- * address, what there is until then is written first.
+ * Records finds in order. All rows are read at once, and all changes are written at once. When two finds change the same address, the
+ * pending changes are written first.
  */
 export async function offer(
   sql: Sql,
@@ -62,14 +62,14 @@ export async function countRows(sql: Sql, source: number): Promise<number> {
 
 interface FoundColumns extends FoundRecord {
   readonly key: string
-  /** Null where there is no such row. */
+  /** Null when there is no such row. */
   readonly id: number | null
   readonly total: number
 }
 
 /**
- * A row of the source $1 by its key. The limit keeps each key a look of its own into the index: before a table was ever analysed, reading the
- * whole source for all of them looks cheaper than it is.
+ * Selects a row of the source $1 by its key. LIMIT makes the planner use one index lookup per key; without statistics it would rather scan
+ * the whole source.
  */
 export const ofKey = (columns: string, key: string): string =>
   `SELECT ${columns} FROM ledger r WHERE r.source = $1 AND digest_of(r.key) = digest_of(${key}) AND r.key = ${key} LIMIT 1`
@@ -77,7 +77,7 @@ export const ofKey = (columns: string, key: string): string =>
 const LOOK_UP = `SELECT k.key, l.id, l.state, l.reason, l.depth, l.weight, l.crawl, l.page_hash IS NOT NULL AS "hasPage", ${TOTAL} AS total
   FROM unnest($2::text[]) AS k (key) LEFT JOIN LATERAL (${ofKey('*', 'k.key')}) l ON true`
 
-/** The rows that finds meet, and how many the source has. */
+/** The rows that finds refer to, and the number of rows of the source. */
 async function lookUp({ sql, source, crawl }: Place, finds: readonly Find[]) {
   const keys = new Set(finds.map(({ key }) => key))
   const found = await sql.all<FoundColumns>(LOOK_UP, [source, [...keys]])
@@ -86,7 +86,7 @@ async function lookUp({ sql, source, crawl }: Place, finds: readonly Find[]) {
   return { rows, total: found[0]?.total ?? 0 }
 }
 
-/** Each of these writes to rows of its own. */
+/** Writes all changes; each kind changes different rows. */
 async function writeAll(place: Place, changes: readonly Change[]): Promise<void> {
   const by = Map.groupBy(changes, ({ write }) => write.kind)
   await insertRows(place, by.get('insert') ?? [])
@@ -104,7 +104,7 @@ const INSERT = `INSERT INTO ledger (source, crawl, first_seen_at, state, reason,
     AS f (state, reason, pattern, target, depth, weight, key, url, host, discovery, found_on, place)
   ORDER BY f.place`
 
-/** Rows get their numbers in the order of the finds. */
+/** Inserts rows, numbered in the order of the finds. */
 async function insertRows({ sql, source, crawl, now }: Place, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return
   await sql.run(INSERT, [
@@ -122,11 +122,11 @@ async function insertRows({ sql, source, crawl, now }: Place, changes: readonly 
   ])
 }
 
-/** Values by columns, of which one is the key, with the id of the row they are for. */
+/** SQL for parameter columns, one of which is the key, joined with the id of their row. */
 const withIds = (values: string, columns: string): string =>
   `(SELECT f.*, r.id FROM unnest(${values}) AS f (${columns}) CROSS JOIN LATERAL (${ofKey('r.id', 'f.key')}) r) f WHERE l.id = f.id`
 
-// How a row was found is only given where that is replaced.
+// The discovery columns are null unless they are replaced.
 const ADMIT = `UPDATE ledger l SET state = ${stateAfter('admit')}, crawl = $2, depth = f.new_depth, weight = f.new_weight,
     ${readmitted('false')}, is_final = false, url = coalesce(f.new_url, l.url), host = coalesce(f.new_host, l.host),
     discovery = coalesce(f.new_discovery, l.discovery),
@@ -194,7 +194,7 @@ function ranksOf(changes: readonly Change[]): [number[], number[]] {
   return [changes.map(({ write }) => write.depth), changes.map(({ write }) => write.weight)]
 }
 
-/** Reasons, patterns and targets of what is refused. */
+/** The reasons, patterns and targets of refused finds. */
 function refusalsOf(changes: readonly Change[]): (string | null)[][] {
   const refusals = changes.map(({ find }) => find.refusal)
   return [

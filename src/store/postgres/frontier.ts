@@ -38,81 +38,82 @@ import {
   writeHosts,
 } from './hosts.ts'
 
-/** How the frontier of a source stands, before a lease. */
+/** The state of a source's frontier before a lease. */
 interface Standing {
-  /** Whether rows are leased to nobody: what they were taken by ran out, was lost, or never got its answer. */
+  /** Whether rows have a dead lease: expired, lost, or never confirmed to the process. */
   readonly hasExpired: boolean
-  /** Whether nothing is left but rows that await a confirmation: they are apart from all others, in every index of the frontier. */
+  /** Whether only rows that await confirmation are left. All frontier indexes keep these apart. */
   readonly isLast: boolean
-  /** Hosts with pending rows of this turn, as many as there are visits wanted and one more. */
+  /** Hosts with pending rows of this phase: one more than the number of wanted visits. */
   readonly hosts: readonly string[]
-  /** Hosts that the process has, with nothing under way and nothing of this source to be done. */
+  /** Hosts that this process holds, without active visits and without work for this source. */
   readonly finished: readonly string[]
 }
 
-/** Where a crawl stands that finishes one depth after the other: which it is at, and the weights of rows that are ready there. */
+/** The position of a crawl that finishes one depth after the other: its depth, and the weights of the rows that are ready there. */
 interface Level {
   readonly depth: number
   readonly weights: readonly number[]
 }
 
-/** A lease that is asked for, by a process that takes hosts for it. */
+/** A lease request of a process that leases hosts. */
 export interface Asking {
   readonly request: LeaseRequest
   readonly holder: HostHolder
-  /** By which the request is known again when it is made once more, because its answer was lost. */
+  /** Identifies a request that is repeated because its response was lost. */
   readonly id: string
 }
 
-/** What is asked of the frontier. */
+/** The context of a frontier query. */
 interface Asked extends Asking {
   readonly sql: Sql
   readonly source: number
   readonly isLast: boolean
   readonly level: Level | null
-  /** Hosts of the process that count towards those it may have. */
+  /** Hosts of this process that count towards its maximum. */
   readonly kept: ReadonlySet<string>
 }
 
 type States = ReadonlyMap<string, HostState>
 
-/*
- * Rows of the source $1, each kind served by a partial index of its own; `isLast` says whether those are meant that await a confirmation.
- */
+/* SQL conditions for rows of the source $1, each served by its own partial index. `isLast` selects rows that await confirmation. */
 const ready = (isLast = '$2'): string =>
   `l.source = $1 AND l.state = 'pending' AND l.due_at IS NULL AND l.awaits_confirmation = ${isLast}`
 const waiting = (isLast = '$2'): string =>
   `l.source = $1 AND l.state = 'pending' AND l.due_at IS NOT NULL AND l.awaits_confirmation = ${isLast}`
-/** Those that await none. */
+/** Leased rows that do not await confirmation. */
 const LEASED = `l.source = $1 AND l.state = 'leased' AND NOT l.awaits_confirmation`
 const IN_ORDER = 'ORDER BY l.weight, l.depth, l.id'
 const CANDIDATES = 'SELECT l.id, l.weight, l.depth, l.host FROM ledger l'
 
-/** When a host opens, at a moment. A clock further ahead than anybody reserves is as good as free, as for `mendClock`. */
+/** SQL for the time at which a host opens. A clock that is implausibly far ahead counts as free, as in `mendClock`. */
 export const openAt = (now: string): string => `greatest(0,
     CASE WHEN h.next_at > ${now} + ${ASTRAY_MS} THEN ${now} ELSE h.next_at END,
     CASE WHEN h.held_until > ${now} + ${MOST_HOLD_MS} THEN ${now} ELSE h.held_until END)`
 
-/** Whether somebody has a host at a moment, as for `isHostHeld`. */
+/** SQL for whether a process holds a host, as in `isHostHeld`. */
 export function heldAt(now: string): string {
   return `(h.leased_until > ${now} AND h.leased_until <= ${now} + ${MOST_LEASE_MS})`
 }
 
-/** Whose lease has run out at $2. What a running crawl has leased is its own as long as it runs: whoever begins another, or takes it over, takes all back. */
+/**
+ * SQL condition for rows whose lease expired by $2. Leases of a running crawl do not expire: the next crawl, or the process that takes
+ * over, releases them all.
+ */
 const EXPIRED = `l.source = $1 AND l.state = 'leased' AND l.leased_until <= $2::float8
   AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = $1 AND j.state = 'running')`
 
-/** Of rows l and their hosts h: the process that has the host, which is not $3, has given no sign of life for too long at $2. */
+/** SQL condition for hosts whose holder, other than $3, has sent no heartbeat in time at $2. */
 const LATE = `NOT ${heldAt('$2::float8')} AND h.holder <> $3`
 
-/** Leased rows whose host has changed hands since, or should, and those that this very request has taken before. */
+/** Leased rows whose host has changed its holder, or should; and rows that this same request had already leased. */
 const LOST_ROWS = `SELECT l.id FROM ledger l JOIN hosts h ON h.host = l.host
   WHERE l.source = $1 AND l.state = 'leased'
     AND (split_part(l.lease, ':', 1) <> h.token::text OR split_part(l.lease, ':', 2) = $4 OR (${LATE}))`
 
 const POSTPONED = `state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL`
 
-/** Takes visits that are due, each with a slot of its host, and the hosts with them. */
+/** Leases visits that are due, each with a slot of its host, together with their hosts. */
 export async function lease(sql: Sql, source: number, asking: Asking): Promise<Leased> {
   const { request, holder } = asking
   const { isLast, hosts, finished } = await stand(sql, source, asking)
@@ -122,7 +123,8 @@ export async function lease(sql: Sql, source: number, asking: Asking): Promise<L
     request.isLevelled && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
   const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
   const asked: Asked = { ...asking, sql, source, isLast, level, kept }
-  // Mostly there are few hosts. Where there are many, and all that could be had are others', those are asked for that come first.
+  // Usually there are few hosts. When there are many and none of the chosen ones is available, this requests the first ones from their
+  // holders.
   const chosen = hosts.length <= request.limit ? undefined : await choose(asked)
   const wanted = chosen === undefined || chosen.length === 0 ? hosts.slice(0, request.limit) : hostsOf(chosen)
   const states = await lockHosts(sql, [...new Set([...wanted, ...idle])], request.now)
@@ -139,7 +141,7 @@ export async function lease(sql: Sql, source: number, asking: Asking): Promise<L
   return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), until: hostsUntil, left }
 }
 
-/** Hosts that visits may be made of. */
+/** The hosts that this process may use. */
 export function openOf(states: States, { holder, request }: Pick<Asked, 'holder' | 'request'>): States {
   return new Map([...states].filter(([host, { lease }]) => mayUse(host, lease, holder, request.now)))
 }
@@ -153,18 +155,18 @@ function isKept(state: HostState | undefined, { name }: HostHolder): boolean {
   return state !== undefined && state.lease.holder === name && state.lease.leasedUntil > 0
 }
 
-/** What a lease came to, before its hosts are written. */
+/** The result of a lease, before its hosts are written. */
 interface Outcome {
   readonly asked: Pick<Asked, 'holder' | 'request'>
   readonly standing: Pick<Standing, 'finished'> & {
-    /** Of hosts that others have, those with visits of this source under way. */
+    /** Hosts of other processes with active visits of this source. */
     readonly visited: readonly string[]
   }
-  /** Whether as many visits were found as were asked for. */
+  /** Whether as many visits were found as requested. */
   readonly isEnough: boolean
 }
 
-/** Hosts of others where visits of this source are under way. */
+/** Hosts of other processes that have active visits of this source. */
 async function listVisited({ sql, source, holder, request }: Asked, states: States): Promise<string[]> {
   const others = [...states].filter(([, { lease }]) => judgeHost(lease, holder.name, request.now) === 'others')
   if (others.length === 0) return []
@@ -176,7 +178,7 @@ async function listVisited({ sql, source, holder, request }: Asked, states: Stat
   )
 }
 
-/** Hosts that change: those that are taken, those that are given back, those that are wanted. */
+/** The hosts whose state changes: taken, returned, or requested from their holder. */
 export function changeHosts(states: States, clocks: ReadonlyMap<string, HostClock>, outcome: Outcome): States {
   const changed = new Map<string, HostState>()
   for (const [host, state] of states) {
@@ -198,22 +200,22 @@ function changeLease(
   if (isTaken) return takeHost(lease, holder.name, now, hostsUntil)
   const judged = judgeHost(lease, holder.name, now)
   if (judged === 'others') {
-    // Whoever has it may do this very work, which is as good. Others are asked for it where there is nothing else to do.
+    // A holder that visits this source already does the same work. Other hosts are requested only when there is nothing else to do.
     const isAsked = !isEnough && !holder.isFull && !standing.visited.includes(host)
     return isAsked ? wantHost(lease, now) : lease
   }
   if (lease.holder !== holder.name || lease.leasedUntil === 0 || holder.isBusy(host)) return lease
-  // With nothing under way, and nothing that could be begun now, it is of more use to others.
+  // Without active visits or work that could start now, the host is more useful to other processes.
   const isUseless = judged === 'yielded' || !isEnough || standing.finished.includes(host)
   return isUseless ? giveHostBack(lease) : lease
 }
 
-/** Whether a lease might take more hosts than the process may have. */
+/** Whether a lease could exceed the maximum number of hosts of this process. */
 function isCapped({ request: { maxHosts = Infinity, limit }, kept }: Asked): boolean {
   return kept.size + limit > maxHosts
 }
 
-/** Puts rows back as they were, which are leased by nobody else: of a host that has changed hands they would be put back anyway. */
+/** Returns rows of visits to the frontier, if they still hold the lease. Rows of a host that has changed its holder are returned anyway. */
 export async function release(sql: Sql, source: number, visits: readonly Visit[]): Promise<void> {
   if (visits.length === 0) return
   await sql.run(
@@ -224,10 +226,13 @@ export async function release(sql: Sql, source: number, visits: readonly Visit[]
   )
 }
 
-/** How soon to look again at a host that cannot be had now. */
+/** Poll interval for a host that is unavailable now. */
 const LOOK_MS = 500
 
-/** Whether a host cannot be had at $2 by the process $3: another has it, others are to have it, or $4 says that it has enough. */
+/**
+ * SQL condition for hosts that the process $3 cannot have at $2: another process holds it, it is yielded to others, or $4 says that this
+ * process is at its maximum.
+ */
 const TAKEN = `(h.holder <> $3 AND ${heldAt('$2::float8')}) OR ($4 AND h.holder IS DISTINCT FROM $3)
   OR (h.holder = $3 AND h.wanted_at > greatest(0, $2::float8 - ${WISH_MS}) AND (h.leased_until = 0 OR h.taken_at <= $2::float8 - ${TURN_MS}))`
 
@@ -246,15 +251,15 @@ const COUNT_OPEN = `SELECT
         WHERE ${waiting('o.awaits_confirmation')} AND l.host = o.host) END))) AS next
     FROM open_hosts o LEFT JOIN hosts h ON h.host = o.host WHERE o.source = $1) o`
 
-/** Counts what is still to be done, and tells when a process may go on with it. */
+/** Counts the open work, and tells when this process may continue with it. */
 export async function countOpen(sql: Sql, source: number, now: number, holder: HostHolder): Promise<OpenWork> {
   const open = await sql.get<OpenWork>(COUNT_OPEN, [source, now, holder.name, holder.isFull])
   return open ?? { pending: 0, leased: 0, nextAt: null }
 }
 
-/** Hosts that pending rows wait for and that are left alone until after a moment, in the order of their names. */
+/** Hosts that pending rows wait for and that stay blocked beyond a point in time, by name. */
 export async function listHeldHosts(sql: Sql, source: number, now: number, after: number): Promise<string[]> {
-  // What a clock wrote that was wrong is no hold, as for `mendClock`.
+  // An implausibly long hold comes from a wrong clock and is ignored, as in `mendClock`.
   const held = await sql.all<{ host: string }>(
     `SELECT DISTINCT o.host FROM open_hosts o JOIN hosts h ON h.host = o.host
      WHERE o.source = $1 AND h.held_until > $2::float8 AND h.held_until <= $3::float8 ORDER BY o.host`,
@@ -263,7 +268,7 @@ export async function listHeldHosts(sql: Sql, source: number, now: number, after
   return held.map(({ host }) => host)
 }
 
-/** Takes every pending row out of the frontier. One with a page was not looked at, so that nothing speaks against what it holds. */
+/** Takes all pending rows out of the frontier. A row with a page was not visited, so its page stays valid. */
 export function skipPending(
   sql: Sql,
   source: number,
@@ -286,7 +291,7 @@ export function skipPending(
   )
 }
 
-/** Gives up every pending row of a host. What their pages hold stays. */
+/** Fails every pending row of a host; stored pages stay. */
 export function failPending(
   sql: Sql,
   source: number,
@@ -302,7 +307,7 @@ export function failPending(
   )
 }
 
-// The first host of the source is one whose rows await no confirmation, if there is such a one.
+// The first open host of the source; hosts whose rows await no confirmation come first.
 const firstOpen = (column: string): string =>
   `SELECT ${column} FROM open_hosts o WHERE o.source = $1 ORDER BY o.awaits_confirmation, o.host LIMIT 1`
 
@@ -318,12 +323,11 @@ const STANDING = `WITH turn AS MATERIALIZED (
       WHERE NOT EXISTS (SELECT 1 FROM open_hosts o WHERE o.source = $1 AND o.host = i.host)) AS finished
   FROM turn t`
 
-/** Tells how the frontier stands, once rows that are leased to nobody are pending again. */
+/** Reads the state of the frontier, after rows with a dead lease were returned to it. */
 async function stand(sql: Sql, source: number, { request, holder, id }: Asking): Promise<Standing> {
   const { now, limit } = request
   const whose = [source, now, holder.name, id]
-  // All that is leased is looked at for what is lost: where there is nothing else to do, where this very request was made before, and now
-  // and then.
+  // Scans all leased rows for lost ones when there is nothing else to do, when this request is repeated, and at intervals.
   const ask = (isLooking: boolean) => sql.get<Standing>(STANDING, [...whose, limit + 1, holder.idle, isLooking])
   const isAgain = holder.isAgain(request)
   const found = await ask(holder.looks(source, now) || isAgain)
@@ -332,7 +336,9 @@ async function stand(sql: Sql, source: number, { request, holder, id }: Asking):
   return (await ask(false)) ?? EMPTY
 }
 
-/** Makes rows pending that are leased to nobody. Whoever had their hosts loses them first, so that it cannot settle them any more. */
+/**
+ * Returns rows with a dead lease to the frontier. Their hosts are released first, so that the previous holder can no longer settle them.
+ */
 async function takeBack(sql: Sql, whose: readonly unknown[], now: number): Promise<void> {
   const late = await sql.all<{ host: string }>(
     `SELECT DISTINCT l.host FROM ledger l JOIN hosts h ON h.host = l.host
@@ -351,7 +357,7 @@ const EMPTY: Standing = {
   finished: [],
 }
 
-// Goes from one weight to the next instead of through all rows: there are few of them.
+// Steps from one weight to the next instead of scanning all rows, because there are few distinct weights.
 const nextWeight = (where: string): string => `SELECT min(l.weight) FROM ledger l WHERE ${ready('false')} ${where}`
 
 const LEVELS = `WITH RECURSIVE w (weight) AS (
@@ -362,7 +368,7 @@ const LEVELS = `WITH RECURSIVE w (weight) AS (
   UNION ALL SELECT NULL, min(l.depth) FROM ledger l WHERE ${waiting('false')}
   UNION ALL SELECT NULL, min(l.depth) FROM ledger l WHERE ${LEASED}`
 
-/** The level of the least depth of rows that are pending or leased. */
+/** The lowest depth with pending or leased rows. */
 async function findLevel(sql: Sql, source: number, firstLevel = 0): Promise<Level> {
   const found = await sql.all<{ weight: number | null; depth: number | null }>(LEVELS, [source])
   const least = found.reduce((depth, row) => Math.min(depth, row.depth ?? depth), Infinity)
@@ -371,7 +377,7 @@ async function findLevel(sql: Sql, source: number, firstLevel = 0): Promise<Leve
   return { depth, weights: found.flatMap((row) => (row.weight !== null && isOfLevel(row) ? [row.weight] : [])) }
 }
 
-/** The ready rows of a level, of one weight after the other; `rest` says of which host and how many of each. */
+/** SQL for the ready rows of a level, one weight after the other; `rest` limits hosts and number. */
 const readyAt = (weights: string, depth: string, rest: string): string =>
   `SELECT r.* FROM unnest(${weights}::integer[]) AS w (weight) CROSS JOIN LATERAL (
      ${CANDIDATES} WHERE ${ready()} AND l.weight = w.weight AND l.depth <= ${depth} ${rest}) r`
@@ -388,12 +394,12 @@ const FIRST_AT = firstOf(
   `${DUE} AND l.depth <= $6 ${IN_ORDER} LIMIT $4`,
 )
 
-/** So many times more of the first rows are looked at before all hosts are. */
+/** Factor for the number of first rows in the second attempt, before all hosts are examined. */
 const MORE_FIRST = 8
 
 /**
- * Rows to take where there are many hosts. Mostly the first of all will do; where they belong to hosts that cannot be had now, more of
- * them; and only where those do as well, all hosts are looked at.
+ * Picks rows when there are many hosts. Usually the first rows suffice. If their hosts are unavailable, more rows are read, and only then
+ * all hosts are examined.
  */
 async function choose(asked: Asked): Promise<Candidate[]> {
   const { sql, request, kept } = asked
@@ -401,13 +407,16 @@ async function choose(asked: Asked): Promise<Candidate[]> {
   const found = kept.size < maxHosts ? await chooseFirst(asked) : []
   if (found === undefined) return chooseOfHosts(asked)
   if (!isCapped(asked)) return found
-  // Of those it has it may have more rows than are among the first.
+  // Hosts that this process holds may have more rows than those among the first.
   const others = hostsOf(found).filter((host) => !kept.has(host))
   const hosts = [...kept, ...others.slice(0, Math.max(0, Math.min(limit, maxHosts - kept.size)))]
   return listOfHosts(asked, openOf(await readHosts(sql, hosts, now), asked), hosts)
 }
 
-/** Rows to take of the first of all hosts, if these are enough; with a most of hosts, one at least of each further host that it may have. */
+/**
+ * Picks from the first rows of all hosts, if these are enough. With a host limit, picks at least one row of each further host that the
+ * limit allows.
+ */
 async function chooseFirst(asked: Asked): Promise<Candidate[] | undefined> {
   const { request } = asked
   for (const most of [1, MORE_FIRST].map((times) => times * FIRST_PER_VISIT * request.limit)) {
@@ -423,7 +432,7 @@ async function chooseFirst(asked: Asked): Promise<Candidate[] | undefined> {
   return undefined
 }
 
-/** The first row of each host that the process does not have yet and may have; undefined where these are too few, and there may be others. */
+/** The first row of each host that the process may still take; undefined when these are too few and there may be others. */
 function takeFurther(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
@@ -440,7 +449,7 @@ function takeFurther(
   return isEnough ? [...further.values()] : undefined
 }
 
-/** A row with its host, if that is known. */
+/** A row with the columns of its host, if the host is known. */
 type FirstRow = Candidate & Omit<HostColumns, 'token'> & { readonly token: number | null }
 
 function listFirst({ sql, source, request, isLast, level }: Asked, most: number): Promise<FirstRow[]> {
@@ -450,9 +459,9 @@ function listFirst({ sql, source, request, isLast, level }: Asked, most: number)
     : sql.all<FirstRow>(FIRST_AT, [...values, level.weights, level.depth])
 }
 
-// Rows are taken by weight, depth and age; every host that is free has room for one, so that as many hosts as there are visits are enough:
-// those whose first rows come first. Hosts in order are those of the source alone, which an index has; what is done with them costs so much more
-// that reading all others as well would not matter otherwise.
+// Rows are leased by weight, depth and age. Every free host takes at least one visit, so as many hosts as wanted visits are enough: those
+// whose first rows come first. The inner ORDER BY keeps the scan on the index of this source; otherwise the planner would read the hosts of
+// all sources.
 const openHosts = (first: string, due: string): string => `SELECT o.host
   FROM (
     SELECT * FROM open_hosts WHERE source = $1 AND awaits_confirmation = $2 ORDER BY host) o
@@ -470,7 +479,7 @@ const OPEN_HOSTS_AT = openHosts(
   `${DUE} AND o.waiting > 0 AND l.host = o.host AND l.depth <= $10 ${IN_ORDER} LIMIT 1`,
 )
 
-/** Rows to take of those hosts of all that have room and come first. */
+/** Picks rows from the available hosts whose first rows come first. */
 async function chooseOfHosts(asked: Asked): Promise<Candidate[]> {
   const { sql, source, request, isLast, level, holder, kept } = asked
   const { now, horizon, limit } = request
@@ -495,7 +504,7 @@ const OF_HOSTS_AT = ofHosts(
   `${DUE} AND l.host = c.host AND l.depth <= $7 ${IN_ORDER} LIMIT c.slots`,
 )
 
-/** Rows to take of hosts, as far as their clocks have room. */
+/** Picks rows of the given hosts, as far as their clocks have free slots. */
 async function listOfHosts(asked: Asked, states: States, hosts: readonly string[]): Promise<Candidate[]> {
   const { sql, source, request, isLast, level } = asked
   const open = hosts.flatMap((host) => {
@@ -512,7 +521,7 @@ async function listOfHosts(asked: Asked, states: States, hosts: readonly string[
   return takeOfHosts(isCapped(asked) ? withinCap(rows, asked) : rows, readFrom(states), request)
 }
 
-/** Rows of no more hosts than the process may have: first those it has, then those whose rows come first. */
+/** Limits rows to the maximum number of hosts: first those that the process holds, then those whose rows come first. */
 export function withinCap(
   rows: readonly Candidate[],
   { kept, request }: Pick<Asked, 'kept' | 'request'>,
@@ -528,7 +537,7 @@ interface Taken extends VisitRecord<Uint8Array> {
   readonly id: number
 }
 
-// What is asked of one row each is no EXISTS: that might be answered by reading the whole table.
+// Uses scalar subqueries instead of EXISTS, which the planner might answer with a full table scan.
 const TAKE = `UPDATE ledger l SET state = ${stateAfter('lease')}, lease = v.lease, leased_until = $3::float8
   FROM unnest($1::bigint[], $2::text[]) AS v (id, lease) WHERE l.id = v.id
   RETURNING l.id, l.key, l.url, l.discovery, l.found_on AS "foundOn", l.attempts, l.etag, l.last_modified AS "lastModified",
@@ -538,12 +547,12 @@ const TAKE = `UPDATE ledger l SET state = ${stateAfter('lease')}, lease = v.leas
       AND t.page_hash = l.content_hash), false) AS "isRepeated",
     coalesce(l.content_hash = l.page_hash, true) AS "isAsStored"`
 
-/** Whether the host of a visit has not changed hands since. */
+/** Whether the host of a visit still has the same holder. */
 export function isHostKept({ host, lease }: Pick<Visit, 'host' | 'lease'>, state: HostState): boolean {
   return host === NO_HOST || lease.startsWith(`${state.lease.token}:`)
 }
 
-/** Takes rows, as the visits they are to become. */
+/** Leases rows and returns their visits. */
 async function take(
   sql: Sql,
   reserved: readonly Reserved[],
@@ -567,7 +576,7 @@ function hostsOf(rows: readonly { readonly host: string }[]): string[] {
   return [...new Set(rows.map(({ host }) => host))]
 }
 
-/** The clocks of hosts that may be used; others have no room. */
+/** Reads the clocks of available hosts; all other hosts have no free slots. */
 function readFrom(open: States): (host: string) => HostClock {
   return (host) => open.get(host)?.clock ?? CLOSED
 }

@@ -4,7 +4,7 @@ import { type Check, listDoubts, misspeltIssue, OUTDATED_INDEX, RULES, summarize
 import type { Database, Sql } from './database.ts'
 import { readRevision, readState } from './gazetteer-index.ts'
 
-/** So many names are compared at a time. */
+/** Batch size for comparing names. */
 const NAMES_AT_ONCE = 20_000
 
 const DOUBTS = listDoubts({
@@ -13,7 +13,7 @@ const DOUBTS = listDoubts({
   feature: `p.extra::json ->> 'feature'`,
 })
 
-/** Checks the places. */
+/** Creates the consistency checks of the gazetteer. */
 export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspect'> {
   return {
     async validate() {

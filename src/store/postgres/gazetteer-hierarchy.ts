@@ -3,10 +3,10 @@ import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/a
 import type { WithinOthers } from '../common/import-tally.ts'
 import type { Sql } from './database.ts'
 
-/** What became of putting a place into those that it lies in. */
+/** The result of linking a place to its parents. */
 interface Linked {
   readonly isChanged: boolean
-  /** Whether it names one that it could not be put in. */
+  /** Whether the record names a parent that could not be linked. */
   readonly isOpen: boolean
 }
 
@@ -14,7 +14,7 @@ interface AncestorColumns extends Ancestor {
   readonly child: number
 }
 
-/** For each record, the first place it names which lies in the record's own. */
+/** For each record, the first named parent that is itself a descendant of the record's place. */
 export async function listWithin(sql: Sql, records: readonly WithinOthers[]): Promise<(string | undefined)[]> {
   const named = records.flatMap(({ ref, parents }, nth) => parents.map((parent) => ({ nth, ref, parent })))
   const found = await sql.all<{ nth: number; parent: string }>(
@@ -35,8 +35,8 @@ export async function listWithin(sql: Sql, records: readonly WithinOthers[]): Pr
 }
 
 /**
- * Keeps what lies in what, for some records of one transaction, as if each were written before the next. What is new is written at once, by
- * `flush`.
+ * Maintains the place hierarchy for a batch of records in one transaction, as if they were written one after the other. `flush` writes new
+ * links in bulk.
  */
 export class PlaceLinks {
   readonly #sql: Sql
@@ -48,7 +48,7 @@ export class PlaceLinks {
     this.#sql = sql
   }
 
-  /** Reads all that records and the places they name lie in, of those that are there before any of the records is written. */
+  /** Reads the existing ancestors of all places that the records refer to. */
   async prepare(records: readonly WithinOthers[]): Promise<void> {
     const refs = [...new Set(records.flatMap(({ ref, parents }) => [ref, ...parents.map((parent) => parent.ref)]))]
     const places = await this.#sql.all<{ id: number; ref: string }>('SELECT id, ref FROM places WHERE ref = ANY ($1)', [
@@ -58,7 +58,7 @@ export class PlaceLinks {
     await this.#read(places.map(({ id }) => id))
   }
 
-  /** Puts a place into those that its record names, as far as they are there, with all that lies in it. */
+  /** Links a place, and everything inside it, to the existing parents that its record names. */
   async put(id: number, record: WithinOthers, isNew: boolean): Promise<Linked> {
     await this.#readMissing(id, record)
     const { direct, isOpen } = this.#resolve(id, record)
@@ -66,7 +66,7 @@ export class PlaceLinks {
     const ancestors = climb(direct)
     const before = this.#above.get(id) ?? []
     if (areSame(before, ancestors)) return { isChanged: false, isOpen }
-    // Nothing lies in it yet.
+    // A new place has no descendants yet.
     if (isNew) {
       for (const above of ancestors) this.#unwritten.push({ child: id, above })
       this.#above.set(id, ancestors)
@@ -75,12 +75,12 @@ export class PlaceLinks {
     await this.flush()
     await this.#replace(id, ancestors)
     for (const relation of new Set([...before, ...ancestors].map((one) => one.relation))) await this.#lift(id, relation)
-    // What lies in it may be what others of these lie in.
+    // Descendants of this place may be parents of later records, so the cache is cleared.
     this.#above.clear()
     return { isChanged: true, isOpen }
   }
 
-  /** Writes what is new. */
+  /** Writes the new links. */
   async flush(): Promise<void> {
     if (this.#unwritten.length === 0) return
     const some = this.#unwritten
@@ -109,7 +109,7 @@ export class PlaceLinks {
     return { direct, isOpen }
   }
 
-  /** Reads anew what a place and those that its record names lie in, where it was forgotten. */
+  /** Reads the ancestors of a place and its parents again, when they are not cached. */
   async #readMissing(id: number, { parents }: WithinOthers): Promise<void> {
     const ids = [id, ...parents.flatMap(({ ref }) => this.#ids.get(ref) ?? [])]
     const missing = ids.filter((one) => !this.#above.has(one))
@@ -138,9 +138,9 @@ export class PlaceLinks {
     await this.flush()
   }
 
-  /** Gives all that lies in a place what it lies in now, from the nearest on: each by those it lies in directly. */
+  /** Updates the ancestors of all descendants of a place, nearest first, from their direct parents. */
   async #lift(id: number, relation: PlaceRelation): Promise<void> {
-    // One that lies in several may have been reached before one of those: then it is right the next time.
+    // A place with several parents may be updated before one of them, so this repeats until nothing changes.
     for (let isChanged = true; isChanged; ) {
       isChanged = false
       const children = await this.#sql.all<{ child: number }>(

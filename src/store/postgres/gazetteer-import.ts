@@ -9,15 +9,15 @@ import { updateNameIndex } from './gazetteer-index.ts'
 import { lock } from './locks.ts'
 import { readableJson } from './readable-json.ts'
 
-/** Records that are written in one transaction. */
+/** Number of records per transaction. */
 const RECORDS_AT_ONCE = 1000
 
 /** Why a record cannot be kept. */
 class Refusal extends Error {}
 
 /**
- * Takes records in. A record that says what is kept already is passed over, so that an import that was interrupted goes on where it was,
- * and one that has nothing new changes nothing.
+ * Imports records. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import without news changes
+ * nothing.
  */
 export function createImport(db: Database): ImportPlaces {
   return async (places, now, signal) => {
@@ -47,7 +47,10 @@ export function createImport(db: Database): ImportPlaces {
   }
 }
 
-/** Writes records in one transaction; where one is refused, all of it is undone and each is written for itself, which takes longer. */
+/**
+ * Writes a batch in one transaction. If a record is refused, the batch is rolled back and each record is written on its own, which is
+ * slower.
+ */
 async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<Outcome[]> {
   const begin = (sql: Sql) => lock(sql, 'gazetteer')
   try {
@@ -80,7 +83,7 @@ async function writeOne(sql: Sql, one: SourcedPlace): Promise<Outcome> {
   }
 }
 
-/** A record with what is known of its place. */
+/** A record with the stored state of its place. */
 interface Draft {
   readonly record: PlaceRecord
   readonly source: string
@@ -127,7 +130,7 @@ async function draftAll(sql: Sql, some: readonly SourcedPlace[]): Promise<Draft[
   let last = await lastNumber(sql, 'places')
   const seen = new Set<string>()
   return some.map(({ record, source }) => {
-    // One that is there twice is known the second time: each is then written for itself.
+    // A record that comes twice is an update the second time, so the batch is written record by record.
     if (seen.has(record.ref)) throw new Refusal('it is there twice')
     seen.add(record.ref)
     const names = distinctNames(record)
@@ -139,13 +142,13 @@ async function draftAll(sql: Sql, some: readonly SourcedPlace[]): Promise<Draft[
   })
 }
 
-/** The last number that is in use. Only one import at a time gives the next ones, so that they go by the order of records. */
+/** The last number in use. Imports are serialized, so numbers follow the order of records. */
 async function lastNumber(sql: Sql, table: 'places' | 'place_names'): Promise<number> {
   const found = await sql.get<{ last: number }>(`SELECT coalesce(max(id), 0) AS last FROM ${table}`)
   return found?.last ?? 0
 }
 
-/** Types of the columns of {@link FACTS}, by which they are sent. */
+/** SQL types of the columns of {@link FACTS}. */
 const FACT_TYPES: Readonly<Partial<Record<(typeof FACTS)[number], string>>> = {
   population: 'bigint',
   lat: 'float8',
@@ -197,7 +200,7 @@ async function writeNames(sql: Sql, drafts: readonly Draft[]): Promise<void> {
       all.map(({ name }) => name.kind),
       all.map(({ name }) => name.isPreferred),
       all.map(({ name }) => name.isOfficial),
-      // Null where it is the one of the place.
+      // Null when the place already has this source.
       all.map(({ draft }) => (draft.known === undefined || draft.known.source === draft.source ? null : draft.source)),
     ],
   )
@@ -224,7 +227,7 @@ type ExternalId = PlaceRecord['externalIds'][number]
 async function writeExternalIds(sql: Sql, drafts: readonly Draft[]): Promise<void> {
   const all = drafts.flatMap(({ id, record }) => record.externalIds.map((one) => ({ ...one, place: id })))
   if (all.length === 0) return
-  // One may be named twice.
+  // The same id may occur twice.
   await sql.run(
     `INSERT INTO place_external_ids (source, ext_id, place_id) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
      ON CONFLICT DO NOTHING`,
@@ -232,7 +235,7 @@ async function writeExternalIds(sql: Sql, drafts: readonly Draft[]): Promise<voi
   )
 }
 
-/** The first id that is another place's, as if each record were written before the next. */
+/** The first external id that belongs to another place, as if the records were written one after the other. */
 async function findTaken(sql: Sql, drafts: readonly Draft[]): Promise<ExternalId | undefined> {
   const asked = drafts.flatMap(({ record }) => record.externalIds)
   const found = await sql.all<ExternalId & { place: number }>(
@@ -244,7 +247,7 @@ async function findTaken(sql: Sql, drafts: readonly Draft[]): Promise<ExternalId
   const owners = new Map(found.map((one) => [nameOf(one), one.place]))
   const owned = Map.groupBy(found, ({ place }) => place)
   for (const { id, record } of drafts) {
-    // Its own are written anew.
+    // The ids of the record itself are replaced.
     for (const one of owned.get(id) ?? []) owners.delete(nameOf(one))
     for (const one of record.externalIds) {
       if ((owners.get(nameOf(one)) ?? id) !== id) return one
@@ -254,7 +257,7 @@ async function findTaken(sql: Sql, drafts: readonly Draft[]): Promise<ExternalId
   return undefined
 }
 
-/** What some lie in has come after them; each may be what others lie in. */
+/** Links records whose parents were imported after them. Repeats while links change, because each place may be a parent of others. */
 async function linkOpen(db: Database, open: readonly WithinOthers[], signal: AbortSignal | undefined): Promise<void> {
   for (let isChanged = open.length > 0; isChanged; ) {
     isChanged = false
@@ -296,18 +299,18 @@ async function writeSource(sql: Sql, source: GazetteerSource, now: number): Prom
   )
 }
 
-/** A rule of a table is broken, or a value is none of its column's kind. */
+/** SQLSTATE classes for invalid values and violated constraints. */
 const REFUSED = /^2[23]/
-/** A text does not fit into an index. */
+/** SQLSTATE for a text that is too long for an index. */
 const TOO_LONG = '54000'
 
-/** Whether something is wrong with a record: by itself, or as the table says. */
+/** Whether an error is about the record itself: found by the import, or by the database. */
 function isRefusal(error: unknown): error is Error {
   if (error instanceof Refusal) return true
   return error instanceof Error && 'code' in error && (REFUSED.test(String(error.code)) || error.code === TOO_LONG)
 }
 
-/** What the rules of the tables mean. */
+/** Messages for the table constraints. */
 const RULES: Readonly<Record<string, string>> = {
   place_1_kind: 'a place is a country, region, city, poi or supranational',
   place_2_status: 'a place is current or historical',

@@ -3,10 +3,10 @@ import { INDEX_VERSION, type IndexedPlace, writeNameIndex } from '../../analysis
 import type { NameKind } from '../../analysis/place.ts'
 import type { Database, Sql } from './database.ts'
 
-/** So many places are read at a time. */
+/** Batch size for reading places. */
 const PLACES_AT_ONCE = 5000
 
-/** What the index of names was made of, and whether there is one. */
+/** The revision of the name index, and whether the index exists. */
 interface IndexedState {
   readonly revision: string
   readonly hasIndex: boolean
@@ -20,7 +20,7 @@ interface NameRow {
   readonly isPreferred: boolean
 }
 
-/** Makes the index of names anew where the places are others than it was made of, or its form is another; or in any case. */
+/** Rebuilds the name index when the places or its format changed, or when forced. */
 export async function updateNameIndex(
   db: Database,
   signal: AbortSignal | undefined,
@@ -36,7 +36,7 @@ export async function updateNameIndex(
   await db.run('UPDATE gazetteer_state SET revision = $1, name_index = $2', [revision, index && Buffer.from(index)])
 }
 
-/** What is kept of the index without reading it. */
+/** The state of the name index, without reading the index itself. */
 export async function readState(sql: Sql): Promise<IndexedState> {
   const found = await sql.get<IndexedState>(
     'SELECT revision, name_index IS NOT NULL AS "hasIndex" FROM gazetteer_state',
@@ -44,7 +44,7 @@ export async function readState(sql: Sql): Promise<IndexedState> {
   return found ?? { revision: '', hasIndex: false }
 }
 
-/** What tells the places as they are now from all others; empty while there are none. */
+/** A digest of all places, which changes with them; empty when there are none. */
 export async function readRevision(sql: Sql): Promise<string> {
   const digest = createHash('sha256').update(`index ${INDEX_VERSION}\n`)
   let places = 0

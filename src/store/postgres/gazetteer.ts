@@ -20,13 +20,13 @@ const PLACE_COLUMNS = `p.id, n.name, p.kind, p.country_code AS "countryCode", p.
 
 const PLACES = `SELECT ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id = p.canonical_name_id`
 
-/** Most children of a place that are told with it. */
+/** Maximum number of children in the details of a place. */
 const MAX_CHILDREN = 200
 
-/** So many places are exported at a time. */
+/** Batch size of the export. */
 const EXPORTED_AT_ONCE = 500
 
-/** Asks about places. */
+/** Queries places. */
 export function createGazetteer(db: Database): Gazetteer {
   const importMixed = createImport(db)
   return {
@@ -93,11 +93,11 @@ async function summarize(sql: Sql): Promise<GazetteerSummary> {
   }
 }
 
-/** What places have to be, and the values that it names. */
+/** An SQL condition with its parameter values. */
 interface Condition {
   readonly where: string
   readonly values: unknown[]
-  /** How the beginning of a name is compared, and where it stands among the values. */
+  /** The name prefix in normalized form, and its parameter. */
   readonly begin: { readonly text: string; readonly value: string } | undefined
 }
 

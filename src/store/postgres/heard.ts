@@ -1,12 +1,11 @@
-/** What is known of somebody who has not answered: still at it, not at it any more, or nothing, because nobody else answers either. */
+/** The liveness of a server session that has not responded: still active, gone, or unknown because nothing else responds either. */
 export type Whereabouts = 'there' | 'gone' | 'unknown'
 
-/** So often nothing may be known, one time after the other: a machine can be busy. */
+/** Maximum number of consecutive unknown results, because a busy machine may fail a probe. */
 const MOST_UNKNOWN = 2
 
 /**
- * Waits for an answer. Each time nothing was heard for a while, it is asked whether there is still somebody who will give it; where there
- * is not, the connection counts as lost.
+ * Waits for a response. After each quiet period a probe checks whether the server still works on it; if not, the connection counts as lost.
  */
 export async function heard<T>(answer: Promise<T>, quietMs: number, look: () => Promise<Whereabouts>): Promise<T> {
   let isOver = false
@@ -30,7 +29,7 @@ export async function heard<T>(answer: Promise<T>, quietMs: number, look: () => 
   } finally {
     isOver = true
     clearTimeout(timer)
-    // What becomes of it once nobody waits any more.
+    // A later failure of the abandoned response must not become an unhandled rejection.
     answer.catch(() => undefined)
   }
 }

@@ -2,12 +2,12 @@ import type { Cell, CellType, HeldColumn, HeldRow, HeldTable } from '../../libra
 import type { NumberRange } from '../../library/holdings.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
 
-/* How the rows of a library are named and packed here. */
+/* Names and encodings of library rows in PostgreSQL. */
 
-/** Tables that are called otherwise here. */
+/** Tables with other names here. */
 const TABLE_NAMES: Readonly<Record<string, string>> = { canonical_names: 'places' }
 
-/** What an array of such values is to the server. */
+/** The PostgreSQL array type of each cell type. */
 const ARRAY_TYPES: Readonly<Record<CellType, string>> = {
   text: 'text[]',
   whole: 'bigint[]',
@@ -21,23 +21,23 @@ export function tableName({ name }: HeldTable): string {
   return TABLE_NAMES[name] ?? name
 }
 
-/** Rows as `s`, out of an array for each column, from the parameter `$first` on. */
+/** SQL for rows `s` from one array parameter per column, starting at `$first`. */
 export function unnested(columns: readonly HeldColumn[], first = 1): string {
   const arrays = columns.map(({ type }, i) => `$${first + i}::${ARRAY_TYPES[type]}`)
   return `unnest(${arrays.join(', ')}) AS s (${columns.map(({ name }) => name).join(', ')})`
 }
 
-/** The order in which rows are read: that of bytes, whatever the database was made with. */
+/** The read order: byte order, whatever the collation of the database. */
 export function orderOf({ columns, key }: HeldTable): string {
   return key
     .map((name) => (columns.find((column) => column.name === name)?.type === 'text' ? `${name} COLLATE "C"` : name))
     .join(', ')
 }
 
-/** The sources that nobody sees. */
+/** The hidden sources. */
 const HIDDEN = 'SELECT id FROM sources WHERE is_removed'
 
-/** Rows that are of sources which nobody sees are left out, unless they are asked for by their numbers. */
+/** Leaves out rows of hidden sources, unless a number range selects them explicitly. */
 export function whereOf({ key, owner }: HeldTable, range: NumberRange | undefined, hasHidden: boolean): string {
   if (range !== undefined) return `WHERE ${key[0]} > ${range.after} AND ${key[0]} <= ${range.upTo}`
   if (owner === undefined || !hasHidden) return ''
@@ -45,7 +45,7 @@ export function whereOf({ key, owner }: HeldTable, range: NumberRange | undefine
   return `WHERE ${owner.column} NOT IN (${hidden})`
 }
 
-/** Turns rows as the server gives them into what they are everywhere. */
+/** Converts rows of the database into their portable form. */
 export function createRowReader({ columns }: HeldTable): (found: Readonly<Record<string, unknown>>) => HeldRow {
   return (found) =>
     columns.map(({ name, type }) => {
@@ -54,7 +54,7 @@ export function createRowReader({ columns }: HeldTable): (found: Readonly<Record
     })
 }
 
-/** An array for each column. */
+/** Converts rows into one array per column. */
 export function toArrays(
   columns: readonly (HeldColumn & { readonly place: number })[],
   rows: readonly HeldRow[],

@@ -6,14 +6,14 @@ import { readLibraryId } from './copied.ts'
 import type { Database, Sql } from './database.ts'
 import { createRowReader, orderOf, tableName, whereOf } from './held-rows.ts'
 
-/** Makes what gives and takes all that a library holds; `clear` deletes what hidden sources had. */
+/** Creates the port that reads and receives a whole library; `clear` deletes the data of hidden sources. */
 export function createHoldings(db: Database, clear: () => Promise<void>): Holdings {
   return {
     readLibraryId: () => readLibraryId(db),
     keepsNul: false,
     view: (work) =>
       db.snapshot(async (sql) => {
-        // Between two batches others are written to, which may take its time.
+        // Writing to the other library between two batches may take long, so the idle timeout is off.
         await sql.run('SET LOCAL idle_in_transaction_session_timeout TO 0')
         return work(await createView(sql))
       }),
@@ -46,10 +46,10 @@ function namesOf({ columns }: HeldTable): string {
   return columns.map(({ name }) => name).join(', ')
 }
 
-/** After a long row, batches grow again by so much at most: the next may be long as well. */
+/** Limits how fast batches grow again after a long row, because the next row may be long too. */
 const GROWTH = 8
 
-/** By a cursor: what is sorted is sorted once, and rows are fetched as they are needed, as many as fit if none is longer than the last ones. */
+/** Reads through a cursor, so that rows are sorted once and fetched on demand. The batch size follows the length of the latest rows. */
 async function* read(sql: Sql, table: HeldTable, where: string): AsyncGenerator<readonly HeldRow[]> {
   const cursor = `held_${table.name}_${table.columns.length}`
   const toRow = createRowReader(table)

@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { LeaseRequest, Visit } from '../../crawl/ledger.ts'
 
-/** How long a host is a process's without a sign of life, where no lease has said so. */
+/** Default host lease duration without a heartbeat. */
 const LEASE_MS = 30_000
-/** So often it is looked for what is lost, where there is something else to do. */
+/** Interval between scans for lost rows while there is other work. */
 const LOOK_MS = 1000
 
-/**
- * This process, as one that has hosts. What is remembered here says which hosts to look at; whose they are is in the database, and may have
- * changed.
- */
+/** This process as a holder of host leases. Its memory only says which hosts to check; the database decides who holds them. */
 export class HostHolder {
-  /** Tells it from all others, also from one that had its name before: in a container, every process may be number 1. */
+  /** A unique name, also across restarts: in a container every process may have the id 1. */
   readonly name: string
   readonly #hosts = new Map<string, Held>()
-  /** Requests that were made, and when each source was last looked at for what is lost. */
+  /** Requests made so far, and when each source was last scanned for lost rows. */
   readonly #asked = new WeakSet<LeaseRequest>()
   readonly #lookedAt = new Map<number, number>()
   #leaseMs = LEASE_MS
@@ -25,57 +22,57 @@ export class HostHolder {
     this.name = `${runner}#${randomUUID().slice(0, 8)}`
   }
 
-  /** Takes note of what is asked for. Until it ends, nobody knows what is under way. */
+  /** Records the start of a request. Until it ends, the active visits are unknown. */
   begin({ now, until, hostsUntil = until, maxHosts = Infinity }: LeaseRequest): void {
     this.#leaseMs = hostsUntil - now
     this.#most = maxHosts
     this.#requests++
   }
 
-  /** Takes note of what it came to. */
+  /** Records the result of a request. */
   end({ visits, taken, left, until }: Leased, crawlId: string | undefined): void {
     this.forget(left)
     for (const host of taken) this.#hosts.set(host, { visits: this.#hosts.get(host)?.visits ?? new Map(), until })
     for (const { host, lease } of visits) this.#hosts.get(host)?.visits.set(lease, crawlId)
   }
 
-  /** Whether a request was made before, and is made once more because its answer was lost. Taken note of. */
+  /** Whether this request is a repetition after a lost response. Remembers the request. */
   isAgain(request: LeaseRequest): boolean {
     const isKnown = this.#asked.has(request)
     this.#asked.add(request)
     return isKnown
   }
 
-  /** Whether it is time to look for what is lost of a source. Taken note of. */
+  /** Whether a scan of a source for lost rows is due. Remembers the time. */
   looks(source: number, now: number): boolean {
     const isTime = Math.abs(now - (this.#lookedAt.get(source) ?? 0)) >= LOOK_MS
     if (isTime) this.#lookedAt.set(source, now)
     return isTime
   }
 
-  /** Says that a request has come to its end, whatever became of it. */
+  /** Records the end of a request, successful or not. */
   conclude(): void {
     this.#requests--
   }
 
-  /** Says that visits are not under way any more. */
+  /** Records that visits have ended. */
   leave(visits: readonly Pick<Visit, 'host' | 'lease'>[]): void {
     for (const { host, lease } of visits) this.#hosts.get(host)?.visits.delete(lease)
   }
 
-  /** Says that a crawl is over: whatever is still under way for it comes too late. */
+  /** Records the end of a crawl; its active visits no longer count. */
   leaveCrawl(id: string): void {
     for (const { visits } of this.#hosts.values()) {
       for (const [lease, crawlId] of visits) if (crawlId === id) visits.delete(lease)
     }
   }
 
-  /** All that were taken. */
+  /** All hosts that this process holds. */
   get hosts(): readonly string[] {
     return [...this.#hosts.keys()]
   }
 
-  /** Those where nothing is under way, and no other request may begin something. */
+  /** Hosts without active visits, on which no pending request may start one. */
   get idle(): readonly string[] {
     return this.hosts.filter((host) => !this.isBusy(host))
   }
@@ -85,12 +82,12 @@ export class HostHolder {
     return held !== undefined && (held.visits.size > 0 || this.#requests > 1)
   }
 
-  /** Until when a host is its own, as far as it was told. */
+  /** The last known expiry of a host lease. */
   heldUntil(host: string): number | undefined {
     return this.#hosts.get(host)?.until
   }
 
-  /** Says that a sign of life was given: hosts that it was for are its own for longer. */
+  /** Records a heartbeat, which extends the leases of these hosts. */
   keep(hosts: readonly string[], until: number): void {
     for (const host of hosts) {
       const held = this.#hosts.get(host)
@@ -98,36 +95,36 @@ export class HostHolder {
     }
   }
 
-  /** Whether it has as many as it may have. */
+  /** Whether the maximum number of hosts is reached. */
   get isFull(): boolean {
     return this.#hosts.size >= this.#most
   }
 
-  /** Until when hosts are its own, by a sign of life now. */
+  /** The lease expiry that a heartbeat now leads to. */
   until(now: number): number {
     return now + this.#leaseMs
   }
 
-  /** Forgets those it has given back, unless something has begun there meanwhile. */
+  /** Forgets returned hosts, unless a visit has started there meanwhile. */
   forget(hosts: readonly string[]): void {
     for (const host of hosts) if (this.#hosts.get(host)?.visits.size === 0) this.#hosts.delete(host)
   }
 }
 
-/** A host that was taken. */
+/** A host that this process holds. */
 interface Held {
-  /** The leases of the visits that are under way there, and the crawls they are for. */
+  /** The leases of active visits on this host, with their crawls. */
   readonly visits: Map<string, string | undefined>
   until: number
 }
 
-/** What became of a request for visits. */
+/** The result of a lease request. */
 export interface Leased {
   readonly visits: Visit[]
   /** Hosts that were taken or kept. */
   readonly taken: readonly string[]
-  /** Until when those are the process's. */
+  /** The lease expiry of these hosts. */
   readonly until: number
-  /** Hosts that were given back, or are others' by now. */
+  /** Hosts that were returned, or that other processes hold by now. */
   readonly left: readonly string[]
 }

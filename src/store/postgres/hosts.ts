@@ -4,7 +4,7 @@ import type { RobotsRecord } from '../../crawl/ledger.ts'
 import type { Sql } from './database.ts'
 import type { HostHolder } from './host-holder.ts'
 
-/** What is kept of a host: when it may be asked, and who may. */
+/** The stored state of a host: its clock and its lease. */
 export interface HostState {
   readonly clock: HostClock
   readonly lease: HostLease
@@ -15,21 +15,21 @@ export interface HostColumns extends HostClock, HostLease {
   readonly host: string
 }
 
-/** What is selected of hosts h besides their names. */
+/** The selected columns of hosts h, besides their names. */
 export const HOST_COLUMNS = `h.next_at AS "nextAt", h.interval_ms AS "intervalMs", h.floor_ms AS "floorMs",
   h.held_until AS "heldUntil", h.slowed_at AS "slowedAt", h.strikes, h.holder, h.token, h.leased_until AS "leasedUntil",
   h.taken_at AS "takenAt", h.wanted_at AS "wantedAt"`
 
 const HOSTS = `SELECT h.host, ${HOST_COLUMNS} FROM hosts h WHERE h.host = ANY ($1)`
 
-/** Hosts as they are, their clocks mended; free where there is nothing yet. */
+/** The states of hosts, with repaired clocks; unknown hosts are free. */
 export async function readHosts(sql: Sql, hosts: readonly string[], now: number): Promise<Map<string, HostState>> {
   return toStates(await sql.all<HostColumns>(HOSTS, [hosts]), hosts, now)
 }
 
-/** The same, and nobody else changes them before the transaction ends. They are taken in one order, so that two never wait for each other. */
+/** Like {@link readHosts}, but locks the rows until the transaction ends. Rows are locked in one fixed order, which prevents deadlocks. */
 export async function lockHosts(sql: Sql, hosts: readonly string[], now: number): Promise<Map<string, HostState>> {
-  // What is not there cannot be locked.
+  // A missing row cannot be locked, so it is inserted first.
   await sql.run(
     `INSERT INTO hosts (host) SELECT unnest($1::text[]) COLLATE "C" AS host ORDER BY 1 ON CONFLICT DO NOTHING`,
     [hosts],
@@ -37,7 +37,7 @@ export async function lockHosts(sql: Sql, hosts: readonly string[], now: number)
   return toStates(await sql.all<HostColumns>(`${HOSTS} ORDER BY h.host FOR UPDATE`, [hosts]), hosts, now)
 }
 
-/** Writes hosts that were locked before. */
+/** Writes hosts that the caller has locked. */
 export async function writeHosts(sql: Sql, states: ReadonlyMap<string, HostState>): Promise<void> {
   if (states.size === 0) return
   const clocks = [...states.values()].map(({ clock }) => clock)
@@ -67,7 +67,7 @@ export async function writeHosts(sql: Sql, states: ReadonlyMap<string, HostState
   )
 }
 
-/** Takes hosts from processes that are gone, as far as that still holds once nobody else can change them. */
+/** Releases hosts of ended processes, if that still holds once their rows are locked. */
 export async function freeHosts(
   sql: Sql,
   hosts: readonly string[],
@@ -79,14 +79,14 @@ export async function freeHosts(
   await writeHosts(sql, new Map(gone.map(([host, { clock, lease }]) => [host, { clock, lease: freeHost(lease) }])))
 }
 
-// One that is taken again while this is on its way is leased for another time than it was known to be: that is not given back.
+// A host that was leased again meanwhile has another expiry, and is not released.
 const KEEP = `WITH mine AS (
     SELECT host FROM hosts WHERE host = ANY ($1) AND holder = $2 AND leased_until > 0 ORDER BY host FOR UPDATE)
   UPDATE hosts h SET leased_until = CASE WHEN i.host IS NULL THEN greatest(h.leased_until, $3) WHEN h.leased_until = i.until THEN 0
     ELSE h.leased_until END
   FROM mine m LEFT JOIN unnest($4::text[], $5::float8[]) AS i (host, until) ON i.host = m.host WHERE h.host = m.host`
 
-/** Says that a process is alive: hosts where it has something under way stay its own, all others it gives back. */
+/** Sends a heartbeat: extends the leases of hosts with active visits, and releases all others. */
 export async function keepHosts(sql: Sql, holder: HostHolder, now: number): Promise<void> {
   const { hosts, name } = holder
   if (hosts.length === 0) return
@@ -98,7 +98,7 @@ export async function keepHosts(sql: Sql, holder: HostHolder, now: number): Prom
   holder.forget(idle)
 }
 
-/** Gives back all hosts of a process that ends. */
+/** Releases all hosts of a process that is ending. */
 export async function giveHostsBack(sql: Sql, { hosts, name }: HostHolder): Promise<void> {
   if (hosts.length === 0) return
   await sql.run(
@@ -108,7 +108,7 @@ export async function giveHostsBack(sql: Sql, { hosts, name }: HostHolder): Prom
   )
 }
 
-/** A robots.txt file as it was last read. */
+/** A robots.txt file as it was last fetched. */
 export function readRobots(sql: Sql, origin: string): Promise<RobotsRecord | undefined> {
   return sql.get<RobotsRecord>(
     'SELECT origin, fetched_at AS "fetchedAt", type, body, status FROM robots WHERE origin = $1',
@@ -116,7 +116,7 @@ export function readRobots(sql: Sql, origin: string): Promise<RobotsRecord | und
   )
 }
 
-/** Replaces what was known of a robots.txt file. */
+/** Replaces a stored robots.txt file. */
 export async function writeRobots(sql: Sql, { origin, fetchedAt, type, status, body }: RobotsRecord): Promise<void> {
   await sql.run(
     `INSERT INTO robots (origin, fetched_at, type, status, body) VALUES ($1, $2, $3, $4, $5)
@@ -128,7 +128,7 @@ export async function writeRobots(sql: Sql, { origin, fetchedAt, type, status, b
 
 const FREE: HostState = { clock: FREE_CLOCK, lease: FREE_LEASE }
 
-/** Hosts as they were selected, their clocks mended; free where there is nothing yet. */
+/** Converts selected hosts, with repaired clocks; unknown hosts are free. */
 export function toStates(found: readonly HostColumns[], hosts: readonly string[], now: number): Map<string, HostState> {
   const known = new Map(found.map((columns) => [columns.host, toState(columns)]))
   return new Map(

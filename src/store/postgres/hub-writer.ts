@@ -3,10 +3,10 @@ import { foldPagination } from '../../core/url/page-url.ts'
 import type { KeptHub } from '../../library/place-hubs.ts'
 import type { Sql } from './database.ts'
 
-/** A hub as somebody came upon it. */
+/** A hub as an analysis or crawl has seen it. */
 export type SeenHub = Omit<KeptHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & { readonly placeKind: string | null }
 
-// A place is told by its three columns together, and so is a topic.
+// The three columns of a place are updated together, and so are those of a topic.
 const kept = (column: string, deciding: string) =>
   `${column} = CASE WHEN excluded.${deciding} IS NULL THEN h.${column} ELSE coalesce(excluded.${column}, h.${column}) END`
 
@@ -22,7 +22,7 @@ const FILL = `${INSERT} host = excluded.host,
      last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
      article_links_count = excluded.article_links_count, evidence = excluded.evidence`
 
-/** Adds a hub, or fills in what was not known of it: nothing that is known is replaced by nothing. */
+/** Adds a hub, or fills in its unknown fields; known values are never replaced by null. */
 export async function writeHub(sql: Sql, hub: SeenHub, now: number): Promise<void> {
   const found = await sql.get<{ evidence: string | null }>(
     'SELECT evidence FROM place_hubs WHERE digest_of(url) = digest_of($1) AND url = $1 FOR UPDATE',
@@ -32,7 +32,7 @@ export async function writeHub(sql: Sql, hub: SeenHub, now: number): Promise<voi
   await sql.run(FILL, hubValues(hub, evidence, now))
 }
 
-/** Adds a hub by one of its further pages; what is known from its first one stays. */
+/** Adds a hub found through one of its later pages; the facts from its first page stay. */
 export async function writeFurtherHub(sql: Sql, hub: SeenHub, now: number): Promise<void> {
   await sql.run(
     `${INSERT} last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at)`,
@@ -40,12 +40,12 @@ export async function writeFurtherHub(sql: Sql, hub: SeenHub, now: number): Prom
   )
 }
 
-/** Takes out an address that is no hub any more. */
+/** Removes an address that is no longer a hub. */
 export async function removeHub(sql: Sql, url: string): Promise<void> {
   await sql.run('DELETE FROM place_hubs WHERE digest_of(url) = digest_of($1) AND url = $1', [url])
 }
 
-/** Takes out the hubs that pages belonged to, where no page that is stored belongs to them any more. */
+/** Removes hubs that have no stored pages any more. */
 export async function removeLostHubs(sql: Sql, urls: readonly string[]): Promise<void> {
   const asked = [...new Set(urls.map(foldPagination))]
   if (asked.length === 0) return
@@ -58,10 +58,10 @@ export async function removeLostHubs(sql: Sql, urls: readonly string[]): Promise
   }
 }
 
-/** Addresses of a source that are looked at in one go: nearly always the first is what is looked for. */
+/** Batch size for addresses of a source; nearly always the first one is the match. */
 const ADDRESSES_AT_ONCE = 100
 
-/** By the index of addresses: what belongs to a hub begins as its address does. */
+/** Whether a stored page belongs to a hub. Uses the address index, because the addresses of its pages share the hub's prefix. */
 async function hasPages(sql: Sql, hub: string): Promise<boolean> {
   const first = hub.replace(/[?#].*$/, '')
   const begin = looseKey(first).replace(/(?:\.[a-z]{3,5})?$/i, '')
@@ -93,7 +93,7 @@ function hubValues(hub: SeenHub, evidence: unknown, now: number): unknown[] {
   return [host, url, ...named, hub.navLinks, hub.articleLinks, JSON.stringify(evidence), now]
 }
 
-/** Merges JSON as RFC 7396 has it: objects by their fields, and null takes one out. */
+/** Merges JSON according to RFC 7396: objects by field, and null deletes a field. */
 function mergePatch(before: unknown, change: unknown): unknown {
   if (!isObject(change)) return change
   const merged = isObject(before) ? { ...before } : {}

@@ -3,44 +3,44 @@ import type { Sql } from './database.ts'
 
 type Head = Pick<EncodedSegment, 'documents' | 'directory'>
 
-/** Parts of an index by the ids of their segments, which are never changed and whose ids are never used again. */
+/** A cache for parts of the index by segment id. Segments are immutable, and their ids are never reused. */
 export interface IndexParts {
   open(id: number): Head & Pick<Segment, 'readBlock'>
   /**
-   * Runs work that reads parts. What is not at hand is taken for empty and noted: where anything is lacking, the result means nothing, and
-   * the work is to be run again once that is loaded.
+   * Runs work that reads parts. Missing parts read as empty and are noted. When anything is missing, the result is invalid, and the work
+   * must be repeated after loading.
    */
   run<T>(held: HeldBlocks, work: () => T): { readonly result: T; readonly lacking: LackingParts | undefined }
-  /** Loads what was lacking, all of it in one go; false where some of it is gone by now. */
+  /** Loads all missing parts at once; false when some of them no longer exist. */
   load(sql: Sql, lacking: LackingParts, held: HeldBlocks): Promise<boolean>
-  /** Which of these segments are not at hand. */
+  /** Which of these segments are not cached. */
   listLacking(segments: readonly number[]): number[]
-  /** Forgets all segments but these. */
+  /** Drops all cached segments except these. */
   keepOnly(segments: readonly number[]): void
 }
 
-/** What was asked for and is not at hand: segments by their ids, and blocks by segments. */
+/** Missing parts: segments by id, and blocks by segment. */
 export interface LackingParts {
   readonly segments: ReadonlySet<number>
   readonly blocks: ReadonlyMap<number, ReadonlySet<number>>
 }
 
-/** The blocks that one piece of work has loaded: it has them until it is done, however many others load meanwhile. */
+/** The blocks that one piece of work has loaded. They stay available until it is done, whatever other work evicts. */
 export type HeldBlocks = Map<number, Uint8Array>
 
-/** How many bytes of blocks are kept for later. */
+/** Maximum size of the block cache in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** More blocks than any segment has. */
+/** Above the number of blocks of any segment. */
 const BLOCKS = 2 ** 20
 
 const EMPTY = new Uint8Array(0)
-/** A table of no documents. */
+/** The head of a segment without documents. */
 const NO_HEAD: Head = { documents: Uint8Array.of(0), directory: EMPTY }
 
-/** Keeps parts of an index in memory. */
+/** Creates the in-memory cache. */
 export function createIndexParts(): IndexParts {
   const heads = new Map<number, Head>()
-  /** Those that were not read for the longest time come first. */
+  /** In LRU order: least recently read first. */
   const blocks = new Map<number, Uint8Array>()
   let bytes = 0
   let held: HeldBlocks = new Map()
@@ -127,7 +127,7 @@ function readBlocks(
   )
 }
 
-/** Parts of a plain array are made several times faster than parts of a `Buffer`. */
+/** Converts a `Buffer`, because slicing a plain array is several times faster. */
 function toPlain({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength)
 }

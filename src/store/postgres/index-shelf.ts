@@ -4,36 +4,36 @@ import type { EncodedSegment } from '../../core/search/segment.ts'
 import type { IndexParts } from './index-parts.ts'
 
 /*
- * The index over chunks knows nothing of waiting: it asks for what it needs and writes what it made. So it is given what was loaded
- * before, and notes what it lacks; what it writes is kept here until it is done, and is then written in one go (index-tables.ts).
+ * The chunk index is synchronous, so it works on data that was loaded before and notes what is missing. Its writes are collected in a
+ * draft, and written at the end in one go (index-tables.ts).
  */
 
-/** An index as it was found, and what was done to it since. */
+/** The stored state of an index, and the changes since. */
 export interface IndexDraft {
   format: string
   generation: number
-  /** In the order in which they were added; those that are new have ids below 0. */
+  /** In the order of their creation; new segments have negative ids. */
   segments: readonly SegmentRecord[]
-  /** Those that were found, in the order of segments and numbers. */
+  /** The stored dead runs, ordered by segment and number. */
   dead: readonly DeadRun[]
-  /** Chunks that are to be taken in: no two runs overlap, and they are in the order of their numbers. */
+  /** Chunks to index: disjoint runs in ascending order. */
   stale: readonly Run[]
-  /** The chunks of these runs, as far as they were read; undefined before anybody has asked for them. */
+  /** The chunks of these runs, as far as they were read; undefined before the first read. */
   readonly chunks: readonly NewChunk[] | undefined
   /** The number of the newest chunk. */
   readonly newest: number
-  /** What filters ask about. */
+  /** The data that filters need. */
   readonly looked: Looked | undefined
-  /** What was done. */
+  /** The changes. */
   isCleared: boolean
   readonly added: Map<number, EncodedSegment>
   readonly removed: Set<number>
   readonly newDead: Map<string, DeadRun>
-  /** Everything that was stale up to this number has been taken in. */
+  /** All stale chunks up to this number are indexed. */
   reached: number | undefined
 }
 
-/** What filters have looked at. */
+/** The pages and chunks that filters have read. */
 export interface Looked {
   readPage(page: number): FilteredPage | undefined
   readChunk(number: number): LookedChunk | undefined
@@ -42,7 +42,7 @@ export interface Looked {
 /** A chunk as filters see it. */
 export type LookedChunk = FilteredChunk & { readonly page: number }
 
-/** Thrown where chunks are asked for that were not read yet: how many. */
+/** Thrown when `count` more chunks must be read first. */
 export class ChunksLacking extends Error {
   override readonly name = 'ChunksLacking'
   readonly count: number
@@ -53,14 +53,14 @@ export class ChunksLacking extends Error {
   }
 }
 
-/** An index as it was found. */
+/** The stored state of an index. */
 export type FoundIndex = Pick<IndexDraft, 'format' | 'generation' | 'segments' | 'dead'> &
   Partial<Pick<IndexDraft, 'stale' | 'chunks' | 'newest' | 'looked'>>
 
-/** An index with nothing in it. */
+/** An empty index. */
 export const NO_INDEX: FoundIndex = { format: '', generation: 0, segments: [], dead: [] }
 
-/** Begins with an index as it was found. */
+/** Starts a draft from a stored index. */
 export function createDraft({
   stale = [],
   chunks = undefined,
@@ -72,10 +72,10 @@ export function createDraft({
   return { ...found, stale, chunks, newest, looked, ...nothing, newDead: new Map() }
 }
 
-/** There are no chunks that are new by their number alone: whoever writes some says so. */
+/** Chunks are never new by their number alone, because writers record them as stale. */
 const ALL_CHUNKS = Number.MAX_SAFE_INTEGER
 
-/** Gives an index what was loaded of it, and the draft that it works on at the time. */
+/** Creates a shelf on the loaded parts and the current draft. */
 export function createIndexShelf(parts: IndexParts, draft: () => IndexDraft): IndexShelf {
   return {
     readState: () => ({ format: draft().format, last: ALL_CHUNKS, generation: draft().generation }),
@@ -109,7 +109,7 @@ export function createIndexShelf(parts: IndexParts, draft: () => IndexDraft): In
       newDead.set(name, { ...run, last: Math.max(last, run.last) })
     },
     listStale: () => [...draft().stale],
-    // Of runs that are taken in from the first on, what is left of one is put back: everything before it is done.
+    // Runs are indexed in ascending order. When a part of a run is put back, everything before it is done.
     removeStale: ({ last }) => {
       if (draft().stale.length > 0) draft().reached = last
     },
@@ -122,7 +122,7 @@ export function createIndexShelf(parts: IndexParts, draft: () => IndexDraft): In
       Object.assign(current, { segments: [], dead: [], stale, isCleared: true })
       current.newDead.clear()
     },
-    // Chunks are counted by whoever is asked how many there are.
+    // Chunk counts are queried separately, so the shelf reports 0.
     newestChunk: () => 0,
     countChunks: () => ({ upTo: 0, all: 0 }),
     completePages: () => undefined,
@@ -144,12 +144,12 @@ function blockOf({ blocks }: EncodedSegment, block: number): Uint8Array {
   return found
 }
 
-/** Runs in the order of segments and numbers. */
+/** Sorts runs by segment and number. */
 export function sortRuns(runs: readonly DeadRun[]): DeadRun[] {
   return runs.toSorted((a, b) => a.segment - b.segment || a.first - b.first)
 }
 
-/** Runs in the order of their numbers; those that overlap or follow each other become one. */
+/** Sorts runs by number, and joins overlapping and adjacent ones. */
 export function joinRuns(runs: readonly Run[]): Run[] {
   const joined: Run[] = []
   for (const run of runs.toSorted((a, b) => a.first - b.first)) {
@@ -160,7 +160,7 @@ export function joinRuns(runs: readonly Run[]): Run[] {
   return joined
 }
 
-/** Where the first chunk stands that has this number or a larger one. */
+/** The position of the first chunk with this number or a higher one. */
 function findPlace(chunks: readonly NewChunk[], number: number): number {
   let low = 0
   let high = chunks.length

@@ -6,22 +6,22 @@ import { unpackHash } from '../common/hash.ts'
 import type { Sql } from './database.ts'
 import { type IndexDraft, joinRuns, type LookedChunk } from './index-shelf.ts'
 
-/** What a library has of an index, but for its parts. */
+/** The stored index without its parts. */
 export interface StoredIndex {
   readonly format: string
-  /** Another one whenever segments or dead chunks are others. */
+  /** Changes whenever segments or dead chunks change. */
   readonly generation: number
   readonly segments: readonly SegmentRecord[]
   readonly dead: readonly DeadRun[]
 }
 
-/** An index as somebody who searches finds it, all of it at one moment. */
+/** A consistent view of the index for a search. */
 export interface SeenIndex extends StoredIndex {
-  /** Chunks that went and that nobody has removed from the index yet. */
+  /** Removed chunks that are still in the index. */
   readonly gone: readonly Run[]
-  /** Whether there are chunks that it has not taken in. */
+  /** Whether some chunks are not indexed yet. */
   readonly isStale: boolean
-  /** The numbers of the sources that may be found; null where all may. */
+  /** The numbers of the sources to search; null for all. */
   readonly sources: readonly number[] | null
 }
 
@@ -39,7 +39,7 @@ interface IndexColumns {
 const SEGMENTS = `SELECT coalesce(json_agg(json_build_array(id, count, first, last) ORDER BY id), '[]') FROM index_segments`
 const DEAD = `SELECT coalesce(json_agg(json_build_array(segment, first, last) ORDER BY segment, first), '[]') FROM index_dead`
 
-/** Reads an index, in one statement. Its segments come only where it is another one than is known. */
+/** Reads the index in one statement. Segments are included only when the generation differs from the known one. */
 export async function readIndex(
   sql: Sql,
   known: StoredIndex | undefined,
@@ -80,22 +80,22 @@ function toRun([first, last]: RunRow): Run {
   return { first, last }
 }
 
-/** An index as somebody who tends it finds it. */
+/** The index with its outstanding work. */
 export interface UntendedIndex extends StoredIndex {
-  /** Which rows say what is gone. */
+  /** The ids of the rows that record removed chunks. */
   readonly goneRows: readonly number[]
   readonly gone: readonly Run[]
   readonly stale: readonly Run[]
-  /** Whether there is more that is gone or stale than was read. */
+  /** Whether more removed or stale rows exist than were read. */
   readonly isMoreGone: boolean
   readonly isMoreStale: boolean
   readonly newest: number
 }
 
-/** So many rows that say what is gone, or stale, are read at once. */
+/** Maximum number of removed or stale rows per read. */
 const ROWS_AT_ONCE = 4096
 
-/** Reads an index and all there is to do for it; in a transaction that sees the library as it was at one moment. */
+/** Reads the index and its outstanding work; must run in a transaction with one snapshot. */
 export async function readUntended(sql: Sql): Promise<UntendedIndex> {
   const found = await sql.get<
     IndexColumns & { gone: readonly (readonly [...RunRow, id: number])[]; stale: readonly RunRow[]; newest: number }
@@ -117,7 +117,7 @@ export async function readUntended(sql: Sql): Promise<UntendedIndex> {
     ...toStored(found, undefined),
     goneRows: gone.map(([, , id]) => id),
     gone: joinRuns(gone.map(([first, last]) => ({ first, last }))),
-    // Of what comes after the last row that was read, others may know more.
+    // Runs after the last read row may be incomplete.
     stale: isMoreStale ? cutRuns(runs, stale.at(-1)?.[0] ?? 0) : runs,
     isMoreGone: gone.length === ROWS_AT_ONCE,
     isMoreStale,
@@ -129,7 +129,7 @@ function cutRuns(runs: readonly Run[], last: number): Run[] {
   return runs.flatMap((run) => (run.first > last ? [] : [{ first: run.first, last: Math.min(run.last, last) }]))
 }
 
-/** How many chunks there are, and how many of them are to be taken in. */
+/** The number of chunks, and of those that are not indexed yet. */
 export async function countIndexed(sql: Sql): Promise<{ format: string; chunks: number; stale: number }> {
   const counts = await sql.get<{ format: string; chunks: number; stale: number }>(
     `SELECT format, (SELECT count(*) FROM chunks) AS chunks,
@@ -145,7 +145,7 @@ interface NewChunkColumns extends Omit<NewChunk, 'id' | 'contentHash' | 'heading
   readonly headingPath: string
 }
 
-/** The first chunks of some runs, in the order of their numbers. */
+/** The first chunks of some runs, by number. */
 export async function readNewChunks(sql: Sql, runs: readonly Run[], limit: number): Promise<NewChunk[]> {
   const found = await sql.all<NewChunkColumns>(
     `WITH numbers AS MATERIALIZED (
@@ -165,7 +165,7 @@ export async function readNewChunks(sql: Sql, runs: readonly Run[], limit: numbe
   }))
 }
 
-/** What filters ask about pages, by their numbers. */
+/** The page fields that filters test, by page number. */
 export async function readFilteredPages(sql: Sql, pages: readonly number[]): Promise<Map<number, FilteredPage>> {
   if (pages.length === 0) return new Map()
   const found = await sql.all<FilteredPage & { id: number }>(
@@ -175,7 +175,7 @@ export async function readFilteredPages(sql: Sql, pages: readonly number[]): Pro
   return new Map(found.map(({ id, ...page }) => [id, page]))
 }
 
-/** What filters ask about chunks, by their numbers. */
+/** The chunk fields that filters test, by chunk number. */
 export async function readFilteredChunks(
   sql: Sql,
   numbers: readonly number[],
@@ -199,12 +199,12 @@ export async function readFilteredChunks(
   )
 }
 
-/** Written by content.ts. */
+/** Parses heading paths, which content.ts writes. */
 function parseHeadings(headingPath: string): string[] {
   return JSON.parse(headingPath) as string[]
 }
 
-/** Writes what was done to an index that is locked. */
+/** Writes the changes to the locked index. */
 export async function writeDraft(sql: Sql, draft: IndexDraft, goneRows: readonly number[]): Promise<void> {
   if (draft.isCleared) {
     await sql.run('DELETE FROM index_segments')
@@ -236,7 +236,7 @@ async function writeDead(sql: Sql, runs: readonly DeadRun[]): Promise<void> {
   )
 }
 
-/** Its blocks are given as one value that is cut there: a list of them would be sent as text, and twice as long. */
+/** Inserts a segment. Its blocks are sent as one value and cut by the server, because an array would be sent as text of twice the size. */
 async function insertSegment(
   sql: Sql,
   { count, first, last, documents, directory, blocks }: EncodedSegment,

@@ -2,35 +2,35 @@ import { connectDatabase } from './database.ts'
 import { refusalOfShut, SCHEMA_VERSION } from './schema.ts'
 import { fitSql } from './vectors-by-index.ts'
 
-/** What is known of the database of a library. */
+/** Facts about the database of a library. */
 export interface Inspection {
   /** `15.8` */
   readonly version: string
   readonly encoding: string
-  /** The schema of the library; 0 where there is none yet. */
+  /** The schema version of the library; 0 when there is none yet. */
   readonly schemaVersion: number
-  /** Where libraries are that were being copied into this one when that was broken off, or still is. */
+  /** Locations of libraries whose copy into this one is active or was interrupted. */
   readonly arriving: readonly string[]
-  /** Bytes of the library; of what else the database holds nothing is counted. */
+  /** Size of the library in bytes, without other contents of the database. */
   readonly bytes: number
-  /** Whether the role may make what a new library needs. */
+  /** Whether the role may create a new library. */
   readonly mayCreate: boolean
-  /** Whether the role may change a library that is there. */
+  /** Whether the role may write to an existing library. */
   readonly mayWrite: boolean
-  /** Whether it may use the queue of jobs, or make it. */
+  /** Whether the role may use the job queue, or create it. */
   readonly mayQueue: boolean
-  /** The role and the database, as statements have them. */
+  /** The role and the database, quoted for SQL. */
   readonly role: string
   readonly database: string
-  /** The version of pgvector in this database; null where it is not there. */
+  /** The version of pgvector in this database; null when it is not installed. */
   readonly pgvector: string | null
-  /** Whether it is used: an old one is not. */
+  /** Whether pgvector is new enough to be used. */
   readonly isPgvectorFit: boolean
 }
 
-/** Looks at the database of a library, which is left as it is: it may be in use, or of another version. */
+/** Inspects the database of a library without changing it: it may be in use, or of another version. */
 export interface Inspector {
-  /** Shown to people: without the password. */
+  /** The address without the password, for display. */
   readonly location: string
   inspect(): Promise<Inspection>
   close(): Promise<void>
@@ -38,11 +38,11 @@ export interface Inspector {
 
 interface Facts extends Omit<Inspection, 'schemaVersion' | 'arriving'> {
   readonly hasTables: boolean
-  /** Whether there is a library that the role may not look into. */
+  /** Whether a library exists that the role may not read. */
   readonly isShut: boolean
 }
 
-/** Connects when it is first asked. */
+/** Opens an inspector. It connects on first use. */
 export async function openInspector(address: string): Promise<Inspector> {
   const db = await connectDatabase(address, { connections: 1 })
   return {
@@ -56,7 +56,7 @@ export async function openInspector(address: string): Promise<Inspector> {
         if (isShut) throw refusalOfShut(db.location)
         const found = hasTables ? await sql.get<{ version: number }>('SELECT version FROM schema_version') : undefined
         const schemaVersion = found?.version ?? 0
-        // One of a newer program may have been made otherwise.
+        // A newer program may use other tables.
         const isKnown = schemaVersion > 0 && schemaVersion <= SCHEMA_VERSION
         const arriving = isKnown ? await sql.all<{ place: string }>(ARRIVING) : []
         return { ...rest, schemaVersion, arriving: arriving.map(({ place }) => place) }
@@ -68,7 +68,7 @@ export async function openInspector(address: string): Promise<Inspector> {
 
 const ARRIVING = `SELECT plan::json ->> 'place' AS place FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
 
-/** The schema of the queue beside that of the library. */
+/** The schema of the job queue, beside that of the library. */
 const JOBS = `trim(BOTH '"' FROM current_setting('search_path')) || '_jobs'`
 
 const FACTS = `SELECT split_part(current_setting('server_version'), ' ', 1) AS version,

@@ -1,7 +1,7 @@
 import type { TrimRule } from '../../library/job-log.ts'
 import type { Database } from './database.ts'
 
-/** So many rows are removed in one go: others who write wait that long. */
+/** Batch size of deletions, which limits how long other writers wait. */
 const ROWS_AT_ONCE = 1000
 
 type LogTable = 'queue_events' | 'crawl_problems' | 'crawl_milestones'
@@ -9,7 +9,7 @@ const LOG_TABLES: readonly LogTable[] = ['queue_events', 'crawl_problems', 'craw
 
 const ENDED = `status NOT IN ('queued', 'running')`
 
-/** Removes from the log all that a rule does not keep, and tells how many rows went. */
+/** Deletes everything that the retention rule does not keep, and returns the number of rows. */
 export async function trimJobLog(db: Database, rule: TrimRule): Promise<number> {
   const { eventsPerJob, events, notes, eventsSince, jobs } = rule
   return (
@@ -31,7 +31,7 @@ async function removeJobs(db: Database, most: number): Promise<number> {
   let removed = 0
   for (const { id } of oldest) {
     for (const table of LOG_TABLES) removed += await removeOfJob(db, table, id, Number.MAX_SAFE_INTEGER)
-    // Last, so that what is broken off before is found again.
+    // The job is deleted last, so that an interrupted cleanup finds it again.
     removed += await db.run(`DELETE FROM crawl_jobs WHERE id = $1 AND ${ENDED}`, [id])
   }
   return removed
@@ -80,7 +80,7 @@ function removeOfJob(db: Database, table: LogTable, jobId: string, upTo: number)
   return removeAll(db, `DELETE FROM ${table} WHERE id IN (${some})`, [jobId, upTo])
 }
 
-/** Repeats a removal until it finds no more; its last value says how much is removed at once. */
+/** Repeats a deletion until nothing is left; its last parameter is the batch size. */
 async function removeAll(db: Database, text: string, values: readonly unknown[]): Promise<number> {
   for (let removed = 0; ; ) {
     const changes = await db.run(text, [...values, ROWS_AT_ONCE])

@@ -34,7 +34,7 @@ const EVENTS = `SELECT id, job_id AS "jobId", ts AS at, action, url, depth, host
 
 const NOTES = 'SELECT id, job_id AS "jobId", ts AS at, kind, scope, target, message, details FROM'
 
-/** Keeps the history of jobs; that of a worker changes no job that another has. */
+/** Stores the job history. With a worker id, it never changes jobs of other workers. */
 export function createJobLog(db: Database, worker: string | null = null): JobLog {
   const listNotes = async (table: string, { jobId, kind, scope, ...page }: NoteFilter): Promise<KeptNote[]> =>
     (await listRows<NoteColumns>(db, `${NOTES} ${table}`, { job_id: jobId, kind, scope }, page)).map(toNote)
@@ -114,11 +114,11 @@ function changingColumns(job: JobRecord): unknown[] {
   return [pid, processBegan, status, startedAt, endedAt, crawlId, sourceId, restarts, progress, problem]
 }
 
-/** Keeps what happened, inside the transaction of the caller: what is appended together stands together. */
+/** Appends notes inside the caller's transaction; notes of one call stay adjacent. */
 async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
   const events = notes.flatMap(({ jobId, at, type, data }) => (type === 'queue' ? [{ ...data, jobId, at }] : []))
-  // Events are read by their jobs, and what else is noted, which is little, of all of them: whoever reads on after an id must not
-  // have passed a lower one that is not written yet.
+  // Readers page through events by job, and through the few other notes globally. These locks ensure that ids become visible in order, so
+  // that no reader skips a lower id that is committed later.
   await lockJobs(sql, [...new Set(events.map(({ jobId }) => jobId))])
   if (events.length < notes.length) await lock(sql, 'log')
   await insertEvents(sql, events)
@@ -130,7 +130,7 @@ async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
   }
 }
 
-/** In the order of their numbers, so that nobody waits for one who waits for them. */
+/** Locks are taken in numeric order, which prevents deadlocks. */
 async function lockJobs(sql: Sql, jobs: readonly string[]): Promise<void> {
   if (jobs.length === 0) return
   await sql.run(
@@ -174,7 +174,7 @@ async function insertEvents(sql: Sql, events: readonly NewEvent[]): Promise<void
 async function insertNotes(sql: Sql, kind: keyof typeof NOTE_TABLES, notes: readonly NewNote[]): Promise<void> {
   if (notes.length === 0) return
   const column = <Name extends keyof NewNote>(name: Name) => notes.map((note) => note[name])
-  // A milestone is told once, also by a job whose process was started again and that does not know what it told before.
+  // A milestone is stored once per job, even when a restarted process reports it again.
   const isNews = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} m WHERE m.job_id = n.job_id AND m.kind = n.kind
     AND left(m.scope, 512) IS NOT DISTINCT FROM left(n.scope, 512) AND m.scope IS NOT DISTINCT FROM n.scope)`
   await sql.run(
@@ -195,7 +195,7 @@ async function insertNotes(sql: Sql, kind: keyof typeof NOTE_TABLES, notes: read
   )
 }
 
-/** One of each job, kind and scope: the first counts. */
+/** The first note of each job, kind and scope. */
 function firstOfEach(notes: readonly NewNote[]): NewNote[] {
   const first = new Map<string, NewNote>()
   for (const note of notes) {
@@ -205,7 +205,7 @@ function firstOfEach(notes: readonly NewNote[]): NewNote[] {
   return [...first.values()]
 }
 
-/** Lists rows of a table by their ids, newest first. There are few forms of such a query. */
+/** Lists rows by id, newest first. The number of query variants is small. */
 async function listRows<Row extends object>(
   sql: Sql,
   select: string,

@@ -4,10 +4,10 @@ import type { PagePlace, RelatedPage } from '../../library/store.ts'
 import { toPage } from '../common/stored-content.ts'
 import type { Sql } from './database.ts'
 
-/** Pages are read in such batches, so that nothing is held open while a reader thinks. */
+/** Batch size for reading pages, so that no transaction stays open while the consumer works. */
 const PAGES_AT_ONCE = 500
 
-/** How pages are related to others, in the order of the places; undefined where nobody has looked. */
+/** The similarity data of pages, in the order of the places; undefined where it was not computed yet. */
 export async function readLikenesses(sql: Sql, places: readonly PagePlace[]): Promise<(Likeness | undefined)[]> {
   const found = await sql.all<Likeness & { place: number }>(
     `SELECT a.place::integer AS place, k.fingerprint, k.language, k.family
@@ -21,11 +21,11 @@ export async function readLikenesses(sql: Sql, places: readonly PagePlace[]): Pr
   return places.map((_, place) => likenesses.get(place))
 }
 
-/** So many rows are looked at for pages without a likeness, and so many pages are looked at, in one go. */
+/** Batch sizes of the search for pages without similarity data, and of the computation. */
 const ROWS_AT_ONCE = 10_000
 const FILLED_AT_ONCE = 20
 
-/** Looks how pages are related of which nobody has looked, and says how many there were. */
+/** Computes missing similarity data, and returns the number of pages. */
 export async function fillLikenesses(
   sql: Sql,
   describe: (page: Page) => Page,
@@ -47,7 +47,7 @@ export async function fillLikenesses(
   return filled
 }
 
-/** Whoever writes the page meanwhile writes its likeness too, and knows better. */
+/** Inserts similarity data. A concurrent write of the page includes newer data, which wins. */
 function fillOne(sql: Sql, row: number, { fingerprint, language, family }: Likeness): Promise<number> {
   return sql.run(
     `INSERT INTO likenesses (page, fingerprint, language, family)
@@ -57,7 +57,7 @@ function fillOne(sql: Sql, row: number, { fingerprint, language, family }: Liken
   )
 }
 
-/** The pages of a source of which that is known, in the order of keys. */
+/** The pages of a source with similarity data, in the order of keys. */
 export async function* listRelated(sql: Sql, source: number): AsyncGenerator<RelatedPage> {
   let after = ''
   for (;;) {

@@ -5,18 +5,18 @@ interface ListColumns extends Omit<ListRecord, 'named'> {
   readonly named: string
 }
 
-/** A list that holds pages, as it was last read. */
+/** A list that contains pages, as it was last read. */
 export async function readList(sql: Sql, source: number, url: string): Promise<ListRecord | undefined> {
   const found = await sql.get<ListColumns>(
     `SELECT url, etag, last_modified AS "lastModified", content_hash AS "contentHash", context_hash AS "contextHash", pages, named
      FROM lists WHERE source = $1 AND digest_of(url) = digest_of($2) AND url = $2`,
     [source, url],
   )
-  // It was written by this file.
+  // The JSON was written by this file.
   return found === undefined ? undefined : { ...found, named: JSON.parse(found.named) as string[] }
 }
 
-/** Replaces what was known of a list. */
+/** Replaces a stored list. */
 export async function writeList(sql: Sql, source: number, record: ListRecord): Promise<void> {
   const { url, etag, lastModified, contentHash, contextHash, pages, named } = record
   await sql.run(
@@ -29,10 +29,10 @@ export async function writeList(sql: Sql, source: number, record: ListRecord): P
   )
 }
 
-// A page that was fetched since has the status of its answer.
+// SQL condition for pages that came from a list; a page that was fetched since has an HTTP status.
 const HELD = `source = $1 AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL AND (found_on = $2 OR key = $3)`
 
-/** Pages as an llms-full.txt has them, in the order of keys. */
+/** The pages that came from an llms-full.txt, in the order of keys. */
 export function listPagesOf(sql: Sql, source: number, url: string, key: string): Promise<ListedPage[]> {
   return sql.all<ListedPage>(`SELECT key, url FROM ledger WHERE ${HELD} ORDER BY key`, [source, url, key])
 }
@@ -45,7 +45,7 @@ export interface Confirmation {
   readonly now: number
 }
 
-/** Confirms them all at once, and counts them. */
+/** Confirms all pages of a list, and returns their number. */
 export function confirmPagesOf(sql: Sql, source: number, { crawl, url, key, now }: Confirmation): Promise<number> {
   return sql.run(
     `UPDATE ledger SET state = CASE WHEN state = 'indexed' AND crawl = $4 THEN 'indexed' ELSE 'unchanged' END,

@@ -1,6 +1,6 @@
 import type { Sql } from './database.ts'
 
-/** What is done by one at a time, on whatever machine. Each source has a lock of its own. */
+/** Work that only one process on any machine may do at a time. Each source has its own lock. */
 export const LOCKS = [
   'migration',
   'source',
@@ -16,12 +16,15 @@ export const LOCKS = [
 
 export type Lock = (typeof LOCKS)[number]
 
-/** The number of a lock in this library: other libraries in the same database have others. Made of its name, and of what it is about, `$1`. */
+/**
+ * The advisory lock key of this library, which differs from those of other libraries in the same database. Derived from the name and,
+ * optionally, the subject `$1`.
+ */
 export function lockNumber(name: Lock, about = ''): string {
   return `hashtextextended(current_setting('search_path') || ' ${name}'${about === '' ? '' : ` || ' ' || ${about}::text`}, 0)`
 }
 
-/** Waits until nobody else has a lock, and keeps it until the transaction ends. */
+/** Waits for a lock, and keeps it until the transaction ends. */
 export async function lock(sql: Sql, name: Lock): Promise<void> {
   await sql.run(`SELECT pg_advisory_xact_lock(${lockNumber(name)})`)
 }

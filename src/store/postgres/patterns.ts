@@ -1,18 +1,18 @@
 import type { LearnedPattern } from '../../plan/plan-memory.ts'
 import type { Sql } from './database.ts'
 
-/** The shapes of addresses that were learnt of a host, the most frequent first. */
+/** The learnt URL patterns of a host, most frequent first. */
 export async function listPatterns(sql: Sql, host: string): Promise<LearnedPattern[]> {
   const found = await sql.all<Omit<LearnedPattern, 'examples'> & { examples: string }>(
     `SELECT pattern, role, seen, hits, misses, confidence, examples FROM url_patterns WHERE host = $1
      ORDER BY seen DESC, pattern`,
     [host],
   )
-  // Written below.
+  // The JSON is written below.
   return found.map(({ examples, ...pattern }) => ({ ...pattern, examples: JSON.parse(examples) as string[] }))
 }
 
-/** Replaces those of a host, inside the transaction of the caller. */
+/** Replaces the patterns of a host inside the caller's transaction. */
 export async function replacePatterns(
   sql: Sql,
   host: string,

@@ -17,7 +17,7 @@ const HUBS = `SELECT url, host, place_id AS "placeId", place_slug AS "placeSlug"
 const ASKED = `($1::text IS NULL OR host = $1) AND ($2::bigint IS NULL OR place_id = $2)
   AND ($3::text IS NULL OR place_kind = $3) AND ($4::text IS NULL OR topic_slug = $4)`
 
-/** Asks about hubs. */
+/** Queries hubs. */
 export function createPlaceHubs(db: Database): PlaceHubs {
   return {
     write: (hubs, now) =>
@@ -36,7 +36,7 @@ export function createPlaceHubs(db: Database): PlaceHubs {
          GROUP BY host ORDER BY 2 DESC, host LIMIT $1`,
         [limit],
       ),
-    // In one transaction, so that all figures are of one moment.
+    // One snapshot keeps all figures consistent.
     coverage: (host) => db.snapshot((sql) => measure(sql, host)),
     findVerdict: (url) => findVerdict(db, URL.parse(url)?.host ?? '', url),
     listVerdicts: (host, state, limit) => listVerdictsOf(db, host, state, limit),
@@ -76,7 +76,7 @@ async function measure(sql: Sql, host: string): Promise<HubCoverage> {
   }
 }
 
-/** What is parsed was written by hub-writer.ts. */
+/** Converts a stored hub, whose JSON was written by hub-writer.ts. */
 function toHub({ evidence, ...hub }: HubColumns): KeptHub {
   return { ...hub, evidence: JSON.parse(evidence ?? '{}') as KeptHub['evidence'] }
 }

@@ -17,7 +17,7 @@ test.each([
   expect(() => parsePlace(`postgres://u@h/d?${query}`)).toThrow(refusal)
 })
 
-test('takes what hosts of databases hand out, by the safest reading of it', () => {
+test('accepts the addresses that database hosts hand out, with their safest interpretation', () => {
   const place = parsePlace('postgres://u@h/d?sslmode=require&channel_binding=require&schema=s&connect_timeout=3')
   expect(place).toMatchObject({ schema: 's', connectMs: 3000 })
   expect(place.address).toBe('postgres://u@h/d?sslmode=verify-full&channel_binding=require&connect_timeout=3')

@@ -2,28 +2,28 @@ import { PharosError } from '../../core/errors.ts'
 import { findNearest, suggest } from '../../core/text/nearest.ts'
 import { EXAMPLE, hidePassword, parsePostgres } from '../../core/url/postgres-address.ts'
 
-/** Where a library in PostgreSQL is. */
+/** The location of a library in PostgreSQL. */
 export interface Place {
-  /** What the driver is given. */
+  /** The connection string for the driver. */
   readonly address: string
-  /** The schema that its tables are in. */
+  /** The schema of its tables. */
   readonly schema: string
-  /** The same as it is written in a statement: some names mean something else without quotes. */
+  /** The schema quoted for SQL, because some names are keywords. */
   readonly quotedSchema: string
-  /** The channel by which processes that share the library wake each other. */
+  /** The channel on which processes that share the library notify each other. */
   readonly channel: string
-  /** How long a connection may take to be made, in milliseconds. */
+  /** Connect timeout in milliseconds. */
   readonly connectMs: number
-  /** Shown to people: the address without its password. */
+  /** The address without its password, for display. */
   readonly location: string
 }
 
 const SCHEMA = 'pharos'
 const CONNECT_MS = 10_000
-/** As long as a name may be to which `_work` or `_jobs` is added; those that begin with `pg_` are the server's. */
+/** Schema names leave room for the suffixes `_work` and `_jobs`; the prefix `pg_` is reserved by the server. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,57}$/
 
-/** A kind of value that a parameter may have. */
+/** The valid values of a parameter. */
 interface Parameter {
   readonly expected: string
   readonly isGood: (value: string) => boolean
@@ -39,7 +39,7 @@ const SCHEMA_PARAMETER: Parameter = {
   isGood: (value) => SCHEMA_NAME.test(value),
 }
 
-/** What may stand behind the `?` of an address: ours, and what the driver heeds. */
+/** Supported URL parameters: our own, and those of the driver. */
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
   schema: SCHEMA_PARAMETER,
   connect_timeout: SECONDS,
@@ -56,7 +56,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   sslnegotiation: { expected: 'postgres or direct', isGood: (value) => /^(?:postgres|direct)$/.test(value) },
 }
 
-/** What addresses that hosts hand out have besides: it may stand there, and hardly makes a difference. */
+/** Parameters in addresses of database hosts that are accepted and ignored. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'channel_binding',
   'client_encoding',
@@ -71,7 +71,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'tcp_user_timeout',
 ])
 
-/** Takes an address apart: `schema` names the schema, `connect_timeout` is in seconds as everywhere, all else is the driver's. */
+/** Parses an address: `schema` names the schema, `connect_timeout` is in seconds, and all other parameters go to the driver. */
 export function parsePlace(address: string): Place {
   const url = parsePostgres(address)
   const problem = url === null ? `expected an address such as ${EXAMPLE}` : findBadParameter(url.searchParams)
@@ -94,7 +94,7 @@ export function parsePlace(address: string): Place {
   }
 }
 
-/** What is wrong with what stands behind the `?`; undefined where nothing is. */
+/** Describes the first invalid URL parameter; undefined when all are valid. */
 function findBadParameter(given: URLSearchParams): string | undefined {
   for (const [name, value] of given) {
     if (WITHOUT_EFFECT.has(name)) continue
@@ -109,7 +109,7 @@ function findBadParameter(given: URLSearchParams): string | undefined {
   return undefined
 }
 
-/** The driver takes these for `verify-full`, the safest, and says so again and again unless it is named. */
+/** Writes `verify-full` explicitly. The driver already treats these modes that way, but warns each time. */
 function spellMode(address: string): string {
   return address.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }

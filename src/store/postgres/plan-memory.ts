@@ -4,7 +4,7 @@ import { removeHub, writeHub } from './hub-writer.ts'
 import { listPatterns, replacePatterns } from './patterns.ts'
 import { listVerdicts, writeVerdict } from './verdicts.ts'
 
-/** Keeps what plans remember. */
+/** Stores the memory of crawl plans. */
 export function createPlanMemory(db: Database): PlanMemory {
   return {
     readPatterns: (host) => listPatterns(db, host),
@@ -34,7 +34,7 @@ export function createPlanMemory(db: Database): PlanMemory {
   }
 }
 
-/** Keeps a verdict, and the hub that it confirms or takes out. */
+/** Stores a verdict, and adds or removes the hub that it concerns. */
 async function judge(sql: Sql, host: string, verdict: HubVerdict): Promise<void> {
   await writeVerdict(sql, host, verdict)
   const { state, url, placeId, placeSlug, placeKind, title, navLinks, articleLinks, pattern, origin } = verdict
@@ -47,7 +47,7 @@ async function judge(sql: Sql, host: string, verdict: HubVerdict): Promise<void>
 }
 
 async function sample(sql: Sql, sourceId: string, limit: number): Promise<EarlierAddress[]> {
-  // A site's own pages are on hosts that have some: what was only found there, and is elsewhere, teaches nothing of the site.
+  // Only hosts with stored pages belong to the site; addresses on other hosts teach nothing about it.
   const hosts = await sql.all<{ source: number; host: string; rows: number }>(
     `SELECT h.source, h.host, h.pending_rows + h.indexed_rows + h.unchanged_rows + h.skipped_rows + h.failed_rows AS rows
      FROM sources s JOIN host_counts h ON h.source = s.id WHERE s.uuid = $1 AND NOT s.is_removed AND h.pages > 0
@@ -58,7 +58,7 @@ async function sample(sql: Sql, sourceId: string, limit: number): Promise<Earlie
   const found: EarlierAddress[] = []
   for (const { source, host } of hosts) {
     if (found.length >= limit) break
-    // What is not there has no shape worth learning.
+    // Missing pages have no URL pattern worth learning.
     const some = await sql.all<EarlierAddress>(
       `SELECT l.url, coalesce(a.kind, 'unknown') AS kind, l.page_hash IS NOT NULL AS "isPage"
        FROM (SELECT id, row_number() OVER (ORDER BY at, id) AS place FROM ledger WHERE source = $1 AND host = $2) n

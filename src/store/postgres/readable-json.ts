@@ -1,9 +1,9 @@
-/** An escape in JSON: of NUL or of half a character, or any other. */
+/** A JSON escape: group 1 matches NUL and surrogates, which PostgreSQL cannot read. */
 const ESCAPES = /\\(?:(u0000|ud[89a-f][\da-f]{2})|.)/g
 
 /**
- * JSON that questions look into. PostgreSQL refuses to read any of it where one text in it has a NUL or half a character, which
- * addresses and files of others may have.
+ * JSON that SQL queries look into. PostgreSQL rejects the whole value when a text in it contains NUL or a lone surrogate, which foreign
+ * addresses and files may contain.
  */
 export function readableJson(value: unknown): string {
   return JSON.stringify(value).replace(ESCAPES, (found, isUnreadable) => (isUnreadable ? '\uFFFD' : found))

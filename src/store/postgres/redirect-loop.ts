@@ -2,12 +2,12 @@ import type { Settlement } from '../../crawl/ledger.ts'
 import type { CrawlOf } from '../common/crawl-of.ts'
 import type { Sql } from './database.ts'
 
-/** Chains that are longer are given up as such. */
+/** Longer redirect chains are not followed. */
 const MOST_STEPS = 20
 
 /**
- * A settlement as it is given; a redirect that leads back to its own address by others of the crawl is a loop. Whoever made the visit has
- * looked at that too, but two may look at once, and neither finds the other settled: only behind the lock of the source is it certain.
+ * Returns the settlement, changed to a failure when its redirect leads back to its own address through other rows of the crawl. The visit
+ * has checked this too, but two concurrent visits cannot see each other's result; only the lock on the source makes it certain.
  */
 export async function breakLoop(sql: Sql, source: number, crawl: CrawlOf, settlement: Settlement): Promise<Settlement> {
   const { target, reason, visit } = settlement

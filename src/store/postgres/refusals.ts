@@ -2,16 +2,16 @@ import type { ChunkName, RefusedChunk } from '../../library/vectors.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
 import type { Sql } from './database.ts'
 
-/** A chunk by its source and id, as they are kept. */
+/** A chunk by its stored source and id. */
 export interface StoredName {
   readonly sourceId: string
   readonly chunkId: Uint8Array
 }
 
-/** The numbers of sources that are to be seen: of those with these ids, or of all where `$1` is null. */
+/** The numbers of visible sources: those with the ids `$1`, or all when `$1` is null. */
 export const ASKED_SOURCES = 'SELECT id FROM sources WHERE NOT is_removed AND ($1::text[] IS NULL OR uuid = ANY ($1))'
 
-/** Chunks by the ids of their sources and their own, `$1` and `$2`, in the order in which they are given. Whatever is gone is not among them. */
+/** SQL for chunks by source ids `$1` and chunk ids `$2`, in the given order, without those that no longer exist. */
 export const NAMED_CHUNKS = `SELECT c.id, c.source, n.place
   FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS n (source, chunk_id, place)
   JOIN sources s ON s.uuid = n.source AND NOT s.is_removed
@@ -22,7 +22,7 @@ export function namesOf(chunks: readonly ChunkName[]): [sources: string[], chunk
   return [chunks.map(({ sourceId }) => sourceId), chunks.map(({ chunkId }) => packHash(chunkId))]
 }
 
-/** Keeps chunks that the model makes no vector of. One that has a vector by now, of whomever, needs no excuse. */
+/** Stores chunks that the model could not embed. A chunk that has a vector by now is left out. */
 export async function insertRefusals(sql: Sql, chunks: readonly RefusedChunk[]): Promise<void> {
   await sql.run(
     `WITH held AS (${NAMED_CHUNKS} FOR KEY SHARE OF c)
@@ -52,7 +52,7 @@ export async function forgetRefusals(sql: Sql, sourceIds: readonly string[] | un
   await sql.run(`DELETE FROM refused_chunks WHERE source IN (${ASKED_SOURCES})`, [sourceIds ?? null])
 }
 
-/** The name of a chunk as everybody else has it. */
+/** Converts a stored chunk name. */
 export function toName({ sourceId, chunkId }: StoredName): ChunkName {
   return { sourceId, chunkId: unpackHash(chunkId) }
 }

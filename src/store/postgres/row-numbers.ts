@@ -2,18 +2,18 @@ import type { ArrivalPlan } from '../../library/holdings.ts'
 import { NUMBERED_TABLES } from '../common/arrival-plan.ts'
 import type { Sql } from './database.ts'
 
-/** Sequences that belong to no column. */
+/** Sequences that do not belong to a column. */
 const SEQUENCES: Readonly<Record<string, string>> = { chunks: `'chunk_numbers'` }
 
 const sequenceOf = ({ name, number }: (typeof NUMBERED_TABLES)[number]) =>
   SEQUENCES[name] ?? `pg_get_serial_sequence('${name}', '${number}')`
 
-/** Nobody writes a row that gets a number until the transaction of the caller ends. */
+/** Blocks inserts into all numbered tables until the caller's transaction ends. */
 export async function lockNumbers(sql: Sql): Promise<void> {
   await sql.run(`LOCK TABLE ${NUMBERED_TABLES.map(({ name }) => name).join(', ')} IN SHARE ROW EXCLUSIVE MODE`)
 }
 
-/** The highest number that was ever given, of each table. */
+/** The highest number ever assigned in each table. */
 export async function readTaken(sql: Sql): Promise<Readonly<Record<string, number>>> {
   const found = await sql.all<{ name: string; last: number }>(
     NUMBERED_TABLES.map(
@@ -24,7 +24,7 @@ export async function readTaken(sql: Sql): Promise<Readonly<Record<string, numbe
   return Object.fromEntries(found.map(({ name, last }) => [name, last]))
 }
 
-/** Gives none of those to others that an arrival needs. */
+/** Reserves the numbers that an arrival needs. */
 export async function keepNumbers(sql: Sql, { offsets, kept }: ArrivalPlan): Promise<void> {
   const taken = await readTaken(sql)
   for (const table of NUMBERED_TABLES) {

@@ -28,7 +28,7 @@ const IN_ORDER = 'ORDER BY left(l.key, 512), l.key LIMIT $3'
 
 const BEFORE = `left(l.key, 512) <= left($6, 512) AND l.key < $6`
 
-/** Addresses of a source in the order of their keys. */
+/** Addresses of a source, by key. */
 export async function listRows(sql: Sql, source: number, filter: RowFilter): Promise<LedgerRow[]> {
   const { state, reason, after = '', before, limit } = filter
   const asked = [source, after, limit, state ?? null, reason ?? null, ...(before === undefined ? [] : [before])]
@@ -43,7 +43,7 @@ export async function listRows(sql: Sql, source: number, filter: RowFilter): Pro
   return found.map(toLedgerRow)
 }
 
-/** Rows by state and reason. */
+/** Counts rows by state and reason. */
 export async function countLedger(sql: Sql, source: number): Promise<LedgerCounts> {
   const counted = await sql.all<CountedRows>(
     'SELECT state, reason, rows FROM ledger_counts WHERE source = $1 AND rows > 0 ORDER BY state, reason',
@@ -52,7 +52,7 @@ export async function countLedger(sql: Sql, source: number): Promise<LedgerCount
   return toCounts(counted)
 }
 
-/** Lists of a kind on which addresses were found that lead to content and that a crawl has not seen, in order. */
+/** Lists of a kind that name rows with content which a crawl has not seen, in order. */
 export async function listUnseenLists(
   sql: Sql,
   source: number,
@@ -68,7 +68,7 @@ export async function listUnseenLists(
   return found.map(({ list }) => list)
 }
 
-/** Counts the pages that a crawl has taken in or found unchanged. */
+/** Counts the pages that a crawl has stored or confirmed. */
 export async function countPages(sql: Sql, source: number, crawlId: string): Promise<number> {
   const found = await sql.get<{ pages: number }>(
     `SELECT count(*) AS pages FROM ledger WHERE source = $1 AND state IN ('indexed', 'unchanged')
@@ -78,7 +78,7 @@ export async function countPages(sql: Sql, source: number, crawlId: string): Pro
   return found?.pages ?? 0
 }
 
-/** The first row that a crawl settled for one of these reasons and of which no links are kept; or one that only keeps some. */
+/** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
 export async function findUnread(
   sql: Sql,
   source: number,

@@ -7,7 +7,7 @@ import { seedTypes } from './seed-types.ts'
 import { TABLES } from './tables.ts'
 import { UNDERSTANDING_TABLES } from './understanding-tables.ts'
 
-/** Each is run once, in order; what was released is never changed. */
+/** Each migration runs once, in order; a released one never changes. */
 const MIGRATIONS: readonly string[] = [
   TABLES + UNDERSTANDING_TABLES,
   `
@@ -36,15 +36,15 @@ UPDATE chunks c SET path = t.new FROM slashed t WHERE t.id = c.page;
 `,
 ]
 
-/** The schema this program writes. */
+/** The schema version of this program. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length
 
-/** The oldest server that has all that is used here. */
+/** The oldest supported PostgreSQL version. */
 const LEAST_SERVER = 14
 
 /**
- * Brings a library to the schema of this program; ten processes may try at once. Refuses one that a newer program wrote, a server that is
- * too old, and a database that cannot hold every text.
+ * Migrates a library to the current schema; several processes may try at once. Refuses a library of a newer program, a server that is too
+ * old, and a database whose encoding cannot hold every text.
  */
 export async function migrate(db: Database, place: Place): Promise<void> {
   if ((await readVersion(db, place)) === SCHEMA_VERSION) return
@@ -52,7 +52,7 @@ export async function migrate(db: Database, place: Place): Promise<void> {
   await db.transaction(async (sql) => {
     await lock(sql, 'migration')
     await createSchema(sql, place)
-    // Somebody else may have been faster.
+    // Another process may have migrated it meanwhile.
     const done = await readVersion(sql, place)
     if (done === 0) await refuseStrangers(sql, place)
     for (const migration of MIGRATIONS.slice(done)) await runAll(sql, migration)
@@ -62,7 +62,7 @@ export async function migrate(db: Database, place: Place): Promise<void> {
   })
 }
 
-/** A role that has a schema of its own need not be allowed to make others. */
+/** Creates the schema, if needed: a role that owns its schema does not need the privilege to create others. */
 async function createSchema(sql: Sql, { schema, quotedSchema, location }: Place): Promise<void> {
   const found = await sql.get<{ isThere: boolean; mayUse: boolean; mayMake: boolean; role: string; database: string }>(
     `SELECT n.oid IS NOT NULL AS "isThere", coalesce(has_schema_privilege(n.oid, 'CREATE') AND has_schema_privilege(n.oid, 'USAGE'), false) AS "mayUse",
@@ -83,7 +83,7 @@ async function createSchema(sql: Sql, { schema, quotedSchema, location }: Place)
   throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
 }
 
-/** Statements end where a line ends with a semicolon and nothing that is dollar-quoted is open. */
+/** Runs all statements of a migration. A statement ends at a semicolon at the end of a line, outside dollar quotes. */
 async function runAll(sql: Sql, migration: string): Promise<void> {
   for (const statement of splitStatements(migration)) await sql.run(statement)
 }
@@ -101,9 +101,9 @@ function splitStatements(text: string): string[] {
   return some.trim() === '' ? statements : [...statements, some.trim()]
 }
 
-/** The version a library has; 0 without any tables. */
+/** The schema version of a library; 0 without tables. */
 async function readVersion(sql: Sql, { schema, quotedSchema, location }: Place): Promise<number> {
-  // Also where the role may not look into the schema.
+  // pg_tables also shows schemas that the role may not use.
   const there = await sql.get<{ there: boolean; mayLook: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS there,
        coalesce(has_schema_privilege(to_regnamespace($2)::oid, 'USAGE'), false) AS "mayLook"`,
@@ -118,7 +118,7 @@ async function readVersion(sql: Sql, { schema, quotedSchema, location }: Place):
   return found
 }
 
-/** What is said of a library whose schema a role may not look into. */
+/** The error for a library whose schema the role may not use. */
 export function refusalOfShut(library: string): PharosError {
   const problem = 'its role may not use the schema of the library'
   return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: writeGrants(library) })
@@ -132,14 +132,14 @@ async function checkServer(sql: Sql, { location }: Place): Promise<void> {
   if (problem !== undefined) throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
 }
 
-/** Why a library cannot be kept by a server of this version, in a database with this encoding; undefined where it can. */
+/** Why a library cannot be stored on this server version with this encoding; undefined when it can. */
 export function findServerProblem(version: number, encoding: string): string | undefined {
   if (version < LEAST_SERVER) return `expected PostgreSQL ${LEAST_SERVER} or newer, got ${version}`
   if (encoding === 'UTF8') return undefined
   return `expected a database with the encoding UTF8, got ${encoding}; make one with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`
 }
 
-/** A schema with tables of another program is left alone. */
+/** Refuses a schema with tables of another program. */
 async function refuseStrangers(sql: Sql, { schema, location }: Place): Promise<void> {
   const found = await sql.get<{ name: string }>(
     'SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 LIMIT 1',

@@ -11,7 +11,7 @@ import { countIndexed, readIndex, type SeenIndex, type StoredIndex } from './ind
 import { NAMED_CHUNKS, namesOf } from './refusals.ts'
 import { createTending, type Tending } from './tending.ts'
 
-/** Finds chunks by their words, and keeps the index that it takes. */
+/** Full-text search over chunks, and the maintenance of its index. */
 export interface Search extends Pick<Tending, 'tidy' | 'announce' | 'close'> {
   search(query: StoreQuery): Promise<StoreMatch[]>
   countContentTypes(): Promise<ReadonlyMap<string, ContentTypeCounts>>
@@ -19,13 +19,13 @@ export interface Search extends Pick<Tending, 'tidy' | 'announce' | 'close'> {
   tend(signal?: AbortSignal): Promise<void>
 }
 
-/** So many runs of chunks that are gone are worth removing from the index before a search. */
+/** From this number on, removed runs are purged from the index before a search. */
 const MANY_GONE = 64
 
-/** Some run: it matters only that there is one. */
+/** Any run; only its existence matters. */
 const SOME_RUN: Run = { first: 1, last: 1 }
 
-/** Makes what searches a library. What was read of the index is kept for the next search. */
+/** Creates the search. Parts of the index stay cached for later searches. */
 export function createSearch(db: Database): Search {
   const parts = createIndexParts()
   const numberOf = createNumbering()
@@ -33,7 +33,7 @@ export function createSearch(db: Database): Search {
   let draft: IndexDraft = createDraft(NO_INDEX)
   const index = createChunkIndex(createIndexShelf(parts, () => draft))
 
-  /** The index as it is now. What was asked for at the same time may have come back in another order. */
+  /** Reads the current index. Concurrent reads may finish in another order, so the cache is replaced only if it has not changed. */
   const see = async (sql: Sql, sourceIds?: readonly string[]): Promise<SeenIndex> => {
     const before = known
     const seen = await readIndex(sql, before, sourceIds)
@@ -46,7 +46,7 @@ export function createSearch(db: Database): Search {
   }
   const tending = createTending(db, async () => isBehind(await see(db)))
 
-  /** Asks the index as it was seen; undefined where parts of it were replaced before they were read. */
+  /** Queries the index as it was read; undefined when parts of it were replaced before they could be loaded. */
   const ask = async <T>(sql: Sql, seen: SeenIndex, look: Look | undefined, work: () => T): Promise<T | undefined> => {
     const held: HeldBlocks = new Map()
     const listed = seen.segments.map(({ id }) => id)
@@ -55,7 +55,7 @@ export function createSearch(db: Database): Search {
       const segments = parts.listLacking(listed)
       if (segments.length > 0) {
         if (!(await parts.load(sql, { segments: new Set(segments), blocks: new Map() }, held))) return undefined
-        // Whoever sees a newer index may have forgotten others meanwhile.
+        // A concurrent search of a newer index may have evicted segments, so they are loaded again.
         continue
       }
       draft = createDraft({ ...seen, dead, generation: numberOf(seen), looked: look })
@@ -69,7 +69,7 @@ export function createSearch(db: Database): Search {
       await look?.load(sql)
     }
   }
-  /** Asks it again where it was replaced meanwhile. */
+  /** Repeats a query while the index is replaced during it. */
   const askOften = async <T>(
     sql: Sql,
     { sourceIds, look, seen }: { sourceIds?: readonly string[] | undefined; look?: Look | undefined; seen?: SeenIndex },
@@ -98,7 +98,7 @@ export function createSearch(db: Database): Search {
         (passed: ChunkTests) =>
         ({ sources }: SeenIndex): StoreMatch[] =>
           index.search({ query, limit, sources: sources ? new Set(sources) : undefined, tests: passed, also, explain })
-      // Segments are never changed, so that no transaction is needed to read them. What else is looked at has to be of the same moment.
+      // Segments are immutable and need no transaction, but pages and chunks must come from one snapshot.
       if (!tests.page && !tests.chunk) return askOften(db, { sourceIds, seen }, find(tests))
       return db.snapshot((sql) => {
         const look = createLook(tests, filter.symbol !== undefined)
@@ -120,7 +120,7 @@ export function createSearch(db: Database): Search {
   }
 }
 
-/** The numbers of chunks, by their names. */
+/** The numbers of chunks by their names. */
 async function findNumbers(sql: Sql, names: readonly ChunkName[]): Promise<number[]> {
   const found = await sql.all<{ id: number }>(
     `SELECT DISTINCT ON (n.place) n.id FROM (${NAMED_CHUNKS}) AS n ORDER BY n.place, n.id`,
@@ -129,7 +129,7 @@ async function findNumbers(sql: Sql, names: readonly ChunkName[]): Promise<numbe
   return found.map(({ id }) => id)
 }
 
-/** Gives each state of an index that is seen after another one a number of its own: chunks that are gone make it another one too. */
+/** Assigns a new number to each distinct state of the index, including the removed chunks. */
 function createNumbering(): (seen: SeenIndex) => number {
   let last = ''
   let number = 0
@@ -141,7 +141,7 @@ function createNumbering(): (seen: SeenIndex) => number {
   }
 }
 
-/** The dead chunks of all segments, with those that are gone and that nobody has removed yet. */
+/** The dead chunks of all segments, including removed chunks that are still in the index. */
 function addGone({ segments, dead, gone }: SeenIndex): readonly DeadRun[] {
   if (gone.length === 0) return dead
   const added = segments.flatMap(({ id, first, last }) =>
@@ -150,14 +150,14 @@ function addGone({ segments, dead, gone }: SeenIndex): readonly DeadRun[] {
   return sortRuns([...dead, ...added])
 }
 
-/** Counts the chunks, and those that can be found, without reading the index. */
+/** Counts all chunks and the searchable ones, without reading the index. */
 async function measure(sql: Sql): Promise<IndexProgress> {
   const { format, chunks, stale } = await countIndexed(sql)
   const draft = createDraft({ ...NO_INDEX, format, stale: stale === 0 ? [] : [{ first: 1, last: stale }] })
   const shelf = createIndexShelf(createIndexParts(), () => draft)
   const counted = {
     ...shelf,
-    // As if there were newer ones: the others are counted then.
+    // An infinite newest number makes the index count its chunks.
     newestChunk: () => Number.POSITIVE_INFINITY,
     countChunks: () => ({ upTo: chunks, all: chunks }),
   }

@@ -1,13 +1,13 @@
 import { CRAWL_TYPE_SEEDS, FORMER_DESCRIPTIONS } from '../../library/crawl-types.ts'
 import type { Sql } from './database.ts'
 
-/** Writes the ways to crawl that a library lacks; what its owner made of the others stays as it is. */
+/** Adds missing crawl types; those that the owner has changed stay. */
 export async function seedTypes(sql: Sql): Promise<void> {
   const found = await sql.all<{ name: string; description: string | null }>('SELECT name, description FROM crawl_types')
   const kept = new Map(found.map(({ name, description }) => [name, description]))
   for (const { name, description, declaration } of CRAWL_TYPE_SEEDS) {
     if (!kept.has(name)) {
-      // Somebody else may be faster.
+      // Another process may insert the same type first.
       await sql.run(
         'INSERT INTO crawl_types (name, description, declaration) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING',
         [name, description, JSON.stringify(declaration)],

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { ServerTime } from './server-time.ts'
 
-test('a server whose clock may be the same has the same', () => {
+test('the offset stays 0 while the server clock may equal the local one', () => {
   const time = new ServerTime()
   time.note(1000, 1004.7, 1010)
   time.note(1000, 1000.9, 1000)
   expect(time.offset).toBe(0)
 })
 
-test('a server that is ahead or behind is so by half-way between question and answer', () => {
+test('the offset is measured at the midpoint between query and response', () => {
   const time = new ServerTime()
   time.note(1000, 61_010, 1020)
   expect(time.offset).toBe(60_000)
@@ -16,7 +16,7 @@ test('a server that is ahead or behind is so by half-way between question and an
   expect(time.offset).toBe(-1000)
 })
 
-test('what is known stays as long as it can be right', () => {
+test('keeps the known offset as long as it is consistent with new measurements', () => {
   const time = new ServerTime()
   time.note(1000, 61_010, 1020)
   time.note(2000, 62_400, 2500)

@@ -39,16 +39,16 @@ import { countRows, offer } from './finds.ts'
 import { breakLoop } from './redirect-loop.ts'
 import { addHelpSql, type Helper, helpOf, helpValues, writeHelp } from './sharing.ts'
 
-/** A row that is settled, with what it has to do with. */
+/** A row during its settlement, with its context. */
 interface Settling {
   readonly sql: Sql
   readonly source: number
   readonly crawl: number
   readonly now: number
   readonly row: Draft
-  /** Another row that holds the content this one answers with. */
+  /** Another row that holds the same content. */
   readonly holder: Holder | undefined
-  /** Who made the visit, where that is told apart, and what it took. */
+  /** The helper that made the visit, if any, and its cost. */
   readonly help?: { readonly helper: Helper; readonly cost: Cost } | undefined
 }
 
@@ -56,7 +56,7 @@ type Cost = NonNullable<Settlement['cost']>
 
 const NO_COST: Cost = { bytes: 0, requests: 0 }
 
-/** Writes what became of a visit; nothing when it has lost its row. What a process does that only takes part in the crawl is counted. */
+/** Writes the result of a visit; writes nothing when the visit has lost its row. Work of a helper is counted for it. */
 export async function settle(
   sql: Sql,
   source: number,
@@ -68,7 +68,7 @@ export async function settle(
   const { visit, now, checkedAt = now, finds = [], maxRows, aliases = [] } = settlement
   const hash = settlement.record?.page.contentHash
   const { row, holder, isHostKept } = await lookAt(sql, source, crawl, visit.key, hash)
-  // Whoever has the host by now makes the visit anew.
+  // The process that holds the host now repeats the visit.
   if (!isOwned(row, settlement) || !isHostKept) return lost(row)
   const help = helper && { helper, cost: settlement.cost ?? NO_COST }
   const settling: Settling = { sql, source, crawl: crawl.number, now, row, holder, help }
@@ -81,7 +81,7 @@ export async function settle(
   return report(row, results, demoted)
 }
 
-/** Counts for a helper what was found and is left out, which is rare. */
+/** Counts the finds of a helper that were left out, which is rare. */
 async function countLeftOut(
   sql: Sql,
   helper: Helper,
@@ -95,7 +95,7 @@ async function countLeftOut(
   if (newInRefresh + overflow > 0) await writeHelp(sql, helper, { newInRefresh, overflow })
 }
 
-/** Stores a page that came without a visit. */
+/** Stores a page without a visit. */
 export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: Adoption): Promise<Settled> {
   const { now, find, record, isFull = false, finds, maxRows = Infinity } = adoption
   const { row: known, holder } = await lookAt(sql, source, crawl, find.key, record.page.contentHash)
@@ -106,12 +106,12 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
   const row = known ?? (await insertAdopted(sql, source, adoption))
   if (known !== undefined) await updateAdopted(sql, known, adoption, crawl)
   const settling: Settling = { sql, source, crawl: crawl.number, now, row, holder }
-  // As every row that is about to be settled; whoever had it has lost it.
+  // Settlement expects a leased row; a previous holder of the lease loses it.
   row.state = 'leased'
   recordAnswer(row, NO_ANSWER, crawl.number)
   await writeLinks(sql, row.id, record.links)
   let stored = NOTHING_LEARNT
-  // A list that is read again, because the crawl was interrupted, brings no news.
+  // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
   if (isHeld(row, record) && (isNew || !isFull)) {
     await classifyContent(sql, source, row.id, record)
     row.contentHash = row.pageHash
@@ -124,7 +124,7 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: 
   return report(row, await offer(sql, source, crawl, finds, now, maxRows), stored.demoted)
 }
 
-/** Facts about other addresses of the same content that a settlement showed. */
+/** Other addresses of the same content that a settlement revealed. */
 interface Learnt {
   readonly aliases: readonly Alias[]
   /** The row that lost its content, if this crawl had settled it. */
@@ -133,7 +133,7 @@ interface Learnt {
 
 const NOTHING_LEARNT: Learnt = { aliases: [], demoted: null }
 
-/** Does what a settlement says, and tells of other addresses of the same content. */
+/** Applies a settlement, and returns other addresses of the same content. */
 async function conclude(settling: Settling, settlement: Settlement): Promise<Learnt> {
   const { sql, source, row, holder } = settling
   const { state, record } = settlement
@@ -145,7 +145,7 @@ async function conclude(settling: Settling, settlement: Settlement): Promise<Lea
   if (verdict === 'look') {
     confirmNothing(row, holder)
   } else if (row.pageHash !== null && verdict === 'keep') {
-    // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
+    // Two rows may hold it after a crawl that proved one of them gone and stopped at the loss gate.
     const claimed = await claim(settling, row.pageHash)
     if (!claimed.isOurs) return claimed
     if (record !== undefined) await describeContent(sql, source, row.id, record)
@@ -168,8 +168,8 @@ async function storePage(settling: Settling, record: PageRecord): Promise<Learnt
 }
 
 /**
- * A content is stored once a source: under the better of two addresses that answer with it. Tells whether that is this row;
- * if not, it has become one that repeats the other.
+ * Ensures that a content is stored once per source, under the better of two addresses. Returns whether that is this row; if not, the row
+ * has become a duplicate.
  */
 async function claim(
   { sql, row, holder, crawl }: Settling,
@@ -187,7 +187,7 @@ async function claim(
   return { isOurs: true, aliases, demoted: demotedBy(holder, crawl) }
 }
 
-/** Takes the content from a row. One that is to be fetched anyway only loses its page. */
+/** Takes the content from a row. A row that is fetched anyway only loses its page. */
 async function dispossess(sql: Sql, { id, state }: Holder, target: string, hash: string): Promise<void> {
   const demoted = nextState(state, 'demote')
   if (demoted === undefined) {
@@ -207,7 +207,7 @@ interface DraftColumns extends Omit<Draft, 'contentHash' | 'pageHash'> {
 }
 
 interface LookColumns extends DraftColumns {
-  /** Whether its host is still the one's who took it. */
+  /** Whether the host still has the holder that leased the row. */
   readonly isHostKept: boolean
   readonly holderId: number | null
   readonly holderKey: string
@@ -223,7 +223,7 @@ const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.s
   l.due_at AS "dueAt", l.is_final AS "isFinal", l.awaits_confirmation AS "awaitsConfirmation",
   l.proven_crawl AS "provenCrawl", l.depth, l.crawl, l.lease`
 
-// Without a content that is given it is that of the page the row holds, or of the one it repeats.
+// Without a given hash, the content is that of the row's own page, or of the row that it duplicates.
 const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.checked_at AS "holderCheckedAt", h.crawl AS "holderCrawl"
   FROM (SELECT 1) AS one
     LEFT JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2
@@ -234,7 +234,7 @@ const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.tok
         AND o.proven_crawl IS DISTINCT FROM $4
       ORDER BY o.key LIMIT 1) h ON true`
 
-/** A row, and another that holds a content and is to keep it: not one that the same crawl proved gone. */
+/** Reads a row, and another row that holds a content and keeps it; never one that the same crawl proved gone. */
 async function lookAt(
   sql: Sql,
   source: number,

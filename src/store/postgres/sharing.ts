@@ -7,7 +7,7 @@ import type { Database, Sql } from './database.ts'
 import { heldAt, openAt } from './frontier.ts'
 import { notify } from './workers.ts'
 
-/** Says that others may take part in a crawl from now on, and wakes those who have nothing else to do. */
+/** Allows other processes to join a crawl from now on, and notifies idle workers. */
 export async function shareCrawl(
   db: Database,
   id: string,
@@ -20,7 +20,7 @@ export async function shareCrawl(
   })
 }
 
-/** A running crawl that others may take part in, and what they have to know; undefined where it is none. */
+/** A running crawl that other processes may join, with the data that helpers need; undefined when it cannot be joined. */
 export async function findShared(
   sql: Sql,
   id: string,
@@ -30,22 +30,22 @@ export async function findShared(
   return crawl === undefined || shared == null ? undefined : { crawl, shared }
 }
 
-/** What those have to know who take part in a crawl; null where nobody may for now, undefined where it does not run. */
+/** The data that helpers of a crawl need; null when joining is not allowed for now, undefined when the crawl is not running. */
 export async function readShared(sql: Sql, id: string): Promise<SharedCrawl | null | undefined> {
   const found = await sql.get<{ shared: string | null }>(
     `SELECT j.shared FROM crawls j JOIN crawl_ids i ON i.id = j.id WHERE i.uuid = $1 AND j.state = 'running'`,
     [id],
   )
-  // It was written by this store.
+  // The JSON was written by this store.
   return found === undefined ? undefined : JSON.parse(found.shared ?? 'null')
 }
 
-/** A crawl without a sign of life for so long may be nobody's: it has to go on before anybody takes part in it. */
+/** A crawl without a heartbeat for this long may be abandoned, and cannot be joined until it resumes. */
 const ALIVE_MS = 30_000
-/** Hosts are counted up to here. */
+/** Counting of hosts stops here. */
 const MOST_HOSTS = 1000
 
-/** Running crawls that others may take part in, those first that have most to be done on hosts nobody has. */
+/** Running crawls that can be joined, ordered by the amount of work on free hosts. */
 export function listSharable(sql: Sql, now: number): Promise<SharableCrawl[]> {
   return sql.all<SharableCrawl>(
     `SELECT i.uuid AS "crawlId", s.uuid AS "sourceId", f.hosts AS "freeHosts", f.ready
@@ -73,13 +73,13 @@ const COUNTS = [
   'requests',
 ] as const
 
-/** A process that takes part in a crawl. */
+/** A process that has joined a crawl. */
 export interface Helper {
   readonly crawl: number
   readonly name: string
 }
 
-/** Adds to what a helper has done; its values are those of {@link helpValues}, from a number on. */
+/** SQL that adds to the counts of a helper; its parameters are {@link helpValues}, starting at `first`. */
 export function addHelpSql(first: number): string {
   const at = (place: number, type: string) => `$${first + place}::${type}`
   const values = COUNTS.map((_, place) => at(place + 2, 'bigint'))
@@ -90,7 +90,7 @@ export function addHelpSql(first: number): string {
       parked = CASE WHEN k.parked @> excluded.parked THEN k.parked ELSE k.parked || excluded.parked END`
 }
 
-/** What {@link addHelpSql} is given. */
+/** The parameters of {@link addHelpSql}. */
 export function helpValues({ crawl, name }: Helper, help: Help): unknown[] {
   const { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, parked } = help
   const counts = [visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests]
@@ -99,14 +99,14 @@ export function helpValues({ crawl, name }: Helper, help: Help): unknown[] {
 
 const ADD_HELP = addHelpSql(1)
 
-/** Adds to what a helper has done. */
+/** Adds to the counts of a helper. */
 export async function writeHelp(sql: Sql, helper: Helper, help: Partial<Help>): Promise<void> {
   await sql.run(ADD_HELP, helpValues(helper, { ...NO_HELP, ...help }))
 }
 
 type HelpedRow = Pick<Draft, 'state' | 'provenCrawl' | 'pageHash'>
 
-/** The counts of a visit and of the row that lost its content to it. A page that is proven gone is counted when it is removed. */
+/** The counts of a visit, and of the row that lost its content to it. A page that is proven gone is counted when it is removed. */
 export function helpOf(
   { state, provenCrawl, pageHash }: HelpedRow,
   cost: Pick<Help, 'bytes' | 'requests'>,
@@ -119,11 +119,11 @@ export function helpOf(
 }
 
 interface HelpColumns extends Omit<Help, 'parked'> {
-  /** Hosts, each followed by the reason. */
+  /** Hosts, each followed by its reason. */
   readonly parked: readonly string[]
 }
 
-/** All that helpers have done for a crawl since it was last begun. */
+/** The total of all helpers of a crawl since it was last begun. */
 export async function readHelp(sql: Sql, id: string): Promise<Help> {
   const found = await sql.all<HelpColumns>(
     `SELECT k.visited, k.indexed, k.unchanged, k.skipped, k.failed, k.new_in_refresh AS "newInRefresh", k.overflow, k.bytes,

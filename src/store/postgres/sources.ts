@@ -7,12 +7,12 @@ import { removeLostHubs } from './hub-writer.ts'
 import { lockSource } from './lock-source.ts'
 import { lock } from './locks.ts'
 
-/** So many rows are deleted in one go: others who write to the source wait that long. */
+/** Batch size of deletions, which limits how long other writers of the source wait. */
 const ROWS_AT_ONCE = 500
 
 const COLUMNS = `id, uuid, name, version, url, site_url AS "siteUrl", scope, settings, created_at AS "createdAt"`
 
-/** Adds a source inside the transaction of the caller. */
+/** Adds a source inside the caller's transaction. */
 export async function addSource(sql: Sql, source: Source): Promise<void> {
   const { id, name, version, url, siteUrl, scope, settings, createdAt } = source
   await refuseSame(sql, name, version, '')
@@ -31,7 +31,7 @@ export async function listSources(sql: Sql): Promise<Source[]> {
   return found.map(toSource)
 }
 
-/** Changes a source inside the transaction of the caller; one that is not there stays away. */
+/** Changes a source inside the caller's transaction; an unknown id has no effect. */
 export async function updateSource(sql: Sql, id: string, change: SourceChange): Promise<void> {
   const found = await sql.get<SourceRecord>(
     `SELECT ${COLUMNS} FROM sources WHERE uuid = $1 AND NOT is_removed FOR UPDATE`,
@@ -51,7 +51,7 @@ export async function updateSource(sql: Sql, id: string, change: SourceChange): 
 }
 
 async function refuseSame(sql: Sql, name: string, version: string | null, id: string): Promise<void> {
-  // Two may be given one name at once.
+  // The lock prevents two sources from getting the same name at once.
   await lock(sql, 'names')
   const same = await sql.get(
     'SELECT 1 FROM sources WHERE name = $1 AND version IS NOT DISTINCT FROM $2 AND uuid <> $3',
@@ -66,14 +66,14 @@ export async function numberOf(sql: Sql, id: string): Promise<number | undefined
   return found?.id
 }
 
-/** The number of a source that is written to: it has to be there. */
+/** The number of a source; throws when the source does not exist. */
 export async function requireNumber(sql: Sql, id: string, library: string): Promise<number> {
   const source = await numberOf(sql, id)
   if (source === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: id, library })
   return source
 }
 
-/** The number of a crawl, which is given when the crawl is first heard of. */
+/** The number of a crawl, which is assigned on first use. */
 export async function crawlNumber(sql: Sql, source: number, crawlId: string): Promise<number> {
   const found = await sql.get<{ id: number }>('SELECT id FROM crawl_ids WHERE uuid = $1', [crawlId])
   if (found !== undefined) return found.id
@@ -85,7 +85,7 @@ export async function crawlNumber(sql: Sql, source: number, crawlId: string): Pr
   return made.id
 }
 
-/** Takes a source out of sight, with everything it has; both its name and its id are free at once. The rest is done by {@link clearHidden}. */
+/** Hides a source with all its data; its name and id are free at once. {@link clearHidden} deletes the data. */
 export async function hideSource(sql: Sql, id: string): Promise<{ readonly pages: number; readonly chunks: number }> {
   const source = await numberOf(sql, id)
   if (source === undefined) return { pages: 0, chunks: 0 }
@@ -106,9 +106,9 @@ export async function hideSource(sql: Sql, id: string): Promise<{ readonly pages
   return removed ?? { pages: 0, chunks: 0 }
 }
 
-/** Deletes some of what hidden sources had, inside the transaction of the caller; false when nothing is left. */
+/** Deletes a batch of data of hidden sources inside the caller's transaction; false when nothing is left. */
 export async function clearHidden(sql: Sql): Promise<boolean> {
-  // Sources that are just being copied here are seen by nobody either, and stay.
+  // Sources that are still arriving are hidden too, but must stay.
   const hidden = await sql.get<{ id: number }>(
     `SELECT id FROM sources WHERE is_removed AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
   )
@@ -126,7 +126,7 @@ export async function clearHidden(sql: Sql): Promise<boolean> {
   return true
 }
 
-/** Deletes some rows with their pages. Children go before parents, so that no reference is in the way. */
+/** Deletes a batch of rows with their pages. Children are deleted before their parents because of foreign keys. */
 async function clearRows(sql: Sql, source: number): Promise<number> {
   const found = await sql.all<{ id: number; url: string | null; first: number; count: number }>(
     `SELECT l.id, CASE WHEN p.id IS NOT NULL THEN l.url END AS url, coalesce(p.first_chunk, 0) AS first,
@@ -153,7 +153,7 @@ async function clearRows(sql: Sql, source: number): Promise<number> {
   return rows.length
 }
 
-// What was learnt of its hosts goes with it, unless another source has pages there.
+// Data about the hosts of the source is deleted too, unless another source has pages there.
 const isItsHost = (
   column: string,
 ) => `${column} IN (SELECT host FROM host_counts WHERE source = $1) AND ${column} NOT IN (
@@ -163,7 +163,7 @@ const REST: readonly string[] = [
   ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
     (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
   ),
-  // Those of jobs are their history; those of analyses say what is stored.
+  // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
   `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB}' AND ${isItsHost('scope')}`,
   'DELETE FROM ledger_counts WHERE source = $1',
   'DELETE FROM open_hosts WHERE source = $1',

@@ -3,7 +3,7 @@ import type { Sql } from './database.ts'
 
 const VISIBLE = 'source IN (SELECT id FROM sources WHERE NOT is_removed)'
 
-/** How large the library is. */
+/** The size of the library. */
 export async function readStats(sql: Sql): Promise<StoreStats> {
   const found = await sql.get<StoreStats>(
     `SELECT

@@ -36,8 +36,8 @@ import { createVectors } from './vectors.ts'
 import { createWorkers } from './workers.ts'
 
 /**
- * Opens the library in a PostgreSQL database, which has to be there; its tables are made where there are none. Any number of processes on
- * any number of machines may use it at once.
+ * Opens the library in a PostgreSQL database, which must exist; missing tables are created. Any number of processes on any number of
+ * machines may use it at once.
  */
 export async function openPostgresStore(
   address: string,
@@ -46,26 +46,26 @@ export async function openPostgresStore(
   return createStore(await openDatabase(address, options), new HostHolder(options.runner ?? randomUUID()))
 }
 
-/** How a library in PostgreSQL is opened, and by whom. */
+/** Options for opening a library in PostgreSQL. */
 export interface PostgresOptions extends DatabaseOptions {
-  /** Name of the process, by which others know whose the hosts are that it has. @default one of its own */
+  /** Name of this process, under which it holds hosts. @default a unique name */
   readonly runner?: string | undefined
 }
 
 function createStore(db: Database, holder: HostHolder): LibraryStore & UnderstandingStore {
   const terms: Terms = new Map()
-  /** Crawls that this process only takes part in. */
+  /** Crawls that this process has only joined. */
   const joined = new Set<string>()
-  /** Those who write to a source, by its id. */
+  /** Semaphores for writes to a source, by source id. */
   const rooms = new Map<string, Room<symbol>>()
   const search = createSearch(db)
 
-  /** Asks about a source; one that is not there has nothing. */
+  /** Queries a source; an unknown source gives `nothing`. */
   const within = async <T>(sourceId: string, nothing: T, ask: (source: number) => Promise<T>): Promise<T> => {
     const source = await sources.numberOf(db, sourceId)
     return source === undefined ? nothing : ask(source)
   }
-  /** A transaction that writes to a source, when it is its turn among those of this process. */
+  /** Runs a transaction that writes to a source, within the semaphore of this process. */
   const inTurn = async <T>(sourceId: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
     const room = rooms.get(sourceId) ?? new Room<symbol>(AT_THE_LOCK)
     rooms.set(sourceId, room)
@@ -77,7 +77,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       room.leave(turn)
     }
   }
-  /** A write to a source on behalf of a crawl; `nothing` where there is no such source, or the crawl may not write any more. */
+  /** Writes to a source on behalf of a crawl; returns `nothing` when the source does not exist or the crawl may no longer write. */
   const write = <T>(
     sourceId: string,
     crawlId: string | undefined,
@@ -88,7 +88,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       const entered = await enterSource(sql, sourceId, crawlId, terms)
       return entered?.mayWrite ? work(sql, entered) : nothing
     })
-  /** The same where the source has to be there. */
+  /** Like `write`, but throws when the source does not exist. */
   const writeFor = <T>(
     sourceId: string,
     crawlId: string,
@@ -128,14 +128,14 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       last = some.last
     }
   }
-  /** Deletes what removed sources had, also what was left of one when its process was killed. */
+  /** Deletes the data of removed sources, including leftovers of a killed process. */
   const clearRemoved = async (): Promise<void> => {
     while (await db.transaction(sources.clearHidden));
   }
-  /** This process, where it only takes part in a crawl. */
+  /** This process as a helper, when it has only joined the crawl. */
   const helperOf = ({ id, number }: CrawlOf): Helper | undefined =>
     joined.has(id) ? { crawl: number, name: holder.name } : undefined
-  /** What cannot be written for now is done by the next who tends the index. */
+  /** Work that cannot be written now is left to the next index update. */
   const tidyIndex = (): Promise<void> =>
     search.tidy().catch((error: unknown) => {
       if (causeOf(error) === undefined) throw error
@@ -181,14 +181,14 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     joinCrawl: async (id) => {
       const found = await findShared(db, id)
       if (found === undefined) return undefined
-      // Whoever begins it anew goes on with the same work, and so does this one.
+      // A helper stays part of the crawl when another process resumes it, so no term is checked.
       terms.delete(id)
       joined.add(id)
       return {
         ...found,
         touch: async (now) => {
           await keepHosts(db, holder, now)
-          // Whoever has just begun it anew has not come so far yet.
+          // A process that has just resumed the crawl has not shared it yet.
           const shared = await readShared(db, id)
           return shared === null ? found.shared : shared
         },
@@ -212,7 +212,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
         },
       ),
     lease: async (request) => {
-      // Made here, so that whatever becomes of the transaction, one that is run again knows what it has taken before.
+      // The id is created outside the transaction, so that a retry recognises the rows that it had already leased.
       const asking = { request, holder, id: request.id ?? randomUUID() }
       holder.begin(request)
       try {
@@ -355,7 +355,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     clockOffset: db.clockOffset,
     close: async () => {
       search.close()
-      // Where that cannot be said, others wait until its time is over.
+      // If this fails, the leases of the hosts expire on their own.
       await giveHostsBack(db, holder).catch(() => undefined)
       await db.close()
     },
@@ -373,15 +373,15 @@ function stateOf<T>(states: ReadonlyMap<string, T>, host: string): T {
 }
 
 /**
- * So many transactions of this process are at the lock of a source: the one that has it, and the one that comes next. Where the process
- * stands still, each of them keeps all others waiting in its turn, until the server ends it.
+ * Transactions of this process that may wait at the lock of a source: the holder and the next one. If the process stalls, each of them
+ * blocks all other writers in turn until the server ends it.
  */
 const AT_THE_LOCK = 2
 
 const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 
-/** So many pages are removed in one go: others who write to the source wait that long. */
+/** Batch size of page removal, which limits how long other writers of the source wait. */
 const PAGES_AT_ONCE = 200
 
-/** What became of a visit to a source that was removed meanwhile, or of a crawl that is over or was taken over. */
+/** The result of a visit to a removed source, or for a crawl that is over or was taken over. */
 const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

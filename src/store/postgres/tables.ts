@@ -1,26 +1,26 @@
 /*
- * The tables of a library, as in SQLite wherever both can do the same. Texts are compared byte by byte (`COLLATE "C"`), so that orders are
- * those of every other store whatever the database was made with. Moments are milliseconds since 1970. Ids of chunks, segments and events
- * are never used again.
+ * The tables of a library, as in SQLite wherever both can do the same. Texts are compared byte by byte (`COLLATE "C"`), so that sort orders
+ * match every other store, whatever the collation of the database. Timestamps are milliseconds since 1970. Ids of chunks, segments and
+ * events are never reused.
  *
- * Everything that is written to the ledger of a source is written under a lock of that source (lock-source.ts), so that sources are
- * independent of each other and nobody has to think about two settlements at once.
+ * Every write to the ledger of a source takes the lock of that source (lock-source.ts). So sources are independent of each other, and
+ * settlements of one source never run concurrently.
  *
- * What grows, and what ends it:
- * - With a source, and removed with it: `ledger` has at most as many rows of it as the limit of a crawl says (a million unless told
- *   otherwise; addresses that are gone are among them, so that they are known when they are met again). `pages`, `links`, `chunks`, their
- *   vectors, what analyses say of them, and `url_aliases` are bounded by it, and all but the last go with their page. `crawls` and
- *   `crawl_ids` have a small row for each crawl.
- * - With what happens, and trimmed: `crawl_jobs`, `queue_events`, `crawl_problems` and `crawl_milestones` by the rule of the job log,
- *   `analysis_runs` and their events down to the newest thousand, `workers` and `passed_on` after a minute; `crawl_helpers` goes with the end
- *   of a crawl; `index_stale` and `index_gone` are emptied by whoever tends the index.
- * - With what was ever met, and kept: `hosts`, a small row each, and `robots`, a file of at most 500 KiB for each origin. They are
- *   what a host is asked by, and whoever forgets them has to ask again.
- * - With what is imported: the tables of places.
+ * Growth of the tables, and its limits:
+ * - With a source, and removed with it: `ledger` has at most as many rows as the limit of a crawl allows (a million by default). Removed
+ *   addresses keep their rows, so that they are recognised when they are found again. `pages`, `links`, `chunks`, vectors, analyses and
+ *   `url_aliases` are bounded by it, and all but the last are deleted with their page. `crawls` and `crawl_ids` have a small row for each
+ *   crawl.
+ * - With events, and trimmed: `crawl_jobs`, `queue_events`, `crawl_problems` and `crawl_milestones` by the retention rule of the job log,
+ *   `analysis_runs` and their events to the newest thousand, `workers` and `passed_on` after a minute. `crawl_helpers` is cleared at the
+ *   end of a crawl. Index updates empty `index_stale` and `index_gone`.
+ * - With every host ever seen, and kept: `hosts`, a small row each, and `robots`, a file of at most 500 KiB for each origin. Without them,
+ *   robots.txt and the pace of a host would have to be learnt again.
+ * - With imports: the tables of places.
  *
- * Nothing is partitioned. What goes by its age alone, events, is never more than 500,000 rows. All else goes with a job, a source or a page:
- * a partition for each would be thousands, and a unique key of a partitioned table has to hold what it is partitioned by. Rows are removed
- * some at a time, so that nobody waits for it.
+ * No table is partitioned. Events, the only rows that expire by age alone, never exceed 500,000. All other rows are deleted with a job, a
+ * source or a page: one partition for each would mean thousands of them, and a unique key of a partitioned table must include the partition
+ * key. Rows are deleted in batches, so that other writers do not wait.
  */
 export const TABLES: string = `
 CREATE TABLE schema_version (version integer NOT NULL);

@@ -5,34 +5,34 @@ import { advanceAll, type Outcome, type Pace, REST_MS, RETRY_MS } from '../commo
 import { advanceIndex } from './advance-index.ts'
 import type { Database } from './database.ts'
 
-/** Brings the index up to date. Whoever writes chunks only says so. */
+/** Keeps the index up to date. Writers of chunks only announce them. */
 export interface Tending {
-  /** Does what is done in a moment, for somebody who waits for an answer; the rest follows in the background. */
+  /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
   doSome(): Promise<void>
-  /** Does all there is to do, unless nothing can be written for a while. */
+  /** Does all outstanding work, unless writing stays impossible. */
   doAll(signal?: AbortSignal): Promise<void>
-  /** The same after a large change: also merges that no search would ask for. */
+  /** Does all outstanding work after a large change, including merges that no search needs. */
   tidy(): Promise<void>
-  /** Says that so many chunks were written or removed; goes to work in the background when they are many. */
+  /** Announces that chunks were written or removed; starts background work when they are many. */
   announce(chunks: number): void
-  /** Begins nothing any more. */
+  /** Starts no further work. */
   close(): void
 }
 
-/** How long a search may be kept waiting. */
+/** How long a search may wait for the index. */
 const MOMENT_MS = 300
-/** What takes longer than this in the background is not waited for by one search after the other. */
+/** Once background work has taken this long, searches no longer wait for it. */
 const LONG_MS = 1000
-/** So many new chunks are worth a step. */
+/** Number of new chunks that justify a step. */
 const WORTHWHILE = 1024
 
-/** Makes what tends an index; whether there is anything to do is asked for each time. It keeps no process from ending. */
+/** Creates the index maintenance; each step asks `isBehind` whether there is work. It never keeps the process alive. */
 export function createTending(db: Database, isBehind: () => Promise<boolean>): Tending {
   let isClosed = false
-  /** When it began to go on by itself. */
+  /** When the background work started. */
   let begunAt: number | undefined
   let announced = 0
-  /** One step at a time: two of one process would only be in each other's way. */
+  /** Serializes steps, because two steps of one process would only block each other. */
   let last: Promise<unknown> = Promise.resolve()
 
   const advance = (step: IndexStep | undefined): Promise<Outcome> => {
@@ -42,7 +42,7 @@ export function createTending(db: Database, isBehind: () => Promise<boolean>): T
   }
   const advanceBy = (step: IndexStep | undefined, pace: Pace): Promise<void> =>
     advanceAll({ advance: () => advance(step), isBehind, isClosed: () => isClosed }, pace)
-  /** Goes on behind the back of everybody; what goes wrong is met again by the next search. */
+  /** Continues in the background. Errors are ignored, because the next search meets them again. */
   const goOn = (): void => {
     if (begunAt !== undefined || isClosed) return
     begunAt = performance.now()
@@ -81,7 +81,7 @@ export function createTending(db: Database, isBehind: () => Promise<boolean>): T
   }
 }
 
-/** What has to change before the library can be written is met by whoever has something to write. */
+/** Turns a store that cannot be written now into `blocked`; the next write reports the cause. */
 function passBlocked(error: unknown): 'blocked' {
   if (causeOf(error) === undefined) throw error
   return 'blocked'

@@ -1,4 +1,4 @@
-/* What is understood of pages: their classes and analyses, places of the world, hubs, and what plans remember. */
+/* Tables for the results of analyses: classes and analyses of pages, places, hubs, and the memory of plans. */
 export const UNDERSTANDING_TABLES = `
 -- Its class, written when a page is settled, and what an analysis found in it since. One row for a page.
 CREATE TABLE page_analyses (

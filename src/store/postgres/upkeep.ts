@@ -3,13 +3,13 @@ import { ASKED_UNLINKED, readmitted, stateAfter, statesFor } from '../common/led
 import { removeContent } from './content.ts'
 import type { Sql } from './database.ts'
 
-/** Which crawl asks, and whether what it did not see is to go too. */
+/** The crawl that removes pages, and whether pages that it did not see are included. */
 export interface Removal {
   readonly crawl: number
   readonly withUnseen: boolean
 }
 
-// A page that moved is only proven gone when it is where it moved to.
+// A page that moved counts as gone only once its target holds a page.
 const isRemovable = (row: string) => `(
     ${row}.proven_crawl = $2 AND (${row}.reason IS NULL OR ${row}.reason NOT IN ('redirect', 'canonical', 'duplicate') OR EXISTS (
       SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND digest_of(m.key) = digest_of(${row}.target)
@@ -21,7 +21,7 @@ const holds = (row: string) =>
 const FIND_HOLDER = `SELECT h.key FROM ledger h WHERE ${holds('h')} ORDER BY h.key LIMIT 1`
 const isTarget = (row: string) => `digest_of(${row}.key) = digest_of(a.target) AND ${row}.key = a.target`
 
-/** The content of a duplicate may have gone over to a third address since, which then stands for all. */
+/** SQL that retargets duplicates whose content has moved to a third address. */
 export const RETARGET: string = `UPDATE ledger AS a SET target = (${FIND_HOLDER})
    WHERE a.source = $1 AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${FIND_HOLDER})
      AND NOT EXISTS (SELECT 1 FROM ledger t WHERE ${isTarget('t')} AND ${holds('t')})`
@@ -42,7 +42,7 @@ export function requeue(sql: Sql, source: number, crawl: number, which: Requeued
   )
 }
 
-/** Makes rows pending and final whose content is not where it was said to be, and counts them. */
+/** Requeues rows, as final, whose target does not hold their content (any more), and counts them. */
 export async function requeueOrphanedAliases(
   sql: Sql,
   source: number,
@@ -64,7 +64,8 @@ export async function requeueOrphanedAliases(
     [source, crawl, withUnseen],
   )
   if (withUnseen) {
-    // What a complete crawl did not see is gone, so that others may have its content. Skipped rows already say why.
+    // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their
+    // reason.
     await sql.run(
       `UPDATE ledger SET proven_crawl = $1, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END
        WHERE id = ANY ($2) AND page_hash IS NOT NULL AND crawl IS DISTINCT FROM $1`,
@@ -81,7 +82,7 @@ export async function requeueOrphanedAliases(
 
 const REMOVABLE = `l.source = $1 AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`
 
-/** Counts the pages that would be removed, and all. */
+/** Counts the removable pages, and all pages. */
 export async function countRemovable(
   sql: Sql,
   source: number,
@@ -105,7 +106,7 @@ export async function listRemovable(sql: Sql, source: number, { crawl, withUnsee
   return found.map(({ id }) => id)
 }
 
-/** Removes the pages of some of them, as far as that still holds, and returns how many went. */
+/** Removes the pages of these rows, as far as they are still removable, and returns their number. */
 export async function removePages(sql: Sql, rows: readonly number[], { crawl, withUnseen }: Removal): Promise<number> {
   const found = await sql.all<{ id: number }>(
     `SELECT id FROM ledger WHERE id = ANY ($1) AND page_hash IS NOT NULL
@@ -125,7 +126,7 @@ export async function removePages(sql: Sql, rows: readonly number[], { crawl, wi
     [doomed, crawl],
   )
   await removeContent(sql, doomed)
-  // One that was read, and whose content is elsewhere or not wanted, still leads where it led.
+  // A skipped row that was read keeps its links, unless it is a redirect.
   await sql.run(
     `DELETE FROM links WHERE id IN (
        SELECT id FROM ledger WHERE id = ANY ($1) AND (state <> 'skipped' OR reason IS NOT DISTINCT FROM 'redirect'))`,
@@ -134,7 +135,7 @@ export async function removePages(sql: Sql, rows: readonly number[], { crawl, wi
   return doomed.length
 }
 
-/** Buries addresses that failed and that a complete crawl did not see. */
+/** Marks failed addresses as gone that a complete crawl did not see. */
 export async function buryFailed(sql: Sql, source: number, crawl: number): Promise<void> {
   await sql.run(
     `UPDATE ledger SET state = ${stateAfter('remove')}, reason = 'unlinked', pattern = NULL, target = NULL

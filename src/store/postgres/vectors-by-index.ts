@@ -3,57 +3,57 @@ import type { Database, Sql } from './database.ts'
 import { type Compared, compareAll, type KeptVector } from './vectors-by-signs.ts'
 
 /*
- * pgvector has no vectors of one byte a dimension. So nothing is kept twice: its index is over an expression that makes of a vector, as it is
- * kept, one that pgvector knows; how long a vector is does not matter to the cosine. Whoever writes or removes vectors need not know of it.
+ * pgvector has no type with one byte per dimension. Instead of storing vectors twice, its index covers an expression that converts a stored
+ * vector; cosine distance ignores the scale. Code that writes or removes vectors does not need to know about the index.
  */
 
-/** An index of pgvector over the vectors of a library. */
+/** A pgvector index over the vectors of a library. */
 export interface NearIndex {
-  /** The schema that the extension is in, quoted where it has to be. */
+  /** The quoted schema of the extension. */
   readonly schema: string
 }
 
-/** What is asked of it. */
+/** A query of the vector index. */
 interface NearQuestion {
   readonly query: Float32Array
-  /** About so many are wanted. */
+  /** Approximate number of wanted results. */
   readonly count: number
-  /** The numbers of the sources that may be found. */
+  /** The numbers of the sources to search. */
   readonly sources: readonly number[]
-  /** Whether others are left out. */
+  /** Whether some sources are excluded. */
   readonly isPart: boolean
 }
 
-/** pgvector as it is found in a database. */
+/** The pgvector extension of a database. */
 interface Extension extends NearIndex {
-  /** Whether it can do what is needed, for vectors of this library. */
+  /** Whether the extension supports the vectors of this library. */
   readonly isFit: boolean
   readonly dimensions: number
-  /** Whether the role may make an index. */
+  /** Whether the role may create an index. */
   readonly mayCreate: boolean
-  /** Whether the index can be asked; null where there is none. */
+  /** Whether the index is usable; null when there is none. */
   readonly isReady: boolean | null
-  /** Whether somebody makes it just now. */
+  /** Whether another session is building the index. */
   readonly isBeingMade: boolean
 }
 
-/** Vectors may have so many dimensions: more do not fit into a page of an index. */
+/** Maximum number of dimensions, because larger vectors do not fit into an index page. */
 const MOST_DIMENSIONS = 4000
-/** Sources with so few vectors are compared as they are: an index over all would pass over nearly everything it finds. */
+/** Sources with fewer vectors are compared exactly, because an index over all sources would mostly find others. */
 const FEW_VECTORS = 20_000
-/** So many candidates are kept in sight while the index is walked, at least and at most. */
+/** Minimum and maximum size of the candidate list during an index scan (`ef_search`). */
 const SIGHT = [200, 1000] as const
-/** Bytes before the numbers of a vector, as they are kept. */
+/** Size of the scale in front of the components of a stored vector. */
 const SCALE_BYTES = 4
 
 const NAME = `'vectors_nearest_' || v.dimensions`
 
-/** The index for the vectors of a `vector_space` v that can be asked, as JSON; null where there is none. */
+/** SQL for the usable index of a `vector_space` v, as JSON; null when there is none. */
 export const NEAR_INDEX: string = `(SELECT json_build_object('schema', quote_ident(n.nspname))
   FROM pg_index i, pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
   WHERE i.indexrelid = to_regclass(${NAME}) AND i.indisvalid AND e.extname = 'vector')`
 
-/** The nearest by the index: not always all of them, which is what makes it fast. */
+/** The nearest vectors by the index. The search is approximate, which makes it fast. */
 export async function askNearIndex(
   db: Database,
   index: NearIndex & { readonly dimensions: number },
@@ -68,7 +68,7 @@ export async function askNearIndex(
   const [least, most] = SIGHT
   const sight = Math.min(most, Math.max(least, 2 * count))
   const found = await db.snapshot(async (sql) => {
-    // Where too many of what it finds are of other sources, it goes on.
+    // An iterative scan continues when too many results belong to other sources.
     await sql.run(
       `SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', $1, true)`,
       [String(sight)],
@@ -87,8 +87,8 @@ async function hasFew(sql: Sql, sources: readonly number[]): Promise<boolean> {
 }
 
 /**
- * The nearest in their order, as many as are wanted of those that may be found. Sources are looked at behind the order: the server would
- * otherwise sort all that they have. The limit is written out, because a plan for any limit is one for many.
+ * SQL for the nearest vectors of the wanted sources, in order. Sources are filtered after sorting, because the server would otherwise sort
+ * all their vectors. The limit is a literal, because a generic plan would assume a large one.
  */
 function writeQuestion({ schema, dimensions }: NearIndex & { readonly dimensions: number }, limit: number): string {
   return `SELECT chunk, vector FROM (
@@ -97,7 +97,7 @@ function writeQuestion({ schema, dimensions }: NearIndex & { readonly dimensions
     WHERE source = ANY ($2::bigint[]) LIMIT ${limit}`
 }
 
-/** Makes the index for the vectors of a space before there are any, which takes no time. Where pgvector is not there, nothing is made. */
+/** Creates the index before there are vectors, when that is instant. Does nothing without pgvector. */
 export async function createNearIndex(sql: Sql): Promise<void> {
   const extension = await readExtension(sql)
   if (extension === undefined || !isWanted(extension) || extension.isReady !== null) return
@@ -107,8 +107,8 @@ export async function createNearIndex(sql: Sql): Promise<void> {
 }
 
 /**
- * Makes the index where there are vectors and none over them yet: pgvector may have been added since. That may take minutes, in which
- * everybody else goes on; where it was given up in the middle, it is made anew.
+ * Creates a missing index over existing vectors, because pgvector may have been added later. The build may take minutes without blocking
+ * others; an aborted one is repeated.
  */
 export async function tendNearIndex(db: Database): Promise<void> {
   await takeUpExtension(db)
@@ -120,14 +120,14 @@ export async function tendNearIndex(db: Database): Promise<void> {
     await db.run(writeIndex(extension, 'CONCURRENTLY'))
     await db.run(writeNoStatistics(extension))
   } catch (error) {
-    // Somebody else is in the way: nothing is missing meanwhile, and whoever embeds next tries again.
+    // Another session holds a lock. Searches work without the index, and the next embedding run tries again.
     if (!(error instanceof PharosError && error.code === 'LIBRARY_LOCKED')) throw error
   }
 }
 
 /**
- * Makes pgvector part of the database where the server has it, the role may do so, and there are vectors: where everybody looks for it, or
- * in the schema of the library.
+ * Installs pgvector when the server offers it, the role may install it, and there are vectors: in the schema `public`, or in that of the
+ * library.
  */
 async function takeUpExtension(db: Database): Promise<void> {
   const offered = await db.get<{ schema: string }>(
@@ -139,7 +139,7 @@ async function takeUpExtension(db: Database): Promise<void> {
        AND has_schema_privilege(current_schema(), 'CREATE') AND EXISTS (SELECT 1 FROM vector_space)`,
   )
   if (offered === undefined) return
-  // Whoever runs the server may have rules of their own, and somebody else may have been faster: nothing is missing without it.
+  // The server may forbid it, or another process may have been faster; the library works without it.
   await db.run(`CREATE EXTENSION IF NOT EXISTS vector SCHEMA ${offered.schema}`).catch(() => undefined)
 }
 
@@ -156,7 +156,7 @@ function isWanted({ isFit, mayCreate }: Extension): boolean {
   return isFit && mayCreate
 }
 
-/** pgvector for the vectors that are there; undefined where one of the two is not. */
+/** The pgvector extension for the stored vectors; undefined without either. */
 function readExtension(sql: Sql): Promise<Extension | undefined> {
   return sql.get<Extension>(
     `SELECT quote_ident(n.nspname) AS schema, v.dimensions,
@@ -169,7 +169,7 @@ function readExtension(sql: Sql): Promise<Extension | undefined> {
   )
 }
 
-/** Whether a version of pgvector goes on with a search that has found too few: it does from 0.8 on. */
+/** SQL for whether a pgvector version supports iterative scans (0.8 or newer). */
 export function fitSql(version: string): string {
   return `string_to_array(substring(${version} FROM '^\\d+\\.\\d+'), '.')::integer[] >= ARRAY[0, 8]`
 }
@@ -189,7 +189,7 @@ function writeIndex({ schema, dimensions }: Extension, how: 'CONCURRENTLY' | '')
   return `CREATE INDEX ${how} ${name} ON vectors USING hnsw (${point}) WHERE ${writeCondition(dimensions)}`
 }
 
-/** The server would make points of many vectors only to find out what values they have. */
+/** SQL that turns off statistics, because the server would convert many vectors only to sample their values. */
 function writeNoStatistics(extension: Extension): string {
   return `ALTER INDEX ${writeName(extension)} ALTER COLUMN 1 SET STATISTICS 0`
 }
@@ -202,7 +202,7 @@ function writePoint(schema: string, dimensions: number): string {
   return `vector_point(vector)::${schema}.halfvec(${dimensions})`
 }
 
-/** Rows of another model that nobody sees any more may still be there. */
+/** SQL condition on the vector length, because leftover rows of another model may exist. */
 function writeCondition(dimensions: number): string {
   return `length(vector) = ${dimensions + SCALE_BYTES}`
 }

@@ -8,7 +8,7 @@ export interface Compared {
   readonly similarity: number
 }
 
-/** A vector as it is kept. */
+/** A vector as it is stored. */
 export interface KeptVector {
   readonly chunk: number
   readonly vector: Uint8Array
@@ -20,16 +20,16 @@ interface NumberedVector {
   readonly vector: Uint8Array
 }
 
-/** Which vectors there are. */
+/** The vectors of the library. */
 interface SignedSpace {
   readonly fingerprint: string
   readonly dimensions: number
-  /** The number of the newest. */
+  /** The number of the newest vector. */
   readonly last: number
   readonly vectors: number
 }
 
-/** The signs of all vectors, as far as they were read. */
+/** The signs of all vectors that were read so far. */
 interface Signs {
   readonly fingerprint: string
   readonly index: SignIndex
@@ -37,22 +37,22 @@ interface Signs {
   last: number
 }
 
-/** Finds the nearest vectors without the help of the server. */
+/** Finds the nearest vectors in memory. */
 export interface NearBySigns {
-  /** Those nearest to a query of the sources with these numbers, nearest first. */
+  /** The vectors of these sources that are nearest to a query, nearest first. */
   find(query: Float32Array, space: SignedSpace, sources: readonly number[]): Promise<Compared[]>
 }
 
-/** So many vectors are read at once. */
+/** Batch size for reading vectors. */
 const VECTORS_AT_ONCE = 5000
-/** So many that are near by their signs are compared as they are. */
+/** Number of candidates by sign that are compared exactly. */
 export const MOST_NEAR = 2000
 
-/** Keeps the signs of all vectors in memory, which are read with the first question. */
+/** Keeps the signs of all vectors in memory; the first query reads them. */
 export function createSigns(db: Database): NearBySigns {
   let signs: Signs | undefined
   let reading: Promise<unknown> = Promise.resolve()
-  /** The signs of all vectors: those that are new are read, and all of them anew when many of those that were read are gone. */
+  /** Reads the signs of new vectors, or all of them again when many of the known vectors were removed. */
   const readSigns = async ({ fingerprint, dimensions, last, vectors }: SignedSpace): Promise<SignIndex> => {
     const isUsable = signs?.fingerprint === fingerprint && signs.index.size <= 2 * (vectors + 100)
     const current: Signs =
@@ -71,13 +71,13 @@ export function createSigns(db: Database): NearBySigns {
   }
   return {
     async find(query, space, sources) {
-      // One after the other, so that none is added twice.
+      // Reads are serialized, so that no vector is added twice.
       const mine = reading.then(() => readSigns(space))
       reading = mine.catch(() => undefined)
       const index = await mine
       const asked = new Set(sources)
       const near = index.nearest(quantizeVector(query), MOST_NEAR, (source) => asked.has(source))
-      // One that was read may be gone.
+      // A vector may have been removed since its signs were read.
       const found = await db.all<KeptVector>(
         'SELECT chunk, vector FROM vectors WHERE number = ANY ($1::bigint[]) ORDER BY number',
         [near],
@@ -87,7 +87,7 @@ export function createSigns(db: Database): NearBySigns {
   }
 }
 
-/** Vectors as they are to a query, nearest first. */
+/** Compares vectors with a query, nearest first. */
 export function compareAll(query: Float32Array, vectors: readonly KeptVector[]): Compared[] {
   return vectors
     .map(({ chunk, vector }) => ({ chunk, similarity: compareQuantized(query, vector) }))

@@ -3,32 +3,32 @@ import { ASKED_SOURCES } from './refusals.ts'
 import { askNearIndex, NEAR_INDEX, type NearIndex } from './vectors-by-index.ts'
 import { type Compared, createSigns } from './vectors-by-signs.ts'
 
-/** What a search has to know of the library. */
+/** The state of the library that a search needs. */
 interface LibraryState {
-  /** The number of the newest vector, and how many there are. */
+  /** The number of the newest vector, and the number of vectors. */
   readonly last: number
   readonly vectors: number
   readonly fingerprint: string | null
   readonly dimensions: number | null
-  /** The numbers of the sources that may be found. */
+  /** The numbers of the sources to search. */
   readonly sources: readonly number[]
-  /** What pgvector keeps for it, where it does. */
+  /** The pgvector index, if there is one. */
   readonly index: NearIndex | null
 }
 
-/** About so many vectors nearest to a query, nearest first; of these sources where they are given. */
+/** Finds about `count` vectors nearest to a query, nearest first; only in the given sources, if any. */
 export type FindNear = (
   query: Float32Array,
   count: number,
   sourceIds: readonly string[] | undefined,
 ) => Promise<Compared[]>
 
-/** Finds the vectors nearest to a query: by the index of the server where there is one, and otherwise by their signs, in memory. */
+/** Finds the vectors nearest to a query: through the pgvector index if there is one, otherwise by their signs in memory. */
 export function createNear(db: Database): FindNear {
   const signs = createSigns(db)
   return async (query, count, sourceIds) => {
     const { fingerprint, dimensions, sources, index, ...known } = await readLibrary(db, sourceIds)
-    // Those of another length are of another model, which is on its way.
+    // Another length means another model, whose vectors are still being made.
     if (fingerprint === null || dimensions !== query.length) return []
     if (index === null) return signs.find(query, { fingerprint, dimensions, ...known }, sources)
     return askNearIndex(db, { ...index, dimensions }, { query, count, sources, isPart: sourceIds !== undefined })

@@ -29,13 +29,13 @@ interface MissingColumns extends StoredName {
   readonly language: string | null
 }
 
-/** So many of the nearest are looked at at once, where a filter asks for more than their sources. */
+/** Batch size for filtering the nearest vectors, when the filter has more than sources. */
 const LOOKED_AT = 100
 
-/** Nobody keeps the right to embed for longer without asking again. */
+/** Maximum duration of the embedding lease without renewal. */
 const LONGEST_LEASE_MS = 3_600_000
 
-/** Makes what keeps the vectors of chunks, which go with them. */
+/** Creates the vector store; a vector is deleted with its chunk. */
 export function createVectors(db: Database): VectorIndex {
   const findNear = createNear(db)
   return {
@@ -96,8 +96,7 @@ export function createVectors(db: Database): VectorIndex {
 }
 
 /**
- * One after the other: numbers of vectors then grow in the order in which they can be seen, so that nobody who reads what is new misses
- * one, and there is one space.
+ * Serializes vector writes. So vector numbers become visible in order, no reader of new vectors misses one, and there is only one space.
  */
 function write<T>(db: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => {
@@ -126,12 +125,12 @@ async function takeUpSpace(sql: Sql, space: VectorSpace): Promise<void> {
 }
 
 /**
- * What is after a place in the order of chunks: a source's id, `$2`, and a chunk's, `$3`. Whoever reads some of them in this order asks for
- * what belongs to each in a way that cannot be turned into a join: the server would otherwise read all vectors to find a few.
+ * SQL condition for chunks after the position of source `$2` and chunk `$3`. Queries in this order fetch related data through subqueries
+ * that cannot become joins, because the server would otherwise read all vectors to find a few.
  */
 const AFTER = `(c.source, c.chunk_id) > (coalesce((SELECT id FROM sources WHERE uuid = $2 AND NOT is_removed), 0), $3::bytea)`
 
-/** Before every hash there is nothing. */
+/** The position after a chunk; an empty hash sorts before all others. */
 function placeOf(after: ChunkName | undefined): [source: string, chunkId: Buffer] {
   return after === undefined ? ['', Buffer.alloc(0)] : [after.sourceId, packHash(after.chunkId)]
 }
@@ -156,14 +155,14 @@ async function listMissing(
   )
   return found.map(({ title, headingPath, content, language, ...name }) => ({
     ...toName(name),
-    // Written by content.ts.
+    // The JSON was written by content.ts.
     text: embeddedText(title, JSON.parse(headingPath) as string[], content),
     language,
   }))
 }
 
 async function takeLease(sql: Sql, holder: string, now: number, ms: number): Promise<boolean> {
-  // One that ends later than any could is of a clock that was set back since.
+  // A lease beyond the maximum duration comes from a clock that was set back since.
   const taken = await sql.run(
     `INSERT INTO embedding_lease AS l (id, holder, until) VALUES (1, $1, $2::float8 + $3::float8)
      ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, until = excluded.until
@@ -173,7 +172,7 @@ async function takeLease(sql: Sql, holder: string, now: number, ms: number): Pro
   return taken === 1
 }
 
-/** Whatever is gone meanwhile needs none. Those of chunks that had one get new numbers. */
+/** Inserts vectors, except for chunks that were removed meanwhile. A replaced vector gets a new number. */
 async function insertVectors(sql: Sql, chunks: readonly ChunkName[], vectors: readonly Buffer[]): Promise<void> {
   await sql.run(
     `WITH held AS MATERIALIZED (${NAMED_CHUNKS} FOR KEY SHARE OF c),
@@ -204,7 +203,7 @@ function asksForSourcesAlone({ sourceIds: _, ...others }: ChunkFilter): boolean 
   return Object.values(others).every((condition) => condition === undefined)
 }
 
-/** The nearest that are what a filter asks for, by their names. */
+/** The nearest chunks that match a filter, by name. */
 async function pickNearest(
   sql: Sql,
   compared: readonly Compared[],
@@ -242,7 +241,7 @@ async function readNames(sql: Sql, chunks: readonly number[]): Promise<Map<numbe
   return new Map(found.map(({ id, ...name }) => [id, toName(name)]))
 }
 
-/** Chunks of sources, and how many of them have a vector, or are known to get none. */
+/** Counts the chunks of sources, and how many have a vector or were refused by the model. */
 async function count(sql: Sql, sourceIds: readonly string[] | undefined): ReturnType<VectorIndex['count']> {
   const found = await sql.all<{ table: string; rows: number }>(
     `SELECT of_table AS table, sum(rows)::bigint AS rows FROM chunk_counts WHERE source IN (${ASKED_SOURCES}) GROUP BY 1`,

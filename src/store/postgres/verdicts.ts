@@ -6,12 +6,12 @@ const VERDICTS = `SELECT url, pattern, place_id AS "placeId", place_slug AS "pla
     status, title, nav_links AS "navLinks", article_links AS "articleLinks", checked_at AS "checkedAt"
   FROM hub_verdicts`
 
-/** What became of addresses of a host that were supposed to be hubs, in the order of addresses. */
+/** Verdicts on the supposed hubs of a host, by address. */
 export function listVerdicts(sql: Sql, host: string): Promise<HubVerdict[]> {
   return sql.all<HubVerdict>(`${VERDICTS} WHERE host = $1 ORDER BY url`, [host])
 }
 
-/** Those of a state, the newest first. */
+/** Verdicts with one state, newest first. */
 export function listVerdictsOf(
   sql: Sql,
   host: string,
@@ -25,26 +25,26 @@ export function listVerdictsOf(
   ])
 }
 
-/** The one of an address. */
+/** The verdict on an address. */
 export function findVerdict(sql: Sql, host: string, url: string): Promise<HubVerdict | undefined> {
   return sql.get<HubVerdict>(`${VERDICTS} WHERE host = $1 AND digest_of(url) = digest_of($2) AND url = $2`, [host, url])
 }
 
 /**
- * A site lists what it has where most guesses by a pattern fail: what is not there was then only supposed. Where at least half of them
- * hold, or nearly all countries have a hub, those that are left out are missing.
+ * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
+ * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
  */
 const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = $1 GROUP BY pattern
   HAVING count(*) FILTER (WHERE origin = 'guessed' AND state = 'confirmed') * 2 >= count(*) FILTER (WHERE origin = 'guessed')
     OR count(DISTINCT CASE WHEN state = 'confirmed' AND place_kind = 'country' THEN place_slug END) * 10 >= 9 *
       (SELECT greatest(1, count(*)) FROM places WHERE kind = 'country' AND status = 'current')`
 
-/** So many missing hubs of a host are told. */
+/** Maximum number of reported missing hubs of a host. */
 const MOST_MISSING = 500
 
 /**
- * What the site itself names is missing wherever it is named. What is only supposed is not where the place has a hub under another
- * spelling, and of several spellings that were tried for one place the first stands for all.
+ * SQL for missing hubs. An address that the site itself names always counts. A guess does not count when the place has a hub under another
+ * spelling, and of several spellings of one place only the first counts.
  */
 const MISSING = `SELECT url, "placeId", "placeSlug", "checkedAt", count(*) OVER () AS "missingCount" FROM (
     SELECT url, place_id AS "placeId", place_slug AS "placeSlug", checked_at AS "checkedAt", origin,
@@ -58,13 +58,13 @@ const MISSING = `SELECT url, "placeId", "placeSlug", "checkedAt", count(*) OVER 
 
 type MissingColumns = HubCoverage['missing'][number] & Pick<HubCoverage, 'missingCount'>
 
-/** Hubs that the site names, or that its pattern implies, and that are not there: the first of them, and how many there are. */
+/** Missing hubs that the site names or that a pattern implies: the first ones, and their number. */
 export async function listMissing(sql: Sql, host: string): Promise<Pick<HubCoverage, 'missing' | 'missingCount'>> {
   const found = await sql.all<MissingColumns>(MISSING, [host])
   return { missing: found.map(({ missingCount: _, ...hub }) => hub), missingCount: found[0]?.missingCount ?? 0 }
 }
 
-/** Adds a verdict, or replaces that of the same address, inside the transaction of the caller. */
+/** Adds or replaces the verdict on an address inside the caller's transaction. */
 export async function writeVerdict(sql: Sql, host: string, verdict: HubVerdict): Promise<void> {
   const { url, pattern, placeId, placeSlug, placeKind, origin, state, status, title } = verdict
   await sql.run(

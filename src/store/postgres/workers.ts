@@ -17,13 +17,13 @@ import type { Database, Sql } from './database.ts'
 import { createJobLog, insertJob, JOB_COLUMNS } from './job-log.ts'
 import { lock, lockNumber } from './locks.ts'
 
-/** Milliseconds since 1970 by the clock of the server: all workers have the same. */
+/** Milliseconds since 1970 by the server clock, which all workers share. */
 const NOW = 'extract(epoch FROM clock_timestamp()) * 1000'
 const IS_THERE = `seen_at > ${NOW} - ${WORKER_LOST_MS}`
 
-/** How long a worker that is gone is listed, and how long what was passed on is kept. */
+/** How long a lost worker stays listed, and how long relayed messages are kept. */
 const KEPT_MS = 60_000
-/** Every so many reports of a process, what is old is removed. */
+/** Old rows are deleted after every so many reports of a process. */
 const TIDY_EVERY = 10
 
 interface SharedColumns extends JobColumns {
@@ -37,7 +37,7 @@ interface SharedColumns extends JobColumns {
 const SHARED = `SELECT ${JOB_COLUMNS}, worker, wants_pause AS "wantsPause", asked_end AS "askedEnd", holder, is_begun AS "isBegun"
   FROM crawl_jobs`
 
-/** Keeps who shares the work of a library. */
+/** The registry of workers that share a library. */
 export function createWorkers(db: Database): Workers {
   let reports = 0
   return {
@@ -115,7 +115,7 @@ export function createWorkers(db: Database): Workers {
     logOf: (worker) => createJobLog(db, worker),
     passOn: (worker, body) => passOn(db, worker, body),
     listPassedOn: (after) => listPassedOn(db, after),
-    // What may have been missed is anything.
+    // After a gap, any notification may have been missed, so listeners check everything.
     listen: (wake) => db.listen((about) => wake(isNews(about) ? about : 'jobs')),
   }
 }
@@ -124,14 +124,14 @@ function toShared({ worker, wantsPause, askedEnd, holder, isBegun, ...columns }:
   return { record: toRecord(toEntry(columns)), worker, isPaused: wantsPause }
 }
 
-/** What processes wake each other for. */
+/** The topics of notifications. */
 const ABOUT: readonly string[] = ['jobs', 'asks', 'passed', 'shared'] satisfies readonly News[]
 
 function isNews(about: string): about is News {
   return ABOUT.includes(about)
 }
 
-/** Wakes all processes that share the library, once the transaction is written. */
+/** Notifies all processes that share the library, once the transaction is committed. */
 export async function notify(sql: Sql, channel: string, about: News): Promise<void> {
   await sql.run('SELECT pg_notify($1, $2)', [channel, about])
 }
@@ -220,17 +220,17 @@ async function listPassedOn(sql: Sql, after: number | undefined): Promise<Passed
   const select = 'SELECT id AS number, worker, body FROM passed_on'
   if (after === undefined) return (await sql.all<PassedOn>(`${select} ORDER BY id DESC LIMIT ${AT_ONCE}`)).reverse()
   return sql.all<PassedOn>(
-    // After a crash of the server its table is empty, and numbers may begin anew.
+    // After a server crash the unlogged table is empty, and ids may start again.
     `${select} WHERE id > CASE WHEN $1 > coalesce((SELECT max(id) FROM passed_on), 0) THEN 0 ELSE $1 END
      ORDER BY id LIMIT ${AT_ONCE}`,
     [after],
   )
 }
 
-/** So much of what was passed on is read at once. */
+/** Batch size for reading relayed messages. */
 const AT_ONCE = 500
 
-/** Nobody passes anything on at the same moment, so that numbers are seen in their order. */
+/** Relays a message. A lock serializes inserts, so that ids become visible in order. */
 async function passOn(db: Database, worker: string, body: string): Promise<void> {
   await db.all(
     `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${lockNumber('passing on')})),

@@ -22,36 +22,36 @@ import {
 } from '../common/address-places.ts'
 import type { Database } from './database.ts'
 
-/** So many rows are looked at in one go when most of them may not pass: everything else in the process waits that long. */
+/** Batch size for scanning rows when few of them match, because each batch blocks the event loop. */
 const ROWS_AT_ONCE = 2000
-/** So many entries are read in one go. */
+/** Batch size for reading entries. */
 const ENTRIES_AT_ONCE = 500
-/** With more hosts than that, a list goes through the rows of all hosts: to look at each of them would take longer. */
+/** With more hosts than this, a list scans the rows of all hosts, because one scan per host would be slower. */
 const MOST_HOST_LANES = 32
-/** The fewest rows of a lane that are read at once. */
+/** Minimum batch size of a lane. */
 const LEAST_BATCH = 16
-/** For so long a list goes on before it lets others go on as well. */
+/** How long a list may run before it yields to the event loop. */
 const STRETCH_MS = 10
 
-/** A part of the ledger that an index holds in the order of the list: rows of a source, or those of one of its hosts. */
+/** A part of the ledger that an index holds in list order: the rows of a source, or of one of its hosts. */
 interface Lane {
   readonly source: number
   readonly host: string | null
 }
 
-/** The values that a query on a lane may name. */
+/** The named parameters of a lane query. */
 type Asked = Record<string, string | number | null>
 
-/** A host, and those below it. */
+/** SQL condition for a host and its subdomains. */
 const WITH_BELOW = '(host = @name OR substr(host, -length(@below)) = @below)'
 
-/** Whether a page has such a hint; the index has it without what is long in the table. */
+/** SQL for whether a page has a hint; the index avoids reading the wide table. */
 function hasHint(which: string): string {
   return `EXISTS (SELECT 1 FROM page_analyses a INDEXED BY page_analyses_by_hint
     WHERE a.source = l.source AND a.page = l.id AND a.hint ${which})`
 }
 
-/** What is asked of rows besides where they stand in a lane: SQL for each filter that is given. */
+/** The SQL condition of each filter, besides the position in a lane. */
 const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
   state: 'l.state = @state',
   reason: 'l.reason = @reason',
@@ -77,7 +77,7 @@ const HOSTS = `SELECT h.host, ${KEPT_STATES.map((state) => `sum(h.${state}_rows)
   FROM sources s CROSS JOIN host_counts h ON h.source = s.id`
 const HAS_ROWS = KEPT_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
 
-/** Prepares what is asked about the addresses of all sources. */
+/** Creates the address queries over all sources. */
 export function createAddresses(db: Database): Addresses {
   const selectSources = db.prepare<[], { number: number; id: string }>(
     'SELECT id AS number, uuid AS id FROM sources WHERE is_removed = 0',
@@ -118,7 +118,7 @@ export function createAddresses(db: Database): Addresses {
     selectCount.get({ source, state: state ?? null, reason: reason ?? null }) ?? 0
   const listLanes = (filter: AddressFilter): Lane[] => {
     const { sourceId, host, includeSubdomains } = filter
-    // What the ledger has none of need not be looked for.
+    // Skips sources whose counters show no matching rows.
     const sources = selectSources
       .all()
       .filter(({ number, id }) => (sourceId === undefined || id === sourceId) && countRows(number, filter) > 0)
@@ -130,7 +130,7 @@ export function createAddresses(db: Database): Addresses {
     })
   }
 
-  /** Walks a lane and gives the rows that pass, some at a time; there may be none of them in a step. */
+  /** Walks a lane and yields matching rows in batches, which may be empty. */
   function* walk(lane: Lane, query: AddressQuery, start: Place, batch: number): Generator<readonly Place[], void> {
     const { order = 'newest' } = query
     const form = formOf(lane, query)
@@ -150,7 +150,7 @@ export function createAddresses(db: Database): Addresses {
     const keys = JSON.stringify(listKeysOf(url))
     return selectSources.all().flatMap(({ number }) => selectByKey.all(number, keys))
   }
-  /** The place of a cursor: one that names an address stands where that is, unless it has been asked since. */
+  /** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
   const placeOf = ({ at, id, url }: AddressCursor, order: Order): Place => {
     if (id !== undefined) return { at, id }
     const named = url === undefined ? [] : selectEntries.all(JSON.stringify(listByKey(url)))
@@ -158,21 +158,21 @@ export function createAddresses(db: Database): Addresses {
     if (ids.length === 0) return beforeAll(at, order)
     return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
   }
-  /** Where a list begins. */
+  /** The position at which a list starts. */
   const startOf = ({ cursor, from, to }: AddressFilter & Pick<AddressQuery, 'cursor'>, order: Order): Place => {
     const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
     const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
     return isWithin ? placeOf(cursor, order) : beforeAll(first, order)
   }
 
-  /** The first places of several lanes, in one order. */
+  /** The first positions of several lanes, merged. */
   const listPlaces = async (query: AddressQuery): Promise<Place[]> => {
     const { limit, order = 'newest' } = query
     const start = startOf(query, order)
     const lanes = listLanes(query)
     const batch = Math.min(limit, Math.max(LEAST_BATCH, Math.ceil((2 * limit) / Math.max(1, lanes.length))))
     const takeBreak = createBreaks()
-    /** Lanes that have more to give: the last one has the next place. */
+    /** Lanes with more rows; the last one has the next position. */
     const heads: Head[] = []
     for (const lane of lanes) {
       const head = createHead(walk(lane, query, start, batch), takeBreak)
@@ -199,7 +199,7 @@ export function createAddresses(db: Database): Addresses {
       )
       for (const { id, at } of some) {
         const entry = found.get(id)
-        // It stands where it was found: it may have been asked again since, or be gone.
+        // An entry keeps the position at which it was found, because the row may have been requested again or removed since.
         if (entry !== undefined) entries.push({ ...entry, at })
       }
     }
@@ -225,7 +225,7 @@ export function createAddresses(db: Database): Addresses {
     return passed
   }
 
-  // In one transaction, so that what is leased is part of what is counted.
+  // One transaction keeps the leased count consistent with the other counts.
   const describe = db.transaction((list: () => HostColumns[]): HostSummary[] => {
     const hosts = list()
     const leased = new Map<string, number>()
@@ -246,7 +246,7 @@ export function createAddresses(db: Database): Addresses {
   }
 }
 
-/** Lets others go on, if there was no chance for a while. */
+/** Yields to the event loop when it was blocked for a while. */
 function createBreaks(): () => Promise<void> {
   let since = performance.now()
   return async () => {
@@ -256,7 +256,7 @@ function createBreaks(): () => Promise<void> {
   }
 }
 
-/** How a lane is walked: by which index, what has to hold of all its rows, and what of those that pass. */
+/** How a lane is walked: its index, the condition of the lane, and the filter conditions. */
 interface Form {
   readonly index: string
   readonly lane: string
@@ -282,10 +282,10 @@ function askedOf({ source, host }: Lane, filter: AddressFilter): Asked {
   return { source, host, ...namesOf(filter.host ?? ''), state, reason, status, minWordCount, ...kinds, text, from, to }
 }
 
-/** Rows behind a place: those of its moment, or those of later ones in the order of the list. */
+/** Rows after a position: those with the same timestamp, or later ones in list order. */
 type Part = 'moment' | 'later'
 
-/** Prepares the queries on a lane. There are few forms of them, and each is prepared once. */
+/** Prepares the queries of lanes, each of the few variants once. */
 function createPreparing(db: Database) {
   const prepared = new Map<string, ReturnType<typeof prepareOne>>()
   const prepareOne = (sql: string) => db.prepare<[Asked], Place & { passes: 0 | 1 | null }>(sql)
@@ -298,8 +298,8 @@ function createPreparing(db: Database) {
 }
 
 /**
- * Some rows of a lane, and whether they pass. Two queries for what `(at, id) < (@at, @id)` would say in one: SQLite would then look
- * for the moment alone, and walk through all its rows with every part.
+ * SQL for a batch of rows of a lane, and whether they match. Two queries replace `(at, id) < (@at, @id)`, for which SQLite would use only
+ * the timestamp and scan all its rows for every batch.
  */
 function writeQuery({ index, lane, tests }: Form, order: Order, part: Part): string {
   const [beyond, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
@@ -309,7 +309,7 @@ function writeQuery({ index, lane, tests }: Form, order: Order, part: Part): str
     WHERE ${lane} AND ${place} AND ${end} ORDER BY l.at ${direction}, l.id ${direction} LIMIT @limit`
 }
 
-/** The next place of a lane that passes; none before the first advance, and none after the last. */
+/** The next matching position of a lane; undefined before the first advance and at the end. */
 interface Head {
   readonly place: Place | undefined
   advance(): Promise<void>
@@ -335,7 +335,7 @@ function createHead(steps: Generator<readonly Place[], void>, takeBreak: () => P
   }
 }
 
-/** Puts a lane among others where its next place belongs, if it has one. */
+/** Inserts a lane at the place of its next position, if it has one. */
 function enqueue(heads: Head[], head: Head, order: Order): void {
   const { place } = head
   if (place === undefined) return

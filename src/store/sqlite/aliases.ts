@@ -15,7 +15,7 @@ import type { Database } from './database.ts'
 export interface Aliases {
   write(source: number, alias: Alias, now: number): void
   list(source: number, url: string): Alias[]
-  /** Looks up what became of some of them, behind a place, inside the transaction of the caller. Undefined when none are left. */
+  /** Checks the next batch of aliases inside the caller's transaction. Undefined when none are left. */
   check(source: number, after: AliasPlace, now: number): CheckedAliases | undefined
 }
 
@@ -30,9 +30,9 @@ interface FactColumns extends Omit<AliasFactRecord, 'hasPage'> {
 const ALIASES = `SELECT url, alias_url AS aliasUrl, classification, reason, "exists", checked_at AS checkedAt, metadata
   FROM url_aliases WHERE source = @source`
 
-/** Prepares what is asked about aliases. */
+/** Creates the alias queries. */
 export function createAliases(db: Database): Aliases {
-  // What was found out of the address stays: it is the same one.
+  // The facts of earlier checks stay, because the address is the same.
   const upsert = db.prepare<[number, string, string, string, string | null, number]>(
     `INSERT INTO url_aliases (source, url, alias_url, classification, reason, checked_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET classification = excluded.classification, reason = excluded.reason
@@ -53,7 +53,7 @@ export function createAliases(db: Database): Aliases {
     `UPDATE url_aliases SET "exists" = @isThere, checked_at = @now, metadata = @facts
      WHERE source = @source AND url = @url AND alias_url = @aliasUrl`,
   )
-  /** The row of an address. Where its query or session counts, it has one of its own with it, which comes first. */
+  /** The row of an address. When its query or session matters, it has a more specific row, which takes precedence. */
   const findFacts = (source: number, url: string): FactColumns | undefined => {
     for (const key of listKeysOf(url).toReversed()) {
       const found = selectFacts.get(source, key)

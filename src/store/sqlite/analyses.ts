@@ -15,19 +15,19 @@ interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly markdown: Buffer
 }
 
-/** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
+/** Size limit for a batch of pages: a hundred of the largest would exhaust the memory. */
 const MOST_BYTES = 8_000_000
 
-/** A newer program may have left an analysis that this one could only make worse. */
+/** SQL for pages without a current analysis. An analysis of a newer program version is left alone. */
 const IS_PENDING = `(a.analysis_version IS NULL OR a.analysis_version < @version
   OR a.analysis_version = @version AND (a.gazetteer_revision IS NOT @revision
     OR a.classification ->> '$.version' < @classifierVersion))`
 
-/** Prepares what is asked about what is understood of pages. */
+/** Creates the queries for analyses of pages. */
 export function createAnalyses(db: Database, write: Write): Analyses {
   const pending = `FROM pages p CROSS JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
     LEFT JOIN page_analyses a ON a.page = p.id WHERE s.is_removed = 0 AND ${IS_PENDING}`
-  // Text comes as bytes, which Node decodes twice as fast.
+  // Text is read as bytes, which Node decodes twice as fast.
   const selectPending = db.prepare<[PendingBy & { after: number; limit: number }], PendingColumns>(
     `SELECT p.id, s.uuid AS sourceId, l.key, l.host, l.checked_at AS checkedAt, CAST(p.meta AS BLOB) AS meta,
        CAST(p.markdown AS BLOB) AS markdown
@@ -79,7 +79,7 @@ function toPending({ meta, markdown, ...page }: PendingColumns): PageToAnalyse {
   return { ...page, page: { ...described, markdown: markdown.toString() } }
 }
 
-/** Prepares how the analysis of a page is kept, with its places and hub. */
+/** Creates the function that stores the analysis of a page, with its places and hub. */
 function createPageWriter(
   db: Database,
 ): (page: PageToAnalyse, analysed: AnalysedPage, of: { readonly revision: string; readonly now: number }) => void {
@@ -121,16 +121,16 @@ function createPageWriter(
 
   return ({ id, host, checkedAt, page }, { classification, analysis, hub }, { revision, now }) => {
     const source = selectSource.get(id, checkedAt)
-    // It was visited meanwhile, and is to be looked at again.
+    // The page was visited meanwhile, so the next run analyses it again.
     if (source === undefined) return
     classifications.revise(source, id, classification)
     const { analysis_version: version, published_at: publishedAt, language } = analysis
     update.run(version, revision, now, publishedAt, language, JSON.stringify(analysis), id)
     writePlaces(id, page, analysis.findings.places, now)
-    // A hub is known by the address of its first page, which is what tells most of it.
+    // A hub is identified by the URL of its first page, which describes it best.
     if (hub !== null && hub.url === page.url) hubs.write(hub, now)
     else if (hub !== null) hubs.writeFurther(hub, now)
-    // What a crawl has confirmed is one whatever its text looks like.
+    // A hub that a crawl has confirmed stays, whatever its text looks like.
     else if (selectConfirmed.get(host, page.url) === undefined) hubs.remove(page.url)
   }
 }

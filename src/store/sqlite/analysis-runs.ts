@@ -3,14 +3,14 @@ import type { Analyses, AnalysisRun, RunHolder, RunProgress } from '../../librar
 import { type EventRecord, type RunRecord, toEvent, toRun, toRunColumns } from '../common/run-record.ts'
 import type { Database, Write } from './database.ts'
 
-/** Runs over what is stored, and what happened in them. */
+/** Analysis runs and their events. */
 export interface AnalysisRuns
   extends Pick<Analyses, 'beginRun' | 'changeRun' | 'findRun' | 'listRuns' | 'addEvent' | 'listEvents'> {
-  /** Keeps how far a run is, inside the transaction of the caller; false when somebody else has taken it over. */
+  /** Stores the progress of a run inside the caller's transaction; false when another process has taken it over. */
   keepProgress(holder: RunHolder, progress: RunProgress, now: number): boolean
 }
 
-/** A run as it is kept: what holds or does not is 1 or 0. */
+/** A run as it is stored, with flags as 1 or 0. */
 type RunColumns = Omit<RunRecord, Flag> & Readonly<Record<Flag, number>>
 
 type Flag = 'skipPages' | 'skipDomains' | 'dryRun' | 'verbose'
@@ -20,10 +20,10 @@ const RUNS = `SELECT id, status, stage, started_at AS startedAt, ended_at AS end
     skip_domains AS skipDomains, dry_run AS dryRun, verbose, last_progress AS progress, summary, error
   FROM analysis_runs`
 
-/** Runs that are kept, with their events; the oldest go first. */
+/** Maximum number of stored runs; the oldest are deleted first. */
 const MOST_RUNS = 1000
 
-/** Prepares what is asked about runs. */
+/** Creates the queries for analysis runs. */
 export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
   const selectOne = db.prepare<[string], RunColumns>(`${RUNS} WHERE id = ?`)
   const selectOpen = db.prepare<[], RunColumns>(`${RUNS} WHERE status = 'running'`)

@@ -17,22 +17,22 @@ import { createArrivingSources } from './arriving-sources.ts'
 import type { Database, Write } from './database.ts'
 import { createNumbers } from './row-numbers.ts'
 
-/** What an arrival needs of the store. */
+/** The parts of the store that an arrival needs. */
 export interface ArrivalParts {
   readonly db: Database
   readonly write: Write
   readonly index: NotedIndex
-  /** Deletes what hidden sources had. */
+  /** Deletes the data of hidden sources. */
   readonly clear: () => Promise<void>
 }
 
 const ARRIVALS =
   'SELECT origin, plan, began_at AS beganAt, ended_at AS endedAt, holder, touched_at AS touchedAt FROM arrivals'
 
-/** Indexes are written all over; what readers have is far too little for them. In KiB. */
+/** Page cache for an arrival, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
 const ARRIVAL_CACHE_KIB = 128 * 1024
 
-/** Makes what takes in another library. */
+/** Creates the port that receives a copy of another library. */
 export function createArrivals({ db, write, index, clear }: ArrivalParts): Arrivals {
   const select = db.prepare<[string], ArrivalColumns>(`${ARRIVALS} WHERE origin = ?`)
   const selectOpen = db.prepare<[], ArrivalColumns>(`${ARRIVALS} WHERE ended_at IS NULL ORDER BY began_at`)
@@ -62,7 +62,7 @@ export function createArrivals({ db, write, index, clear }: ArrivalParts): Arriv
   const rows = createArrivingRows(db, index)
   const holds = ({ now, origin, holder }: ArrivalClaim): boolean => touch.run(now, origin, holder).changes > 0
   const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
-  /** Sources first, because the last rows are of some of them. */
+  /** Writes the sources first, because the last rows refer to them. */
   const settleIn = (request: ArrivalRequest, plan: ArrivalPlan): void => {
     db.pragma(`cache_size = -${ARRIVAL_CACHE_KIB}`)
     sources.hide(shiftRows(SOURCES, request.sources, plan.offsets))
@@ -123,7 +123,7 @@ export function createArrivals({ db, write, index, clear }: ArrivalParts): Arriv
   }
 }
 
-/** Tables whose next row gets the number after the highest there is, unless a column says otherwise. */
+/** Tables whose next row gets the highest number plus one. */
 const NUMBERED_BY_HIGHEST: ReadonlySet<string> = new Set([
   'ledger',
   'crawl_jobs',
@@ -132,7 +132,7 @@ const NUMBERED_BY_HIGHEST: ReadonlySet<string> = new Set([
   'place_sources',
 ])
 
-/** Writes the rows with the highest numbers, so that nobody else gets those before them. */
+/** Writes the rows with the highest numbers first, which reserves all numbers below them. */
 function writeLast(rows: ArrivingRows, { last }: ArrivalRequest, { isAlone, offsets }: ArrivalPlan): void {
   const mustHold = ({ name }: HeldTable) => NUMBERED_BY_HIGHEST.has(name) && (isAlone || name === 'ledger')
   for (const [table, row] of last) {
@@ -140,7 +140,7 @@ function writeLast(rows: ArrivingRows, { last }: ArrivalRequest, { isAlone, offs
   }
 }
 
-/** Deletes what an arrival brought that goes with no source: events of jobs, and places that are not all there. */
+/** Deletes rows of an arrival that belong to no source: job events, and incomplete places. */
 function clearBrought(db: Database, plan: ArrivalPlan): void {
   for (const { name, number } of OWN_HISTORY) {
     const after = plan.offsets[name] ?? 0

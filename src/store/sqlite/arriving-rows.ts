@@ -5,13 +5,13 @@ import { runsOf } from '../common/arrival-plan.ts'
 import type { Database } from './database.ts'
 import { columnName, packCell, type SqliteValue, tableName } from './held-rows.ts'
 
-/** The index over chunks, which has to know what came and went. */
+/** The chunk index, which must know about added and removed chunks. */
 export type NotedIndex = Pick<ChunkIndex, 'rewrite' | 'remove'>
 
-/** Rows of another library, inside the transaction of the caller. */
+/** Writes rows of another library inside the caller's transaction. */
 export interface ArrivingRows {
   write(table: HeldTable, changes: RowChanges): void
-  /** Writes those that are not there yet. */
+  /** Writes only rows that do not exist yet. */
   writeMissing(table: HeldTable, rows: readonly HeldRow[]): void
 }
 
@@ -23,11 +23,11 @@ interface TableWriter {
   delete(row: HeldRow): void
 }
 
-/** Prepares writing to tables as they are needed. */
+/** Creates table writers on demand. */
 export function createArrivingRows(db: Database, index: NotedIndex): ArrivingRows {
   const writers = new Map<string, TableWriter>()
   const writerOf = (table: HeldTable): TableWriter => {
-    // The same table may be written with and without the numbers of its rows.
+    // The same table may be written with or without row numbers.
     const name = `${table.name} ${table.columns.length}`
     const writer = writers.get(name) ?? createTableWriter(db, table)
     writers.set(name, writer)
@@ -48,7 +48,7 @@ export function createArrivingRows(db: Database, index: NotedIndex): ArrivingRow
   }
 }
 
-/** Tells the index which chunks came or went, and of pages that are called otherwise. */
+/** Tells the index which chunks were added or removed, and which pages have a new title. */
 function noteChunks(index: NotedIndex, table: HeldTable, { added, changed, removed }: RowChanges): void {
   if (table.name === 'pages') {
     const [first = 0, count = 0] = placesOf(table, ['first_chunk', 'chunk_count'])
@@ -75,7 +75,7 @@ function createPlainWriter(db: Database, table: HeldTable): TableWriter {
     `INSERT INTO ${into} (${columns.map(nameOf).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   )
   const sets = others.map((column) => `${nameOf(column)} = ?`).join(', ')
-  // Where everything is part of the key, nothing can change.
+  // A table whose columns are all part of the key has nothing to update.
   const update = sets === '' ? undefined : db.prepare(`UPDATE ${into} SET ${sets} WHERE ${isKey}`)
   const remove = db.prepare(`DELETE FROM ${into} WHERE ${isKey}`)
   const pick = (names: readonly string[]) => {
@@ -93,7 +93,7 @@ function createPlainWriter(db: Database, table: HeldTable): TableWriter {
   }
 }
 
-/** Layouts are in a table of their own here, and go with their page. */
+/** Writes pages. Layouts have their own table here, and are deleted with their page. */
 function createPageWriter(db: Database, table: HeldTable): TableWriter {
   const [id = 0, layout = 0] = placesOf(table, ['id', 'layout'])
   const {

@@ -6,17 +6,17 @@ import { nameArriving } from '../common/arrival-plan.ts'
 import type { Database } from './database.ts'
 import { packCell } from './held-rows.ts'
 
-/** Sources of another library, inside the transaction of the caller. */
+/** Writes sources of another library inside the caller's transaction. */
 export interface ArrivingSources {
-  /** Writes those that are not there yet, out of sight. */
+  /** Writes new sources as hidden. */
   hide(rows: readonly HeldRow[]): void
-  /** Leaves those of an arrival that are not among these to whoever deletes what removed sources had. */
+  /** Drops arriving sources that are not in the list; the cleanup of removed sources then deletes their data. */
   drop(plan: ArrivalPlan, but: readonly HeldRow[]): void
-  /** Writes all that is known of them, and lets everybody see them. */
+  /** Writes all columns of arrived sources and makes them visible. */
   show(rows: readonly HeldRow[]): void
 }
 
-/** Prepares what is done with them. */
+/** Creates the statements for arriving sources. */
 export function createArrivingSources(db: Database): ArrivingSources {
   const names = SOURCES.columns.map(({ name }) => name)
   const insert = db.prepare(

@@ -1,13 +1,15 @@
 import type { Classification } from '../../core/model.ts'
 import type { Database } from './database.ts'
 
-/** What kind of page each is: one row for a page, whoever looked at it. Everything here runs inside the transaction of the caller. */
+/** Classifications: one row per page, from a crawl or an analysis. Everything here runs inside the caller's transaction. */
 export interface Classifications {
-  /** For content that is new: what was found in the old one is forgotten, whether or not somebody has looked at the new one. */
+  /**
+   * Replaces the classification for new content. Findings about the old content are deleted, even when there is no new classification yet.
+   */
   replace(source: number, page: number, classification: Classification | undefined): void
-  /** Writes the class alone; what an analysis found in the page stays. */
+  /** Writes only the class; the findings of an analysis stay. */
   revise(source: number, page: number, classification: Classification): void
-  /** Has the next run look at a page again. What was found before is shown until then. */
+  /** Marks a page for the next analysis run. Its old findings stay visible until then. */
   invalidate(page: number): void
 }
 
@@ -21,7 +23,7 @@ interface ClassColumns {
   readonly classification: string
 }
 
-/** Prepares what is written about the kinds of pages. */
+/** Creates the statements for classifications. */
 export function createClassifications(db: Database): Classifications {
   const upsert = db.prepare<[ClassColumns]>(
     `INSERT INTO page_analyses (page, source, kind, confidence, hint, hint_confidence, classification)

@@ -25,15 +25,15 @@ import { createHubWriter } from './place-hubs.ts'
 import { Recent } from './recent.ts'
 import { createStateKey } from './state-key.ts'
 
-/** Pages with their chunks and index rows, under the id of their row in the ledger. */
+/** Pages with their chunks and index entries, stored under the id of their ledger row. */
 export interface Content {
-  /** Replaces what a row holds as a whole. */
+  /** Replaces the page and chunks of a row. */
   write(source: number, row: number, record: PageRecord): void
-  /** Replaces what is said about the content of a row; the content itself is as it was. */
+  /** Replaces the metadata of a page; its content stays. */
   describe(source: number, row: number, record: PageRecord): void
-  /** Writes what kind of page a row holds, where somebody has looked. */
+  /** Writes the classification of a page, if there is one. */
   classify(source: number, row: number, record: PageRecord): void
-  /** Removes the page of a row. Its links stay: a row that repeats another one's content still leads where it led. */
+  /** Removes the page of a row. Its links stay, because a duplicate still leads to the same addresses. */
   remove(row: number): void
   writeLinks(row: number, links: readonly string[]): void
   readLinks(source: number, key: string): readonly string[]
@@ -43,9 +43,9 @@ export interface Content {
   find(source: number, text: string): string[]
   listPages(source: number): AsyncIterable<StoredPage>
   readChunk(source: number, chunkId: string): StoredChunk | undefined
-  /** The number of a chunk, by its whole id. */
+  /** The number of a chunk by its full id. */
   findNumber(source: number, chunkId: string): number | undefined
-  /** The chunks of matches, in their order; `isUnchanged` where nothing was written since they were found. */
+  /** The chunks of matches, in order; `isUnchanged` when nothing was written since the search. */
   readMatches(
     matches: readonly Pick<StoreMatch, 'number' | 'page'>[],
     isUnchanged: boolean,
@@ -67,7 +67,7 @@ interface TextColumns extends Omit<PageText, 'markdown' | 'sections' | 'chunks'>
   readonly count: number
 }
 
-/** A chunk with its hashes as they are kept. */
+/** A chunk with packed hashes. */
 type HashedColumns = Omit<ChunkColumns, 'id' | 'contentHash'> & {
   readonly chunkId: StoredHash
   readonly contentHash: StoredHash
@@ -78,10 +78,10 @@ const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.p
   c.start_line AS startLine, c.end_line AS endLine, c.token_estimate AS tokenEstimate, c.slug, c.path,
   c.heading_path AS headingPath, c.symbol, c.address, c.asset_path AS assetPath`
 
-/** Characters of the layouts that are kept; in memory they take about five times as much. */
+/** Size of the layout cache in characters; parsed layouts take about five times as much memory. */
 const KEPT_LAYOUTS = 2 ** 18
 
-/** Pages are read in such batches, so that nothing is held open while a reader thinks. */
+/** Batch size for reading pages, so that no statement stays open while the consumer works. */
 const PAGES_AT_ONCE = 32
 
 /** Parts of the store that content needs. */
@@ -92,7 +92,7 @@ interface ContentNeeds {
   readonly readFacts: ReturnType<typeof createPageFacts>
 }
 
-/** Prepares what is asked about content. */
+/** Creates the content queries. */
 export function createContent(db: Database, { index, layouts, likenesses, readFacts }: ContentNeeds): Content {
   const classifications = createClassifications(db)
   const selectRange = db.prepare<[number], { first: number; count: number }>(
@@ -142,7 +142,8 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     )
     .pluck()
 
-  // Text comes as bytes, which Node decodes twice as fast. SQLite takes two fields out of the description many times faster than all its links can be parsed here.
+  // Text is read as bytes, which Node decodes twice as fast. SQLite extracts two fields from the metadata much faster than JavaScript can
+  // parse all of it.
   const selectText = db.prepare<[number, string], TextColumns>(
     `SELECT s.uuid AS sourceId, l.key, l.url, p.title, json_extract(p.meta, '$.language') AS language,
        CAST(p.markdown AS BLOB) AS markdown,
@@ -184,7 +185,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
   const layoutsLately = new Recent<PageLayout>(KEPT_LAYOUTS)
   const stateKey = createStateKey(db)
   let state = ''
-  /** How a page was cut. Those of the last pages are kept until anything is written to the library: to parse one takes long. */
+  /** The layout of a page. Recent layouts stay cached until something is written to the library, because parsing is slow. */
   const layoutOf = (row: number, source: number, key: string): PageLayout | undefined => {
     const now = stateKey()
     if (now !== state) layoutsLately.clear()
@@ -197,7 +198,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     layoutsLately.set(row, layout, written.length)
     return layout
   }
-  /** The layout of a page that was stored before there were any, and whose chunks the index has not taken in yet. */
+  /** Computes the layout of a page that was stored before layouts existed and whose chunks are not indexed yet. */
   const layOut = (source: number, key: string): string | undefined => {
     const text = readText(source, key)
     return text && writeLayout(text, text.chunks)
@@ -282,7 +283,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     writeLinks: (row, links) => {
       writeLinks.run(row, JSON.stringify(links))
     },
-    // Written by this file, like everything that is parsed below.
+    // All JSON that is parsed below was written by this file.
     readLinks: (source, key) => parseStored<string[]>(selectLinks.get(source, key) ?? '[]'),
     readPage: (source, key) => {
       const found = selectPage.get(source, key)
@@ -340,7 +341,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
   }
 }
 
-/** The id that is meant by an id or the beginning of one; undefined when there is none or more than one. */
+/** The full id for an id or id prefix; undefined when there is none, or more than one. */
 function findChunkId(
   chunkId: string,
   select: (from: Uint8Array, to: Uint8Array) => StoredHash[],

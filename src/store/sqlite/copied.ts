@@ -1,28 +1,28 @@
 import type { Database } from './database.ts'
 import { packHash, type StoredHash } from './hash.ts'
 
-/** Which vectors a copy elsewhere has, by the numbers of their sources. */
+/** Which vectors an external copy has, by source number. */
 export interface Copied {
-  /** Tells the library from all others. */
+  /** The unique id of the library. */
   libraryId(): string
   insert(source: number, chunkId: string): void
-  /** Those of sources, whose numbers are given as JSON; none where the copy is in another place. */
+  /** Counts the copied vectors of sources, given as JSON; 0 when the copy is at another place. */
   count(place: string, sources: string): number
   delete(source: number, chunkId: string): void
-  /** Forgets those of chunks with consecutive numbers. */
+  /** Deletes the records of chunks with consecutive numbers. */
   deleteRange(first: number, count: number): void
   deleteAll(): void
-  /** Forgets what is in another place. */
+  /** Sets the place of the copy, and deletes records about another place. */
   takeUpPlace(place: string): void
 }
 
-/** Prepares what is kept about them. */
+/** Creates the statements for copied vectors. */
 export function createCopied(db: Database): Copied {
   const selectIdentity = db.prepare<[], { library: string; place: string | null }>(
     'SELECT library, copy_place AS place FROM library_identity',
   )
   const updatePlace = db.prepare<[string]>('UPDATE library_identity SET copy_place = ?')
-  // One whose vector is gone meanwhile has nothing that could be copied.
+  // A chunk whose vector was removed meanwhile has nothing to copy.
   const insert = db.prepare<[number, StoredHash]>(
     `INSERT OR IGNORE INTO copied_vectors (chunk, source) SELECT c.id, c.source FROM chunks c JOIN vectors v ON v.chunk = c.id
      WHERE c.source = ? AND c.chunk_id = ?`,

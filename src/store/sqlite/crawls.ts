@@ -7,22 +7,22 @@ import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, IS_FOCUSED, toCrawl } fro
 import type { Database } from './database.ts'
 import type { Sources } from './sources.ts'
 
-/** Runs over sources. */
+/** The crawls of all sources. */
 export interface Crawls {
   begin(crawl: Crawl, staleMs: number, resume: string | undefined, gone: string | undefined): Crawl
   touch(id: string, now: number, runner: string | undefined): boolean
   end(id: string, summary: CrawlSummary | null, now: number, runner: string | undefined): void
   list(source: number, limit: number): Crawl[]
-  /** Those of all sources. */
+  /** The running crawls of all sources. */
   listRunning(): Crawl[]
   /**
-   * Whether a crawl may write: it runs, and has not been taken over since it was begun here. One that was never begun is nobody's
-   * and may.
+   * Whether a crawl may write: it is running, and was not taken over since this process began it. An unknown crawl has no owner and may
+   * write too.
    */
   mayWrite(id: string): boolean
 }
 
-/** Prepares what is asked about crawls. */
+/** Creates the crawl queries. */
 export function createCrawls(db: Database, sources: Sources): Crawls {
   const select = `SELECT i.uuid AS id, s.uuid AS sourceId, j.kind, j.state, j.options, j.runner, j.started_at AS startedAt,
       j.heartbeat_at AS heartbeatAt, j.ended_at AS endedAt, j.summary
@@ -54,7 +54,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
   const selectTerm = db.prepare<[string], { state: string; term: number }>(
     `SELECT state, term FROM crawls WHERE ${byId}`,
   )
-  /** Of the crawls that were begun over this connection, how often each had been begun by then. */
+  /** How often each crawl of this connection had been begun at the time, which detects takeovers. */
   const terms = new Map<string, number>()
   const releaseAll = db.prepare<[number]>(
     `UPDATE ledger SET state = 'pending', lease = NULL, leased_until = NULL WHERE source = ? AND state = 'leased'`,

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
-/** Makes a file with the folders it lies in, as far as they are not there yet, for their owner alone. */
+/** Creates a file and its missing parent folders, accessible only to their owner. */
 export function createFile(path: string): void {
   try {
     createFolder(dirname(path))
@@ -24,7 +24,10 @@ export function createFile(path: string): void {
   }
 }
 
-/** Makes a folder, and those it lies in. One by one: Node's own way of it never ends where a file system lets nobody make any. */
+/**
+ * Creates a folder and its parents, one by one, because the recursive mkdir of Node never returns on a file system that allows no new
+ * folders.
+ */
 export function createFolder(folder: string): void {
   if (isFolder(folder)) return
   const parent = dirname(folder)
@@ -32,7 +35,7 @@ export function createFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Somebody else was faster.
+    // Another process created it first.
     if (codeOf(error) !== 'EEXIST') throw error
   }
 }
@@ -47,14 +50,14 @@ function isFolder(path: string): boolean {
   throw new Error(`${path} is a file, not a folder`)
 }
 
-/** What stands in the way of writing until somebody does something about it. */
+/** A condition that prevents writing until the user resolves it. */
 export interface Obstacle {
   readonly type: 'full' | 'read-only'
-  /** In words. */
+  /** A description for people. */
   readonly problem: string
 }
 
-/** What stands in the way of writing to a file and of making it longer; undefined where nothing does. */
+/** The condition that prevents writing to a file or extending it; undefined when there is none. */
 export function findObstacle(path: string): Obstacle | undefined {
   const probe = `${path}-probe`
   try {
@@ -62,7 +65,7 @@ export function findObstacle(path: string): Obstacle | undefined {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { mode: 0o600 })
   } catch (error) {
     const obstacle = obstacleOf(error)
-    // A file that was made for its owner alone and is not theirs any more.
+    // The file was created for its owner alone, and belongs to another user now.
     return isDenied(error) ? { type: 'read-only', problem: describeFailure(error) } : obstacle
   } finally {
     rmSync(probe, { force: true })
@@ -70,22 +73,19 @@ export function findObstacle(path: string): Obstacle | undefined {
   return undefined
 }
 
-/** Whether a failure of the file system says that this user may not. */
+/** Whether a file system error means missing permission. */
 export function isDenied(error: unknown): boolean {
   return codeOf(error) === 'EACCES' || codeOf(error) === 'EPERM'
 }
 
-/** A copy of files that lies in a folder of its own, or what kept it from being made. */
+/** A copy of files in a folder of its own, or why it could not be made. */
 type Copy =
   | { readonly type: 'made'; readonly path: string; remove(): void }
   | { readonly type: 'no-room'; readonly problem: string }
   | { readonly type: 'restless' }
   | { readonly type: 'impossible' }
 
-/**
- * Copies a file, and those beside it that have one of these endings, as they were at one moment: where somebody writes to them
- * meanwhile, it is tried again some times.
- */
+/** Makes a consistent copy of a file and its companions with these suffixes; retries when another process writes meanwhile. */
 export function copyAside(path: string, endings: readonly string[]): Copy {
   const originals = endings.map((ending) => path + ending)
   const folder = join(tmpdir(), 'pharos-copy-')
@@ -106,7 +106,7 @@ export function copyAside(path: string, endings: readonly string[]): Copy {
   }
 }
 
-/** So often a copy is tried. */
+/** Maximum number of attempts to copy. */
 const MOST_COPIES = 5
 
 function copyInto(folder: string, path: string, endings: readonly string[]): Extract<Copy, { type: 'made' }> {
@@ -123,7 +123,7 @@ function copyInto(folder: string, path: string, endings: readonly string[]): Ext
   }
 }
 
-/** What changes with every write to a file; undefined where there is none. */
+/** A stamp that changes with every write to a file; undefined when the file does not exist. */
 function stampOf(path: string): { readonly bytes: number; readonly at: bigint; readonly node: bigint } | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found && { bytes: Number(found.size), at: found.mtimeNs, node: found.ino }
@@ -134,10 +134,10 @@ function describeRoom(bytes?: number): string {
   return `it can only be read from ${size}, for which ${tmpdir()} has no room`
 }
 
-/** More than the smallest file that SQLite keeps beside a library, so that room for it is room for those. */
+/** Larger than the smallest companion file of SQLite, so that a successful probe means enough room for it. */
 const PROBE_BYTES = 65_536
 
-/** What a failure of the file system says stands in the way of everything that is written. */
+/** The obstacle that a file system error reveals, if it affects every write. */
 export function obstacleOf(error: unknown): Obstacle | undefined {
   const code = codeOf(error)
   if (code === 'ENOSPC') return { type: 'full', problem: 'the disk is full' }
@@ -146,7 +146,7 @@ export function obstacleOf(error: unknown): Obstacle | undefined {
   return undefined
 }
 
-/** What a failure of the file system says of the place it is about. */
+/** Descriptions of file system errors. */
 const WORDS: Readonly<Record<string, string>> = {
   EISDIR: ' is a folder',
   ENOTDIR: ' lies below a file',
@@ -159,7 +159,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ELOOP: ': its links lead in a circle',
 }
 
-/** A failure of the file system in words, with the place it is about: the one it names, unless another is given. */
+/** Describes a file system error with its path, or with the given one. */
 export function describeFailure(error: unknown, place?: string): string {
   if (!(error instanceof Error)) return String(error)
   const words = WORDS[codeOf(error) ?? '']

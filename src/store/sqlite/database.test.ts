@@ -31,8 +31,8 @@ function countNotes(db: Database): unknown {
   return db.prepare('SELECT count(*) FROM notes').pluck().get()
 }
 
-describe('a write that is not possible', () => {
-  test('because there is no room says so, leaves nothing, and is possible when there is', async () => {
+describe('writing to a library that cannot be written', () => {
+  test('a full disk is reported, leaves no partial write, and writing works again once there is room', async () => {
     const { db, path, add } = stageDatabase()
     db.pragma(`max_page_count = ${String(db.pragma('page_count', { simple: true }))}`)
     await expect(add(100_000)).rejects.toMatchObject({
@@ -47,7 +47,7 @@ describe('a write that is not possible', () => {
     db.close()
   })
 
-  test('because others write says so after a while, and is possible when they have', async () => {
+  test('a lock of another writer is reported after the timeout, and writing works again once it is released', async () => {
     const { db, path, add } = stageDatabase()
     const other = openDatabase(path)
     other.exec('BEGIN EXCLUSIVE')
@@ -59,7 +59,7 @@ describe('a write that is not possible', () => {
     db.close()
   })
 
-  test('because it can only be read says so, and is possible when it can be written', async () => {
+  test('a read-only file is reported, and writing works again once the file is writable', async () => {
     const { db, add } = stageDatabase()
     db.pragma('query_only = ON')
     await expect(add()).rejects.toMatchObject({
@@ -72,7 +72,7 @@ describe('a write that is not possible', () => {
     db.close()
   })
 
-  test('for any other reason fails as it does', async () => {
+  test('any other error is passed through unchanged', async () => {
     const { db } = stageDatabase()
     const wrong = () => db.exec('INSERT INTO nowhere VALUES (1)')
     await expect(writeTo(db, wrong)).rejects.toMatchObject({ code: 'SQLITE_ERROR' })
@@ -86,7 +86,7 @@ describe('a write that is not possible', () => {
   })
 })
 
-describe('a damaged file', () => {
+describe('damaged library file', () => {
   test('fails every statement with LIBRARY_UNUSABLE once a damaged page was read', async () => {
     const { db, path, add } = stageDatabase()
     await add()
@@ -103,7 +103,7 @@ describe('a damaged file', () => {
     damaged.close()
   })
 
-  test('a damaged file that cannot be opened says so, and what to do', () => {
+  test('a damaged file that cannot be opened is reported with advice', () => {
     const { db, path } = stageDatabase()
     db.close()
     zeroTable(path, 'crawl_types')

@@ -11,25 +11,24 @@ import { seedTypes } from './seed-types.ts'
 /** A connection to a library file. */
 export type Database = Sqlite.Database
 
-/** Runs a write as one transaction, as {@link writeTo} does. */
+/** Runs a write as one transaction, see {@link writeTo}. */
 export type Write = <T>(work: () => T) => Promise<T>
 
-/** How long a library that is being opened waits for the writers of other processes. */
+/** Lock timeout while opening a library. */
 const OPENING_TIMEOUT_MS = 10_000
-/** How long a writer waits for them before it lets its own process go on meanwhile, and how long altogether. */
+/** How long a write blocks its process while waiting for a lock, and how long it waits in total. */
 const BUSY_TIMEOUT_MS = 250
 export const PATIENCE_MS = 30_000
-/** Pages, 16 MB: those that every settlement touches are then copied into the file once for many. */
+/** Checkpoint threshold in pages (16 MB), so that frequently changed pages are copied into the file once for many writes. */
 export const WAL_AUTOCHECKPOINT = 4000
 
-/** Told of what whoever opens a library has to know of it. */
+/** Receives notices for the user who opens a library. */
 export type Notice = (text: string) => void
 
 /**
- * Opens the library at a path, or a private one that is gone when it is closed (`:memory:`), and brings its tables up to date. One
- * that cannot be written is opened for reading, unless its tables are old: whatever is written to it then fails. Where SQLite cannot
- * even read it without writing beside it, every connection reads a copy of its own: it shows the library as it was then, and does not
- * follow what others write later.
+ * Opens the library at a path, or a temporary one (`:memory:`), and migrates its tables. A library that cannot be written is opened
+ * read-only, unless its tables are old; later writes then fail. When SQLite cannot even read it without writing beside it, each connection
+ * reads its own copy, which does not show later changes.
  */
 export function openDatabase(path: string, notice: Notice = () => {}, busyMs: number = BUSY_TIMEOUT_MS): Database {
   try {
@@ -41,12 +40,12 @@ export function openDatabase(path: string, notice: Notice = () => {}, busyMs: nu
   }
 }
 
-/** Opens a library to look at it, of whatever version it is: nothing is written to its file. */
+/** Opens a library of any version for inspection; never writes to its file. */
 export function openForLook(path: string): Database {
   return new Sqlite(path, { readonly: true, fileMustExist: true, timeout: OPENING_TIMEOUT_MS })
 }
 
-/** The first problem that SQLite finds in the pages of a library file, which is only read; undefined where it finds none. */
+/** The first problem that SQLite finds in a library file, opened read-only; undefined when it is sound. */
 export function checkFile(path: string): string | undefined {
   const db = openForLook(path)
   try {
@@ -73,7 +72,7 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
     limitMemory(db)
     if (isFile) {
       db.pragma(`wal_autocheckpoint = ${WAL_AUTOCHECKPOINT}`)
-      // A log that grew in a long transaction is cut back to this when it has been copied into the file.
+      // Truncates a write-ahead log that grew in a long transaction to this size after its checkpoint.
       db.pragma('journal_size_limit = 67108864')
     }
     migrate(db, path, notice)
@@ -91,20 +90,20 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
 }
 
 function limitMemory(db: Database): void {
-  // 4 MB: more is no faster, because the system keeps the pages of the file as well, and counts as memory of every server.
+  // 4 MB: more is no faster, because the system caches the file too, and it adds to the memory of every server.
   db.pragma('cache_size = -4000')
   db.pragma('temp_store = MEMORY')
-  // Mapped pages would count as memory of every process that searches, up to the size of the file.
+  // Mapped pages would count as memory of every searching process, up to the size of the file.
   db.pragma('mmap_size = 0')
 }
 
-/** Whether a library could not be opened because its place lets nobody write, or not this user. */
+/** Whether opening failed because the location, or this user, does not allow writing. */
 function isReadOnly(error: unknown): boolean {
   if (!(error instanceof PharosError)) return false
   return error.code === 'LIBRARY_READ_ONLY' || (error.cause instanceof Error && isDenied(error.cause.cause))
 }
 
-/** Opens a library that is there for reading; undefined where that cannot be done either, or its tables are not those of this program. */
+/** Opens an existing library read-only; undefined when that fails too, or when its tables have another version. */
 function openReadable(path: string, notice: Notice): Database | undefined {
   const db = openAsItIs(path) ?? openCopy(path)
   try {
@@ -122,7 +121,7 @@ function openReadable(path: string, notice: Notice): Database | undefined {
   return undefined
 }
 
-/** Opens a file that can only be read. SQLite needs its log and a file for the locks beside it, or a place where it can make them. */
+/** Opens a read-only file. SQLite needs its log and lock files beside it, or a place to create them. */
 function openAsItIs(path: string): Database | undefined {
   let db: Database | undefined
   try {
@@ -135,13 +134,13 @@ function openAsItIs(path: string): Database | undefined {
   }
 }
 
-/** Opens a copy of a file that is gone when it is closed: it shows the library as it is now. */
+/** Opens a temporary copy of a file, which shows the library as it is now. */
 function openCopy(path: string): Database | undefined {
   const copy = copyAside(path, ['', '-wal'])
   if (copy.type === 'no-room') throw new PharosError('LIBRARY_FULL', { library: path, problem: copy.problem })
   if (copy.type === 'restless') throw new PharosError('LIBRARY_LOCKED', { library: path })
   if (copy.type !== 'made') return undefined
-  // Nobody writes without a log, and what is written within one tick of the clock shows in no stamp.
+  // Without a log no process is writing. With one, a write within the same clock tick may have gone unnoticed, so the copy is checked.
   const isDoubtful = existsSync(`${copy.path}-wal`)
   try {
     const db = openAsItIs(copy.path)
@@ -153,7 +152,7 @@ function openCopy(path: string): Database | undefined {
     originals.set(db, path)
     return db
   } finally {
-    // What is open stays until it is closed.
+    // Open files stay readable until they are closed.
     copy.remove()
   }
 }
@@ -162,13 +161,13 @@ function describeCopy(path: string): string {
   return `nothing can be written beside the library ${path}: a copy of it is read, and what others write from now on is not seen until it is opened again`
 }
 
-/** Connections to copies, and the libraries they were made of. */
+/** Connections to copies, with the paths of their originals. */
 const originals = new WeakMap<Database, string>()
 
 /**
- * Runs a write as one transaction, which takes its lock at the start: one that began by reading could not wait for others. While
- * another process writes for long, this one does not stand still. What cannot be written now, because the disk is full, because others
- * write for longer than `patienceMs` or because the place can only be read, is a failure that says so; nothing of it stays.
+ * Runs a write as one transaction, which takes the write lock at its start, because a read transaction could not wait for the lock. While
+ * another process holds the lock, this process stays responsive. A full disk, a lock beyond `patienceMs` or a read-only location throws an
+ * error that says so, and nothing is written.
  */
 export async function writeTo<T>(db: Database, work: () => T, patienceMs: number = PATIENCE_MS): Promise<T> {
   const transaction = db.transaction(work)
@@ -183,10 +182,10 @@ export async function writeTo<T>(db: Database, work: () => T, patienceMs: number
   }
 }
 
-/** Between two tries to write. */
+/** Delay between two attempts to write. */
 const PAUSE_MS = 20
 
-/** Runs a write as one transaction, or not at all while somebody else writes: it never waits. Fails as `writeTo` does. */
+/** Runs a write as one transaction, or returns `busy` at once when another process is writing. Throws the same errors as `writeTo`. */
 export function tryWriteTo<T>(db: Database, work: () => T): { readonly result: T } | 'busy' {
   const busyMs = db.pragma('busy_timeout', { simple: true })
   db.pragma('busy_timeout = 0')
@@ -201,8 +200,8 @@ export function tryWriteTo<T>(db: Database, work: () => T): { readonly result: T
 }
 
 /**
- * Readers then never wait for a writer. The change needs the file for itself and does not wait for it as other writes do, so
- * that of several processes which open a new library at once all but one have to ask again.
+ * Turns on the write-ahead log, so that readers never wait for a writer. The change needs exclusive access and ignores the busy timeout, so
+ * processes that open a new library at the same time must retry.
  */
 function useWriteAheadLog(db: Database): void {
   for (let waitedMs = 0; ; waitedMs += 20) {
@@ -221,8 +220,8 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * The failure with a code of its own where something outside has to change before the library can be written; any other one as it
- * is. SQLite has one word for all the world does to its files, so that they have to be looked at.
+ * Turns a failure that needs action outside the program into an error with its own code; returns any other failure unchanged. SQLite has
+ * one code for many file problems, so this inspects the files.
  */
 function explainFailure(error: unknown, library: string): unknown {
   if (error instanceof PharosError) return error
@@ -237,16 +236,16 @@ function explainFailure(error: unknown, library: string): unknown {
   return new PharosError(type === 'full' ? 'LIBRARY_FULL' : 'LIBRARY_READ_ONLY', { library, problem }, { cause: error })
 }
 
-/** The failure that tells of damage where SQLite found pages that it cannot read; undefined for any other failure. */
+/** The damage error when SQLite found unreadable pages; undefined for any other failure. */
 function findDamage(error: unknown, library: string): PharosError | undefined {
   const code = codeOf(error)
-  // A mistyped path of some other file fails in the same way as a damaged header.
+  // A mistyped path to some other file fails like a damaged header.
   if (code === 'SQLITE_NOTADB')
     return createDamageError(library, 'its header is not that of a library; check the path', error)
   return code.startsWith('SQLITE_CORRUPT') ? createDamageError(library, messageOf(error), error) : undefined
 }
 
-/** What SQLite itself says stands in the way of writing, or what the file system said when the file was made. */
+/** The obstacle that SQLite reports, or that the file system reported when the file was created. */
 function findReason(error: unknown): Obstacle | undefined {
   const code = codeOf(error)
   if (code === 'SQLITE_FULL') return { type: 'full', problem: 'the disk is full' }

@@ -10,7 +10,7 @@ interface DomainColumns extends Omit<DomainAnalysis, 'isNews' | 'languages'> {
 
 const MINUTE_MS = 60_000
 
-/** Prepares what is asked about hosts. */
+/** Creates the host queries. */
 export function createDomains(db: Database, write: Write): Domains {
   const visible = '(SELECT id FROM sources WHERE is_removed = 0)'
   const selectHosts = db

@@ -4,11 +4,11 @@ import { type FoundRecord, planFind, toFoundRow } from '../common/found.ts'
 import { readmitted } from '../common/ledger-sql.ts'
 import type { Database } from './database.ts'
 
-/** Records what was found. */
+/** Records finds. */
 export interface Finds {
-  /** Records finds in their order, inside the transaction of the caller. */
+  /** Records finds in order, inside the caller's transaction. */
   offer(source: number, crawl: CrawlOf, finds: readonly Find[], now: number, maxRows?: number): FindResult[]
-  /** Whether a source may have another row. */
+  /** Whether a source may get another row. */
   hasRoom(source: number, maxRows?: number): boolean
 }
 
@@ -16,7 +16,7 @@ interface FoundColumns extends FoundRecord {
   readonly id: number
 }
 
-/** Prepares what is done with finds. */
+/** Creates the statements for finds. */
 export function createFinds(db: Database): Finds {
   const select = db.prepare<[number, string], FoundColumns>(
     `SELECT id, state, reason, depth, weight, crawl, page_hash IS NOT NULL AS hasPage FROM ledger WHERE source = ? AND key = ?`,
@@ -68,7 +68,7 @@ export function createFinds(db: Database): Finds {
 
   return {
     offer: (source, crawl, finds, now, maxRows = Infinity) => {
-      // Counted once, and only for those that bring something new.
+      // Counted lazily and once, because most finds add no row.
       let room = maxRows === Infinity ? Infinity : undefined
       const takeRoom = (): boolean => {
         room ??= countRoom(source, maxRows)

@@ -16,9 +16,9 @@ import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 import type { Hosts } from './hosts.ts'
 
-/** The part of the ledger that is to be fetched. */
+/** The part of the ledger that is still to be fetched. */
 export interface Frontier {
-  /** Leases visits inside the transaction of the caller. */
+  /** Leases visits inside the caller's transaction. */
   lease(source: number, request: LeaseRequest): Visit[]
   release(source: number, key: string, lease: string): void
   countOpen(source: number, now: number): OpenWork
@@ -27,32 +27,32 @@ export interface Frontier {
   failPending(source: number, host: string, reason: Reason, pattern: string | null): number
 }
 
-/** Where a crawl stands that finishes one level after the other: its greatest depth, and the weights of rows that are ready there. */
+/** The position of a crawl that finishes one depth after the other: its depth, and the weights of the rows that are ready there. */
 interface Level {
   readonly depth: number
   readonly weights: readonly number[]
 }
 
-/** Rows that await a confirmation are apart from all others, in every index of the frontier. */
+/** Whether rows await confirmation (1); all frontier indexes keep these rows apart. */
 type Turn = 0 | 1
 
-/** More rows than a library has, and depths beyond which nobody counts, so that weight, depth and age make one number. */
+/** Above any row count and depth, so that weight, depth and age fit into one sortable number. */
 const DEPTH_STEP = 2 ** 36
 const DEEPEST = 2 ** 15 - 1
 const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(DEEPEST + 1)} + min(depth, ${DEEPEST}) * ${DEPTH_STEP} + id`
-/** A number beyond all of them. */
+/** Above all ranks. */
 const NEVER = '9e18'
 const ANY_DEPTH = Number.MAX_SAFE_INTEGER
 
-/** What is asked when all hosts are looked at; the last two for rows of a level only. */
+/** The parameters for examining all hosts; the last two apply only to a level. */
 interface HostsAsked extends Record<'source' | 'turn' | 'now' | 'horizon' | 'limit', number> {
   readonly depth?: number
   readonly weights?: string
 }
 
-/** Prepares what is asked about the frontier. */
+/** Creates the frontier queries. */
 export function createFrontier(db: Database, hosts: Hosts): Frontier {
-  // What a running crawl has leased is its own as long as it runs: whoever begins another, or takes it over, takes all back.
+  // Leases of a running crawl do not expire: the next crawl, or the process that takes over, releases them all.
   const expired = `state = 'leased' AND leased_until <= ?
     AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = ledger.source AND j.state = 'running')`
   const expire = db.prepare<[number, number]>(
@@ -62,15 +62,15 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const ready = `source = ? AND state = 'pending' AND due_at IS NULL AND awaits_confirmation = ?`
   const waiting = `source = ? AND state = 'pending' AND due_at IS NOT NULL AND awaits_confirmation = ?`
   const leased = `source = ? AND state = 'leased' AND awaits_confirmation = ?`
-  // A clock further ahead than anybody reserves is as good as free, as for `mendClock`.
+  // A clock that is implausibly far ahead counts as free, as in `mendClock`.
   const clock = `LEFT JOIN hosts h ON h.host = o.host`
   const opens = `max(iif(ifnull(h.next_at, 0) > @now + ${ASTRAY_MS}, @now, ifnull(h.next_at, 0)),
     iif(ifnull(h.held_until, 0) > @now + ${MOST_HOLD_MS}, @now, ifnull(h.held_until, 0)))`
   const named = (where: string, turn = '@turn') =>
     where.replace('source = ?', 'source = @source').replace('confirmation = ?', `confirmation = ${turn}`)
   const ofHost = (where: string) => `${named(where, 'o.awaits_confirmation')} AND host = o.host`
-  // Rows are taken by weight, depth and age; every host that is free has room for one, so that as many hosts as there are visits
-  // are enough: those whose first rows come first.
+  // Rows are leased by weight, depth and age. Every free host takes at least one visit, so as many hosts as wanted visits are enough: those
+  // whose first rows come first.
   const firstReady = `SELECT ${RANK} FROM ledger WHERE ${ofHost(ready)} ORDER BY weight, depth, id LIMIT 1`
   const firstReadyAt = `SELECT min((SELECT ${RANK} FROM ledger
       WHERE ${ofHost(ready)} AND weight = w.value AND depth <= @depth ORDER BY depth, id LIMIT 1))
@@ -128,7 +128,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     db.prepare<[number, Turn], number | null>(`SELECT min(depth) FROM ledger WHERE ${where}`).pluck()
   const selectLeastWaiting = selectLeast(waiting)
   const selectLeastLeased = selectLeast(leased)
-  // Goes from one weight to the next instead of through all rows: there are few of them.
+  // Steps from one weight to the next instead of scanning all rows, because there are few distinct weights.
   const nextWeight = (where: string) =>
     `SELECT min(weight) FROM ledger INDEXED BY ledger_by_weight WHERE ${named(ready)} ${where}`
   const selectWeights = db.prepare<[{ source: number; turn: Turn }], { weight: number; depth: number }>(
@@ -177,13 +177,13 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
        awaits_confirmation = 0
      WHERE source = ? AND host = ? AND state = 'pending'`,
   )
-  // It was not looked at, so that nothing speaks against the page it holds.
+  // The row was not visited, so its page stays valid.
   const keep = db.prepare<[number]>(
     `UPDATE ledger SET state = 'unchanged', reason = NULL, pattern = NULL, target = NULL
      WHERE source = ? AND state = 'pending' AND page_hash IS NOT NULL`,
   )
 
-  /** The level of the least depth of rows that are pending or leased. */
+  /** The lowest depth with pending or leased rows. */
   const findLevel = (source: number, firstLevel = 0): Level => {
     const ready = selectWeights.all({ source, turn: 0 })
     const others = [selectLeastWaiting, selectLeastLeased].map((select) => select.get(source, 0) ?? Infinity)
@@ -191,7 +191,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const depth = Math.max(least, firstLevel)
     return { depth, weights: ready.filter((row) => row.depth <= depth).map(({ weight }) => weight) }
   }
-  /** Rows that come first, from one weight of the level after the other until there are enough. */
+  /** The first rows of a level, one weight after the other, until there are enough. */
   const gather = (level: Level, limit: number, list: (weight: number, left: number) => Candidate[]): Candidate[] => {
     const rows: Candidate[] = []
     for (const weight of level.weights) {
@@ -215,12 +215,11 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     return selectHostsAt.all({ ...asked, depth: level.depth, weights: JSON.stringify(level.weights) })
   }
 
-  /** Rows to take, by weight, depth and age, from hosts that have room for them. */
+  /** Picks rows by weight, depth and age from hosts with free slots. */
   const listCandidates = (source: number, request: LeaseRequest, turn: Turn, level: Level | null): Candidate[] => {
     const { now, limit } = request
     const readClock = (host: string): HostClock => hosts.readClock(host, now)
-    // Mostly the first rows will do. Where too many of them belong to hosts that are busy, or others have become due, all hosts
-    // are looked at.
+    // Usually the first rows suffice. When too many of them belong to busy hosts, or delayed rows have become due, all hosts are examined.
     if (selectWaitingHost.get(source, turn) === undefined) {
       const taken = takeFirst(listFirst(source, turn, level, limit * FIRST_PER_VISIT), readClock, request)
       if (taken !== undefined) return taken
@@ -233,7 +232,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     return takeOfHosts(rows, readClock, request)
   }
 
-  /** Takes a row, as the visit it is to become. */
+  /** Leases a row and returns its visit. */
   const takeRow = ({ row, slot }: Reserved, { sourceId, until }: LeaseRequest, turn: Turn): Visit[] => {
     const { host, depth } = row
     const found = selectVisit.get(row.id)
@@ -273,7 +272,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       putBack.run(source, key, token)
     },
     countOpen,
-    // What a clock wrote that was wrong is no hold, as for `mendClock`.
+    // An implausibly long hold comes from a wrong clock and is ignored, as in `mendClock`.
     listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MOST_HOLD_MS),
     failPending: (source, host, reason, pattern) => giveUp.run(reason, pattern, source, host).changes,
     skipPending: (source, reason, pattern, list) =>

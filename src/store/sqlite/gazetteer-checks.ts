@@ -5,7 +5,7 @@ import { type Check, listDoubts, misspeltIssue, OUTDATED_INDEX, RULES, summarize
 import type { Database } from './database.ts'
 import { readRevision } from './gazetteer-index.ts'
 
-/** So many names are compared at a time. */
+/** Batch size for comparing names. */
 const NAMES_AT_ONCE = 20_000
 
 const DOUBTS = listDoubts({
@@ -14,14 +14,14 @@ const DOUBTS = listDoubts({
   feature: `p.extra ->> 'feature'`,
 })
 
-/** Prepares the checks. Each is one query: even of a whole world it takes a few seconds at most. */
+/** Creates the consistency checks. Each is one query, which takes a few seconds at most for the whole world. */
 export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspect'> {
   const run = async (checks: readonly Check[], severity: GazetteerIssue['severity']): Promise<GazetteerIssue[]> => {
     const issues: GazetteerIssue[] = []
     for (const { kind, message, places } of checks) {
       const ids = db.prepare<[], number>(places).pluck().all()
       if (ids.length > 0) issues.push({ kind, severity, message, ...summarize(ids) })
-      // Each is over soon; others have their turn in between.
+      // Yields to the event loop between two checks.
       await pause()
     }
     return issues

@@ -3,26 +3,26 @@ import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/a
 import type { WithinOthers } from '../common/import-tally.ts'
 import type { Database } from './database.ts'
 
-/** What became of putting a place into those that it lies in. */
+/** The result of linking a place to its parents. */
 interface Linked {
   readonly isChanged: boolean
-  /** Whether it names one that it could not be put in. */
+  /** Whether the record names a parent that could not be linked. */
   readonly isOpen: boolean
 }
 
-/** Keeps what lies in what. Everything here runs inside the transaction of the caller. */
+/** Maintains the place hierarchy. Everything here runs inside the caller's transaction. */
 export interface PlaceLinks {
-  /** Puts a place that nothing lies in yet into those that its record names, as far as they are there. */
+  /** Links a new place, which has no descendants yet, to the existing parents that its record names. */
   putNew(id: number, record: WithinOthers): Linked
-  /** The same for one that is known, with all that lies in it. */
+  /** Links a known place, with all its descendants. */
   put(id: number, record: WithinOthers): Linked
-  /** The first place that a record names which lies in the record's own. */
+  /** The first parent that a record names and that is itself a descendant of the record's place. */
   findWithin(record: WithinOthers): string | undefined
-  /** Forgets what is remembered of places: transactions may be undone, and others write in between. */
+  /** Clears the cache, because transactions may be rolled back and other processes may write in between. */
   forget(): void
 }
 
-/** Prepares it. */
+/** Creates the statements for the place hierarchy. */
 export function createPlaceLinks(db: Database): PlaceLinks {
   const selectId = db.prepare<[string], number>('SELECT id FROM places WHERE ref = ?').pluck()
   const selectAncestors = db.prepare<[number], Ancestor>(
@@ -35,7 +35,7 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     .pluck()
   const insert = db.prepare<[number, number, string, number]>('INSERT INTO place_hierarchy VALUES (?, ?, ?, ?)')
   const clear = db.prepare<[number]>('DELETE FROM place_hierarchy WHERE child = ?')
-  // Many lie in the same place.
+  // A cache, because many places share their parents.
   const places = new Map<string, { readonly id: number; readonly above: readonly Ancestor[] } | undefined>()
   const find = (ref: string) => {
     if (!places.has(ref)) {
@@ -56,7 +56,7 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     }
     return { direct, isOpen }
   }
-  /** Gives a place what it lies in; undefined where that is as it was, otherwise what it lay in. */
+  /** Replaces the ancestors of a place, and returns the previous ones; undefined when nothing changed. */
   const replace = (id: number, ancestors: readonly Ancestor[]): readonly Ancestor[] | undefined => {
     const before = selectAncestors.all(id)
     if (areSame(before, ancestors)) return undefined
@@ -64,9 +64,9 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     for (const { id: parent, relation, depth } of ancestors) insert.run(parent, id, relation, depth)
     return before
   }
-  /** The same for all that lies in a place, from the nearest on: each by those it lies in directly. */
+  /** Updates the ancestors of all descendants of a place, nearest first, from their direct parents. */
   const lift = (id: number, relation: PlaceRelation): void => {
-    // One that lies in several may have been reached before one of those: then it is right the next time.
+    // A place with several parents may be updated before one of them, so this repeats until nothing changes.
     for (let isChanged = true; isChanged; ) {
       isChanged = false
       for (const child of selectDescendants.all(id, relation)) {

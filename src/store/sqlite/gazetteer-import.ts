@@ -8,20 +8,20 @@ import type { Database, Write } from './database.ts'
 import { createPlaceLinks } from './gazetteer-hierarchy.ts'
 import { createNameIndexing } from './gazetteer-index.ts'
 
-/** Records that are taken from their source at a time. */
+/** Batch size for reading records. */
 const RECORDS_AT_ONCE = 2000
-/** Others who write wait for about so long, and half as long again until it is on disk; then they have so long to begin. */
+/** Maximum duration of a transaction, to which the commit adds about half, and the pause that lets other writers in. */
 const CHUNK_MS = 180
 const PAUSE_MS = 10
-/** Pages of the indexes that are written all over; what readers have is far too little for them. In KiB. */
+/** Page cache for an import, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
 const IMPORT_CACHE_KIB = 128 * 1024
 
 /** Why a record cannot be kept. */
 class Refusal extends Error {}
 
 /**
- * Prepares taking records in. A record that says what is kept already is passed over, so that an import that was interrupted goes on
- * where it was, and one that has nothing new changes nothing.
+ * Creates the import. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import without news
+ * changes nothing.
  */
 export function createImport(db: Database, write: Write): ImportPlaces {
   const writer = createRecordWriter(db)
@@ -43,7 +43,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
         signal?.throwIfAborted()
         const outcomes = await write(() => writer.writeSome(some, done)).catch((error: unknown) => {
           if (!isRefusal(error)) throw error
-          // All of it is undone; now each for itself, which takes longer.
+          // The batch was rolled back, so each record is now written on its own, which is slower.
           return write(() => writer.writeEach(some, done))
         })
         tally.take(some.slice(done), outcomes)
@@ -51,7 +51,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
         await sleep(PAUSE_MS)
       }
     }
-    /** What some lie in has come after them; each may be what others lie in. */
+    /** Links records whose parents were imported after them. Repeats while links change, because each place may be a parent of others. */
     const takeOpen = async (): Promise<void> => {
       const { open } = tally
       for (let isChanged = open.length > 0; isChanged; ) {
@@ -92,13 +92,13 @@ export function createImport(db: Database, write: Write): ImportPlaces {
 }
 
 interface RecordWriter {
-  /** Writes records from one of them on, for as long as others may be kept waiting: at least one. Fails where one is refused. */
+  /** Writes records, starting at an index, until the time limit: at least one. Throws when a record is refused. */
   writeSome(places: readonly SourcedPlace[], from: number): readonly Outcome[]
-  /** The same, but leaves out those that are refused. */
+  /** Like `writeSome`, but skips refused records. */
   writeEach(places: readonly SourcedPlace[], from: number): readonly Outcome[]
-  /** Puts records that are kept into the places that are there now; for each, whether that changed anything. */
+  /** Links stored records to the existing places; tells for each whether anything changed. */
   linkSome(records: readonly WithinOthers[], from: number): readonly boolean[]
-  /** Why a place that is there is not what a record lies in; null where all is well, or it is not there. */
+  /** Why an existing place cannot be a parent of a record; null when it can, or when it does not exist. */
   explainOpen(record: WithinOthers): string | null
 }
 
@@ -106,7 +106,7 @@ function createRecordWriter(db: Database): RecordWriter {
   const selectPlace = db.prepare<[string], { id: number; source: string; digest: Buffer | null }>(
     'SELECT id, source, digest FROM places WHERE ref = ?',
   )
-  // Values by their places: looking them up by their names takes longer than writing the row.
+  // Positional parameters, because binding by name takes longer than writing the row.
   const insertPlace = db.prepare(
     `INSERT INTO places (${FACTS.join(', ')}, ref, source) VALUES (${FACTS.map(() => '?').join(', ')}, ?, ?)`,
   )
@@ -128,7 +128,7 @@ function createRecordWriter(db: Database): RecordWriter {
   )
   const links = createPlaceLinks(db)
 
-  /** Writes one record, which must not stay half-written when it is refused. */
+  /** Writes one record; must not leave a refused record half-written. */
   const writeRecord = (record: PlaceRecord, source: string): Outcome => {
     const names = distinctNames(record)
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
@@ -165,7 +165,7 @@ function createRecordWriter(db: Database): RecordWriter {
     const { isOpen } = known === undefined ? links.putNew(id, record) : links.put(id, record)
     return { became: known === undefined ? 'added' : 'changed', names: names.length, problem: null, isOpen }
   }
-  // Within a transaction it is a savepoint: what a refused record has written is undone.
+  // Nested in a transaction, this is a savepoint, which undoes the writes of a refused record.
   const writeWhole = db.transaction(writeRecord)
   const workFor = <T, R>(all: readonly T[], from: number, work: (one: T) => R): R[] => {
     links.forget()
@@ -202,7 +202,7 @@ function createRecordWriter(db: Database): RecordWriter {
   }
 }
 
-/** Whether something is wrong with a record: by itself, or as the table says. */
+/** Whether an error is about the record itself: found by the import, or by a table constraint. */
 function isRefusal(error: unknown): error is Error {
   if (error instanceof Refusal) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_CONSTRAINT')

@@ -3,17 +3,17 @@ import { INDEX_VERSION, type IndexedPlace, writeNameIndex } from '../../analysis
 import type { NameKind } from '../../analysis/place.ts'
 import type { Database, Write } from './database.ts'
 
-/** So many places are read at a time: whoever reads holds back the log of the database. */
+/** Batch size for reading places, because an open read keeps the write-ahead log from being truncated. */
 const PLACES_AT_ONCE = 2000
 
-/** Keeps the names in the form that matching reads. */
+/** Maintains the name index, which matching reads. */
 export interface NameIndexing {
-  /** Makes the index anew where the places are others than it was made of, or its form is another; or in any case. */
+  /** Rebuilds the index when the places or its format changed, or when forced. */
   update(signal: AbortSignal | undefined, isForced?: boolean): Promise<void>
 }
 
 interface PlaceRow extends Omit<IndexedPlace, 'names' | 'isCapital'> {
-  /** 1 where GeoNames calls it the capital of a country. */
+  /** 1 when GeoNames marks it as the capital of a country. */
   readonly capital: number
 }
 
@@ -26,7 +26,7 @@ interface NameRow {
   readonly isPreferred: number
 }
 
-/** Prepares making it. */
+/** Creates the statements for the name index. */
 export function createNameIndexing(db: Database, write: Write): NameIndexing {
   const selectState = db.prepare<[], { revision: string; hasIndex: number }>(
     'SELECT revision, name_index IS NOT NULL AS hasIndex FROM gazetteer_state',
@@ -62,7 +62,7 @@ export function createNameIndexing(db: Database, write: Write): NameIndexing {
       const isMade = state?.revision === revision && (state.hasIndex === 1 || revision === '')
       if (isMade && !isForced) return
       signal?.throwIfAborted()
-      // Nobody waits meanwhile: places are only read.
+      // Building the index only reads places, so other writers do not wait.
       const index = revision === '' ? null : writeNameIndex(readPlaces(), revision)
       signal?.throwIfAborted()
       await write(() => updateState.run(revision, index))
@@ -70,7 +70,7 @@ export function createNameIndexing(db: Database, write: Write): NameIndexing {
   }
 }
 
-/** What tells the places as they are now from all others; empty while there are none. */
+/** A digest of all places, which changes with them; empty when there are none. */
 export function readRevision(db: Database): string {
   const digest = createHash('sha256').update(`index ${INDEX_VERSION}\n`)
   const selectDigests = db.prepare<[], Buffer | null>('SELECT digest FROM places ORDER BY id').pluck()

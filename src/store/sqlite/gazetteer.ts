@@ -31,15 +31,15 @@ const PLACES = `SELECT ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id
 const NAMES = `SELECT name, lang, name_kind AS kind, is_preferred AS isPreferred, is_official AS isOfficial
   FROM place_names WHERE place_id = ?`
 
-/** Most children of a place that are told with it. */
+/** Maximum number of children in the details of a place. */
 const MAX_CHILDREN = 200
 
-/** So many places are exported at a time. */
+/** Batch size of the export. */
 const EXPORTED_AT_ONCE = 500
 
 const TABLES = ['places', 'place_names', 'place_words', 'place_hierarchy', 'place_sources', 'place_external_ids']
 
-/** Prepares what is asked about places. Where there are no tables for them, there are no places. */
+/** Creates the place queries. A library without the tables has an empty gazetteer. */
 export function createGazetteer(db: Database, write: Write): Gazetteer {
   const countTables = db.prepare<string[], number>(
     `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (${TABLES.map(() => '?').join(', ')})`,
@@ -79,7 +79,7 @@ function createFull(db: Database, write: Write): Gazetteer {
     `${PLACES} WHERE p.id IN (SELECT place_id FROM place_names WHERE normalized = ? AND name_kind <> 'demonym')
      ORDER BY CASE p.kind WHEN 'city' THEN 0 WHEN 'region' THEN 1 ELSE 2 END, p.population DESC, p.id LIMIT ?`,
   )
-  // The few that are shown are chosen first, so that titles are looked up for them alone.
+  // Selects the few articles first, so that the join fetches only their titles.
   const selectArticles = db.prepare<[number, number], PlaceArticle>(
     `SELECT a.url, g.title, CASE a.part WHEN 0 THEN 'title' WHEN 1 THEN 'url' ELSE 'text' END AS source, a.mentions, a.firstSeenAt
      FROM (SELECT page, min(article_url) AS url, count(*) AS mentions, min(first_seen_at) AS firstSeenAt,
@@ -116,7 +116,7 @@ function createFull(db: Database, write: Write): Gazetteer {
   const selectMentions = db.prepare<[{ limit: number }], PlaceColumns & Mentioned>(
     writeMentions('article_places a', ''),
   )
-  // It begins from the pages of the host: those of all others would have to be looked up one by one.
+  // Starts from the pages of the host, because the mentions of all others would need one lookup each.
   const selectMentionsOf = db.prepare<[{ host: string; limit: number }], PlaceColumns & Mentioned>(
     writeMentions(
       `ledger l CROSS JOIN article_places a ON a.page = l.id WHERE l.source IN (SELECT source FROM host_counts WHERE host = @host) AND l.host = @host`,
@@ -175,7 +175,7 @@ function createFull(db: Database, write: Write): Gazetteer {
     listPlaces: async (query) => {
       const { where, values } = writeCondition(query)
       const total = db.prepare<[typeof values], number>(`SELECT count(*) FROM places p${where}`).pluck().get(values)
-      // The few that are shown are chosen first, so that names are looked up for them alone.
+      // Selects the few places first, so that the join fetches only their names.
       const order = `${writeNearest(query)}${writeOrder(query)}`
       const items = db
         .prepare<[typeof values], PlaceColumns>(
@@ -224,7 +224,7 @@ interface Mentioned {
   readonly hubs: number
 }
 
-/** What answers where there are no tables. */
+/** The gazetteer of a library without its tables. */
 function createEmpty(library: string): Gazetteer {
   const refuse = async (): Promise<never> => {
     throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it has no tables for places' })
@@ -273,7 +273,7 @@ function writeCondition(query: PlaceQuery): { readonly where: string; readonly v
   return { where: conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`, values }
 }
 
-/** Whoever looks for a name means places of that name before those whose names only begin like it. */
+/** Exact name matches come before mere prefix matches. */
 function writeNearest({ text = '', sort }: PlaceQuery): string {
   if (sort !== undefined || normalizeName(text) === '') return ''
   return 'p.id IN (SELECT place_id FROM place_names WHERE normalized = @begin) DESC, '

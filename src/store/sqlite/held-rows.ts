@@ -7,12 +7,12 @@ import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import { createLayouts } from './layouts.ts'
 
-/* How the rows of a library are named and packed here. */
+/* Names and encodings of library rows in SQLite. */
 
 /** A value as SQLite has it. */
 export type SqliteValue = string | number | Uint8Array | null
 
-/** Tables and columns that are called otherwise here. */
+/** Tables and columns with other names here. */
 const TABLE_NAMES: Readonly<Record<string, string>> = { canonical_names: 'places' }
 const COLUMN_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   url_aliases: { is_there: '"exists"' },
@@ -30,10 +30,10 @@ export function columnName({ name }: HeldTable, column: string): string {
   return COLUMN_NAMES[name]?.[column] ?? column
 }
 
-/** The sources that nobody sees. */
+/** The hidden sources. */
 const HIDDEN = 'SELECT id FROM sources WHERE is_removed = 1'
 
-/** Rows that are of sources which nobody sees are left out, unless they are asked for by their numbers. */
+/** Leaves out rows of hidden sources, unless a number range selects them explicitly. */
 export function conditionsOf(table: HeldTable, range: NumberRange | undefined, hasHidden: boolean): string[] {
   const [first = ''] = table.key
   if (range !== undefined)
@@ -44,7 +44,7 @@ export function conditionsOf(table: HeldTable, range: NumberRange | undefined, h
   return [`${columnName(table, owner.column)} NOT IN (${hidden})`]
 }
 
-/** Turns rows as SQLite gives them into what they are everywhere. */
+/** Converts rows of the database into their portable form. */
 export function createRowReader(db: Database, table: HeldTable): (values: readonly unknown[]) => HeldRow {
   const readers = table.columns.map(({ type }) => CELL_READERS[type])
   const complete = table.name === 'pages' ? createPageReader(db, table) : (row: HeldRow) => row
@@ -58,7 +58,7 @@ const CELL_READERS: Readonly<Partial<Record<string, (value: unknown) => Cell>>> 
   hash: (value) => unpackHash(value as StoredHash),
 }
 
-/** Pages that were stored before there were layouts get theirs. */
+/** Computes the layout of pages that were stored before layouts existed. */
 function createPageReader(db: Database, table: HeldTable): (row: HeldRow) => HeldRow {
   const layouts = createLayouts(db)
   const [layout = 0, meta = 0, markdown = 0, first = 0, count = 0] = placesOf(table, [
@@ -70,14 +70,14 @@ function createPageReader(db: Database, table: HeldTable): (row: HeldRow) => Hel
   ])
   return (row) => {
     if (row[layout] !== null) return row
-    // Written by content.ts.
+    // The JSON was written by content.ts.
     const { sections } = parseStored<Page>(String(row[meta]))
     const spans = layouts.listSpans(Number(row[first]), Number(row[count]))
     return row.with(layout, writeLayout({ markdown: String(row[markdown]), sections }, spans))
   }
 }
 
-/** A value as it is kept here. */
+/** Converts a value for storage. */
 export function packCell(cell: Cell, type: string): SqliteValue {
   if (typeof cell === 'boolean') return cell ? 1 : 0
   return type === 'hash' && typeof cell === 'string' ? packHash(cell) : cell

@@ -6,13 +6,13 @@ import { createCopied } from './copied.ts'
 import { type Database, openDatabase } from './database.ts'
 import { columnName, conditionsOf, createRowReader, packCell, tableName } from './held-rows.ts'
 
-/** Makes what gives and takes all that the library in a file holds. */
+/** Creates the port that reads and receives a whole library file. */
 export function createHoldings(parts: ArrivalParts & { readonly path: string }): Holdings {
   const copied = createCopied(parts.db)
   return {
     readLibraryId: async () => copied.libraryId(),
     keepsNul: true,
-    // On a connection of its own, so that others can write meanwhile and are not seen.
+    // Uses a connection of its own, so that other writers can continue and their changes stay invisible.
     view: async (work, { isMoving = false } = {}) => {
       const db = openDatabase(parts.path)
       try {

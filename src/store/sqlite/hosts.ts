@@ -2,7 +2,7 @@ import { FREE_CLOCK, type HostClock, mendClock } from '../../crawl/host-clock.ts
 import type { RobotsRecord } from '../../crawl/ledger.ts'
 import type { Database } from './database.ts'
 
-/** Clocks of hosts and their robots.txt files, which all sources share. */
+/** Clocks and robots.txt files of hosts, shared by all sources. */
 export interface Hosts {
   readClock(host: string, now: number): HostClock
   writeClock(host: string, clock: HostClock): void
@@ -10,7 +10,7 @@ export interface Hosts {
   writeRobots(record: RobotsRecord): void
 }
 
-/** Prepares what is asked about hosts. */
+/** Creates the host queries. */
 export function createHosts(db: Database): Hosts {
   const selectClock = db.prepare<[string], HostClock>(
     `SELECT next_at AS nextAt, interval_ms AS intervalMs, floor_ms AS floorMs, held_until AS heldUntil,

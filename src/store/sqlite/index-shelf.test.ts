@@ -6,7 +6,7 @@ import { type Database, openDatabase } from './database.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import { createLayouts } from './layouts.ts'
 
-/** A library in memory with an index, into which chunks are written behind its back. */
+/** An in-memory library with an index, into which chunks are written without telling the index. */
 function stage(): { db: Database; index: ChunkIndex; write(count: number, content: (i: number) => string): void } {
   const db = openDatabase(':memory:')
   db.pragma('foreign_keys = OFF')
@@ -48,13 +48,13 @@ function settle(index: ChunkIndex): void {
   while (index.advance());
 }
 
-describe('what is indexed', () => {
+describe('tokens of the index', () => {
   test.each([
     'fs.readFileSync std::vector __init__ max_pages C++ C# F# v3.11.4 sha256 HTTP/2 utf-8',
     '東京都の天気 한국어 ประเทศไทย 𰀀𰀁',
     'می\u200cخواهم नमस्ते σίγμας ΣΊΓΜΑΣ Straße İstanbul naïve Ångström',
     '👩\u200d💻 🫨 x²',
-  ])('is what the tokenizer of the product made of %j', (text) => {
+  ])("%j is indexed with the tokens of the product's tokenizer", (text) => {
     const { db, index, write } = stage()
     write(1, () => text)
     settle(index)
@@ -68,7 +68,7 @@ describe('what is indexed', () => {
 })
 
 describe('the index', () => {
-  test('takes in what was written without it, some at a time', () => {
+  test('indexes chunks that were written without telling it, in batches', () => {
     const { db, index, write } = stage()
     expect(index.isBehind()).toBe(false)
     write(5000, () => 'word')
@@ -98,7 +98,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('forgets what is gone, and gives its room back', () => {
+  test('forgets removed chunks and frees their space', () => {
     const { db, index, write } = stage()
     write(3000, (i) => `w${i}x common`)
     settle(index)
@@ -117,7 +117,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('takes a page in again as it is now, once', () => {
+  test('indexes a rewritten page again, once', () => {
     const { db, index, write } = stage()
     write(10, (i) => `w${i}x`)
     settle(index)
@@ -130,7 +130,7 @@ describe('the index', () => {
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
       [4],
     ])
-    // Twice, and then gone before anybody looked.
+    // Rewritten twice, and then removed before any update of the index.
     index.rewrite(1, 10)
     index.rewrite(1, 10)
     index.remove(1, 10)
@@ -140,7 +140,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('is merged while a crawl announces its pages, and before a search where nobody did', () => {
+  test('merges segments while a crawl announces its pages, and otherwise before a search', () => {
     const { db, index, write } = stage()
     let last = 0
     for (let page = 0; page < 300; page++) {
@@ -148,7 +148,7 @@ describe('the index', () => {
       last += 40
       index.announce(last)
     }
-    // 12,000 chunks that came by the thousand, of which 8,192 make a segment.
+    // 12,000 chunks came in batches of a thousand, and 8,192 make a full segment.
     expect(countRows(db, 'index_segments')).toBeLessThan(8)
     settle(index)
     expect(find(index, 'word')).toHaveLength(12_000)
@@ -164,7 +164,7 @@ describe('the index', () => {
     many.db.close()
   })
 
-  test('takes a page in once that it had only begun', () => {
+  test('indexes a page once that it had only partly indexed', () => {
     const { db, index, write } = stage()
     write(3000, () => 'word')
     index.advance()
@@ -175,7 +175,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('takes a large page in again in parts, and tells how far it is', () => {
+  test('indexes a large page again in parts, and reports its progress', () => {
     const { db, index, write } = stage()
     expect(index.measure()).toEqual({ chunks: 0, indexed: 0 })
     write(1000, () => 'word')
@@ -198,12 +198,12 @@ describe('the index', () => {
     db.close()
   })
 
-  test('gives the room of a small segment back while a larger one has to wait', () => {
+  test('frees the space of a small segment while a larger one has to wait', () => {
     const { db, index, write } = stage()
     write(2600, () => 'word')
     index.advance({ chunks: 2500, merged: 1 })
     index.advance({ chunks: 100, merged: 1 })
-    // Both are mostly gone, and what is left of the first is more than is merged at once.
+    // Most chunks of both segments were removed, but the rest of the first is still too large for one merge.
     index.remove(1, 1400)
     index.remove(2501, 60)
     db.exec('DELETE FROM chunks WHERE id <= 1400 OR id BETWEEN 2501 AND 2560')
@@ -214,7 +214,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('keeps apart what overlapping removals name', () => {
+  test('keeps overlapping removals apart', () => {
     const { db, index, write } = stage()
     write(60, () => 'word')
     settle(index)
@@ -224,7 +224,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('is made anew when its rules have changed', () => {
+  test('is rebuilt when its rules have changed', () => {
     const { db, index, write } = stage()
     write(20, () => 'word')
     settle(index)
@@ -236,7 +236,7 @@ describe('the index', () => {
   })
 
   test.each(['99 pharos-text-1 body', `${Number.MAX_SAFE_INTEGER} x`])(
-    'is left to the newer program that made it (%s)',
+    'leaves an index of a newer program alone (%s)',
     (format) => {
       const { db, index, write } = stage()
       write(20, () => 'word')
@@ -249,7 +249,7 @@ describe('the index', () => {
       index.announce(1520)
       expect([index.isBehind(), index.advance(), index.measure()]).toEqual([false, false, { chunks: 1520, indexed: 0 }])
       expect(segments()).toEqual(before)
-      // That chunks are gone is told to it like to any other: nobody else could.
+      // Removed chunks are still recorded, because no other process would do it.
       index.remove(1, 5)
       expect(db.prepare('SELECT first, last FROM index_dead').all()).toEqual([{ first: 1, last: 5 }])
       expect(db.prepare('SELECT format, last_chunk AS last FROM index_state').get()).toEqual({ format, last: 20 })
@@ -257,7 +257,7 @@ describe('the index', () => {
     },
   )
 
-  test('never shows what a failed transaction would have written', () => {
+  test('never shows the writes of a failed transaction', () => {
     const { db, index, write } = stage()
     write(20, () => 'word')
     settle(index)

@@ -25,13 +25,13 @@ interface NewChunkColumns extends ChunkColumns {
   readonly title: string
 }
 
-/** Bytes of blocks that are kept in memory: many questions ask for the same words. */
+/** Size of the block cache in bytes, because many queries share their words. */
 const KEPT_BYTES = 2 ** 21
 
-/** More than any segment has. */
+/** Above the number of blocks of any segment. */
 const MAX_BLOCKS = 2 ** 24
 
-/** Prepares the tables of the index over chunks. */
+/** Creates the shelf on the index tables. */
 export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'>): IndexShelf {
   const selectState = db.prepare<[], IndexState>('SELECT format, last_chunk AS last, generation FROM index_state')
   const updateState = db.prepare<[string, number, number]>(
@@ -64,7 +64,7 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
   const deleteStale = db.prepare<[Run]>('DELETE FROM index_stale WHERE first BETWEEN @first AND @last')
   const deleteAll = ['segments', 'blocks', 'dead', 'stale'].map((table) => db.prepare(`DELETE FROM index_${table}`))
   const selectNewest = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM chunks').pluck()
-  // The `+` keeps SQLite at an index that holds little besides the numbers; the table holds all the text.
+  // The `+` makes SQLite use a small index on the ids instead of the table with all the text.
   const countUpTo = db.prepare<[number], { upTo: number; all: number }>(
     'SELECT ifnull(sum(+id <= ?), 0) AS upTo, count(*) AS "all" FROM chunks',
   )
@@ -80,7 +80,7 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
     'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
   )
 
-  /** Under numbers of each opened segment: the number of a block that was deleted is given to another one. */
+  /** Cached under a number per opened segment, because SQLite reuses the ids of deleted blocks. */
   const blocks = new Recent<Uint8Array>(KEPT_BYTES)
   let opened = 0
 
@@ -141,7 +141,7 @@ export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'
     if (known !== undefined) return known
     const found = selectBlock.get(number)
     if (found === undefined) throw new DecodeError(`the index has no block ${number}`)
-    // Parts of a plain array are made several times faster than parts of a `Buffer`.
+    // Slicing a plain array is several times faster than slicing a `Buffer`.
     const block = new Uint8Array(found.buffer, found.byteOffset, found.byteLength)
     blocks.set(key, block, block.length)
     return block
@@ -159,7 +159,7 @@ function toNewChunk({ chunkId, contentHash, headingPath, ...chunk }: NewChunkCol
   }
 }
 
-/** Written by content.ts. */
+/** Parses heading paths, which content.ts writes. */
 function parseHeadings(headingPath: string): string[] {
   return parseStored<string[]>(headingPath)
 }

@@ -1,15 +1,15 @@
 import type { TrimRule } from '../../library/job-log.ts'
 import type { Database, Write } from './database.ts'
 
-/** So many rows are removed in one go: others who write wait that long. */
+/** Batch size of deletions, which limits how long other writers wait. */
 const ROWS_AT_ONCE = 1000
-/** So many ids are counted in one go: everything else in the process waits that long. */
+/** Batch size for counting ids, because each batch blocks the event loop. */
 const IDS_AT_ONCE = 20_000
 
 type LogTable = 'queue_events' | 'crawl_problems' | 'crawl_milestones'
 const LOG_TABLES: readonly LogTable[] = ['queue_events', 'crawl_problems', 'crawl_milestones']
 
-/** Makes what removes from the log all that a rule does not keep. It pauses between its steps. */
+/** Creates the function that deletes everything the retention rule does not keep. It pauses between its steps. */
 export function createTrim(
   db: Database,
   write: Write,
@@ -41,7 +41,7 @@ export function createTrim(
     deleteOldest: db.prepare<[number, number]>(
       `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id <= ? ORDER BY id LIMIT ?)`,
     ),
-    // Two queries: SQLite looks up one end of a table at once, and walks all of it for both.
+    // Two queries, because SQLite finds one end of a table directly, but scans all of it for both.
     selectLeast: db.prepare<[], number | null>(`SELECT min(id) FROM ${table}`).pluck(),
     selectMost: db.prepare<[], number | null>(`SELECT max(id) FROM ${table}`).pluck(),
     count: db.prepare<[number, number], number>(`SELECT count(*) FROM ${table} WHERE id > ? AND id <= ?`).pluck(),
@@ -54,7 +54,7 @@ export function createTrim(
     ReturnType<typeof prepareFor>
   >
 
-  /** Repeats a removal until it finds no more. */
+  /** Repeats a deletion until nothing is left. */
   const removeAll = async (removeSome: () => { readonly changes: number }): Promise<number> => {
     for (let removed = 0; ; await pause()) {
       const { changes } = await write(removeSome)
@@ -65,12 +65,12 @@ export function createTrim(
   const removeOfJob = (table: LogTable, jobId: string, upTo: number): Promise<number> =>
     removeAll(() => tables[table].deleteOfJob.run(jobId, upTo, ROWS_AT_ONCE))
 
-  /** The newest row of a table that is one too many; undefined when there are no more than so many. */
+  /** The newest row beyond the maximum number of rows; undefined when the table is within it. */
   const findSurplus = async (table: LogTable, most: number): Promise<number | undefined> => {
     const { selectLeast, selectMost, count, selectAt } = tables[table]
     const first = selectLeast.get() ?? 0
     let last = selectMost.get() ?? 0
-    // Ids that were used are as many as the rows, or more.
+    // The range of ids is at least the number of rows.
     if (last - first < most) return undefined
     for (let left = most; last >= first; last -= IDS_AT_ONCE) {
       const rows = count.get(last - IDS_AT_ONCE, last) ?? 0
@@ -89,7 +89,7 @@ export function createTrim(
     let removed = 0
     for (const id of selectOldest.all(Math.max(0, (countJobs.get() ?? 0) - most))) {
       for (const table of LOG_TABLES) removed += await removeOfJob(table, id, Number.MAX_SAFE_INTEGER)
-      // Last, so that what is broken off before is found again.
+      // The job is deleted last, so that an interrupted cleanup finds it again.
       removed += await write(() => deleteJob.run(id).changes)
     }
     return removed

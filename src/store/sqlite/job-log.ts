@@ -24,7 +24,7 @@ const EVENTS = `SELECT id, job_id AS jobId, ts AS at, action, url, depth, host, 
 
 const NOTES = 'SELECT id, job_id AS jobId, ts AS at, kind, scope, target, message, details FROM'
 
-/** Prepares what is asked about jobs. */
+/** Creates the job queries. */
 export function createJobLog(db: Database, write: Write): JobLog {
   const insert = db.prepare<[JobColumns]>(
     `INSERT INTO crawl_jobs (id, url, args, pid, process_began, status, created_at, started_at, ended_at, crawl_id, source_id,
@@ -55,7 +55,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
       `INSERT INTO ${table} (job_id, ts, kind, scope, target, message, details)
        SELECT @jobId, @at, @kind, @scope, @target, @message, @details ${condition}`,
     )
-  // Also of a job whose process was started again, and that does not know what it told before.
+  // A milestone is stored once per job, even when a restarted process reports it again.
   const isNews = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} INDEXED BY crawl_milestones_once
     WHERE job_id = @jobId AND kind = @kind AND scope IS @scope)`
   const insertNote = {
@@ -115,7 +115,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
   }
 }
 
-/** Lists rows of a table by their ids, newest first. There are few forms of such a query, and each is prepared once. */
+/** Lists rows by id, newest first. Each of the few query variants is prepared once. */
 function createLister(db: Database) {
   const prepared = new Map<string, ReturnType<Database['prepare']>>()
   return <T>(select: string, columns: Readonly<Record<string, string | undefined>>, page: LogPage): T[] => {
@@ -129,7 +129,7 @@ function createLister(db: Database) {
     const statement = prepared.get(sql) ?? db.prepare(sql)
     prepared.set(sql, statement)
     const bounds = [before, after].filter((bound) => bound !== undefined)
-    // The columns are those that the caller named.
+    // The caller names the columns of T.
     const found = statement.all(...asked.map(([, value]) => value), ...bounds, limit) as T[]
     return after === undefined ? found : found.reverse()
   }

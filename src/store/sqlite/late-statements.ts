@@ -4,9 +4,8 @@ import type { PharosError } from '../../core/errors.ts'
 type Statement = Sqlite.Statement<unknown[], unknown>
 
 /**
- * Lets a connection compile its statements when each is first used: a library has some hundreds of them, which took most of the time of
- * opening it, and a run needs a few. Once a statement met a damaged page, every later one fails as well: whatever it read or wrote could
- * be wrong.
+ * Makes a connection compile each statement on first use: a library has hundreds of statements, which took most of its opening time, and a
+ * run needs only a few. Once a statement meets a damaged page, every later one fails too, because its data could be wrong.
  */
 export function compileLate(db: Sqlite.Database, findDamage: (error: unknown) => PharosError | undefined): void {
   const prepare = db.prepare.bind(db)
@@ -20,11 +19,11 @@ export function compileLate(db: Sqlite.Database, findDamage: (error: unknown) =>
       throw damage ?? error
     }
   }
-  // It has whatever is asked of a statement here; the rest of its type is never used.
+  // The class implements every statement method that is used here; the rest of the type is never used.
   db.prepare = ((sql: string) => new LateStatement(() => prepare(sql), guard)) as unknown as Sqlite.Database['prepare']
 }
 
-/** Runs a part of a statement and explains damage. */
+/** Runs a part of a statement and reports damage. */
 type Guard = <T>(work: () => T) => T
 
 class LateStatement {

@@ -6,20 +6,20 @@ import { type SpanColumns, toSpans } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 
-/** How pages were cut, under the id of their row in the ledger. Everything that writes runs inside the transaction of the caller. */
+/** Page layouts, stored under the id of their ledger row. Everything that writes runs inside the caller's transaction. */
 export interface Layouts {
   write(
     row: number,
     page: LaidOutPage,
     chunks: readonly Pick<ChunkSpan, 'startLine' | 'endLine' | 'headingPath'>[],
   ): void
-  /** Writes that of a page which has none, because it was stored before there were any. */
+  /** Writes the layout of a page that was stored before layouts existed. */
   complete(row: number): void
-  /** Where chunks with consecutive numbers stand in their page. */
+  /** The positions of chunks with consecutive numbers. */
   listSpans(first: number, count: number): ChunkSpan[]
 }
 
-/** What a layout is made of besides chunks. */
+/** The page data that a layout is built from, besides chunks. */
 interface LaidOutPage {
   readonly markdown: string
   readonly sections: readonly Section[]
@@ -34,7 +34,7 @@ interface PageColumns {
 
 type HashedColumns = Omit<SpanColumns, 'id'> & { readonly chunkId: StoredHash }
 
-/** Prepares the table of layouts. */
+/** Creates the statements for layouts. */
 export function createLayouts(db: Database): Layouts {
   const insert = db.prepare<[number, string]>('INSERT OR REPLACE INTO layouts (id, layout) VALUES (?, ?)')
   const selectSpans = db.prepare<[number, number], HashedColumns>(

@@ -4,26 +4,26 @@ import type { RelatedPage } from '../../library/store.ts'
 import { toPage } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 
-/** How pages are related to others, under the id of their row in the ledger. Whatever writes runs inside the transaction of the caller. */
+/** Similarity data of pages, stored under the id of their ledger row. Everything that writes runs inside the caller's transaction. */
 export interface Likenesses {
   write(row: number, page: Page): void
   read(source: number, key: string): Likeness | undefined
-  /** Rows from this one on whose pages have none, and where to look next; undefined at the end. */
+  /** Rows after this one whose pages lack similarity data, and where to continue; undefined at the end. */
   findMissing(after: number): { readonly rows: readonly number[]; readonly last: number } | undefined
-  /** Writes those of rows that have none, and says how many. */
+  /** Computes missing similarity data of these rows, and returns their number. */
   fill(rows: readonly number[], describe: (page: Page) => Page): number
   /** In the order of keys. */
   list(source: number): AsyncIterable<RelatedPage>
 }
 
-/** Pages are read in such batches, so that nothing is held open while a reader thinks. */
+/** Batch size for reading pages, so that no statement stays open while the consumer works. */
 const PAGES_AT_ONCE = 500
 
-/** So many rows are looked at for pages without one, and so many pages are looked at, in one go: others who write wait that long. */
+/** Batch sizes of the search for pages without similarity data, and of the computation, which limit how long other writers wait. */
 const ROWS_AT_ONCE = 10_000
 const FILLED_AT_ONCE = 20
 
-/** Prepares the table of likenesses. */
+/** Creates the statements for similarity data. */
 export function createLikenesses(db: Database): Likenesses {
   const insert = db.prepare<[number, string | null, string | null, string | null]>(
     'INSERT OR REPLACE INTO likenesses (page, fingerprint, language, family) VALUES (?, ?, ?, ?)',

@@ -1,8 +1,8 @@
 import { openForLook } from './database.ts'
 
 /**
- * Where libraries are that were being copied into the one in a file when that was broken off, or still is. The file is only read; of one
- * that others keep locked, or that cannot be read, nothing is said.
+ * Locations of libraries whose copy into this file is active or was interrupted. The file is only read; a locked or unreadable file gives
+ * an empty list.
  */
 export function listArriving(path: string): string[] {
   try {

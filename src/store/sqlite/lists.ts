@@ -2,7 +2,7 @@ import type { ListedPage, ListRecord } from '../../crawl/ledger.ts'
 import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 
-/** Lists that hold pages, as they were last read. */
+/** Lists that contain pages, as they were last read. */
 export interface Lists {
   read(source: number, url: string): ListRecord | undefined
   write(source: number, record: ListRecord): void
@@ -14,7 +14,7 @@ interface ListColumns extends Omit<ListRecord, 'named'> {
   readonly named: string
 }
 
-/** Prepares what is asked about lists. */
+/** Creates the queries for lists. */
 export function createLists(db: Database): Lists {
   const select = db.prepare<[number, string], ListColumns>(
     `SELECT url, etag, last_modified AS lastModified, content_hash AS contentHash, context_hash AS contextHash, pages, named
@@ -24,7 +24,7 @@ export function createLists(db: Database): Lists {
     `INSERT OR REPLACE INTO lists (source, url, etag, last_modified, content_hash, context_hash, pages, named)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  // A page that was fetched since has the status of its answer.
+  // A page that was fetched since has an HTTP status.
   const held = `source = @source AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL
     AND (found_on = @url OR key = @key)`
   const selectPages = db.prepare<[{ source: number; url: string; key: string }], ListedPage>(
@@ -41,7 +41,7 @@ export function createLists(db: Database): Lists {
   return {
     read: (source, url) => {
       const found = select.get(source, url)
-      // It was written by this file.
+      // The JSON was written by this file.
       return found === undefined ? undefined : { ...found, named: parseStored<string[]>(found.named) }
     },
     write: (source, { url, etag, lastModified, contentHash, contextHash, pages, named }) => {

@@ -3,10 +3,10 @@ import type { ChunkPlace } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 import { createStateKey } from './state-key.ts'
 
-/** Facts of a page that every question needs for its hits. */
+/** Page data that every search needs for its hits. */
 export interface PageFacts extends ChunkPlace {
   readonly key: string
-  /** Undefined where it was not computed yet. */
+  /** Undefined when it was not computed yet. */
   readonly likeness: Likeness | undefined
 }
 
@@ -14,10 +14,10 @@ interface Columns extends Omit<PageFacts, 'likeness'>, Likeness {
   readonly hasLikeness: number
 }
 
-/** Most pages in memory: about a megabyte. */
+/** Maximum number of cached pages, about a megabyte. */
 const MAX_KEPT = 2000
 
-/** Creates a reader of page facts by row id. They stay in memory until something is written to the library. */
+/** Creates a reader of page facts by row id. They stay cached until something is written to the library. */
 export function createPageFacts(db: Database): (pages: readonly number[]) => (PageFacts | undefined)[] {
   const stateKey = createStateKey(db)
   const select = db.prepare<[number], Columns>(

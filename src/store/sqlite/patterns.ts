@@ -2,15 +2,15 @@ import type { LearnedPattern } from '../../plan/plan-memory.ts'
 import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 
-/** The shapes of addresses that were learnt of hosts. */
+/** The learnt URL patterns of hosts. */
 export interface Patterns {
-  /** Those of a host, the most frequent first. */
+  /** The patterns of a host, most frequent first. */
   list(host: string): LearnedPattern[]
-  /** Replaces those of a host, inside the transaction of the caller. */
+  /** Replaces the patterns of a host inside the caller's transaction. */
   replace(host: string, patterns: readonly LearnedPattern[], now: number): void
 }
 
-/** Prepares what is asked about patterns. */
+/** Creates the pattern queries. */
 export function createPatterns(db: Database): Patterns {
   const select = db.prepare<[string], Omit<LearnedPattern, 'examples'> & { examples: string }>(
     `SELECT pattern, role, seen, hits, misses, confidence, examples FROM url_patterns WHERE host = ?
@@ -22,7 +22,7 @@ export function createPatterns(db: Database): Patterns {
      VALUES (@host, @pattern, @role, @seen, @hits, @misses, @confidence, @examples, @now)`,
   )
   return {
-    // Written below.
+    // The JSON is written below.
     list: (host) =>
       select.all(host).map(({ examples, ...found }) => ({ ...found, examples: parseStored<string[]>(examples) })),
     replace: (host, patterns, now) => {

@@ -7,24 +7,24 @@ import type { Database, Write } from './database.ts'
 import { createPatterns } from './patterns.ts'
 import { createVerdicts } from './verdicts.ts'
 
-/** A hub as somebody came upon it. */
+/** A hub as an analysis or crawl has seen it. */
 export type SeenHub = Omit<KeptHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & { readonly placeKind: string | null }
 
-/** Writes hubs inside the transaction of the caller. */
+/** Writes hubs inside the caller's transaction. */
 export interface HubWriter {
-  /** Adds a hub, or fills in what was not known of it: nothing that is known is replaced by nothing. */
+  /** Adds a hub, or fills in its unknown fields; known values are never replaced by null. */
   write(hub: SeenHub, now: number): void
-  /** Adds a hub by one of its further pages; what is known from its first one stays. */
+  /** Adds a hub found through one of its later pages; the facts from its first page stay. */
   writeFurther(hub: SeenHub, now: number): void
-  /** Takes out an address that is no hub any more. */
+  /** Removes an address that is no longer a hub. */
   remove(url: string): void
-  /** Takes out the hub that a page belonged to, where no page that is stored belongs to it any more. */
+  /** Removes the hub of a page when it has no stored pages any more. */
   removeLost(url: string): void
 }
 
-/** The one way in which hubs are written, whoever found them. */
+/** Creates the only writer of hubs, used by analyses and crawls. */
 export function createHubWriter(db: Database): HubWriter {
-  // A place is told by its three columns together, and so is a topic.
+  // The three columns of a place are updated together, and so are those of a topic.
   const kept = (column: string, deciding: string) =>
     `${column} = iif(excluded.${deciding} IS NULL, ${column}, ifnull(excluded.${column}, ${column}))`
   const insert = `INSERT INTO place_hubs (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
@@ -43,7 +43,7 @@ export function createHubWriter(db: Database): HubWriter {
   const upsertFurther = db.prepare<[HubRow]>(`${insert} last_seen_at = max(last_seen_at, excluded.last_seen_at)`)
   const remove = db.prepare<[string]>('DELETE FROM place_hubs WHERE url = ?')
   const selectHub = db.prepare<[string], 1>('SELECT 1 FROM place_hubs WHERE url = ?').pluck()
-  // By the index of addresses: what belongs to a hub begins as its address does.
+  // Uses the address index, because the addresses of a hub's pages share its prefix.
   const selectBegun = db
     .prepare<[{ begin: string; end: string }], string>(
       `SELECT l.url FROM sources s CROSS JOIN ledger l ON l.source = s.id AND l.key >= @begin AND l.key < @end
@@ -85,10 +85,10 @@ const HUBS = `SELECT url, host, place_id AS placeId, place_slug AS placeSlug, pl
     ifnull(article_links_count, 0) AS articleLinks, evidence, first_seen_at AS firstSeenAt, last_seen_at AS lastSeenAt
   FROM place_hubs`
 
-/** What hubs can be asked for by. */
+/** The columns by which hubs can be filtered. */
 const ASKED = { host: 'host', placeId: 'place_id', placeKind: 'place_kind', topicSlug: 'topic_slug' } as const
 
-/** Prepares what is asked about hubs. */
+/** Creates the hub queries. */
 export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
   const writer = createHubWriter(db)
   const verdicts = createVerdicts(db)
@@ -118,7 +118,7 @@ export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
     )
     return { total: total.get(filter) ?? 0, items: items.all({ ...filter, limit, offset }).map(toHub) }
   }
-  // In one transaction, so that all figures are of one moment.
+  // One transaction keeps all figures consistent.
   const measure = db.transaction(
     (host: string): HubCoverage => ({
       host,
@@ -145,7 +145,7 @@ export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
   }
 }
 
-/** What is parsed was written by this file. */
+/** Converts a stored hub, whose JSON was written by this file. */
 function toHub({ evidence, ...hub }: HubColumns): KeptHub {
   return { ...hub, evidence: parseStored<KeptHub['evidence']>(evidence ?? '{}') }
 }

@@ -10,18 +10,18 @@ interface SampledColumns {
   readonly isPage: 0 | 1
 }
 
-/** Prepares what plans remember. */
+/** Creates the memory of crawl plans. */
 export function createPlanMemory(db: Database, write: Write): PlanMemory {
   const patterns = createPatterns(db)
   const verdicts = createVerdicts(db)
   const hubs = createHubWriter(db)
-  // A site's own pages are on hosts that have some: what was only found there, and is elsewhere, teaches nothing of the site.
+  // Only hosts with stored pages belong to the site; addresses on other hosts teach nothing about it.
   const selectHosts = db.prepare<[string], { source: number; host: string; rows: number }>(
     `SELECT h.source, h.host, h.pending_rows + h.indexed_rows + h.unchanged_rows + h.skipped_rows + h.failed_rows AS rows
      FROM sources s JOIN host_counts h ON h.source = s.id WHERE s.uuid = ? AND s.is_removed = 0 AND h.pages > 0
      ORDER BY h.host`,
   )
-  // What is not there has no shape worth learning.
+  // Missing pages have no URL pattern worth learning.
   const selectSome = db.prepare<[number, string, number, number], SampledColumns>(
     `SELECT l.url, ifnull(a.kind, 'unknown') AS kind, l.page_hash IS NOT NULL AS isPage
      FROM (SELECT id, row_number() OVER () AS place FROM ledger INDEXED BY ledger_by_host WHERE source = ? AND host = ?) n

@@ -10,7 +10,7 @@ test('a full cache drops the entry that was unused for longest', () => {
   expect([1, 2, 3].map((key) => recent.get(key))).toEqual(['a', undefined, 'c'])
 })
 
-test('counts a value that is replaced once', () => {
+test('counts a replaced value once', () => {
   const recent = new Recent<string>(10)
   recent.set(1, 'a', 8)
   recent.set(1, 'b', 6)
@@ -18,7 +18,7 @@ test('counts a value that is replaced once', () => {
   expect([recent.get(1), recent.get(2)]).toEqual(['b', 'c'])
 })
 
-test('keeps nothing that is larger than all its room', () => {
+test('keeps no value that is larger than the cache', () => {
   const recent = new Recent<string>(10)
   recent.set(1, 'a', 11)
   expect(recent.get(1)).toBeUndefined()

@@ -2,25 +2,25 @@ import type { ChunkName, RefusedChunk } from '../../library/vectors.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 
-/** A chunk by its source and id, as they are kept. */
+/** A chunk by its stored source and id. */
 export interface StoredName {
   readonly sourceId: string
   readonly chunkId: StoredHash
 }
 
-/** The chunks that the model makes no vector of, by the numbers of their sources. */
+/** The chunks that the model could not embed, by source number. */
 export interface Refusals {
   insert(source: number, chunkId: string, problem: string): void
-  /** Those of sources, whose numbers are given as JSON. */
+  /** The refused chunks of sources, given as JSON. */
   list(sources: string, limit: number): RefusedChunk[]
   delete(source: number, chunkId: string): void
   deleteOf(sources: string): void
   deleteAll(): void
 }
 
-/** Prepares what is kept about them. */
+/** Creates the statements for refused chunks. */
 export function createRefusals(db: Database): Refusals {
-  // One that has a vector by now, of whomever, needs no excuse.
+  // A chunk that has a vector by now is left out.
   const insert = db.prepare<[string, number, StoredHash]>(
     `INSERT OR REPLACE INTO refused_chunks (chunk, source, problem) SELECT id, source, ? FROM chunks c
      WHERE source = ? AND chunk_id = ? AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = c.id)`,
@@ -44,7 +44,7 @@ export function createRefusals(db: Database): Refusals {
   }
 }
 
-/** The name of a chunk as everybody else has it. */
+/** Converts a stored chunk name. */
 export function toName({ sourceId, chunkId }: StoredName): ChunkName {
   return { sourceId, chunkId: unpackHash(chunkId) }
 }

@@ -2,15 +2,15 @@ import type { ArrivalPlan } from '../../library/holdings.ts'
 import { NUMBERED_TABLES } from '../common/arrival-plan.ts'
 import type { Database } from './database.ts'
 
-/** The numbers that rows are given, inside the transaction of the caller. */
+/** Row numbers, inside the caller's transaction. */
 export interface RowNumbers {
-  /** The highest that was ever given, of each table. */
+  /** The highest number ever assigned in each table. */
   taken(): Readonly<Record<string, number>>
-  /** Gives none of those to others that an arrival needs, where numbers are never used again. */
+  /** Reserves the numbers that an arrival needs, in tables that never reuse numbers. */
   keep(plan: ArrivalPlan): void
 }
 
-/** Prepares what is asked about them. */
+/** Creates the statements for row numbers. */
 export function createNumbers(db: Database): RowNumbers {
   const selectSequence = db.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck()
   const insertSequence = db.prepare<[string, number]>('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)')

@@ -4,15 +4,15 @@ import { type CountedRows, toCounts } from '../common/ledger-sql.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
 
-/** The ledger as others read it. */
+/** Queries of ledger rows. */
 export interface Rows {
   find(source: number, key: string): LedgerRow | undefined
   list(source: number, filter: RowFilter): LedgerRow[]
   count(source: number): LedgerCounts
   listUnseenLists(source: number, crawlId: string, discovery: Discovery): string[]
-  /** Pages that a crawl has taken in or found unchanged. */
+  /** Counts the pages that a crawl has stored or confirmed. */
   countPages(source: number, crawlId: string): number
-  /** A row that a crawl settled for one of these reasons and of which no links are kept; or one that only keeps some. */
+  /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
   findUnread(source: number, crawlId: string, reasons: readonly Reason[]): LedgerRow | undefined
 }
 
@@ -32,13 +32,13 @@ const ROWS = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason
 const listRows = (where: string): string =>
   `${ROWS} WHERE l.source = @source AND l.key > @after AND l.key < @before AND ${where} ORDER BY l.key LIMIT @limit`
 
-/** Stands behind every key: bytes come after all text. */
+/** Sorts after every key, because SQLite sorts blobs after text. */
 const END = Uint8Array.of(0)
 
 /** Rows of one state and reason, in the order of keys. */
 export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = @reason')
 
-/** Prepares what is asked about rows. */
+/** Creates the row queries. */
 export function createRows(db: Database): Rows {
   const selectOne = db.prepare<[number, string], RowColumns>(`${ROWS} WHERE l.source = ? AND l.key = ?`)
   type Some = [
@@ -85,7 +85,7 @@ export function createRows(db: Database): Rows {
     list: (source, { state, reason, after = '', before = END, limit }) => {
       const asked = { source, after, before, state: '', reason: '', limit }
       if (state === undefined && reason === undefined) return selectAll.all(asked).map(toLedgerRow)
-      // Rows of one state and reason stand together in an index, in the order of keys; those of several are put in order here.
+      // An index holds rows of one state and reason in key order; several kinds are merged here.
       const kinds = selectCounts
         .all(source)
         .filter((kind) => kind.state === (state ?? kind.state) && kind.reason === (reason ?? kind.reason))
@@ -99,7 +99,7 @@ export function createRows(db: Database): Rows {
     countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
     findUnread: (source, crawlId, reasons) => {
       const wanted = JSON.stringify(reasons)
-      // Most often there is no such row at all, and nobody has to walk the source to find that out.
+      // Usually there is no such row, which this check finds without scanning the source.
       if (selectAnyReason.get(source, wanted) === undefined) return undefined
       const found = selectUnread.get(source, crawlId, wanted)
       return found === undefined ? undefined : toLedgerRow(found)

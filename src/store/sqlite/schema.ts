@@ -1,10 +1,10 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Database } from './database.ts'
 
-/** Marks the file as one of ours: `Phar`. */
+/** Marks the file as a Pharos library: `Phar`. */
 const APPLICATION_ID = 0x50686172
 
-/** Counts a row that has come to a host; part of two triggers of the last migration. */
+/** Trigger SQL that counts a new row of a host; part of two triggers of the last migration. */
 const COUNT_WITH_HOST = `INSERT INTO host_counts
       VALUES (new.source, new.host, new.state IN ('pending', 'leased'), new.state = 'indexed', new.state = 'unchanged',
         new.state = 'skipped', new.state = 'failed', new.state = 'gone', new.page_hash IS NOT NULL, new.checked_at)
@@ -14,18 +14,18 @@ const COUNT_WITH_HOST = `INSERT INTO host_counts
         gone_rows = gone_rows + excluded.gone_rows, pages = pages + excluded.pages,
         asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));`
 
-/** SQL over the path of an address, for the last migration. */
+/** SQL for the path of an address, for the last migration. */
 const endOfPath = (address: string) => `instr(${address} || '?', '?')`
 const endsInSlash = (address: string) => `substr(${address}, ${endOfPath(address)} - 1, 1) = '/'`
 const addSlash = (address: string) =>
   `substr(${address}, 1, ${endOfPath(address)} - 1) || '/' || substr(${address}, ${endOfPath(address)})`
 
 /**
- * What each version of the schema adds to the one before. A migration that was released is never changed.
+ * The changes of each schema version. A released migration never changes.
  *
- * The ledger holds no long text, so that it can be counted and walked quickly; `pages` has the rows that hold content, under the
- * id of their row. A page's chunks have consecutive ids and need no index to be found. `ledger_counts` is kept by triggers: the
- * balance is asked after every batch, and an index by state would cost more to keep than the triggers do.
+ * The ledger holds no long text, so that it can be counted and scanned quickly; `pages` holds the content under the id of its ledger row.
+ * The chunks of a page have consecutive ids and need no index. Triggers maintain `ledger_counts`: the counts are read after every batch,
+ * and an index by state would cost more than the triggers.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -866,25 +866,25 @@ const MIGRATIONS: readonly string[] = [
   `,
 ]
 
-/** Version 1 was never released: it stands for whatever was written while the schema was in the making. */
+/** Version 1 was never released: it covers everything that was written during development. */
 const FIRST_VERSION = 2
 
-/** How long whoever opens an older library waits for another process that brings it up to date. */
+/** Lock timeout while another process migrates an older library. */
 const MIGRATION_TIMEOUT_MS = 60_000
-/** An older library of this size is not up to date within a second. */
+/** Above this size, a migration takes longer than a second. */
 const NOTABLE_BYTES = 64_000_000
 
-/** The schema this program writes. */
+/** The schema version of this program. */
 export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
 
 /**
- * Brings a database to the schema of this program; several processes may try at once. Refuses one that a newer program wrote,
- * and one that belongs to another program.
+ * Migrates a database to the current schema; several processes may try at once. Refuses a database of a newer program, or of another
+ * program.
  */
 export function migrate(db: Database, library: string, notice: (text: string) => void): void {
   if (isCurrent(db, library)) return
   if (Number(db.pragma('user_version', { simple: true })) > 0) {
-    // Somebody else may be at it already.
+    // Another process may be migrating it already.
     db.pragma(`busy_timeout = ${MIGRATION_TIMEOUT_MS}`)
     const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
     if (bytes > NOTABLE_BYTES) notice(`the library ${library} is brought up to date, which may take a while`)
@@ -897,13 +897,13 @@ export function migrate(db: Database, library: string, notice: (text: string) =>
   }).immediate()
 }
 
-/** Whether a database has the schema of this program; refuses what `migrate` refuses. */
+/** Whether a database has the current schema; refuses what `migrate` refuses. */
 export function isCurrent(db: Database, library: string): boolean {
-  // In one transaction: somebody else may be just about to write all that is looked at.
+  // One transaction, because another process may be writing the values that this reads.
   return db.transaction(() => checkVersion(db, library))() === SCHEMA_VERSION
 }
 
-/** The version a database has, if it is ours or empty. */
+/** The schema version of a database, if it is a library or empty. */
 function checkVersion(db: Database, library: string): number {
   const found = Number(db.pragma('user_version', { simple: true }))
   const owner = Number(db.pragma('application_id', { simple: true }))

@@ -1,7 +1,7 @@
 import { CRAWL_TYPE_SEEDS, FORMER_DESCRIPTIONS } from '../../library/crawl-types.ts'
 import type { Database } from './database.ts'
 
-/** Writes the ways to crawl that a library lacks; what its owner made of the others stays as it is. */
+/** Adds missing crawl types; those that the owner has changed stay. */
 export function seedTypes(db: Database): void {
   const select = db.prepare<[], { readonly name: string; readonly description: string }>(
     'SELECT name, description FROM crawl_types',
@@ -9,9 +9,9 @@ export function seedTypes(db: Database): void {
   const kept = new Map(select.all().map(({ name, description }) => [name, description]))
   const missing = CRAWL_TYPE_SEEDS.filter(({ name }) => !kept.has(name))
   const outdated = CRAWL_TYPE_SEEDS.filter(({ name }) => kept.has(name) && kept.get(name) === FORMER_DESCRIPTIONS[name])
-  // Whoever only reads does not wait for others who write.
+  // Without changes there is no write, so that readers do not wait for writers.
   if (missing.length === 0 && outdated.length === 0) return
-  // Somebody else may be faster.
+  // Another process may insert the same type first.
   const insert = db.prepare<[string, string, string]>(
     'INSERT INTO crawl_types (name, description, declaration) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING',
   )

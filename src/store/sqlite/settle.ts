@@ -35,14 +35,14 @@ import type { Database } from './database.ts'
 import type { Finds } from './finds.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 
-/** Writes what became of addresses. Everything here runs inside the transaction of the caller. */
+/** Writes the results of visits. Everything here runs inside the caller's transaction. */
 export interface Settling {
   /** Writes nothing when the visit has lost its row. */
   settle(source: number, crawl: () => CrawlOf, settlement: Settlement): Settled
   adopt(source: number, crawl: CrawlOf, adoption: Adoption): Settled
 }
 
-/** The columns of a row that is settled. */
+/** The columns of a row during its settlement. */
 interface DraftColumns extends Omit<Draft, 'isShell' | 'contentHash' | 'pageHash' | 'isFinal' | 'awaitsConfirmation'> {
   readonly isShell: 0 | 1
   readonly contentHash: StoredHash | null
@@ -58,7 +58,7 @@ interface Claim {
 
 const OURS: Claim = { isOurs: true, demoted: null }
 
-/** Prepares what is done to rows that are settled. */
+/** Creates the statements for settlements. */
 export function createSettling(db: Database, finds: Finds, content: Content, aliases: Aliases): Settling {
   const selectColumns = db.prepare<[number, string], DraftColumns>(
     `SELECT id, key, url, state, reason, pattern, target, status, detail, etag, last_modified AS lastModified,
@@ -82,7 +82,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
   const updateAdopted = db.prepare<[number, string, string | null, number]>(
     'UPDATE ledger SET depth = ?, discovery = ?, found_on = ? WHERE id = ?',
   )
-  // The `+` keeps SQLite from walking the whole source in the order of keys to save the sorting of one or two rows.
+  // The `+` keeps SQLite from scanning the whole source in key order only to avoid sorting one or two rows.
   const selectHolder = db.prepare<[number, StoredHash, number, number], Holder>(
     `SELECT id, key, url, state, checked_at AS checkedAt, crawl FROM ledger
      WHERE source = ? AND page_hash = ? AND id <> ? AND proven_crawl IS NOT ? ORDER BY +key LIMIT 1`,
@@ -104,8 +104,8 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
   }
 
   /**
-   * A content is stored once a source: under the better of two addresses that answer with it. Tells whether that is this row;
-   * if not, it has become one that repeats the other. Tells which row lost the content, if this crawl had settled it.
+   * Ensures that a content is stored once per source, under the better of two addresses. Returns whether that is this row; if not, the row
+   * has become a duplicate. Also returns the row that lost the content, if this crawl had settled it.
    */
   const claim = (source: number, row: Draft, hash: string, now: number, crawl: number): Claim => {
     const other = findHolder(source, hash, row.id, crawl)
@@ -117,7 +117,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       return { isOurs: false, demoted: null }
     }
     content.remove(other.id)
-    // One that is to be fetched anyway only loses its page.
+    // A row that is fetched anyway only loses its page.
     const state = nextState(other.state, 'demote')
     if (state === undefined) empty.run(other.id)
     else demote.run(state, row.key, packHash(hash), other.id)
@@ -143,7 +143,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     if (verdict === 'look') {
       confirmNothing(row, findHolder(source, row.contentHash, row.id, crawl))
     } else if (row.pageHash !== null && verdict === 'keep') {
-      // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
+      // Two rows may hold it after a crawl that proved one of them gone and stopped at the loss gate.
       const { isOurs, demoted } = claim(source, row, row.pageHash, now, crawl)
       if (!isOurs) return null
       if (record !== undefined) content.describe(source, row.id, record)
@@ -179,11 +179,11 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       const isNew = known?.state === 'indexed' && known.crawl === crawl.number
       const row = known ?? select(source, key)
       if (row === undefined) throw new TypeError(`the row of ${key} was not written`)
-      // As every row that is about to be settled; whoever had it has lost it.
+      // Settlement expects a leased row; a previous holder of the lease loses it.
       row.state = 'leased'
       recordAnswer(row, NO_ANSWER, crawl.number)
       let demoted: Demoted | null = null
-      // A list that is read again, because the crawl was interrupted, brings no news.
+      // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
       if (isHeld(row, record) && (isNew || !isFull)) {
         content.writeLinks(row.id, record.links)
         content.classify(source, row.id, record)

@@ -6,29 +6,29 @@ import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Database } from './database.ts'
 import { createHubWriter } from './place-hubs.ts'
 
-/** Sources, and the small numbers that stand for them and for crawls inside the file. */
+/** Sources, and the row numbers of sources and crawls. */
 export interface Sources {
   add(source: Source): void
   list(): Source[]
   update(id: string, change: SourceChange): void
-  /** Takes a source out of sight, with everything it has. What it had is then deleted by `clear`. */
+  /** Hides a source with all its data, which `clear` then deletes. */
   hide(id: string): { readonly pages: number; readonly chunks: number }
-  /** Deletes some of what hidden sources had; false when nothing is left. */
+  /** Deletes a batch of data of hidden sources; false when nothing is left. */
   clear(): boolean
-  /** The numbers of all sources, where some are hidden. */
+  /** The numbers of the visible sources; undefined when none are hidden. */
   listVisible(): number[] | undefined
   /** The number of a source; undefined when there is none. */
   numberOf(id: string): number | undefined
-  /** The number of a source that is written to: it has to be there. */
+  /** The number of a source; throws when the source does not exist. */
   requireNumber(id: string): number
-  /** The number of a crawl, which is given when the crawl is first heard of. */
+  /** The number of a crawl, which is assigned on first use. */
   crawlNumber(source: number, crawlId: string): number
 }
 
-/** So many rows or chunks are deleted in one go: others who write wait that long. */
+/** Batch size of deletions, which limits how long other writers wait. */
 const ROWS_AT_ONCE = 500
 
-/** Prepares what is asked about sources. */
+/** Creates the source queries. */
 export function createSources(db: Database, library: string, index: Pick<ChunkIndex, 'remove'>): Sources {
   const insert = db.prepare<[string, string, string | null, string, string, string, string, number]>(
     `INSERT INTO sources (uuid, name, version, url, site_url, scope, settings, created_at)
@@ -55,7 +55,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
   const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
-  // Both its name and its id are free at once.
+  // The name and id of the source are free at once.
   const hideOne = db.prepare<[number]>(
     `UPDATE sources SET is_removed = 1, name = 'removed ' || id, version = NULL, uuid = 'removed ' || id WHERE id = ?`,
   )
@@ -64,7 +64,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     'DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = ?)',
   )
   const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 LIMIT 1').pluck()
-  // Sources that are just being copied here are seen by nobody either, and stay.
+  // Sources that are still arriving are hidden too, but must stay.
   const selectRemoved = db
     .prepare<[], number>(
       `SELECT id FROM sources WHERE is_removed = 1 AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
@@ -78,7 +78,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const deleteFrom = (table: string) =>
     db.prepare<[string]>(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
-  // Children before parents, so that no reference is in the way.
+  // Children are deleted before their parents because of foreign keys.
   const hubs = createHubWriter(db)
   const selectPageUrls = db
     .prepare<[string], string>(
@@ -90,7 +90,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     `DELETE FROM url_aliases WHERE (source, url, alias_url) IN (
        SELECT source, url, alias_url FROM url_aliases WHERE source = ? LIMIT ?)`,
   )
-  // What was learnt of its hosts goes with it, unless another source has pages there.
+  // Data about the hosts of the source is deleted too, unless another source has pages there.
   const isItsHost = (
     column: string,
   ) => `${column} IN (SELECT host FROM host_counts WHERE source = ?) AND ${column} NOT IN (
@@ -99,7 +99,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
       (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
     ),
-    // Those of jobs are their history; those of analyses say what is stored.
+    // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
     `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB}' AND ${isItsHost('scope')}`,
     'DELETE FROM ledger_counts WHERE source = ?',
     'DELETE FROM open_hosts WHERE source = ?',

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts'
 
-/** Makes a key of what a library holds: another one whenever any process has written to it. */
+/** Creates a function that returns a key of the library's state, which changes whenever any process writes. */
 export function createStateKey(db: Database): () => string {
   const selectVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const selectChanges = db.prepare<[], number>('SELECT total_changes()').pluck()

@@ -1,7 +1,7 @@
 import type { StoreStats } from '../../library/store.ts'
 import type { Database } from './database.ts'
 
-/** Prepares the question how large the library is. */
+/** Creates the query for the size of the library. */
 export function createStats(db: Database): () => StoreStats {
   const visible = 'source IN (SELECT id FROM sources WHERE is_removed = 0)'
   const select = db.prepare<[], StoreStats>(

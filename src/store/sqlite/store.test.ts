@@ -30,7 +30,7 @@ const newPath = () => join(folder, `${files++}.db`)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('opening a library', () => {
-  test('makes the file and its folders for their owner alone', async () => {
+  test('creates the file and its folders for their owner alone', async () => {
     const path = join(folder, 'some', 'where', 'library.db')
     const store = await openSqliteStore(path)
     expect(store.location).toBe(path)
@@ -40,13 +40,13 @@ describe('opening a library', () => {
     await store.close()
   })
 
-  test('leaves one file behind when the last one closes it', async () => {
+  test('leaves one file behind when the last connection closes', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
     expect(existsSync(`${path}-wal`)).toBe(false)
   })
 
-  test('sets a connection up for several processes', () => {
+  test('configures a connection for several processes', () => {
     const db = openDatabase(newPath())
     const pragma = (name: string) => db.pragma(name, { simple: true })
     expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys'), pragma('busy_timeout')]).toEqual([
@@ -59,7 +59,7 @@ describe('opening a library', () => {
     db.close()
   })
 
-  test('refuses one that a newer program wrote, and leaves it alone', async () => {
+  test('refuses a library of a newer program, and leaves it alone', async () => {
     const path = newPath()
     const db = openDatabase(path)
     db.pragma('user_version = 99')
@@ -72,7 +72,7 @@ describe('opening a library', () => {
     expect(unchanged.size).toBeGreaterThan(0)
   })
 
-  test('refuses one that was written before the first release, and says what to do', async () => {
+  test('refuses a library from before the first release, and says what to do', async () => {
     const path = newPath()
     const db = openDatabase(path)
     db.pragma('user_version = 1')
@@ -83,7 +83,7 @@ describe('opening a library', () => {
     })
   })
 
-  test('reads a source that was written before there were guards as one that has none', async () => {
+  test('reads a source from before trap guards as one without guards', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     await first.addSource(source('docs'))
@@ -101,7 +101,7 @@ describe('opening a library', () => {
     await second.close()
   })
 
-  test('reads a source that was written before pages could be rendered as one whose pages are not', async () => {
+  test('reads a source from before rendering as one without rendering', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     await first.addSource(source('docs'))
@@ -114,7 +114,7 @@ describe('opening a library', () => {
     await second.close()
   })
 
-  test('makes the index of an older library anew, out of its chunks', async () => {
+  test('rebuilds the index of an older library from its chunks', async () => {
     const path = newPath()
     const seen = await fill(await openSqliteStore(path))
     const db = openDatabase(path)
@@ -131,7 +131,7 @@ describe('opening a library', () => {
     after.close()
   })
 
-  test('knows of an older library what it counts now, and keeps its crawls', async () => {
+  test('adds the new counts to an older library, and keeps its crawls', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     await first.addSource(source('docs'))
@@ -209,7 +209,7 @@ describe('opening a library', () => {
     await second.close()
   })
 
-  test('brings a library of the version before to the tables of a new one, and keeps all it has', async () => {
+  test('migrates a library of the previous version to the tables of a new one, and keeps all its data', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     await first.addSource(source('docs'))
@@ -251,7 +251,7 @@ describe('opening a library', () => {
     for (const one of [after, fresh]) one.close()
   })
 
-  test('shows one process what another one has indexed, and nothing that is gone', async () => {
+  test('a process finds chunks that another process has indexed, and none that were removed', async () => {
     const path = newPath()
     const [writer, reader] = [await openSqliteStore(path), await openSqliteStore(path)]
     await writer.addSource(source('docs'))
@@ -270,7 +270,7 @@ describe('opening a library', () => {
     await Promise.all([writer.close(), reader.close()])
   })
 
-  test('reads no match whose chunk was replaced or removed meanwhile; one that was read has no text then', async () => {
+  test('reads no match whose chunk was replaced or removed meanwhile; a match that was already read has no text then', async () => {
     const path = newPath()
     const [writer, reader] = [await openSqliteStore(path), await openSqliteStore(path)]
     await writer.addSource(source('docs'))
@@ -287,7 +287,7 @@ describe('opening a library', () => {
     await Promise.all([writer.close(), reader.close()])
   })
 
-  test('refuses a file that is no database', async () => {
+  test('refuses a file that is not a database', async () => {
     const path = newPath()
     writeFileSync(path, 'This is a letter to my aunt. '.repeat(100))
     await expect(openSqliteStore(path)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE', details: { library: path } })
@@ -310,7 +310,7 @@ describe('opening a library', () => {
     await expect(openSqliteStore(path)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
   })
 
-  test('finds everything again', async () => {
+  test('finds all data again after reopening', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     const before = await fill(first)
@@ -320,8 +320,8 @@ describe('opening a library', () => {
   })
 })
 
-describe('the counts of the ledger', () => {
-  test('are those of its rows', async () => {
+describe('ledger counts', () => {
+  test('the counts match the rows', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
     const db = openDatabase(path)
@@ -336,8 +336,8 @@ describe('the counts of the ledger', () => {
   })
 })
 
-describe('the hosts with open work', () => {
-  test('are those of pending rows', async () => {
+describe('hosts with open work', () => {
+  test('the open hosts are those of pending rows', async () => {
     const path = newPath()
     const store = await openSqliteStore(path)
     await store.addSource(source('docs'))
@@ -370,7 +370,7 @@ describe('large sources', () => {
     return steps.map(({ detail }) => detail).join('\n')
   }
 
-  test('find the holders of a content by its hash', async () => {
+  test('the holders of a content are found by its hash', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
     const steps = plan(path, RETARGET, { source: 1, crawl: 1, withUnseen: 1 })
@@ -378,7 +378,7 @@ describe('large sources', () => {
     expect(steps).not.toMatch(/SEARCH h USING INDEX ledger_by_key/)
   })
 
-  test('list rows by state and reason without looking at the others', async () => {
+  test('rows are listed by state and reason without scanning the others', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
     const bound = { source: 1, after: '', before: 'b', state: 'skipped', reason: 'blocked', limit: 20 }
@@ -389,7 +389,7 @@ describe('large sources', () => {
     expect(steps).not.toMatch(/TEMP B-TREE/)
   })
 
-  test('are leased from and counted without a look at what is not open', () => {
+  test('leasing and counting do not scan rows that are not open', () => {
     const db = openDatabase(':memory:')
     const { listSteps } = recordPlans(db)
     createFrontier(db, createHosts(db))
@@ -399,10 +399,10 @@ describe('large sources', () => {
     db.close()
   })
 
-  test('are gone at once when they are removed, and the rest of them when somebody removes again', async () => {
+  test('a removed source disappears at once, and the next removal deletes leftovers of a killed process', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
-    // As a process leaves it that is killed after the first step.
+    // The state that a process leaves when it is killed after the first step.
     const db = openDatabase(path)
     const sources = createSources(db, path, { remove: () => {} })
     expect(sources.hide('docs')).toEqual({ pages: 1, chunks: 1 })
@@ -432,7 +432,7 @@ describe('large sources', () => {
     await store.close()
   })
 
-  test('are removed some rows at a time, so that others can write in between', async () => {
+  test('a source is deleted in batches, so that others can write in between', async () => {
     const path = newPath()
     const [store, other] = [await openSqliteStore(path), await openSqliteStore(path)]
     await store.addSource(source('docs'))
@@ -455,7 +455,7 @@ describe('large sources', () => {
 })
 
 describe('several connections', () => {
-  test('wait for each other without standing still', async () => {
+  test('writers wait for each other without blocking their process', async () => {
     const path = newPath()
     const store = await openSqliteStore(path)
     const other = openDatabase(path)
@@ -473,7 +473,7 @@ describe('several connections', () => {
     await store.close()
   })
 
-  test('search what is in the index while another one writes, and tell what is not', async () => {
+  test('a search finds indexed chunks while another connection writes, and reports how many are not indexed yet', async () => {
     const path = newPath()
     await fillOlder(path, 30)
     const store = await openSqliteStore(path)
@@ -489,7 +489,7 @@ describe('several connections', () => {
     other.exec('BEGIN IMMEDIATE')
     expect([await search(), await store.readIndexState()]).toEqual([30, { chunks: 35, indexed: 30 }])
     other.exec('COMMIT')
-    // Nobody asks again: it goes on by itself.
+    // Without another search, the index continues in the background.
     await expect
       .poll(() => store.readIndexState(), { timeout: 60_000, interval: 20 })
       .toEqual({ chunks: 35, indexed: 35 })
@@ -497,7 +497,7 @@ describe('several connections', () => {
     await store.close()
   })
 
-  test('bring the index of an older library up to date, some at a time, and with it what its pages lack', async () => {
+  test('the index of an older library is updated in batches, together with the missing data of its pages', async () => {
     const path = newPath()
     await fillOlder(path, 700)
     const store = await openSqliteStore(path)
@@ -531,7 +531,7 @@ describe('several connections', () => {
     await store.close()
   })
 
-  test('tend an index no longer than others let them, and not at all when they are closed', async () => {
+  test('index updates give up when others block them for too long, and stop when the store is closed', async () => {
     const path = newPath()
     await fillOlder(path, 3)
     const [store, closed] = [await openSqliteStore(path), await openSqliteStore(path)]
@@ -548,7 +548,7 @@ describe('several connections', () => {
     await store.close()
   })
 
-  test('write nothing for a crawl that another one has taken over', async () => {
+  test('a crawl that another process has taken over writes nothing', async () => {
     const path = newPath()
     const [one, two] = [await openSqliteStore(path), await openSqliteStore(path)]
     await one.addSource(source('docs'))
@@ -563,7 +563,7 @@ describe('several connections', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('see what the others wrote', async () => {
+  test('each connection sees the writes of the others', async () => {
     const path = newPath()
     const [one, two] = [await openSqliteStore(path), await openSqliteStore(path)]
     await one.addSource(source('docs'))
@@ -575,14 +575,14 @@ describe('several connections', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('of several processes open a new library and write to it at once', async () => {
+  test('several processes can open a new library and write to it at once', async () => {
     const path = newPath()
     const writers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => runScript('sqlite-writer.ts', path, name)))
     expect(writers).toEqual(['', '', '', ''])
     const store = await openSqliteStore(path)
     expect(await store.listSources()).toHaveLength(1)
     const { states, total } = await store.countLedger('shared')
-    // Whatever was leased was settled once, by whoever had it.
+    // Every leased row was settled exactly once, by its holder.
     expect([total, states.skipped]).toEqual([800, 800])
     expect(await reserveSlot(store, 'shared.test', 0)).toBe(800)
     await store.close()
@@ -626,16 +626,16 @@ function request(now: number) {
   return { sourceId: 'docs', limit: 2, now, until: now + 1000, horizon: now + 1000, isLevelled: false }
 }
 
-/** What version 7 of the schema had: whatever else is there came later. */
+/** The tables and triggers of schema version 7; all others came later. */
 const NAMES_7 = `sources crawl_ids crawls crawl_jobs ledger open_hosts ledger_counts pages links chunks url_aliases hosts robots lists
   vector_space vectors index_state index_segments index_blocks index_dead index_stale layouts embedding_lease queue_events
   crawl_problems crawl_milestones crawl_types host_counts pending_inserted pending_updated ledger_inserted ledger_updated
   chunk_deleted page_deleted host_inserted host_updated host_moved`
 
-/** Takes back what later versions of the schema did. */
+/** Reverts the changes of later schema versions. */
 function takeBack(db: Database, sql: string): void {
   const known = JSON.stringify(NAMES_7.split(/\s+/))
-  // A virtual table takes others with it.
+  // Dropping a virtual table drops its shadow tables too.
   const selectNext = db.prepare<[string], { type: string; name: string }>(
     `SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'table') AND name NOT LIKE 'sqlite_%'
        AND name NOT IN (SELECT value FROM json_each(?)) ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC`,
@@ -697,7 +697,7 @@ const SCHEMA_6 = `
   PRAGMA user_version = 6;
 `
 
-/** Leaves an index that nobody fills any more. */
+/** Leaves an index that is no longer maintained. */
 const SCHEMA_3 = `
   ${SCHEMA_6}
   DROP TRIGGER chunk_deleted;
@@ -718,7 +718,7 @@ const SCHEMA_3 = `
   PRAGMA user_version = 3;
 `
 
-/** Makes a library of pages with a chunk each, as it was before there was an index of this kind. */
+/** Creates a library of pages with one chunk each, from before this kind of index existed. */
 async function fillOlder(path: string, pages: number): Promise<void> {
   const store = await openSqliteStore(path)
   await store.addSource(source('docs'))
@@ -729,13 +729,13 @@ async function fillOlder(path: string, pages: number): Promise<void> {
   db.close()
 }
 
-/** A page of one chunk, as it comes without a visit. */
+/** A page with one chunk, stored without a visit. */
 function adoptionOf(number: number, text: string): Adoption {
   const record = createRecord(find(number).url, text, createHash('sha256').update(text).digest('hex'))
   return { sourceId: 'docs', crawlId: 'c1', now: 5, find: find(number), record, finds: [] }
 }
 
-/** A page of one chunk; its hashes begin so. */
+/** A page with one chunk, whose hashes have this prefix. */
 function createRecord(url: string, text: string, hash: string): PageRecord {
   const id = hash.padEnd(64, 'a')
   const chunk = {
@@ -777,7 +777,7 @@ function createRecord(url: string, text: string, hash: string): PageRecord {
   return { page, chunks: [chunk], links: [] }
 }
 
-/** Writes something of everything, closes the store, and returns what there was to see. */
+/** Writes some data of every kind, closes the store, and returns what was visible. */
 async function fill(store: Store) {
   await store.addSource(source('docs'))
   await store.offer('docs', 'c1', [1, 2, 3, 4].map(find), 1)
@@ -800,7 +800,7 @@ async function look(store: Store) {
     ledger: await store.countLedger('docs'),
     open: await store.countOpen('docs', 7),
     page: await store.readPage('docs', find(1).key),
-    // A copy, because the content of hits is read when it is asked for.
+    // A copy, because the content of hits is read on first access.
     hits: structuredClone(await searchHits(store, { query: 'unforgettable', limit: 5 })),
     robots: await store.readRobots('https://docs.test'),
   }

@@ -39,8 +39,8 @@ import { createUpkeep } from './upkeep.ts'
 import { createVectors } from './vectors.ts'
 
 /**
- * Opens the library in an SQLite file, which is created with its folder where there is none; `:memory:` is one that is gone
- * when it is closed. Several processes may use one file at once: readers never wait, writers wait for each other.
+ * Opens the library in an SQLite file, which is created with its folder if needed; `:memory:` is a temporary one. Several processes may use
+ * one file at once: readers never wait, and writers wait for each other.
  */
 export async function openSqliteStore(
   path: string,
@@ -72,7 +72,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
 
   const crawlOf = (source: number, id: string): CrawlOf => ({ id, number: sources.crawlNumber(source, id) })
   const write = <T>(work: () => T): Promise<T> => writeTo(db, work, patienceMs)
-  /** A write to a source that has to be there, on behalf of a crawl; `nothing` where that may not write any more. */
+  /** Writes to an existing source on behalf of a crawl; returns `nothing` when the crawl may no longer write. */
   const writeFor = <T>(
     sourceId: string,
     crawlId: string,
@@ -83,18 +83,18 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       const source = sources.requireNumber(sourceId)
       return crawls.mayWrite(crawlId) ? work(source, crawlOf(source, crawlId)) : nothing
     })
-  /** Deletes what removed sources had, also what was left of one when its process was killed. */
+  /** Deletes the data of removed sources, including leftovers of a killed process. */
   const clearRemoved = async (): Promise<void> => {
     while (await write(sources.clear)) await pause()
   }
-  /** Does all there is to do for the index after a large change, merges included. */
+  /** Does all outstanding index work after a large change, including merges. */
   const tidyIndex = async (): Promise<void> => {
     while (await write(() => index.advance()).catch(passBlocked)) await pause()
   }
   const stateKey = createStateKey(db)
   /** The state of the library at the last search. */
   let searched = ''
-  // In one transaction, so that all of it is read as it was at one moment.
+  // One transaction gives the search a consistent snapshot.
   const search = db.transaction(
     ({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] => {
       searched = stateKey()
@@ -156,7 +156,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       last = some.last
     }
   }
-  /** Asks about a source; one that is not there has nothing. */
+  /** Queries a source; an unknown source gives `nothing`. */
   const within = <T>(sourceId: string, nothing: T, ask: (source: number) => T): T => {
     const source = sources.numberOf(sourceId)
     return source === undefined ? nothing : ask(source)
@@ -320,13 +320,13 @@ function passBlocked(error: unknown): false {
   return false
 }
 
-/** No row has this id. */
+/** Never the id of a row. */
 const NO_PAGE = 0
 
 const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 
-/** So many pages are removed in one go: others who write wait that long. */
+/** Batch size of page removal, which limits how long other writers wait. */
 const PAGES_AT_ONCE = 200
 
-/** What became of a visit to a source that was removed meanwhile, or of a crawl that is over or was taken over. */
+/** The result of a visit to a removed source, or for a crawl that is over or was taken over. */
 const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

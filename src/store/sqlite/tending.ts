@@ -4,19 +4,19 @@ import { causeOf } from '../../crawl/patience.ts'
 import { advanceAll, type Outcome, type Pace, REST_MS } from '../common/advance-all.ts'
 import { type Database, tryWriteTo } from './database.ts'
 
-/** Brings the index up to date where nobody who writes does it. */
+/** Updates the index when no writer does it. */
 export interface Tending {
-  /** Does what is done in a moment, for somebody who waits for an answer; the rest follows when the process has nothing else to do. */
+  /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
   doSome(): Promise<void>
-  /** Does all there is to do, unless nothing can be written for a while. */
+  /** Does all outstanding work, unless writing stays impossible. */
   doAll(signal?: AbortSignal): Promise<void>
 }
 
-/** How long a search may be kept waiting. */
+/** How long a search may wait for the index. */
 const MOMENT_MS = 300
-/** Makes what tends an index. It stops when the database is closed, and keeps no process from ending. */
+/** Creates the index maintenance. It stops when the database is closed, and never keeps the process alive. */
 export function createTending(db: Database, index: ChunkIndex): Tending {
-  /** Whether it goes on by itself, and whether others keep it from doing so. */
+  /** Whether background work is active, and whether other writers block it. */
   let isTending = false
   let isKept = false
 
@@ -33,7 +33,7 @@ export function createTending(db: Database, index: ChunkIndex): Tending {
   }
   const advanceBy = (pace: Pace): Promise<void> =>
     advanceAll({ advance: () => advance(SMALL_STEP), isBehind: () => index.isBehind(), isClosed: () => !db.open }, pace)
-  /** Goes on behind the back of everybody; what goes wrong is met again by the next search. */
+  /** Continues in the background. Errors are ignored, because the next search meets them again. */
   const goOn = (): void => {
     if (isTending) return
     isTending = true
@@ -48,7 +48,7 @@ export function createTending(db: Database, index: ChunkIndex): Tending {
   return {
     doSome: async () => {
       const until = performance.now() + MOMENT_MS
-      // What is on its way need not be waited for by one search after the other.
+      // While background work makes progress, searches do not wait for it.
       while ((!isTending || isKept) && index.isBehind()) {
         const outcome = advance(BRIEF_STEP)
         if (outcome === 'blocked') return

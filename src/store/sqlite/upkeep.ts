@@ -3,20 +3,20 @@ import { ASKED_UNLINKED, readmitted, stateAfter, statesFor } from '../common/led
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
 
-/** What is done to many rows at once. Everything that writes runs inside the transaction of the caller. */
+/** Bulk changes of rows. Everything that writes runs inside the caller's transaction. */
 export interface Upkeep {
   requeue(source: number, crawl: number, which: Requeued): number
   requeueOrphanedAliases(source: number, crawl: number, since: number, withUnseen: boolean): Orphans
   countRemovable(source: number, crawl: number, withUnseen: boolean): { removable: number; pages: number }
   /** Rows whose pages are to be removed. */
   listRemovable(source: number, crawl: number, withUnseen: boolean): number[]
-  /** Removes the pages of some of them, as far as that still holds, and returns how many went. */
+  /** Removes the pages of these rows, as far as they are still removable, and returns their number. */
   remove(ids: readonly number[], crawl: number, withUnseen: boolean): number
-  /** Buries addresses that failed and that a complete crawl did not see. */
+  /** Marks failed addresses as gone that a complete crawl did not see. */
   buryFailed(source: number, crawl: number): void
 }
 
-// A page that moved is only proven gone when it is where it moved to.
+// A page that moved counts as gone only once its target holds a page.
 const isRemovable = (row: string) => `(
     ${row}.proven_crawl = @crawl AND (${row}.reason IS NULL OR ${row}.reason NOT IN ('redirect', 'canonical', 'duplicate') OR EXISTS (
       SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND m.key = ${row}.target AND m.page_hash IS NOT NULL))
@@ -24,15 +24,15 @@ const isRemovable = (row: string) => `(
 
 const holds = (row: string) =>
   `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT ifnull(${isRemovable(row)}, 0)`
-// The `+` keeps SQLite from walking the whole source in the order of keys for each row.
+// The `+` keeps SQLite from scanning the whole source in key order for each row.
 const findHolder = `SELECT h.key FROM ledger h WHERE ${holds('h')} ORDER BY +h.key LIMIT 1`
 
-/** The content of a duplicate may have gone over to a third address since, which then stands for all. */
+/** SQL that retargets duplicates whose content has moved to a third address. */
 export const RETARGET: string = `UPDATE ledger AS a SET target = (${findHolder})
      WHERE a.source = @source AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${findHolder})
        AND NOT EXISTS (SELECT 1 FROM ledger t WHERE t.key = a.target AND ${holds('t')})`
 
-/** Prepares what is done to many rows. */
+/** Creates the statements for bulk changes. */
 export function createUpkeep(db: Database, content: Content): Upkeep {
   const requeueWhere = (where: string) =>
     db.prepare<[{ source: number; crawl: number }]>(
@@ -59,7 +59,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
            t.state IS 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical', 'spelling') AND EXISTS (
              SELECT 1 FROM ledger o WHERE o.source = t.source AND o.key = t.target AND o.page_hash IS NOT NULL)))`,
   )
-  // What a complete crawl did not see is gone, so that others may have its content. Skipped rows already say why.
+  // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their reason.
   const proveUnseen = db.prepare<[number, number, number]>(
     `UPDATE ledger SET proven_crawl = ?, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END
      WHERE id = ? AND page_hash IS NOT NULL AND crawl IS NOT ?`,
@@ -90,7 +90,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
     `UPDATE ledger SET ${gone} WHERE id = ? AND state IN ${statesFor('remove')} AND proven_crawl = ?`,
   )
   const forgetPage = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL, proven_crawl = NULL WHERE id = ?')
-  // One that was read, and whose content is elsewhere or not wanted, still leads where it led.
+  // A skipped row that was read keeps its links, unless it is a redirect.
   const forgetLinks = db.prepare<[number]>(
     `DELETE FROM links WHERE id = (SELECT id FROM ledger WHERE id = ? AND (state <> 'skipped' OR reason IS 'redirect'))`,
   )

@@ -15,12 +15,12 @@ import { createRefusals, type StoredName, toName } from './refusals.ts'
 import type { Sources } from './sources.ts'
 import { createStateKey } from './state-key.ts'
 
-/** What the vectors need of the store that they belong to. */
+/** The parts of the store that the vector index needs. */
 export interface VectorNeeds {
   readonly sources: Sources
   /** Runs work as one transaction. */
   write<T>(work: () => T): Promise<T>
-  /** Makes a test of chunks, by their number, for everything that a filter asks besides the sources. */
+  /** Creates a predicate on chunk numbers for all conditions of a filter except the sources. */
   createTest(filter: ChunkFilter): (chunk: number) => boolean
 }
 
@@ -37,30 +37,30 @@ interface StoredVector {
   readonly vector: Uint8Array
 }
 
-/** The signs of all vectors, as far as they were read. */
+/** The signs of all vectors that were read so far. */
 interface Signs {
   readonly fingerprint: string
   readonly index: SignIndex
-  /** The first of them, as they are. */
+  /** The first vectors in full. */
   readonly held: HeldVectors
   /** Number of the last vector that was read. */
   last: number
-  /** The state of the library in which all of them were read. */
+  /** The state of the library at the last complete read. */
   key: string
 }
 
-/** So many vectors are read before others may go on. */
+/** Batch size for reading vectors, before the event loop gets a turn. */
 const VECTORS_AT_ONCE = 5000
-/** So many that are near by their signs are compared as they are. */
+/** Number of candidates by sign that are compared exactly. */
 const NEAR_BY_SIGNS = 2000
 
-/** Most vectors in memory, about 16 MB with the built-in model; others are read when they are compared. */
+/** Maximum number of vectors in memory, about 16 MB with the built-in model; others are read for each comparison. */
 const MAX_HELD = 40_000
 
-/** Nobody keeps the right to embed for longer without asking again. */
+/** Maximum duration of the embedding lease without renewal. */
 const LONGEST_LEASE_MS = 3_600_000
 
-/** Prepares the vectors of chunks, which go with them. */
+/** Creates the vector store; a vector is deleted with its chunk. */
 export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const { sources, write, createTest } = needs
   const selectSpace = db.prepare<[], VectorSpace>('SELECT model, fingerprint, dimensions FROM vector_space')
@@ -85,7 +85,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
      WHERE (c.source, c.chunk_id) > (?, ?) AND c.source IN (SELECT value FROM json_each(?))
      ORDER BY c.source, c.chunk_id LIMIT ?`,
   )
-  // One that ends later than any could is of a clock that was set back since.
+  // A lease beyond the maximum duration comes from a clock that was set back since.
   const takeLease = db.prepare<{ holder: string; now: number; until: number }>(
     `INSERT INTO embedding_lease (id, holder, until) VALUES (1, @holder, @until)
      ON CONFLICT DO UPDATE SET holder = @holder, until = @until
@@ -120,12 +120,12 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const copied = createCopied(db)
   const stateKey = createStateKey(db)
 
-  /** The numbers of the given sources, or of all that are to be seen, for SQL. */
+  /** The numbers of the given sources, or of all visible ones, as JSON for SQL. */
   const numbersOf = (ids: readonly string[] | undefined): string => {
     const all = ids ?? sources.list().map(({ id }) => id)
     return JSON.stringify(all.flatMap((id) => sources.numberOf(id) ?? []))
   }
-  /** A place in the order of chunks, for SQL. Before every hash there is a number. */
+  /** The position after a chunk, for SQL; a number sorts before every hash. */
   const placeOf = (after: ChunkName | undefined): [number, StoredHash | number] =>
     after === undefined ? [0, 0] : [sources.numberOf(after.sourceId) ?? 0, packHash(after.chunkId)]
   const takeUpSpace = (space: VectorSpace): void => {
@@ -138,7 +138,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     return source === undefined ? undefined : selectOne.get(source, packHash(chunkId))
   }
   let signs: Signs | undefined
-  /** The signs of all vectors: those that are new are read, and all of them anew when many of those that were read are gone. */
+  /** Reads the signs of new vectors, or all of them again when many of the known vectors were removed. */
   const readSigns = async (): Promise<Signs | undefined> => {
     const space = selectSpace.get()
     if (space === undefined) return undefined
@@ -161,7 +161,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       await pause()
     }
   }
-  /** Counted anew only when something was written, by whomever: a search asks it each time. */
+  /** Counts are cached until any process writes, because every search reads them. */
   let counted = { key: '', embedded: 0, chunks: 0, refused: 0 }
   let uncopied = { key: '', count: 0 }
 
@@ -199,7 +199,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
         takeUpSpace(space)
         for (const { sourceId, chunkId, bytes } of rows) {
           const source = sources.numberOf(sourceId)
-          // Whatever is gone meanwhile needs none.
+          // A chunk that was removed meanwhile needs no vector.
           if (source === undefined) continue
           insert.run(bytes, source, packHash(chunkId))
           refusals.delete(source, chunkId)
@@ -268,7 +268,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
 }
 
 function toUnembedded({ title, headingPath, content, language, ...name }: Missing): UnembeddedChunk {
-  // Written by content.ts.
+  // The JSON was written by content.ts.
   const headings = parseStored<string[]>(headingPath)
   return { ...toName(name), text: embeddedText(title, headings, content), language }
 }

@@ -2,17 +2,17 @@ import type { HubCoverage } from '../../library/place-hubs.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
 import type { Database } from './database.ts'
 
-/** What became of addresses that were supposed to be hubs. */
+/** Verdicts on supposed hubs. */
 export interface Verdicts {
-  /** All of a host, in the order of addresses. */
+  /** All verdicts of a host, by address. */
   list(host: string): HubVerdict[]
-  /** Those of a state, the newest first. */
+  /** Verdicts with one state, newest first. */
   listOf(host: string, state: HubVerdict['state'], limit: number): HubVerdict[]
-  /** The one of an address. */
+  /** The verdict on an address. */
   find(host: string, url: string): HubVerdict | undefined
-  /** Hubs that the site names, or that its pattern implies, and that are not there: the first of them, and how many there are. */
+  /** Missing hubs that the site names or that a pattern implies: the first ones, and their number. */
   listMissing(host: string): Pick<HubCoverage, 'missing' | 'missingCount'>
-  /** Adds a verdict, or replaces that of the same address, inside the transaction of the caller. */
+  /** Adds or replaces the verdict on an address inside the caller's transaction. */
   write(host: string, verdict: HubVerdict): void
 }
 
@@ -21,20 +21,20 @@ const VERDICTS = `SELECT url, pattern, place_id AS placeId, place_slug AS placeS
   FROM hub_verdicts`
 
 /**
- * A site lists what it has where most guesses by a pattern fail: what is not there was then only supposed. Where at least half of them
- * hold, or nearly all countries have a hub, those that are left out are missing.
+ * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
+ * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
  */
 const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host GROUP BY pattern
   HAVING sum(origin = 'guessed' AND state = 'confirmed') * 2 >= sum(origin = 'guessed')
     OR count(DISTINCT CASE WHEN state = 'confirmed' AND place_kind = 'country' THEN place_slug END) * 10 >= 9 *
       (SELECT max(1, count(*)) FROM places WHERE kind = 'country' AND status = 'current')`
 
-/** So many missing hubs of a host are told. */
+/** Maximum number of reported missing hubs of a host. */
 const MOST_MISSING = 500
 
 /**
- * What the site itself names is missing wherever it is named. What is only supposed is not where the place has a hub under another
- * spelling, and of several spellings that were tried for one place the first stands for all.
+ * SQL for missing hubs. An address that the site itself names always counts. A guess does not count when the place has a hub under another
+ * spelling, and of several spellings of one place only the first counts.
  */
 const MISSING = `SELECT url, placeId, placeSlug, checkedAt, count(*) OVER () AS missingCount FROM (
     SELECT url, place_id AS placeId, place_slug AS placeSlug, checked_at AS checkedAt, origin,
@@ -45,7 +45,7 @@ const MISSING = `SELECT url, placeId, placeSlug, checkedAt, count(*) OVER () AS 
         (SELECT place_id FROM hub_verdicts WHERE host = @host AND state = 'confirmed' AND place_id IS NOT NULL), 1)))
   WHERE origin = 'listed' OR nth = 1 ORDER BY placeSlug, url LIMIT ${MOST_MISSING}`
 
-/** Prepares what is asked about verdicts. */
+/** Creates the verdict queries. */
 export function createVerdicts(db: Database): Verdicts {
   const selectAll = db.prepare<[string], HubVerdict>(`${VERDICTS} WHERE host = ? ORDER BY url`)
   const selectOf = db.prepare<[string, string, number], HubVerdict>(
