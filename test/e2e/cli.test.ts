@@ -10,7 +10,7 @@ function pharos(line: string, environment?: Readonly<Record<string, string>>) {
   return shop.runHere(line.split(' ').filter(Boolean), environment)
 }
 
-/** The same as a process of its own, for one run of each verb and for what only a process has. */
+/** Runs the program as a separate process, once per verb and for behaviour that only a process has. */
 function start(line: string, environment?: Readonly<Record<string, string>>) {
   return shop.run(line.split(' ').filter(Boolean), environment)
 }
@@ -49,7 +49,7 @@ describe('pack', () => {
     })
   })
 
-  test('has a default place that is never read again', async () => {
+  test('writes to a default path that a later pack of the same folder skips', async () => {
     shop.write({ 'own/a.md': 'a' })
     const first = await shop.shell('cd own && pharos pack .')
     const second = await shop.shell('cd own && pharos pack . && ls -A')
@@ -57,7 +57,7 @@ describe('pack', () => {
     expect(second.stdout).toBe(`${first.stdout}a.md\n${first.stdout}`)
   })
 
-  test('as JSON tells everything, and no secret', async () => {
+  test('--json prints every fact about the pack and no secret', async () => {
     const answer = await json('pack docs --out facts')
     expect(answer).toEqual({
       out: ['facts'],
@@ -74,12 +74,12 @@ describe('pack', () => {
     })
   })
 
-  test('with --verbose lists what was skipped and why, and what is odd', async () => {
+  test('--verbose lists skipped files with the reason, and warnings', async () => {
     const { stderr } = await pharos('pack docs --out verbose.zip --verbose')
     expect(stderr).toContain('skipped x.tmp (ignored)\nwarning .env: line 1 looks like a password or key\n')
   })
 
-  test('with --quiet prints the place only', async () => {
+  test('--quiet prints only the path of the pack', async () => {
     expect(await pharos('pack docs --out quiet.zip --quiet')).toMatchObject({ stdout: 'quiet.zip\n', stderr: '' })
   })
 
@@ -91,12 +91,12 @@ describe('pack', () => {
     )
   })
 
-  test('with --compact gives a pack that searches', async () => {
+  test('--compact writes a pack that can be searched', async () => {
     await pharos('pack docs --out compact.zip --compact')
     expect((await pharos('search retry --pack compact.zip')).stdout).toContain('guide.md:5-7')
   })
 
-  test('with --split gives parts that open and search, and tells of parts of an earlier cut', async () => {
+  test('--split writes parts that open and search, and reports leftover parts of an earlier split', async () => {
     const first = await pharos('pack docs --out parts.zip --split 20')
     const parts = first.stdout.trim().split('\n')
     expect(parts.length).toBeGreaterThan(2)
@@ -112,7 +112,7 @@ describe('pack', () => {
     expect(third.stderr).toContain(`parts of an earlier pack are still there: parts.part-1.zip, parts.part-2.zip`)
   })
 
-  test('with --split writes no part when one of the places is taken', async () => {
+  test('--split writes no part when one of the target paths is taken', async () => {
     shop.write({ 'taken.part-2.zip': 'mine' })
     expect(await pharos('pack docs --out taken.zip --split 20')).toMatchObject({ code: 1, stdout: '' })
     expect(fs.existsSync(shop.path('taken.part-1.zip'))).toBe(false)
@@ -125,13 +125,13 @@ describe('pack', () => {
     expect(fs.readFileSync(shop.path('docs.llmx-0123abcd/thesis.txt'), 'utf8')).toBe('mine')
   })
 
-  test('leaves out an image that changes all the time, with a warning, and nothing else', async () => {
+  test('leaves out an image that keeps changing, with a warning, and packs everything else', async () => {
     shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
-    // In a process of its own, which changes it however busy this one is, and never leaves it empty.
+    // A separate process changes the file however busy this process is, and never leaves it empty.
     const change = `const file = fs.openSync(process.argv[1], 'r+')
       for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeSync(file, 'image ' + i, 0)`
     const writer = spawn(process.execPath, ['-e', change, shop.path('moving/a.png')], { stdio: 'ignore' })
-    // What is read before it has begun would be an image like any other.
+    // Waits for the writer's first change: an image read before that would be packed like any other.
     while (fs.readFileSync(shop.path('moving/a.png'), 'utf8') === '0') await new Promise((wake) => setTimeout(wake, 10))
     const { code, stdout, stderr } = await pharos('pack moving --out moving.zip --json')
     writer.kill('SIGKILL')
@@ -140,14 +140,14 @@ describe('pack', () => {
     expect((await pharos('outline --pack moving.zip')).stdout).toBe('b.md  markdown, 1 chunk\n')
   })
 
-  test('with --split into a folder makes a folder for each part', async () => {
+  test('--split into a folder makes one folder for each part', async () => {
     const { stdout } = await pharos('pack docs --out parts --split 20')
     const parts = stdout.trim().split('\n')
     expect(parts[0]).toBe('parts/part-1')
     expect((await pharos(`outline --pack ${parts[1]}`)).code).toBe(0)
   })
 
-  test('with the same files gives the same bytes, with and without its memory', async () => {
+  test('packs the same files to the same bytes, with and without the cache', async () => {
     for (const flags of ['', '--no-cache', '']) await pharos(`pack docs --out same${flags.length}.zip ${flags}`)
     expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('same10.zip')))).toBe(true)
     expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('docs.zip')))).toBe(true)
@@ -185,7 +185,7 @@ describe('search', () => {
     })
   })
 
-  test('as JSON has the fields of the format', async () => {
+  test('--json prints hits with exactly the fields of the format', async () => {
     const { query, hits } = (await json('search retry --pack docs.zip')) as { query: string; hits: object[] }
     expect(query).toBe('retry')
     expect(hits.map((hit) => Object.keys(hit))).toEqual([
@@ -196,7 +196,7 @@ describe('search', () => {
     ])
   })
 
-  test('without hits says so and succeeds', async () => {
+  test('a search without hits says so and exits with 0', async () => {
     expect(await pharos('search zzzz --pack docs.zip')).toEqual({
       code: 0,
       signal: null,
@@ -295,7 +295,7 @@ describe('symbols', () => {
     expect((await pharos('symbols --pack lines.zip')).stdout).toMatch(/^visit {2}c000\w {2}a\.py:7\n$/)
   })
 
-  test('are not kept by a compact pack, which is said', async () => {
+  test('symbols says that a compact pack keeps no symbols', async () => {
     await pharos('pack docs --out compact-symbols.zip --compact')
     expect(await pharos('symbols code.py --pack compact-symbols.zip')).toMatchObject({
       code: 0,
@@ -428,7 +428,7 @@ describe('other failures have the exit codes of the table', () => {
 })
 
 describe('help', () => {
-  test('without a verb is printed, with exit code 2', async () => {
+  test('the program without a verb prints the help and exits with 2', async () => {
     const { code, stdout, stderr } = await start('')
     expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
     expect(stdout).toBe((await pharos('help')).stdout)
@@ -437,7 +437,7 @@ describe('help', () => {
 
   const verbs =
     'add recrawl refresh retry status list remove explain stats duplicates search get read outline symbols embed pack fetch extract doctor help'
-  test.each(['', ...verbs.split(' ')])('of "%s" fits 80 columns and has an example', async (verb) => {
+  test.each(['', ...verbs.split(' ')])('the help of "%s" fits 80 columns and has an example', async (verb) => {
     const { code, stdout } = await pharos(`help ${verb}`)
     expect(code).toBe(0)
     expect(stdout).toMatch(/\nExamples?:\n {2}\$ pharos /)
@@ -450,7 +450,7 @@ describe('help', () => {
 })
 
 describe('configuration', () => {
-  test('of a file gives way to the environment, and that to a flag', async () => {
+  test('a flag overrides the environment, and the environment overrides the file', async () => {
     shop.write({ 'set/pharos.config.json': '{ "maxFileBytes": "1KB" }', 'set/a.txt': 'x'.repeat(3000) })
     const given = 'set --config set/pharos.config.json --out set.zip'
     const text = fs.readFileSync(shop.path('set/pharos.config.json'), 'utf8')
@@ -464,7 +464,7 @@ describe('configuration', () => {
     })
   })
 
-  test('with a mistake is refused with its place', async () => {
+  test('a wrong setting is refused with the file or variable that holds it', async () => {
     shop.write({ 'wrong.json': '{ "maxFileByte": 1 }' })
     expect(await pharos('pack docs --config wrong.json')).toMatchObject({
       code: 2,
@@ -491,7 +491,7 @@ describe('streams', () => {
     }
   })
 
-  test('a reader who leaves early is no failure', async () => {
+  test('a reader that closes the pipe early causes no failure', async () => {
     shop.write({ 'long/a.md': Array.from({ length: 5000 }, (_, i) => `# Heading ${i}\n\ntext\n`).join('\n') })
     await pharos('pack long --out long.zip --max-chunks-per-file 30000')
     const { stdout, stderr } = await shop.shell(
@@ -510,7 +510,7 @@ describe('streams', () => {
   test('control characters of files never reach the reader, but get gives the exact text to a pipe', async () => {
     for (const line of ['search hostile --pack docs.zip', 'outline hostile.md --pack docs.zip']) {
       const { stdout } = await pharos(line)
-      // Whatever is not printable, but for line ends.
+      // Matches every control character except line feeds.
       expect(stdout.match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
     }
     const { hits } = (await json('search hostile --pack docs.zip')) as { hits: { chunk_ref: string }[] }
@@ -540,7 +540,7 @@ describe('streams', () => {
     expect((await run("'e\x1b[2J.zip'")).stdout).toContain(`search "…" --pack 'e�[2J.zip'`)
   })
 
-  test('a terminal sees a live line that is gone at the end', async () => {
+  test('a terminal shows a live progress line that is erased at the end', async () => {
     shop.write(
       Object.fromEntries(
         Array.from({ length: 300 }, (_, i) => [`many/${i}.md`, `# ${i}\n\n${'words and more '.repeat(2000)}\n`]),

@@ -55,7 +55,7 @@ describe('eval', () => {
     expect(stdout).toContain('not among the first 10: 1\n  kiln cool\n    expected: missing; first: docs/kiln\n')
   })
 
-  test('as JSON gives every query with its place', async () => {
+  test('--json prints every query with its rank', async () => {
     const { code, stdout, stderr } = await pharos(
       'eval',
       shop.path('queries.tsv'),

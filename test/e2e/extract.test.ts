@@ -89,7 +89,7 @@ describe('extract', () => {
     expect(stderr).toContain('expected the name of a file, got an empty one')
   })
 
-  test('as JSON gives everything', async () => {
+  test('--json prints every part of the page', async () => {
     const { stdout, stderr, code } = await pharos('extract page.html --url https://example.com/ --json --debug')
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(JSON.parse(stdout)).toMatchObject({
@@ -108,7 +108,7 @@ describe('extract', () => {
     })
   })
 
-  test('with --debug tells on stderr what was left out, without control characters', async () => {
+  test('--debug lists on stderr what was left out, without control characters', async () => {
     const { stdout, stderr } = await pharos('extract page.html --debug')
     expect(stdout).toContain('# Tides')
     expect(stderr).toContain('hidden: hidden attribute: p: secret \u{fffd}[31m\n')
@@ -140,7 +140,7 @@ describe('extract', () => {
       'empty.html is no page: it is empty (no text)',
       'check that it was saved as a whole; --debug tells what was left out',
     ],
-  ])('says in one line why %s is no page', async (file, message, advice) => {
+  ])('reports in one line why %s holds no page', async (file, message, advice) => {
     expect(await pharos(`extract ${file}`)).toEqual({
       code: 3,
       signal: null,
@@ -149,7 +149,7 @@ describe('extract', () => {
     })
   })
 
-  test('as JSON gives the reason on stdout and the error on stderr', async () => {
+  test('--json prints the reason on stdout and the error on stderr', async () => {
     const { stdout, stderr, code } = await pharos('extract stub.html --json')
     expect(code).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({ type: 'no-page', reason: 'redirect', target: 'https://example.org/new' })

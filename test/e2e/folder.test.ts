@@ -20,7 +20,7 @@ function pharos(line: string) {
   return shop.run(line.split(' '), { PHAROS_LIBRARY: shop.path('library.db') })
 }
 
-/** The same inside this process, for what another run has shown of a process. */
+/** The same inside this process, for cases whose process behaviour another test covers. */
 function runHere(line: string, ...more: string[]) {
   return shop.runHere([...line.split(' '), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
 }
@@ -155,7 +155,7 @@ test('a repository is added at a tag by its path, and named by its address', asy
   expect(await statusOf('lamp')).toMatchObject({ url: repository.url, indexed: 1 })
 })
 
-/** Enough for a run to be met half-way. */
+/** Enough pages that a run can be interrupted half-way. */
 const FILES = 1000
 
 test('a run that is killed goes on, two at once are refused, and the end is as if nothing had happened', async () => {
@@ -249,7 +249,7 @@ test('an import that is killed is completed by the next one', async () => {
   expect(await statusOf('docs.example')).toMatchObject({ discovered: FILES, pages: FILES, pending: 0, failed: 0 })
 })
 
-/** Waits until the library holds so many pages. */
+/** Waits until the library holds the given number of pages. */
 async function waitForPages(count: number, isOver: () => boolean): Promise<void> {
   const giveUp = Date.now() + 60_000
   while (Date.now() < giveUp && !isOver()) {

@@ -8,7 +8,7 @@ interface Asked {
   readonly headers: IncomingHttpHeaders
 }
 
-/** What a path answers with. */
+/** The response for a path: a body, a status code or a redirect target. */
 type Served = string | number | URL
 
 /** A real site on this machine. What it serves may be changed while it runs. */
@@ -16,9 +16,9 @@ export class LocalSite {
   /** Path → body of a page, the status it fails with, or where it redirects to. */
   readonly pages: Map<string, Served> = new Map()
   readonly asked: Asked[] = []
-  /** How long each answer takes. */
+  /** Delay of each response. */
   delayMs = 0
-  /** What whoever is refused is told to wait, in seconds. */
+  /** Value of the Retry-After header of refused requests, in seconds. */
   retryAfter: number | undefined
   readonly #server: Server
 
@@ -51,7 +51,7 @@ export class LocalSite {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Serves these pages and no others, at once, and forgets what it was asked for. */
+  /** Replaces all pages, removes the delay and clears the recorded requests. */
   serve(pages: Readonly<Record<string, Served>>): void {
     this.pages.clear()
     for (const [path, page] of Object.entries(pages)) this.pages.set(path, page)
@@ -60,7 +60,7 @@ export class LocalSite {
     this.retryAfter = undefined
   }
 
-  /** How often a path was asked for. */
+  /** Number of requests for a path. */
   countOf(path: string): number {
     return this.asked.filter((one) => one.path === path).length
   }

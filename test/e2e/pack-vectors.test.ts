@@ -69,7 +69,7 @@ test('a pack with vectors is searched by meaning, one without by words', async (
   expect(found.hits[0]?.meaning?.similarity).toBeGreaterThan(0.3)
 })
 
-test('with vectors of another model words answer alone, with a notice', async () => {
+test('vectors of another model are ignored with a notice, and only words are searched', async () => {
   fs.cpSync(shop.path('meant'), shop.path('other'), { recursive: true })
   const bytes = fs.readFileSync(shop.path('other/vectors.bin')).toString('latin1')
   const changed = bytes.replace(/"fingerprint":"[0-9a-f]{64}"/, `"fingerprint":"${'0'.repeat(64)}"`)

@@ -9,13 +9,13 @@ const repository = dirname(dirname(import.meta.dirname))
 /** The built program. */
 export const PROGRAM: string = join(repository, 'dist/cli/main.js')
 
-/** What the program does once it is started. */
+/** The module that runs the program after its launcher. */
 const RUN = join(repository, 'dist/cli/run.js')
 
-/** For `doctor` where the browser is not the point: to start one takes longer than all its other checks together. */
+/** Makes `doctor` skip the browser check, which takes longer than all its other checks together. */
 export const NO_BROWSER: Readonly<Record<string, string>> = { PHAROS_BROWSER: '/nonsense/chrome' }
 
-/** What a run of the program gave. */
+/** The result of one run of the program. */
 export interface Outcome {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -28,12 +28,12 @@ export class Workshop {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
   readonly #lifeMs: number
 
-  /** With how long a program that is started here may run before it counts as hanging. */
+  /** Takes the time that a started program may run before it counts as hanging. */
   constructor(lifeMs = 250_000) {
     this.#lifeMs = lifeMs
   }
 
-  /** The environment of the program: no settings, no colours, its cache inside this folder. Only what Node compiled is shared. */
+  /** The environment of the program: no settings, no colours, its cache inside this folder. Only Node's compile cache is shared. */
   get environment(): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
@@ -91,7 +91,7 @@ export class Workshop {
     return this.start('bash', ['-c', `${pharos}\n${line}`], {}).ended
   }
 
-  /** Starts any program here. Whatever it does, it is gone after a while. */
+  /** Starts any program here, and kills it after a timeout. */
   start(command: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
     const child = spawn(command, args, {
       cwd: this.folder,
@@ -114,7 +114,7 @@ export class Workshop {
     return { child, ended }
   }
 
-  /** Names in this folder that a run of the program left and should not have. */
+  /** Names of files in this folder that a run of the program should have removed. */
   leftovers(folder: string = this.folder): string[] {
     return fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.pharos-'))
   }
@@ -124,7 +124,7 @@ export class Workshop {
   }
 }
 
-/** The variables themselves, not another object in their place: the system is asked for the home folder, and knows only those. */
+/** Changes `process.env` in place, because the system looks up the home folder in the real environment variables. */
 function replaceEnvironment(variables: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, variables)

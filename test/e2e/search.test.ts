@@ -73,7 +73,7 @@ async function json(...args: string[]): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-/** Runs the program in a terminal and gives what that is sent. */
+/** Runs the program in a terminal and returns the terminal output. */
 async function seen(line: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const command = `stty cols 90; '${process.execPath}' '${PROGRAM}' ${line}`
   const { stdout } = await shop.start('script', ['-qec', command, '/dev/null'], {
@@ -109,7 +109,7 @@ describe('search in a pipe', () => {
     }
   })
 
-  test('answers in Markdown, and each passage is had again by its name', async () => {
+  test('prints Markdown, and each passage can be fetched again by its name', async () => {
     const { code, stdout, stderr } = await start('search', 'retry after', '--limit', '1', '--full')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -135,7 +135,7 @@ describe('search in a pipe', () => {
     })
   })
 
-  test('as JSON has every part of the answer', async () => {
+  test('--json prints every part of the answer', async () => {
     const answer = (await json('search', 'retry after', '--explain', '--source', 'guide')) as Answer
     expect(Object.keys(answer)).toEqual([
       'query',
@@ -166,7 +166,7 @@ describe('search in a pipe', () => {
     })
   })
 
-  test('goes on by the command that it names', async () => {
+  test('prints a command that continues the search', async () => {
     const args = ['search', 'firing it gets hot', '--limit', '4', '--tokens', '60', '--source', 'guide']
     const { passages } = (await json(...args)) as Answer
     const { stderr } = await pharos(...args)
@@ -199,7 +199,7 @@ describe('search in a pipe', () => {
     expect(stderr).toMatch(/^next: pharos search firing --limit 1 --cursor /m)
   })
 
-  test('finds nothing: says what would find something, and succeeds', async () => {
+  test('a search without hits suggests what would find something and exits with 0', async () => {
     const args = ['search', 'retry after', '--path', '/docs/kiln']
     const { code, stdout, stderr } = await pharos(...args)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
@@ -207,7 +207,7 @@ describe('search in a pipe', () => {
     expect(((await json(...args)) as Answer).widen.map(({ filter }) => filter)).toContain('path')
   })
 
-  test('lets no page pass for its own words', async () => {
+  test('shows no text of a page as if it were its own', async () => {
     const { stdout } = await pharos('search', 'hostile', '--full')
     expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u)
     const [, fence = ''] = /^(`{4,})markdown$/m.exec(stdout) ?? []
@@ -262,7 +262,7 @@ describe('a stored page', () => {
     })
   })
 
-  test('that is not there is answered with what is known of it, and what is near', async () => {
+  test('an unknown page is answered with near matches and what is known about it', async () => {
     const unknown = await pharos('read', `${site.origin}/docs/retri`)
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 3, stdout: '' })
     expect(unknown.stderr).toMatch(/no page \S+\/docs\/retri in .*did you mean \S+\/docs\/retry\?/)
@@ -299,7 +299,7 @@ describe('a stored page', () => {
 })
 
 describe('the size of the library', () => {
-  test('is told', async () => {
+  test('stats prints the size of the library', async () => {
     const { stdout } = await pharos('stats')
     expect(stdout).toContain(`Library: ${library}\n`)
     expect(stdout).toMatch(

@@ -96,7 +96,7 @@ describe('serve', () => {
     expect(stdout.replaceAll(origin, 'ORIGIN').replaceAll(workshop.folder, 'HOME')).toBe(PLACES)
   })
 
-  test('is refused where another one runs on the library, until that one is gone', async () => {
+  test('a second server on the same library is refused until the first is gone', async () => {
     const first = await serve()
     const refused = await workshop.runHere(['serve', '--library', workshop.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
@@ -170,7 +170,7 @@ describe('a crawl that is left to the server', () => {
       const leave = async (...words: string[]) => {
         const { code, stdout, stderr } = await workshop.runHere([...words, '--detach', '--json', ...library])
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-        // What the verb prints.
+        // The JSON that the verb prints.
         const { jobId, watch } = JSON.parse(stdout) as { jobId: string; watch: string }
         expect(watch).toBe(`${server.origin}/`)
         await until(

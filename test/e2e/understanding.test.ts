@@ -27,7 +27,7 @@ beforeAll(async () => {
     '/world': page('World', [...hubs, ...named]),
     '/old': { status: 301, headers: { location: '/world' } },
     ...Object.fromEntries(hubs.map((path) => [path, page(`News from ${path}`, [...hubs, ...STORIES])])),
-    // What the plan has tried before anybody names it.
+    // Pages of countries that the plan can visit before any story links to them.
     ...Object.fromEntries(STORIES.map((path) => [path, page(path, ['/world/china'])])),
   })
   host = new URL(site.origin).host
@@ -54,7 +54,7 @@ test('a history that is refused leaves nothing in the way of what it advises, an
 
   const advised = await add(bare, '--crawl-type', 'intelligent')
   expect(advised.code, advised.stderr).toBe(0)
-  // Whoever has no places is told how to get them, and that the plan has nothing to go by.
+  // Without places the user is told how to import them, because the plan needs them.
   expect(advised.stderr).toContain(
     `there are no places yet; import them: pharos gazetteer import --library ${shellWord(bare)}\n`,
   )
@@ -73,7 +73,7 @@ test('a history that is forced is the type of one crawl, and its source is intel
   expect(JSON.parse(stdout).sources).toMatchObject([{ settings: { crawlType: 'intelligent' } }])
 })
 
-test('what would do nothing is refused', async () => {
+test('an option without effect is refused', async () => {
   for (const [args, problem] of [
     [['--hub-max-pages', '3'], '--hub-max-pages is for --crawl-type intelligent or history, and this crawl is docs'],
     [['--crawl-type', 'basic', '--planner-verbosity', '0'], '--planner-verbosity is for --crawl-type intelligent'],
@@ -85,19 +85,19 @@ test('what would do nothing is refused', async () => {
   }
 })
 
-test('a plan tells of itself when it is asked to, and what was understood is told afterwards', async () => {
+test('a plan reports its steps when verbosity asks for it, and the summary reports what was understood', async () => {
   const { code, stdout, stderr } = await add(world, '--crawl-type', 'intelligent', '--planner-verbosity', '2')
   expect(code, stderr).toBe(0)
   expect(stderr).not.toContain('there are no places')
   expect(stderr).toContain('[plan] /world/{country}')
-  // Once as a milestone, not as a thought of the plan as well.
+  // The milestone is printed once, not a second time as a step of the plan.
   expect(stderr.match(/patterns of addresses are known/g)).toHaveLength(1)
-  // Not all of many problems.
+  // Only some of the problems are listed.
   expect(stderr.match(/^missing-hub: the site names /gm)).toHaveLength(10)
   expect(stderr).toContain(
     `\nand 3 more problems: pharos serve --library ${shellWord(world)} shows all of them, at /problems/ssr\n`,
   )
-  // What the table and the run say of one crawl is the same.
+  // The table and the run report the same numbers for one crawl.
   expect(stdout).toContain('\n  failed      13  13 not-found\n')
   expect(stdout).toContain(' 13 failed, ')
 

@@ -74,7 +74,7 @@ function readFailures(): Line[] {
 }
 
 describe('pharos watch', () => {
-  test('takes a folder in, follows it, is killed, makes up for what it missed, and ends well', async () => {
+  test('indexes a folder, follows changes, catches up after being killed, and ends cleanly', async () => {
     workshop.write({
       'docs/lamp.md': '# Lamp\n\nLight the lamp at dusk.\n',
       'docs/fog/horn.md': '# Horn\n\nSound the horn in fog.\n',
@@ -133,7 +133,7 @@ describe('pharos watch', () => {
       error_message: expect.stringContaining('damaged'),
       retry_count: 0,
     })
-    // On a machine that is slow enough it is tried again before it is mended.
+    // On a slow machine the file may be retried before it is repaired.
     const types = failures.map((line) => line['event_type']).filter((type) => type !== 'retry')
     expect(types).toEqual(['created', 'startup', 'resolved'])
   })
@@ -144,7 +144,7 @@ describe('pharos watch', () => {
     await watcher.until({ event: 'caught-up' })
     workshop.write({ 'b.md': '# B\n\nTwo.\n', 'bad.ipynb': '{' })
     await watcher.until({ event: 'failed', path: 'bad.ipynb' })
-    // What was written for the failure would be read with the first of them, or before the second.
+    // Waits for the first file: otherwise the files written for the failure could be read with it.
     workshop.write({ 'c.md': '# C\n\nThree.\n' })
     const told = [...(await watcher.until({ event: 'indexed', path: 'c.md' }))]
     workshop.write({ 'd.md': '# D\n\nFour.\n' })

@@ -16,7 +16,7 @@ test('a cursor may name an address and a moment alone, in each way to write that
       expect(parseAddressCursor(form)).toEqual(expected)
     }
   }
-  // An id that is none is not taken for one.
+  // A malformed id is not accepted as an id.
   expect(parseAddressCursor(write({ ts: 1, url: 'u', id: '1; DROP' }))).toEqual({ at: 1, url: 'u' })
 })
 

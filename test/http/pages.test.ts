@@ -89,7 +89,7 @@ function cellsOf(body: string, label: string): string[] {
   return [...cells].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '').trim())
 }
 
-/** Walks along a link until it is gone: the pages on the way. */
+/** Follows a link with this label until it is missing, and returns the pages on the way. */
 async function walk(path: string, label: string): Promise<string[]> {
   const bodies: string[] = []
   for (let next: string | undefined = path; next !== undefined; next = linkOf(bodies.at(-1) ?? '', label)) {
@@ -113,7 +113,7 @@ describe('every page', () => {
     '/gazetteer',
   ]
 
-  test.each(paths)('%s has navigation, a way past it, one heading and nothing inline', async (path) => {
+  test.each(paths)('%s has navigation, a skip link, one heading and nothing inline', async (path) => {
     const body = await get(path)
     const labels = [...(/<nav aria-label="Main">([\s\S]*?)<\/nav>/.exec(body)?.[1] ?? '').matchAll(/>([^<]+)<\/a>/g)]
     expect(labels.map(([, label]) => label)).toEqual([
@@ -137,7 +137,7 @@ describe('every page', () => {
     expect(body).not.toMatch(/<style|\sstyle=|<script(?! type="module" src="\/pages\/live.js"><\/script>)/)
   })
 
-  test('tables have captions and the roles that cards would lose', async () => {
+  test('tables have captions, and roles that survive the card layout', async () => {
     const body = await get('/urls')
     expect(body).toContain('<table role="table">')
     expect(body).toMatch(/<caption>[^<]*100 of 233 addresses/)
@@ -269,13 +269,13 @@ describe('addresses', () => {
     expect(body).toMatch(/href="\/api\/explain\?source=[\w-]+&amp;url=http/)
   })
 
-  test('what was skipped says why, and by which rule', async () => {
+  test('a skipped address shows the reason and the rule', async () => {
     const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/007`)}`)
     for (const part of ['left out on purpose', 'a block pattern matches its path', '/blocked/**', 'holds no content'])
       expect(body).toContain(part)
   })
 
-  test('what nobody knows is 404, with what the scope would say', async () => {
+  test('an unknown address is 404 with the verdict of the scope', async () => {
     // A folder of this machine has nothing to say about it.
     await addSource(stage.library, { url: 'file:///srv/notes/', isOwnFolder: true })
     const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/new`)}`, 404)
@@ -284,7 +284,7 @@ describe('addresses', () => {
     expect(await get('/url?url=nonsense', 404)).toContain('cannot be read as an address')
   })
 
-  test('errors are together with examples', async () => {
+  test('errors are grouped with examples', async () => {
     const body = await get('/errors')
     expect(cellsOf(body, 'Status')).toEqual(['404'])
     expect(cellsOf(body, 'Examples')[0]).toContain(`${stage.origin}/missing`)
@@ -321,7 +321,7 @@ test('a path that leads nowhere says what to do', async () => {
   expect(await get('/nowhere/%3Cscript%3E', 404)).toContain('Check the address')
 })
 
-test('a library that cannot be read is 503 on pages that need it, and nothing of the inside is told', async () => {
+test('an unreadable library is 503 on pages that need it, without internal details', async () => {
   stage.breakStore(true)
   try {
     for (const path of [
@@ -349,7 +349,7 @@ test('a library that cannot be read is 503 on pages that need it, and nothing of
   await get('/urls')
 })
 
-test('the form to log in leads back here only', async () => {
+test('the login form redirects only to this server', async () => {
   const guarded = createHttp({ ...stage.ports, settings: { ...stage.ports.settings, token: 'secret' } })
   const body = await (await ask('/login?next=%2Furls%3Fstate%3Dfailed', guarded)).text()
   guarded.close()
@@ -418,7 +418,7 @@ describe('the colours', () => {
   }
 })
 
-test('a library without anything gives pages that say where to begin', async () => {
+test('an empty library gives pages that say where to begin', async () => {
   const empty = await openPageStage({ pages: {} })
   const app = createHttp(empty.ports)
   try {

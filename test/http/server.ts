@@ -49,7 +49,7 @@ export interface TestServer {
   readonly origin: string
   readonly folder: string
   readonly dispatcher: Dispatcher
-  /** What it logged. */
+  /** The lines that it logged. */
   readonly lines: readonly string[]
   library(): Promise<OpenLibrary>
   /** Asks it, and reads the answer as JSON where it is JSON. */
@@ -67,7 +67,7 @@ export interface TestServer {
   dispose(): Promise<void>
 }
 
-/** What it answered. */
+/** The response of the server. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -77,7 +77,7 @@ export interface Answer {
   readonly body: any
 }
 
-/** Opens one; it is gone when the test is over, unless several tests share it. */
+/** Opens a server that is removed after the test, unless several tests share it. */
 export async function openTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? fs.mkdtempSync(join(tmpdir(), 'pharos-http-'))
   const path = await placeLibrary(join(folder, 'library.db'))
@@ -255,7 +255,7 @@ export interface StreamReader {
   readonly headers: Headers
   /** Waits for an event, among those that came already too. */
   until(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent>
-  /** Waits until something is so, asked after each part that came. */
+  /** Waits until a condition holds, checked after each part that arrived. */
   wait(isSo: () => boolean): Promise<void>
   close(): void
 }
@@ -327,7 +327,7 @@ function takeBlock(block: string, events: StreamEvent[], comments: string[]): vo
   events.push({ id: fields.get('id') ?? null, name: fields.get('event') ?? 'message', data: JSON.parse(data) })
 }
 
-/** Waits until something is so, for half a minute at most. */
+/** Waits until a condition holds, for half a minute at most. */
 export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 30_000
   for (;;) {
