@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { code } = await bundleForBrowser(join(root, 'src/index.ts'))
   browser = await openChromium()
   page = await browser.newPage()
-  // Nothing leaves the browser: whatever it asks for is answered here.
+  // Every request of the browser is answered here, so that nothing reaches the network.
   await page.route('**/*', (route) => {
     const isScript = route.request().url() === SCRIPT
     return route.fulfill(
@@ -44,7 +44,7 @@ test.each(cases)('%s', async (name) => {
   const inChromium = await page.evaluate(
     ({ base64, url }) => {
       const body = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-      // What the page above left there.
+      // The global that the script of the page sets.
       const { pharos } = globalThis as unknown as { pharos: { extractPage: typeof extractPage } }
       return JSON.stringify(pharos.extractPage({ url, body }, { debug: true }))
     },

@@ -26,7 +26,7 @@ test('the tour crawls the sample site, answers three questions, and removes all 
   const { balance } = tour.crawl
   expect(tour.crawl.pages).toBe(balance['indexed'])
   expect(tour.crawl.pages).toBeGreaterThanOrEqual(20)
-  // One broken link fails; a page excluded by robots rules, a redirect and a duplicate are skipped.
+  // One broken link fails; a page that robots.txt disallows, a redirect and a duplicate are skipped.
   expect([balance['failed'], balance['skipped'], balance['pending']]).toEqual([1, 3, 0])
   expect(tour.searches.map(({ hit }) => new URL(hit.url).pathname)).toEqual([
     '/guide/retries',

@@ -27,7 +27,7 @@ beforeAll(async () => {
     '/world': page('World', [...hubs, ...named]),
     '/old': { status: 301, headers: { location: '/world' } },
     ...Object.fromEntries(hubs.map((path) => [path, page(`News from ${path}`, [...hubs, ...STORIES])])),
-    // Pages of countries that the plan can visit before any story links to them.
+    // The stories link to /world/china, which the plan has tried before it reads them.
     ...Object.fromEntries(STORIES.map((path) => [path, page(path, ['/world/china'])])),
   })
   host = new URL(site.origin).host
@@ -46,7 +46,7 @@ function pharos(library: string, ...args: readonly string[]) {
 const add = (library: string, ...args: readonly string[]) =>
   pharos(library, 'add', `${site.origin}/`, '--allow-private', ...args)
 
-test('a history that is refused leaves nothing in the way of what it advises, and holds for one crawl', async () => {
+test('a refused history crawl leaves no source behind, so the advised crawl works, and the history type holds for one crawl', async () => {
   const refused = await add(bare, '--crawl-type', 'history')
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('crawl it with --crawl-type intelligent first')
@@ -65,7 +65,7 @@ test('a history that is refused leaves nothing in the way of what it advises, an
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('articles-identified-1k not reached')])
 })
 
-test('a history that is forced is the type of one crawl, and its source is intelligent', async () => {
+test('a forced history crawl is of that type for one run, and its source is stored as intelligent', async () => {
   const library = await placeLibrary(shop.path('forced.db'))
   const forced = await add(library, '--crawl-type', 'history', '--force', '--json')
   expect(forced.code, forced.stderr).toBe(0)

@@ -15,11 +15,11 @@ afterEach(() => {
 
 type Line = Readonly<Record<string, unknown>>
 
-/** A program that watches, and what it has told. */
+/** A running `pharos watch` and the lines it has printed. */
 interface Watcher {
   readonly ended: Promise<Outcome>
   kill(signal: NodeJS.Signals): void
-  /** Waits for a line that has these values, and gives all since the last one that was waited for. */
+  /** Waits for a line with these values, and returns all lines since the previous call. */
   until(values: Line): Promise<readonly Line[]>
 }
 
@@ -144,7 +144,7 @@ describe('pharos watch', () => {
     await watcher.until({ event: 'caught-up' })
     workshop.write({ 'b.md': '# B\n\nTwo.\n', 'bad.ipynb': '{' })
     await watcher.until({ event: 'failed', path: 'bad.ipynb' })
-    // Waits for the first file: otherwise the files written for the failure could be read with it.
+    // The watcher logs the failure into the watched folder; if it read its own log, the event would come with c.md or before d.md.
     workshop.write({ 'c.md': '# C\n\nThree.\n' })
     const told = [...(await watcher.until({ event: 'indexed', path: 'c.md' }))]
     workshop.write({ 'd.md': '# D\n\nFour.\n' })

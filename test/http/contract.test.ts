@@ -517,7 +517,7 @@ describe('the server', () => {
     expect(posted.headers.get('content-encoding')).toBeNull()
   })
 
-  test('serves the dashboard with fields for caches', async () => {
+  test('serves the dashboard with cache headers', async () => {
     const home = await server.ask('/')
     expect([home.status, home.headers.get('cache-control')]).toEqual([200, 'no-cache'])
     const again = await server.ask('/', { headers: { 'if-none-match': home.headers.get('etag') ?? '' } })

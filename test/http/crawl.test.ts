@@ -130,7 +130,7 @@ test('a crawl that cannot be started ends early', async () => {
   })
 })
 
-test('a crawl that reads no commands gets another refusal than one that does', async () => {
+test('pausing an unreachable crawl fails, and pausing a queued one is refused with another code', async () => {
   const deaf = 'require("node:fs").closeSync(0); setInterval(() => {}, 1000)'
   const server = await openTestServer({ program: [process.execPath, '-e', deaf, '--'] })
   const jobId = await start(server)

@@ -69,7 +69,7 @@ const FILES = {
 } as const
 
 describe('a file of the page', () => {
-  test('has its content type, and is immutable when its name contains its hash', async () => {
+  test('has its content type, and cache headers that make hashed file names immutable', async () => {
     for (const [path, [type, caching]] of Object.entries(FILES)) {
       const { status, headers } = await ask(path)
       expect([path, status, headers['content-type'], headers['cache-control']]).toEqual([path, 200, type, caching])

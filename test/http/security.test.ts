@@ -91,7 +91,7 @@ describe('a request', () => {
     }
   })
 
-  test('a request that the browser marks as cross-site changes nothing', async () => {
+  test('a request that the browser marks as cross-site can neither change anything nor open a stream', async () => {
     for (const site of ['cross-site', 'same-site']) {
       for (const path of ['/api/stop', '/api/analysis/start', '/analysis/start']) {
         expect([path, (await ask(path, { 'sec-fetch-site': site }, 'POST')).status]).toEqual([path, 403])
@@ -216,7 +216,7 @@ describe('a token', () => {
     expect(locked.dispatcher.list()).toEqual([])
   })
 
-  test('is entered once by the user, and stored by the browser in another form', async () => {
+  test('is entered once by the user, and the session cookie does not contain it', async () => {
     const asHtml = { accept: 'text/html' }
     const sent = await locked.ask('/queues/ssr?limit=5', { headers: asHtml })
     expect([sent.status, sent.headers.get('location')]).toEqual([
@@ -240,7 +240,7 @@ describe('a token', () => {
     expect(page.text).not.toContain('action="/logout"')
     const away = await login({ token: TOKEN, next: '//evil.example/' })
     expect(away.headers.get('location')).toBe('/')
-    // A proxy on this machine is believed.
+    // The server trusts `x-forwarded-proto` of a proxy on this machine.
     const secure = await locked.ask('/login', {
       method: 'POST',
       body: new URLSearchParams({ token: TOKEN }),
