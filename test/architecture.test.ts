@@ -17,7 +17,7 @@ interface Rule {
 const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
 const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'jobs', 'readers']
 
-/** Who may import whom: folder of src, or entry file beside them, → what it may import. */
+/** The import rules: a folder of src, or an entry file beside them, and what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
   core: { may: [], universal: true },
   crawl: { may: ['core'], universal: true },
@@ -83,7 +83,7 @@ const UNIVERSAL_PACKAGES = [
   'zod',
 ]
 
-/** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */
+/** Packages that are slow to load or optional: one file owns each, and all other files import that file. */
 const ONE_OWNER_PACKAGES = [
   '#pdfjs',
   '@asciidoctor/core',
@@ -392,7 +392,7 @@ function checkFileImport(
   const to = areaOf(target)
   const isTest = file.includes('.test.')
   if (!/\.\w+$/.test(target)) return 'a relative import carries its ending'
-  // A test may read what lies in test/ as well.
+  // A test may also import from test/.
   if (isTest) return undefined
   if (!sources.has(target)) return 'there is no such source file'
   if (target.includes('.test.')) return 'only a test may import a test'
@@ -409,7 +409,7 @@ function checkPackageImport(file: string, specifier: string, rule: Rule): string
   if (!rule.universal) return undefined
   if (isNodeModule(specifier)) return `${area} is universal and may not use Node`
   const name = packageOf(specifier)
-  // The pages have packages of their own, which need a DOM.
+  // The pages have their own packages, which need a DOM.
   if (area === 'web') return undefined
   return UNIVERSAL_PACKAGES.includes(name) ? undefined : `${area} is universal and ${name} is not in UNIVERSAL_PACKAGES`
 }
@@ -428,7 +428,7 @@ function readModule(file: string, source: string): Module {
   const problems: string[] = []
   let usesProcess = false
   let readsEnvironment = false
-  // Names that stand behind a dot or before a colon, and are no reference to the global.
+  // Names after a dot or before a colon, which do not reference the global.
   const names = new Set<unknown>()
   const add = (specifier: string, typeOnly: boolean): void => {
     imports.push({ specifier, typeOnly })
@@ -503,7 +503,7 @@ function readModule(file: string, source: string): Module {
   return { imports, problems, usesProcess, readsEnvironment }
 }
 
-/** One cycle for each file at which a walk along the imports comes back to itself. */
+/** One cycle for each file at which a walk along the imports returns to itself. */
 function findCycles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const cycles: string[][] = []
   const done = new Set<string>()

@@ -8,7 +8,7 @@ const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', '__filename',
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** One script for a browser, and what of Node is in it. */
+/** One script for a browser, and the parts of Node in it. */
 export interface Bundle {
   readonly code: string
   /** `<package or file>: <kind of import> of <Node module>`, sorted. */
@@ -29,7 +29,7 @@ export async function bundleForBrowser(entry: string, source?: string): Promise<
     // The bundler knows a reference to the global from a variable, a property or a text of the same name.
     define: {
       ...Object.fromEntries(NODE_GLOBALS.map((name) => [name, `NODE_${name}`])),
-      // Which Vite would replace with an empty object.
+      // Vite would replace the module with an empty object.
       'process.env': 'NODE_process.env',
     },
     plugins: [

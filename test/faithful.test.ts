@@ -6,9 +6,8 @@ import { extractPage } from '../src/core/extract/extract-page.ts'
 import { type Content, isOurs, type Maker, missingWords, readDocument, readMarkdown } from './faithful/reference.ts'
 
 /*
- * Nothing that a page of documentation shows is lost: words, blocks of code and rows of tables of its main content are
- * all in the Markdown, and next to nothing else is. The pages of the corpus that Sphinx and DocBook made are always
- * looked at. With TEST_LONG so is every page of two large sites as Debian packages them.
+ * Documentation pages lose nothing: all words, code blocks and table rows of their main content are in the Markdown, and almost nothing
+ * else is. The Sphinx and DocBook pages of the corpus are always tested. TEST_LONG adds every page of two large sites from Debian packages.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -19,7 +18,7 @@ const SITES: readonly { readonly title: string; readonly folder: string; readonl
   { title: 'postgresql-doc-15', folder: '/usr/share/doc/postgresql-doc-15/html', maker: 'docbook' },
 ]
 
-/** What differs between a page and its Markdown; nothing when it is faithful. */
+/** Differences between a page and its Markdown; empty when it is faithful. */
 function compare(html: string, maker: Maker, url: string): string[] {
   const extraction = extractPage({ url, body: html })
   if (extraction.type !== 'page') return [`no page: ${extraction.reason} (${extraction.detail})`]
@@ -58,11 +57,11 @@ function lostRows(shown: Content, written: Content): string[] {
   return lost.length > 0 ? [`${lost.length} rows lost: ${lost[0]?.slice(0, 20).join(' ')}`] : []
 }
 
-describe('nothing is lost of a page of the corpus', () => {
+describe('pages of the corpus lose nothing', () => {
   const folder = join(here, 'pages')
   const cases = readdirSync(folder).filter((name) => /^(?:sphinx|docbook)/.test(name) && !name.endsWith('-hidden'))
 
-  test('of which there are some', () => expect(cases.length).toBeGreaterThan(5))
+  test('there are more than five pages', () => expect(cases.length).toBeGreaterThan(5))
 
   test.each(cases)('%s', (name) => {
     const html = readFileSync(join(folder, name, 'input.html'), 'utf8')
@@ -71,17 +70,13 @@ describe('nothing is lost of a page of the corpus', () => {
   })
 })
 
-test.each(isLong ? SITES : [])(
-  'nothing is lost of any page of $title',
-  { timeout: 600_000 },
-  ({ title, folder, maker }) => {
-    if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
-    const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
-    expect(pages.length).toBeGreaterThan(500)
-    const problems = pages.flatMap((name) => {
-      const html = readFileSync(join(folder, name), 'utf8')
-      return compare(html, maker, `https://docs.example/${name}`).map((problem) => `${name}: ${problem}`)
-    })
-    expect(problems).toEqual([])
-  },
-)
+test.each(isLong ? SITES : [])('no page of $title loses content', { timeout: 600_000 }, ({ title, folder, maker }) => {
+  if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
+  const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
+  expect(pages.length).toBeGreaterThan(500)
+  const problems = pages.flatMap((name) => {
+    const html = readFileSync(join(folder, name), 'utf8')
+    return compare(html, maker, `https://docs.example/${name}`).map((problem) => `${name}: ${problem}`)
+  })
+  expect(problems).toEqual([])
+})

@@ -35,7 +35,7 @@ const DEMO: Readonly<Record<string, string>> = {
   'notes/log.txt': 'start\nping\nping\nping\nping\nend\n',
 }
 
-/** One of everything else: code, HTML, an image, odd names, warnings of each kind, enough text to be split. */
+/** Everything else: code, HTML, an image, odd names, warnings of each kind, enough text to be split. */
 const MIXED: Readonly<Record<string, string | Uint8Array>> = {
   'a`b\t😀/！.md': '---\ntitle: Odd\n---\n\n# Odd `name`\n\nText.\n\n## 表 | x\n\nMore.\n',
   'assets/logo.png': Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0x00),
@@ -174,7 +174,7 @@ describe('the example of the specification', () => {
   })
 })
 
-describe('one of everything', () => {
+describe('a mixed folder', () => {
   test('gives every file of a full pack, byte for byte', () => expectGolden('mixed/full', packOf(MIXED, 400), false))
 
   test('gives every file of a compact pack, byte for byte', () => {
@@ -195,7 +195,7 @@ describe('one of everything', () => {
     ])
   })
 
-  test('warns of what is missing or delicate, never with the value', () => {
+  test('warns of missing or sensitive content, never with the value', () => {
     expect(packOf(MIXED).warnings).toEqual([
       { path: 'latin1.txt', code: 'utf8', message: 'skipped: not valid UTF-8' },
       { path: 'secret.ini', code: 'secret', message: 'line 2 looks like a password or key' },
@@ -203,7 +203,7 @@ describe('one of everything', () => {
     ])
   })
 
-  test('names no time, host or absolute path', async () => {
+  test('contains no time, host or absolute path', async () => {
     const text = Object.values(await listEntries(packOf(MIXED), false)).join('\n')
     expect(text).not.toContain(process.cwd())
     expect(text).not.toMatch(/\b20\d\d-\d\d-\d\d\b|mtime|hostname/)

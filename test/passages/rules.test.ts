@@ -60,7 +60,7 @@ async function crawlSite(
   return source
 }
 
-/** Questions that a site can answer, each from another place: headings, names that are defined, words that stand together. */
+/** Questions that a site can answer, each about another part: headings, defined names, adjacent words. */
 async function writeQueries(library: OpenLibrary, source: Source, count: number): Promise<string[]> {
   const headings: string[] = []
   const names: string[] = []
@@ -79,7 +79,7 @@ async function writeQueries(library: OpenLibrary, source: Source, count: number)
   return queries.filter((query) => /[\p{L}\p{N}]/u.test(query))
 }
 
-/** Figures about the passages that were checked. */
+/** Figures about the checked passages. */
 interface Tally {
   queries: number
   passages: number
@@ -118,7 +118,7 @@ async function checkQueries(library: OpenLibrary, source: Source, queries: reado
   return tally
 }
 
-/** Most questions are asked as they usually are; some have little room, or much. */
+/** Most questions have the usual budget; some have a small or a large one. */
 const BUDGETS = [2000, 2000, 3000, 1000, 300, 10_000]
 
 describe('the rules', () => {
@@ -128,7 +128,7 @@ describe('the rules', () => {
   }
   const read = readPage({ markdown, sections: [section('Top', 1, [section('Code', 3)])] })
 
-  /** What is wrong with the lines of a page, shown as one passage. */
+  /** Problems of the given lines of a page, as one passage. */
   function check(startLine: number, endLine: number, change: Partial<Passage> = {}, copies = 1): string[] {
     const text = read.lines.slice(startLine - 1, endLine).join('\n')
     const place = {
@@ -169,7 +169,7 @@ describe('the rules', () => {
     return checkAnswer({ ...rest, passages, tokens }, 40, () => read)
   }
 
-  test('let a good passage through', () => {
+  test('accept a good passage', () => {
     expect(check(3, 9)).toEqual([])
     expect(check(11, 14)).toEqual([])
   })
@@ -197,7 +197,7 @@ describe('passages of small sites', () => {
     ['sphinx', 'library', /^(?:sphinx|texinfo|docbook)/],
     ['modern', 'library', /^(?:docusaurus|mkdocs|vitepress|starlight|rustdoc|typedoc)/],
     ['sphinx', 'tokens', /^(?:sphinx|texinfo|docbook)/],
-  ] as const)('%s cut by %s', async (name, chunks, makers) => {
+  ] as const)('%s with chunks of kind %s', async (name, chunks, makers) => {
     const library = await stageLibrary()
     const source = await crawlSite(library, name, corpusSite(makers), { chunks })
     const queries = await writeQueries(library, source, 30)
