@@ -93,7 +93,7 @@ export function describeRuns(
 
   describe('a run', () => {
     test.each([false, true])(
-      'counts at most the pages that were there at its start, although a crawl adds some (dry run: %s)',
+      'never counts more pages than its total, although a crawl adds some (dry run: %s)',
       async (dryRun) => {
         const library = await open()
         const events: AnalysisEvent[] = []

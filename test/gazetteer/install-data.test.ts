@@ -52,7 +52,7 @@ test('a package with a wrong hash is refused and not installed, and the right on
   expect(readdirSync(folder).filter((name) => name.startsWith('.new-'))).toEqual([])
 })
 
-test('local data files are read in place, and reported when their hash differs', async () => {
+test('local data files are read in place, and reported when their content differs', async () => {
   const from = join(root, 'own')
   mkdirSync(join(from, 'node_modules', 'world-countries'), { recursive: true })
   const file = join(from, 'node_modules', 'world-countries', 'countries.json')
