@@ -104,7 +104,7 @@ const ENVIRONMENT_READERS = ['config.ts']
 
 const VAGUE_NAME = /(?:^|[-.])(?:utils?|helpers?|managers?|services?)$/
 
-test('the words of ARCHITECTURE.md are types of the files beside them', () => {
+test('the terms of ARCHITECTURE.md are types of the files named beside them', () => {
   const root = dirname(dirname(fileURLToPath(import.meta.url)))
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
   const rows = [...text.matchAll(/^\| `(\w+)` \| .+ \| `([\w/.-]+\.ts)` \|$/gm)]
@@ -120,19 +120,19 @@ describe('the import rules', () => {
   const root = dirname(dirname(fileURLToPath(import.meta.url)))
   const sources = readSources(root)
 
-  test('hold in src and web', () => {
+  test('src and web follow the import rules', () => {
     expect(checkArchitecture(sources)).toEqual([])
   })
 
-  test('stand in ARCHITECTURE.md', () => {
+  test('ARCHITECTURE.md lists the import rules', () => {
     expect(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).toContain(writeTable())
   })
 
-  test('see the sources', () => {
+  test('the checker finds the source files', () => {
     expect(sources.has('src/core/model.ts')).toBe(true)
   })
 
-  test('find the imports of a real file', () => {
+  test('the checker finds the imports of a real file', () => {
     const isImporting = /^import .* from '\.\.?\/model\.ts'$/m
     const [file = '', source = ''] = [...sources].find(([, text]) => isImporting.test(text)) ?? []
     expect(readModule(file, source).imports.some(({ specifier }) => specifier.endsWith('/model.ts'))).toBe(true)
@@ -329,7 +329,7 @@ describe('the checker', () => {
 
 interface Import {
   readonly specifier: string
-  /** Erased by the compiler. `import { type A }` is not: it still loads the file. */
+  /** Type imports that the compiler erases. `import { type A }` is not erased: it still loads the file. */
   readonly typeOnly: boolean
 }
 
@@ -340,7 +340,7 @@ interface Module {
   readonly readsEnvironment: boolean
 }
 
-/** Says what is wrong, one line each; `sources` maps paths such as `src/core/model.ts` to their text. */
+/** Returns one line for each violation; `sources` maps paths such as `src/core/model.ts` to their text. */
 function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
   const problems: string[] = []
   const valueImports = new Map<string, string[]>()
@@ -363,7 +363,7 @@ function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
     }
     for (const { specifier, typeOnly } of imports) {
       const isRelative = specifier.startsWith('.')
-      // Vite gives the address of a worker's script for this query.
+      // With this query Vite returns the URL of a worker script.
       const target = posix.join(posix.dirname(file), specifier.replace(/\?worker&url$/, ''))
       const problem = isRelative
         ? checkFileImport(file, target, typeOnly, sources)

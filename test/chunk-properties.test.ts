@@ -190,7 +190,7 @@ function checkClaim({ content, startLine, endLine }: Chunk, lines: readonly stri
   expect(added.length).toBeLessThanOrEqual(3)
 }
 
-describe('chunks hold the whole file, in order, within the cap and with true lines', () => {
+describe('chunks cover the whole file, in order, within the cap and with correct lines', () => {
   test.each([
     ['notes.txt', text],
     ['README.md', markdown],
@@ -198,7 +198,7 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
     ['tool.py', python],
     ['app.js', javascript],
     ['Makefile', markdown.map((source) => source.replaceAll('\0', '\u0001'))],
-  ])('%s', (path, source) => {
+  ])('chunks of %s keep every rule', (path, source) => {
     fc.assert(
       fc.property(source, sizes, (content, options) => {
         checkChunks(path, content, options)
@@ -239,14 +239,17 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
     expect(commonmark).toHaveLength(652)
   })
 
-  test.each([64, 200, 400, 8000])('all examples of CommonMark in one file, cut at %d', (maxChars) => {
-    const whole = commonmark.map((example) => example.markdown).join('\n')
-    checkChunks('spec.md', whole, { maxChars, targetChars: maxChars / 2 })
-  })
+  test.each([64, 200, 400, 8000])(
+    'all examples of CommonMark in one file keep the rules at a cap of %d',
+    (maxChars) => {
+      const whole = commonmark.map((example) => example.markdown).join('\n')
+      checkChunks('spec.md', whole, { maxChars, targetChars: maxChars / 2 })
+    },
+  )
 })
 
 describe('a fence or table that is split', () => {
-  test('is a whole fence in every part', () => {
+  test('every part of a split fence is a complete fence', () => {
     const fence = fc.tuple(
       fc.constantFrom('```', '~~~', '`````'),
       fc.constantFrom('', 'js', ' python title="x"'),

@@ -18,7 +18,7 @@ const FILES: Readonly<Record<string, string>> = {
   'src/page.html': '<h1>Seite</h1><p>Text &auml; 1.5</p>',
 }
 
-/** Prints the hash of every entry and of the archive, of the folder given. */
+/** Prints the hash of every entry of the given folder's pack, and of the archive. */
 const PROGRAM = `
 import { createHash } from 'node:crypto'
 const [folder, source] = process.argv.slice(1)

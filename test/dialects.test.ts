@@ -4,12 +4,8 @@ import { codeRanges } from '../src/core/extract/text/markdown-source.ts'
 import { anchorsOf, listCases, placeOf, readCase } from './dialects/cases.ts'
 
 /*
- * Markdown in the dialects of site generators, and what a careful reader would make of each. See dialects/README.md.
- * After a wanted change:
- *
- *   UPDATE_GOLDEN=1 npm test -- test/dialects.test.ts
- *
- * writes the expected Markdown anew; the difference is then read, for it is part of the review.
+ * Markdown in the dialects of site generators, and the Markdown that a careful reader expects of each. See dialects/README.md. After an
+ * intended change, `UPDATE_GOLDEN=1 npm test -- test/dialects.test.ts` writes the expected Markdown again; review the difference.
  */
 const cases = await listCases()
 

@@ -328,8 +328,8 @@ function finish(child: ChildProcess): Promise<Result> {
 }
 
 /**
- * Root may write anywhere, so for root the launcher runs as the user `nobody`, with a copy of node that this user can execute. Any other
- * user needs no change.
+ * Root may write anywhere, so for root the launcher runs with the uid 65534 and a copy of node that this user can execute. Other users need
+ * no change.
  */
 function ordinaryUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined

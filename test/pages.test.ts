@@ -5,12 +5,8 @@ import { extractPage } from '../src/core/extract/extract-page.ts'
 import { isOurs, readMarkdown, vocabularyOf } from './faithful/reference.ts'
 
 /*
- * Pages as real generators write them, and the Markdown that a careful reader would make of each. See pages/README.md.
- * After a wanted change:
- *
- *   UPDATE_GOLDEN=1 npm test -- test/pages.test.ts
- *
- * writes the Markdown anew; the difference is then read, for it is part of the review.
+ * Pages of real generators, and the Markdown that a careful reader expects of each. See pages/README.md. After an intended change,
+ * `UPDATE_GOLDEN=1 npm test -- test/pages.test.ts` writes the Markdown again; review the difference.
  */
 const PAGES = join(import.meta.dirname, 'pages')
 

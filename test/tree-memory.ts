@@ -18,7 +18,7 @@ export function watchMemory(pid: number): () => number {
   }
 }
 
-/** Resident memory of a process; 0 when it is gone. */
+/** Resident memory of a process; 0 after it has ended. */
 function residentMb(pid: number): number {
   try {
     return Number(/^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024

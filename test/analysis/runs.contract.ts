@@ -147,7 +147,7 @@ export function describeRuns(
       expect(run.summary).toMatchObject({ pages: PAGES, articles: ARTICLES, domains: 1, news: 1, milestones: 1 })
     })
 
-    test('finds no places without a gazetteer, and everything else', async () => {
+    test('a run without a gazetteer finds no places, but does everything else', async () => {
       const library = await open()
       const { run } = await analyse(library)
       expect(run.progress).toMatchObject({ pages: PAGES, articles: ARTICLES, places: 0, hubs: 0 })
@@ -220,7 +220,7 @@ export function describeRuns(
       const { listPending } = library.analyses
       const analyses = {
         ...library.analyses,
-        // Between being read and being written.
+        // The page changes after it was read and before its result is written.
         listPending: async (of: Parameters<typeof listPending>[0]) => {
           const pages = await listPending(of)
           if (pages.length > 0) await visit(library, '/world', '\n\nMore.')
@@ -640,7 +640,7 @@ export function describeRuns(
       expect(await other.jobLog.listMilestones({ limit: 10 })).toMatchObject([{ jobId: 'a crawl' }])
     })
 
-    test('are noted again for a site that was removed and added again', async () => {
+    test('are stored again for a site that was removed and added again', async () => {
       const library = await open()
       await analyse(library)
       await library.store.removeSource(`source of ${HOST}`)

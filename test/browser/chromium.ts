@@ -8,14 +8,14 @@ const WHOLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/googl
 /** Debian starts Chromium by a script, which tests would mistake for the browser. */
 const WITHOUT_WINDOWS = '/usr/lib/chromium/chromium-headless-shell'
 
-/** Starts a real Chromium. Where Debian's packages can be installed, a missing one is; elsewhere the error says so. */
+/** Starts a real Chromium. Installs a missing one where Debian packages can be installed; otherwise the error says how to. */
 export function openChromium(
   executablePath: string = locateChromium(),
   more: readonly string[] = [],
 ): Promise<Browser> {
   return chromium.launch({
     executablePath,
-    // As root it refuses to start with its sandbox; the rest keeps it from calling home.
+    // Chromium refuses to start as root with its sandbox; the other flags keep it from sending requests of its own.
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-gpu',

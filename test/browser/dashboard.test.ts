@@ -21,12 +21,12 @@ const [ROWS, BETWEEN, PART] = isLong
   ? [100_000, /^\/page\/8[5-9]\d{3}$/, 'page/1234']
   : [5000, /^\/page\/43\d{2}$/, 'page/123']
 const CHAPTERS = 24
-/** Where pictures for people go; none are made without it. */
+/** Folder for screenshots; without it none are taken. */
 const SHOTS = process.env['DASHBOARD_SHOTS']
 
 const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '50ms' }
 const SCREEN = { width: 1280, height: 900 }
-/** Limits that end a hang: a busy machine takes a multiple of the usual time. */
+/** Timeouts that end a hang: a busy machine takes a multiple of the usual time. */
 const PATIENCE = { timeout: 45_000 }
 const LONG_PATIENCE = { timeout: 150_000 }
 const TOKEN = 's3cret-s3cret-s3cret'
@@ -85,7 +85,7 @@ describe('the dashboard', () => {
     expect(size).toBeLessThanOrEqual(42_000)
   })
 
-  test('starts a crawl, shows it live, pauses and resumes it, and tells how it ended', {
+  test('starts a crawl, shows it live, pauses and resumes it, and shows how it ended', {
     timeout: 200_000,
   }, async () => {
     isSlow = true
@@ -147,7 +147,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([expect.stringContaining('status of 400')])
   })
 
-  test('finds a passage with the keyboard alone, tells why it ranked, and opens the page where the passage begins', async () => {
+  test('finds a passage with the keyboard alone, explains its rank, and opens the page where the passage begins', async () => {
     await openPage('#/search')
     await page.getByRole('heading', { name: 'Search' }).click()
     await page.keyboard.press('/')
@@ -155,7 +155,7 @@ describe('the dashboard', () => {
     const first = page.locator('article.passage').first()
     await first.getByRole('link', { name: 'Chapter 17' }).waitFor()
     expect(await first.locator('mark').allTextContents()).toContain('wick')
-    // A short section is shown with the one around it, and cited where that begins: at the top of the page, which has no anchor.
+    // A short section is shown with its parent and cited where the parent begins: at the top of the page, which has no anchor.
     expect(await first.locator('.heading-path').textContent()).toContain('Chapter 17')
     await first.getByRole('button', { name: 'why it ranked' }).click()
     await first.locator('.why tbody tr').nth(1).waitFor()
@@ -202,7 +202,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('says what is wrong when a page cannot be shown, and keeps the others', async () => {
+  test('shows the error of a view that cannot be shown, and keeps the others', async () => {
     await openPage('#/')
     await page.route('**/api/sources', (route) => route.fulfill({ json: { items: [{ id: 'x', status: 'INDEXED' }] } }))
     await page.getByRole('link', { name: 'Sources' }).click()
@@ -217,7 +217,7 @@ describe('the dashboard', () => {
     await page.getByRole('heading', { name: 'Crawler' }).waitFor()
   })
 
-  test('tells in words why an address was skipped', async () => {
+  test('explains in words why an address was skipped', async () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: new URL(site.origin).host }).click()
     await page.getByRole('button', { name: /^robots disallow 1$/ }).click()
@@ -229,9 +229,9 @@ describe('the dashboard', () => {
     await shoot('source')
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
-    // A link to exactly this is a link that can be passed on.
+    // The address of the window is a link to exactly this view.
     expect(new URL(page.url()).hash).toMatch(/^#\/sources\/[\w-]+\?state=skipped&reason=robots-disallow$/)
-    // An address that was never seen can be looked up as well.
+    // Unknown addresses can be looked up as well.
     await page.getByLabel('Part of the address').fill('/nowhere')
     await page.getByRole('button', { name: 'Ask about this address' }).click()
     await panel.getByText('Never seen in this source.').waitFor()
@@ -239,7 +239,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('stops a crawl after asking, and says that it was stopped', async () => {
+  test('stops a crawl after a confirmation, and says that it was stopped', async () => {
     await openPage('#/')
     isSlow = true
     const answer = await server.post('/api/crawl', { startUrl: `${site.origin}/`, preferCache: false })
@@ -255,7 +255,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test(`keeps a list of ${ROWS.toLocaleString('en')} addresses small`, async () => {
+  test(`renders a list of ${ROWS.toLocaleString('en')} addresses with few elements`, async () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: 'endless' }).click()
     await page.getByText(`${ROWS.toLocaleString('en')} addresses`).waitFor()
@@ -296,7 +296,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('adds a source with a name, and says in one sentence why it failed', async () => {
+  test('adds a source with a name, and says in one sentence why its crawl failed', async () => {
     await openPage('#/')
     await page.getByRole('link', { name: 'Add with a name' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
@@ -319,7 +319,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('asks for what an archive, repository or package needs, and for nothing else', async () => {
+  test('shows only the fields that an archive, repository or package needs', async () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').waitFor()
@@ -336,7 +336,7 @@ describe('the dashboard', () => {
     await dialog.getByText('Enter a URL (https://…), a Git address or a package').waitFor()
   })
 
-  test('adds an archive, says what it is, shows one of two pages that say the same, and lists both', async () => {
+  test('adds an archive, shows its kind, shows one of two duplicate pages, and lists both', async () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').fill(`${site.origin}/manual.zip`)
@@ -402,7 +402,7 @@ describe('the dashboard', () => {
     expect(await server.get('/api/sources/chunks')).toMatchObject({ pages: 20 })
   })
 
-  test('says which pages need a browser, and has them read in one', async () => {
+  test('says which pages need a browser, and reads them in one on request', async () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').fill(`${site.origin}/app/`)
@@ -455,7 +455,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('refuses a history with what is missing, plans a crawl, and shows live what that understands', async () => {
+  test('refuses a history crawl with the missing milestones, plans a crawl, and shows live what the plan learns', async () => {
     await openPage('#/')
     await page.getByLabel('Start at').fill(`${news.origin}/`)
     await page.getByLabel('Crawl type').selectOption('basic')
@@ -485,7 +485,7 @@ describe('the dashboard', () => {
     const understood = card.getByRole('region', { name: 'What is understood of' })
     await understood.getByText('hubs confirmed').waitFor()
     await shoot('planned')
-    // Whoever comes later sees what was told before.
+    // Events from before a reload are shown again.
     await page.reload()
     await card.getByText('missing-hub', { exact: true }).waitFor()
     await card.getByText('patterns-learned', { exact: true }).waitFor()
@@ -495,7 +495,7 @@ describe('the dashboard', () => {
     const guessed = news.asked().filter((path) => path.startsWith('/world/') && !news.pages.has(path))
     expect(guessed).toContain('/world/peru')
     expect(guessed).toHaveLength(GUESSES + 1)
-    // Browsers tell an answer of 409 as an error, and there was one.
+    // The browser logs the response of 409 as an error.
     expect(problems).toEqual([expect.stringContaining('status of 409')])
   })
 
@@ -503,7 +503,7 @@ describe('the dashboard', () => {
     await openPage('#/')
     const section = page.getByRole('region', { name: 'Analysis' })
     const perform = section.getByRole('button', { name: 'Perform Analysis' })
-    // Somebody else was faster.
+    // Another client starts a run first.
     await page.route('**/api/analysis/start', async (route) => {
       await server.post('/api/analysis/start')
       await route.continue()
@@ -567,7 +567,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([expect.stringContaining('status of 409'), expect.stringContaining('status of 500')])
   })
 
-  test('says when the server is gone, and redirects to the login of a server that needs a token', async () => {
+  test('says when the server is offline, and redirects to the login of a server that needs a token', async () => {
     await openPage('#/sources')
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     server.kill('SIGTERM')

@@ -57,7 +57,7 @@ const UNSEEN = '\u202egnp.\u0007\u001b[31m\u2066'
 describe('malicious files', () => {
   const root = `harm ${IMAGE} \u202efdp`
 
-  test('are shown as text wherever they are shown, and cut as the program cuts them', async () => {
+  test('are always shown as text, and chunked as the program does', async () => {
     writeHostileFolder(root)
     const { page, problems } = await openShared()
     await upload(page, root)
@@ -107,7 +107,7 @@ describe('malicious files', () => {
     expect(problems).toEqual([])
   })
 
-  test('stay in their folder, whatever paths they come with', async () => {
+  test('stay in their folder, whatever their paths say', async () => {
     const { page, problems } = await openShared()
     await page.evaluate(`{
       const paths = ${JSON.stringify(TRICKS)}
@@ -132,7 +132,7 @@ describe('malicious files', () => {
     expect(problems).toEqual([])
   })
 
-  test('stay as they are when they are dropped under one name', async () => {
+  test('are kept apart when several are dropped under one name', async () => {
     const { page, problems } = await openShared()
     await page.evaluate(`{
       const data = new DataTransfer()
@@ -162,11 +162,11 @@ describe('malicious files', () => {
     expect(problems).toEqual([])
   })
 
-  test('are read whatever they are called, and come out under names that are safe', async () => {
+  test('are read with any name, and exported under safe names', async () => {
     for (const name of ODD_NAMES) write(`odd/names/${name}`, `# Kiln ${JSON.stringify(name)}\n`)
     for (const name of ODD_FOLDERS) write(`odd/${name}/in.md`, `# Kiln in ${JSON.stringify(name)}\n`)
     const { page, problems } = await openShared()
-    // The handle of a folder hides most of these.
+    // A folder handle hides most of these.
     await drop(page, [workshop.path('odd')])
     await read(page, ODD_NAMES.length + ODD_FOLDERS.length)
     const entries = [...unzip(await expectPack(page, 'odd')).keys()]
@@ -320,7 +320,7 @@ function writeNotes(folder: string, count: number): void {
 /** Pages through very long lists, by mouse and by keyboard. */
 async function expectLongLists(page: Page): Promise<void> {
   const range = page.locator('#list-range')
-  // Both are the same list.
+  // Both parts use the same kind of list, so a short run tests only the first.
   const lists = [
     ['Files', 'files'],
     ['Outline', 'headings'],
@@ -516,11 +516,11 @@ describe('a browser with missing features', () => {
   })
 })
 
-describe('a worker that ends in the middle of its work', () => {
+describe('a worker that dies during its work', () => {
   test.each([
     ['by a failure', 'setTimeout(() => { throw new Error("lost") })'],
     ['without a word', 'close()'],
-  ])('%s is told of, and loading anew helps', async (_, end) => {
+  ])('a worker that dies %s is reported, and a reload helps', async (_, end) => {
     const { page } = await openShared()
     await upload(page, 'tiny')
     await page.getByRole('button', { name: /^Read/ }).waitFor(PATIENCE)

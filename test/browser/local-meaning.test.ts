@@ -34,7 +34,7 @@ afterAll(async () => {
   workshop.remove()
 })
 
-/** The vectors that the browser keeps of each index, by the name of the index. */
+/** The vectors that the browser stores for each index, by the name of the index. */
 async function readKeptVectors(page: Page): Promise<Record<string, Buffer>> {
   const found = await page.evaluate<Record<string, number[]>>(`(async () => {
     const answerOf = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result) })

@@ -26,7 +26,7 @@ afterAll(() => browser?.close())
 const GRAMMARS = 12
 const MODEL = 5
 
-/** Opens the page; `again` opens it once more in the same browser. */
+/** Opens the page; `again` opens it again in the same browser. */
 async function openPage(address: string, again?: Page): Promise<Page> {
   const context = again?.context() ?? (await browser.newContext())
   if (again === undefined) onTestFinished(() => context.close())

@@ -147,7 +147,7 @@ test('an unknown index is reported once, without further changes of the page', a
 })
 
 describe('the index of a folder', () => {
-  test('can be found, read and looked at', async () => {
+  test('can be searched, read and browsed', async () => {
     const page = await openBoats()
     expect(await textOf(page, '#missing')).toBe('1 file is not in it: the warnings say why')
     expect(await textOf(page, '#secrets-line')).toBe('May hold secrets: .env, src/keys.ts')
@@ -189,7 +189,7 @@ describe('the index of a folder', () => {
     await page.getByText('This file is not in the index.').waitFor()
   })
 
-  test('shows its images, and nothing in them runs', async () => {
+  test('shows its images, and no script in them runs', async () => {
     const page = await openBoats()
     await openPart(page, 'Files')
     await page.getByRole('link', { name: 'pictures/point.png' }).click()
@@ -203,7 +203,7 @@ describe('the index of a folder', () => {
     expect(await page.evaluate(`'ran' in globalThis`)).toBe(false)
   })
 
-  test('is exported under the name of its folder and index, and a compact pack says what it does not know', async () => {
+  test('is exported under the name of its folder and index, and a compact pack says what it lacks', async () => {
     const page = await openBoats()
     const full = await expectPack(page, await packWithProgram('boats'))
     expect(await textOf(page, '#secrets-warning')).toMatch(/\.env, src\/keys\.ts.*Leave files out/s)
@@ -258,7 +258,7 @@ test('the chunk limit can be changed, and the page says which files are incomple
   await expectPack(page, await packWithProgram('boats', '--max-chunks-per-file', '2'))
 })
 
-test('an update previews what it would read, and is offered for a known folder', async () => {
+test('an update previews the files to read, and is offered for a known folder', async () => {
   // This browser has no other index.
   const page = await openOwn()
   await readUploaded(page, workshop.path('boats'))

@@ -146,7 +146,7 @@ async function loseFolder(isGone: boolean): Promise<void> {
   }`)
 }
 
-describe('a folder that goes away during an update', () => {
+describe('a folder that disappears during an update', () => {
   const read = () => page.getByRole('button', { name: /^(?:Read|Remove) / }).click()
   const whole = expect.stringContaining(`${NOTES.length} files, `)
 
@@ -262,7 +262,7 @@ describe('a pack from another source', () => {
   })
 })
 
-describe('files of the same size and time, with other bytes', () => {
+describe('files of the same size and time with other bytes', () => {
   test('are found in a folder that is uploaded again', async () => {
     const write = (version: number) => {
       fs.rmSync(workshop.path('package'), { recursive: true, force: true })

@@ -50,7 +50,7 @@ const PLACE = '/a/page/'
 /** Content of files by their paths. */
 export type Files = ReadonlyMap<string, Uint8Array>
 
-/** Writes files, with times long past and one second apart, in the order they come in. */
+/** Writes files in the given order, with old times that are one second apart. */
 export function writeFiles(folder: string, files: Iterable<readonly [string, string | Uint8Array]>, since = 0): void {
   let second = Date.UTC(2020, 0, 1) / 1000 + since
   for (const [path, content] of files) {
@@ -255,7 +255,7 @@ const ODD_FILES: Readonly<Record<string, string | Uint8Array>> = {
   'pages/script.html': '<title>Title</title><h1>Head <script>alert(1)</script></h1><img src=x onerror=alert(1)><p>Rest',
 }
 
-/** Programs in some of the languages that have a grammar: what is done with a grammar is the same for each. */
+/** Programs in some of the languages with a grammar: all grammars are handled in the same way. */
 const CODE: Readonly<Record<string, (i: number) => string>> = {
   js: (i) =>
     `/** ${say(i, 8)} */\nexport function run${i}(a) {\n  return a + ${i}\n}\n\nclass Kiln${i} {\n  fire() {}\n}\n`,

@@ -18,10 +18,13 @@ import {
 } from '../http/xss-corpus.ts'
 import { openChromium } from './chromium.ts'
 
-/* The server-rendered pages in a real Chromium: without scripts, under attack, and alive. And the dashboard under the same attack. */
+/*
+ * Tests the server-rendered pages in a real Chromium without scripts, with hostile data, and live, and the dashboard with the same hostile
+ * data.
+ */
 
 let browser: Browser
-/** The window of most tests. */
+/** The window that most tests share. */
 let shared: Page
 /** Problems in any window since the current test began. */
 const troubles: string[] = []

@@ -35,7 +35,7 @@ export async function fillLibrary(library: OpenLibrary, filling: Filling = {}): 
   await fillUnderstanding(library)
   await fillLog(library)
   await fillRows(library)
-  // Leaves gaps in the row ids, because the rows of the removed source are gone.
+  // Removes a source before the last page is written, so that the row ids have gaps.
   await addSourceTo(store, 'gone')
   await writePage(store, 'gone', '/x', 'soon gone')
   await store.removeSource('gone')

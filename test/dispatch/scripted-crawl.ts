@@ -32,7 +32,7 @@ const behaviours: Readonly<Record<string, () => void>> = {
       if (line !== 'PAUSE' && line !== 'RESUME') return
       report({ paused: line === 'PAUSE' })
     })
-    // A crawl ends when its parent is gone.
+    // The parent has closed the command pipe, which ends a crawl.
     commands.on('close', () => process.exit(130))
   },
   /** The same for a crawl that several processes share. */

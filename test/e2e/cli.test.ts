@@ -5,7 +5,7 @@ import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
 
 let shop: Workshop
 
-/** Runs a command line that holds no quotes. */
+/** Runs a command line without quotes. */
 function pharos(line: string, environment?: Readonly<Record<string, string>>) {
   return shop.runHere(line.split(' ').filter(Boolean), environment)
 }
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => shop.remove())
 
 describe('pack', () => {
-  test('prints the place on stdout and the rest on stderr', async () => {
+  test('prints the path on stdout and everything else on stderr', async () => {
     expect(await pharos('pack docs --out plain.zip --no-cache')).toEqual({
       code: 0,
       signal: null,
@@ -83,7 +83,7 @@ describe('pack', () => {
     expect(await pharos('pack docs --out quiet.zip --quiet')).toMatchObject({ stdout: 'quiet.zip\n', stderr: '' })
   })
 
-  test('says which documents a pack of a folder does not hold', async () => {
+  test('says which documents of a folder are not in the pack', async () => {
     shop.write({ 'papers/a.md': '# A\n\nWords.\n', 'papers/b.pdf': '%PDF-1.7', 'papers/c.png': 'x' })
     const { stderr } = await pharos('pack papers --out papers.zip')
     expect(stderr).toContain(
@@ -228,7 +228,7 @@ describe('search', () => {
     expect(await paths('--symbol vis')).toEqual(new Set(['code.py']))
   })
 
-  test('takes words that begin with a dash behind --, also those that are options elsewhere', async () => {
+  test('takes words that begin with a dash after --, also those that are options elsewhere', async () => {
     const { stdout, code } = await pharos('search --pack docs.zip -- --retry --json')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^Weak match: nothing found mentions "json"\.\n\nc000\w {2}guide\.md:5-7/)
@@ -242,7 +242,7 @@ describe('search', () => {
 })
 
 describe('get, outline and symbols', () => {
-  test('get prints a chunk exactly, its citation beside it', async () => {
+  test('get prints a chunk exactly, and its citation on stderr', async () => {
     const { hits } = (await json('search retry --pack docs.zip')) as { hits: { chunk_ref: string; chunk_id: string }[] }
     const { chunk_ref: ref = '', chunk_id: id = '' } = hits[0] ?? {}
     expect(await start(`get ${ref} --pack docs.zip`)).toEqual({
@@ -273,7 +273,7 @@ describe('get, outline and symbols', () => {
     })
   })
 
-  test('symbols lists definitions with their places', async () => {
+  test('symbols lists definitions with their lines', async () => {
     const { stdout } = await start('symbols code.py --pack docs.zip')
     expect(stdout).toMatch(/^Frontier\S* {2}c000\w {2}code\.py:5\n(.*\n)*visit {2}c000\w {2}code\.py:1\n$/)
     const answer = (await json('symbols --pack docs.zip')) as { path: null; symbols: object[] }
@@ -289,7 +289,7 @@ describe('get, outline and symbols', () => {
 })
 
 describe('symbols', () => {
-  test('stand on the line of their definition, not on that of the comment before it', async () => {
+  test('symbols have the line of their definition, not of the comment before it', async () => {
     shop.write({ 'lines/a.py': 'import os\n\n\n# Looks\n# twice.\n@cached\ndef visit(url):\n    return url\n' })
     await pharos('pack lines --out lines.zip')
     expect((await pharos('symbols --pack lines.zip')).stdout).toMatch(/^visit {2}c000\w {2}a\.py:7\n$/)
@@ -314,7 +314,7 @@ describe('doctor', () => {
     expect(stdout).not.toContain('FAIL')
   })
 
-  test('fails when a check does, and still answers', async () => {
+  test('fails when a check fails, and still prints the report', async () => {
     const { stdout, code } = await pharos('doctor --json', { ...NO_BROWSER, PHAROS_MAX_FILE_BYTE: '1' })
     expect(code).toBe(1)
     const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; found: string }[] }
@@ -328,7 +328,7 @@ describe('doctor', () => {
   })
 })
 
-describe('wrong usage is one line, with the nearest right spelling and exit code 2', () => {
+describe('wrong usage prints one line with the nearest spelling and exits with 2', () => {
   test.each([
     [
       'serch x',
@@ -388,7 +388,7 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
       'search x --pack docs.zip --config none.json',
       /^configuration file .*none\.json cannot be used: it does not exist – /,
     ],
-  ])('pharos %s', async (line, problem) => {
+  ])('pharos %s is refused with one line', async (line, problem) => {
     fs.mkdirSync(shop.path('docs.llmx-00000000'), { recursive: true })
     const { code, stdout, stderr } = await pharos(line)
     expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
@@ -399,7 +399,7 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
   })
 })
 
-describe('other failures have the exit codes of the table', () => {
+describe('other failures have their documented exit codes', () => {
   test.each([
     ['pack nowhere', 3, 'SOURCE_NOT_FOUND'],
     ['pack docs/guide.md', 3, 'SOURCE_UNREADABLE'],
@@ -411,7 +411,7 @@ describe('other failures have the exit codes of the table', () => {
     ['get c9999 --pack docs.zip', 3, 'CHUNK_NOT_FOUND'],
     ['outline none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
     ['search x --path none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
-  ])('pharos %s', async (line, exitCode, errorCode) => {
+  ])('pharos %s fails with its exit code', async (line, exitCode, errorCode) => {
     fs.mkdirSync(shop.path('empty'), { recursive: true })
     shop.write({ 'mine.zip': 'PK my own archive' })
     const { code, stdout, stderr } = await pharos(`${line} --json`)
@@ -420,7 +420,7 @@ describe('other failures have the exit codes of the table', () => {
     expect([error.message, error.advice]).not.toContain('')
   })
 
-  test('a nearest name is given for chunks and files', async () => {
+  test('an unknown chunk or file is answered with the nearest name', async () => {
     expect((await pharos('get c0009 --pack docs.zip')).stderr).toContain('did you mean c000')
     expect((await pharos('outline gide.md --pack docs.zip')).stderr).toContain('did you mean guide.md?')
     expect((await pharos('search x --path gide.md --pack docs.zip')).stderr).toContain('did you mean guide.md?')
@@ -478,7 +478,7 @@ describe('configuration', () => {
 })
 
 describe('streams', () => {
-  test('a pipe carries no colours, whatever CI or the terminal may say', async () => {
+  test('a pipe gets no colours, whatever CI or the terminal variables say', async () => {
     for (const line of [
       'search retry --pack docs.zip',
       'outline --pack docs.zip',
@@ -501,13 +501,13 @@ describe('streams', () => {
     expect(stderr).toBe('')
   })
 
-  test('an answer that cannot be written is a failure', async () => {
+  test('a failed write of the output is a failure', async () => {
     const { stdout, stderr } = await shop.shell('pharos outline --pack docs.zip > /dev/full; echo $?')
     expect(stdout).toBe('1\n')
     expect(stderr).toMatch(/^pharos: the answer cannot be written: ENOSPC.*\n$/)
   })
 
-  test('control characters of files never reach the reader, but get gives the exact text to a pipe', async () => {
+  test('control characters of files never reach a terminal, but get writes the exact text to a pipe', async () => {
     for (const line of ['search hostile --pack docs.zip', 'outline hostile.md --pack docs.zip']) {
       const { stdout } = await pharos(line)
       // Matches every control character except line feeds.
@@ -523,7 +523,7 @@ describe('streams', () => {
     expect(seen.stdout).toContain('hostile �[2J�[31m words� here')
   })
 
-  test('control characters of names never reach the reader, not even in a trace', async () => {
+  test('control characters of names are never printed, not even in a trace', async () => {
     const { code, stderr } = await start('pack no\x1b[2Jwhere --verbose')
     expect(code).toBe(3)
     expect(stderr).toContain('no�[2Jwhere')
@@ -531,7 +531,7 @@ describe('streams', () => {
     expect(stderr).not.toContain('\x1b')
   })
 
-  test('the line to search with can be copied, whatever the pack is called', async () => {
+  test('the printed search command can be copied for any name of the pack', async () => {
     const run = (place: string) => {
       const command = `'${process.execPath}' '${PROGRAM}' pack docs --out ${place}`
       return shop.start('script', ['-qec', command, '/dev/null'], {}).ended

@@ -322,7 +322,7 @@ describe('a setting', () => {
     expect(writeValue('token', '')).toBe('none')
   })
 
-  test('may come from a variable that other programs use too, after our own', () => {
+  test('port and maxCrawls fall back to variables of other programs, after their own', () => {
     const environment = { PORT: '8080', UI_ALLOW_MULTI_JOBS: '1' }
     expect(read({ port: 1, maxCrawls: 2 }, { environment })).toMatchObject({
       values: { port: 8080, maxCrawls: 4 },
@@ -366,7 +366,7 @@ describe('a configuration file', () => {
     expect(refusal({ toString: 1 })).toBe('configuration FOLDER/pharos.config.json: unknown setting "toString"')
   })
 
-  test('may hold settings that belong together in a group of their own', () => {
+  test('may hold related settings in a group', () => {
     const { values, origins } = read(
       {
         crawl4ai: { endpoint: 'http://crawler:11235', timeout: '2m', concurrency: 20, retries: 0, failOnError: true },
@@ -440,7 +440,7 @@ describe('the environment of a child process', () => {
     crawl4aiRetries: 0,
   }
 
-  test('gives it the same settings, whatever file lies where it runs', () => {
+  test('passes on the same settings, whatever file is in the working directory of the child', () => {
     const { values } = read(file)
     const environment = writeEnvironment(values, { PHAROS_MAX_AGE: '7d', HOME: '/home/me' })
     expect(environment['HOME']).toBe('/home/me')
@@ -463,13 +463,13 @@ describe('the environment of a child process', () => {
     expect(read({ cacheFolder: address }).values.cacheFolder).toContain(folder)
   })
 
-  test('allows nothing that is not allowed here', () => {
+  test('allows nothing beyond the settings of the parent', () => {
     const { values } = read({ allowPrivate: ['*'] }, { flags: { allowPrivate: [''] } })
     const environment = writeEnvironment(values, { PHAROS_ALLOW_PRIVATE: '*' })
     expect(read({ allowPrivate: ['*'] }, { environment }).values.allowPrivate).toEqual([])
   })
 
-  test('holds nothing that is a matter of the server alone', () => {
+  test('leaves out the settings that only concern the server', () => {
     const environment = writeEnvironment(read(file).values, { PHAROS_TOKEN: 's3cret-s3cret-s3cret' })
     expect(Object.keys(environment)).not.toContain('PHAROS_TOKEN')
     expect(Object.values(environment).join()).not.toContain('s3cret-s3cret')
@@ -477,12 +477,12 @@ describe('the environment of a child process', () => {
   })
 })
 
-test('variables that look like settings and are none are listed', () => {
+test('variables with the prefix of settings that match none are listed', () => {
   const environment = { PHAROS_MAX_FILE_BYTE: '1', PHAROS_CONFIG: '', PHAROS_CACHE: '1', HOME: '/' }
   expect(read(undefined, { environment }).unknownVariables).toEqual(['PHAROS_MAX_FILE_BYTE'])
 })
 
-test('names of flags and variables follow from those of settings', () => {
+test('names of flags and variables derive from the names of settings', () => {
   // The keys of the table are its names.
   const names = Object.keys(SETTINGS) as SettingName[]
   expect(names.map((name) => [flagName(name), variableName(name)])).toContainEqual([
@@ -504,7 +504,7 @@ test('no variable that controls the tests looks like a setting, because doctor w
   expect(read).toEqual([])
 })
 
-test('a terminal is dumb when it says so', () => {
+test('TERM=dumb makes a terminal dumb', () => {
   expect([isDumbTerminal({ TERM: 'dumb' }), isDumbTerminal({ TERM: 'xterm' }), isDumbTerminal({})]).toEqual([
     true,
     false,

@@ -31,7 +31,7 @@ beforeEach(() => {
 
 afterEach(() => shop.remove())
 
-/** Runs the program on this shop's library, loopback allowed. `{}` stands for the origin of the site. */
+/** Runs the program on this shop's library with loopback allowed. `{}` stands for the origin of the site. */
 function pharos(line: string, ...more: string[]) {
   const args = [...line.split(' ').filter(Boolean), ...more].map((arg) => arg.replace('{}', site.origin))
   return shop.runHere(args, environment())
@@ -52,7 +52,7 @@ interface Balanced {
   readonly pending: number
 }
 
-/** The numbers of a source; they always add up. */
+/** The counts of a source, after a check that they add up. */
 async function balance(source = 'guide'): Promise<Balanced> {
   const { stdout, stderr, code } = await pharos(`status ${source} --json`)
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
@@ -114,7 +114,7 @@ describe('add', () => {
     }
   })
 
-  test('completes an address without a scheme, and says so', async () => {
+  test('completes an address without a scheme, and reports it', async () => {
     const { host } = new URL(site.origin)
     const { code, stderr } = await pharos(`add ${host}/docs/ --name guide`)
     expect({ code, stderr }).toEqual({ code: 0, stderr: `${host}/docs/ has no scheme: reading ${site.origin}/docs/\n` })
@@ -124,7 +124,7 @@ describe('add', () => {
     })
   })
 
-  test('gives a source that has a status in the layout of history', async () => {
+  test('status prints an added source in its documented layout', async () => {
     await pharos(ADD)
     const { stdout, stderr } = await pharos('status guide')
     expect(stderr).toBe('')
@@ -171,7 +171,7 @@ describe('add', () => {
     })
   })
 
-  test('stays away from private addresses, and says how they are allowed', async () => {
+  test('does not fetch private addresses, and says how to allow them', async () => {
     const blocked = await shop.runHere(['add', `${site.origin}/docs/`, '--name', 'guide'])
     expect({ code: blocked.code, stdout: blocked.stdout }).toEqual({ code: 3, stdout: '' })
     expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
@@ -208,10 +208,10 @@ describe('add', () => {
     for (const name of ['globs', 'deep', 'capped']) await balance(name)
   })
 
-  test('sends header fields to its own origin only, and keeps and prints them nowhere', async () => {
+  test('sends --header fields to its own origin only, and neither stores nor prints them', async () => {
     const other = await LocalSite.open({ '/docs/x': writePage('Elsewhere') })
     site.pages.set('/docs/', writePage('Guide', ['/docs/retry', `${other.origin}/docs/x`]))
-    // Ports are hosts of their own, so only the whole domain reaches both.
+    // Each port counts as a separate host, so only the scope of the domain reaches both.
     const secret = 'Bearer s3cr3t-t0ken'
     const { stdout, stderr } = await pharos(`${ADD} --scope domain --verbose`, '--header', `Authorization: ${secret}`)
     expect(site.asked.every(({ headers }) => headers.authorization === secret)).toBe(true)
@@ -263,7 +263,7 @@ describe('add', () => {
     }
   })
 
-  test('tells of a seed that the scope keeps out, and why', async () => {
+  test('reports a seed that the scope excludes, with the reason', async () => {
     const { code, stderr } = await pharos(`${ADD} --seed {}/blog --seed {}/docs/old/a`)
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -271,7 +271,7 @@ describe('add', () => {
     })
   })
 
-  test('prints what the scope refused when only the start was read, and the command that includes it', async () => {
+  test('prints the addresses that the scope refused and the command that includes them', async () => {
     const siblings = ['/docs/guide/a', '/docs/guide/b', '/docs/guide/c', '/about']
     site.pages.set('/docs/guide/start', writePage('Start', siblings))
     for (const path of siblings.slice(0, 3)) site.pages.set(path, writePage(path))
@@ -340,7 +340,7 @@ describe('add', () => {
 })
 
 describe('an existing source', () => {
-  /** A library with the source, which each test has a copy of. */
+  /** A library with the source, which each test copies. */
   let crawled: Buffer
 
   beforeAll(async () => {
@@ -424,11 +424,11 @@ describe('an existing source', () => {
   test.each([
     ['explain guide', 'expected an address, got an empty one'],
     ['search', 'expected words to look for, got none'],
-  ])('pharos %s and an empty text is wrong usage', async (line, problem) => {
+  ])('pharos %s with an empty argument is wrong usage', async (line, problem) => {
     expect(await pharos(line, '')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) })
   })
 
-  test('lists everything on request, and says how much there is', async () => {
+  test('lists everything on request, with the total', async () => {
     site.pages.set(
       '/docs/',
       writePage('Guide', ['/docs/install', ...Array.from({ length: 15 }, (_, i) => `https://other.invalid/${i}`)]),
@@ -444,7 +444,7 @@ describe('an existing source', () => {
     expect((await pharos('status guide --all')).stdout).not.toContain('more')
   })
 
-  test('is found by its start and id too, and by no other name', async () => {
+  test('is found by its start and its id too, and by no other name', async () => {
     const { id } = await balance()
     for (const name of [String(id), `${site.origin}/docs`]) expect((await pharos(`status ${name}`)).code).toBe(0)
     expect(await pharos('status guidee')).toMatchObject({
@@ -454,7 +454,7 @@ describe('an existing source', () => {
     expect((await pharos('status guidee')).stderr).toContain('did you mean guide?')
   })
 
-  test('explains every address, seen or not', async () => {
+  test('explains every address, known or not', async () => {
     const story = async (url: string) => (await pharos(`explain guide ${url}`)).stdout
     expect(await story('{}/docs/install')).toMatch(
       /^http\S+\nState: indexed, its content was taken in\nFound: as a link on \S+\/docs\/, 1 link/,
@@ -492,7 +492,7 @@ describe('an existing source', () => {
     expect((await pharos('remove guide')).code).toBe(3)
   })
 
-  test('is not mistaken for a folder, and neither for the other', async () => {
+  test('a source and a folder of the same name are not confused', async () => {
     expect(await pharos('pack guid')).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
@@ -501,7 +501,7 @@ describe('an existing source', () => {
     })
   })
 
-  test('is checked by doctor without being touched', async () => {
+  test('doctor checks the library without changing it', async () => {
     const before = fs.readFileSync(shop.path('library.db'))
     const { code, stdout } = await pharos('doctor')
     expect(code).toBe(0)
@@ -521,7 +521,7 @@ describe('fetch', () => {
     expect((await pharos('stats')).stdout).toContain('Pages: 0\n')
   })
 
-  test('asks robots.txt unless told otherwise', async () => {
+  test('fetch respects robots.txt unless told otherwise', async () => {
     site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /docs/retry\n')
     expect(await pharos('fetch {}/docs/retry')).toMatchObject({
       code: 3,
@@ -531,7 +531,7 @@ describe('fetch', () => {
     expect((await pharos('fetch {}/docs/retry --ignore-robots')).code).toBe(0)
   })
 
-  test('fails with what fits', async () => {
+  test('a failed fetch gives fitting advice', async () => {
     expect(await pharos('fetch {}/none')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('check the address'),
@@ -557,7 +557,7 @@ describe('loss gate', () => {
     for (let i = 2; i < 40; i++) site.pages.delete(`/docs/p${i}`)
   })
 
-  test('ends a crawl that would remove too much with exit code 4, and opens on request', async () => {
+  test('a crawl that would remove too much exits with 4, and --accept-loss lets it remove the pages', async () => {
     const stopped = await pharos('recrawl guide')
     expect(stopped).toMatchObject({
       code: 4,
@@ -574,7 +574,7 @@ describe('loss gate', () => {
 })
 
 describe('a host that asks to be left alone', () => {
-  test('ends a crawl with exit code 5, and is left alone by the next one too', async () => {
+  test('a host that sends Retry-After ends the crawl with exit code 5, and the next crawl does not request it', async () => {
     for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
     site.pages.set('/docs/p3', 429)
     site.retryAfter = 3600
@@ -597,7 +597,7 @@ describe('a host that asks to be left alone', () => {
 })
 
 describe('the loss gate of a refresh', () => {
-  test('opens on request, too', async () => {
+  test('a refresh opens the loss gate on request, too', async () => {
     for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
     for (let i = 2; i < 40; i++) site.pages.set(`/docs/p${i}`, 410)
@@ -658,7 +658,7 @@ describe('a running crawl', () => {
     expect(await balance()).toMatchObject({ status: 'INDEXED', pages: 61 })
   })
 
-  test('ends when its source is removed, and says so', async () => {
+  test('a crawl ends when its source is removed, and says so', async () => {
     const { ended } = await start(`${ADD} --concurrency 2`, 12)
     expect(await pharos('remove guide')).toMatchObject({
       code: 1,
@@ -790,7 +790,7 @@ describe('a library', () => {
     }
   })
 
-  test('a damaged library is neither shown as empty nor called sound by doctor', async () => {
+  test('a damaged library is neither shown as empty nor reported as sound by doctor', async () => {
     const place = shop.path('library.db')
     expect(await shop.runHere(['list', '--library', place])).toMatchObject({ code: 0 })
     zeroTable(place, 'sources')

@@ -83,7 +83,7 @@ describe('extract', () => {
     expect((await pharos('extract guide.mdx')).stdout).toBe('# Guide\n\nText.\n')
   })
 
-  test('wants the name of a file', async () => {
+  test('needs the name of a file', async () => {
     const { code, stderr } = await shop.runHere(['extract', ''])
     expect(code).toBe(2)
     expect(stderr).toContain('expected the name of a file, got an empty one')
@@ -161,7 +161,7 @@ describe('extract', () => {
   test.each([
     ['nowhere.html', 'there is no file at nowhere.html – check the path'],
     ['folder', 'folder cannot be read: it is a folder – name a file in it'],
-  ])('says in one line why %s cannot be read', async (file, message) => {
+  ])('reports in one line why %s cannot be read', async (file, message) => {
     const { code, stdout, stderr } = await pharos(`extract ${file}`)
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toMatch(new RegExp(`^pharos: ${message}.*\n$`))

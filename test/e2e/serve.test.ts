@@ -96,7 +96,7 @@ describe('serve', () => {
     expect(stdout.replaceAll(origin, 'ORIGIN').replaceAll(workshop.folder, 'HOME')).toBe(PLACES)
   })
 
-  test('a second server on the same library is refused until the first is gone', async () => {
+  test('a second server on the same library is refused until the first has ended', async () => {
     const first = await serve()
     const refused = await workshop.runHere(['serve', '--library', workshop.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])

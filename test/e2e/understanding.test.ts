@@ -54,7 +54,7 @@ test('a refused history crawl leaves no source behind, so the advised crawl work
 
   const advised = await add(bare, '--crawl-type', 'intelligent')
   expect(advised.code, advised.stderr).toBe(0)
-  // Without places the user is told how to import them, because the plan needs them.
+  // Without places the program says how to import them, because the plan needs them.
   expect(advised.stderr).toContain(
     `there are no places yet; import them: pharos gazetteer import --library ${shellWord(bare)}\n`,
   )

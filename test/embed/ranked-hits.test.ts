@@ -172,7 +172,7 @@ describe('fallback to words with a notice', () => {
       { openEmbedder: () => Promise.reject(new Error('gone')) },
       'the model cannot be used: gone',
     ],
-  ])('%s', async (_where, more, notice) => {
+  ])('only words are searched, with a notice, %s', async (_where, more, notice) => {
     const { library } = await stage(undefined, more)
     const ranked = await rank(library, ask('lamp'))
     expect(pathsOf(ranked)).toEqual(['/lamp'])

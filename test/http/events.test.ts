@@ -75,7 +75,7 @@ test('a stream that broke off resumes where it ended', async () => {
   }
 })
 
-test('a late stream is told that it missed events that are no longer kept', async () => {
+test('a late stream gets a notice about events that were dropped', async () => {
   const server = await openTestServer()
   const { feed } = server.dispatcher
   const from = feed.last + 1000

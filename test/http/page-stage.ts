@@ -63,7 +63,7 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
   let isBroken = false
   const unlessBroken = async <T>(value: T): Promise<T> => {
     if (!isBroken) return value
-    // The error of the database when its file is gone.
+    // The error of the database when its file is missing.
     throw Object.assign(new Error('disk I/O error at /secret/place'), { code: 'SQLITE_IOERR' })
   }
   const dispatcher = createDispatcher({

@@ -64,7 +64,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-/** As a browser asks for a page. */
+/** Requests a page as a browser does. */
 function ask(path: string, app: HttpApp = http): Promise<Response> {
   return app.fetch(new Request(`http://127.0.0.1:41000${path}`, { headers: { accept: 'text/html' } }))
 }
@@ -76,12 +76,12 @@ async function get(path: string, status = 200): Promise<string> {
   return response.text()
 }
 
-/** Where a link with this text leads. */
+/** The target of the link with this text. */
 function linkOf(body: string, label: string): string | undefined {
   return new RegExp(`<a href="([^"]+)"[^>]*>${label}</a>`).exec(body)?.[1]?.replaceAll('&amp;', '&')
 }
 
-/** The texts in the column of a table that is named so, in their order. */
+/** The texts in the column of a table with this header, in order. */
 function cellsOf(body: string, label: string): string[] {
   const cells = body
     .replaceAll(/<template[\s\S]*?<\/template>/g, '')
@@ -201,7 +201,7 @@ describe('queues', () => {
     ['/queues/%3Cb%3E/ssr', 400, 'This is no id of a queue'],
     [`/queues/${FIRST}/ssr?action=jump`, 400, 'action: expected one of enqueued, dequeued, retry, drop, got'],
     [`/queues/${FIRST}/ssr?before=x`, 400, 'before: expected a whole number, got'],
-  ])('%s is %i', async (path, status, message) => {
+  ])('%s answers %i', async (path, status, message) => {
     expect(await get(path, status)).toContain(message)
   })
 })
@@ -241,7 +241,7 @@ describe('addresses', () => {
     ['text=install&host=elsewhere.example', []],
     ['text=install&from=2020-01-01&to=2020-01-02', []],
     ['text=install&from=2020-01-01', ['/install']],
-  ])('urls?%s', async (query, paths) => {
+  ])('urls?%s lists exactly the matching addresses', async (query, paths) => {
     expect(cellsOf(await get(`/urls?${query}`), 'Address').map((text) => text.split('Install the')[0])).toEqual(
       paths.map((path) => stage.origin + path),
     )
@@ -276,7 +276,7 @@ describe('addresses', () => {
   })
 
   test('an unknown address is 404 with the verdict of the scope', async () => {
-    // A folder of this machine has nothing to say about it.
+    // A source of a local folder says nothing about web addresses.
     await addSource(stage.library, { url: 'file:///srv/notes/', isOwnFolder: true })
     const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/new`)}`, 404)
     expect(body).toContain('No source has seen this address.')
@@ -288,7 +288,7 @@ describe('addresses', () => {
     const body = await get('/errors')
     expect(cellsOf(body, 'Status')).toEqual(['404'])
     expect(cellsOf(body, 'Examples')[0]).toContain(`${stage.origin}/missing`)
-    // The count leads to exactly those.
+    // The count links to exactly these addresses.
     const [, path = ''] = /<a href="(\/urls\?[^"]+)">1</.exec(body) ?? []
     expect(path).toContain('reason=not-found')
     expect(cellsOf(await get(path.replaceAll('&amp;', '&')), 'State')).toEqual(['failed'])
@@ -404,7 +404,7 @@ describe('the colours', () => {
     return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
   }
 
-  /** As WCAG 2 has it. */
+  /** The contrast ratio of WCAG 2. */
   function contrastOf(a: readonly number[], b: readonly number[]): number {
     const [low = 0, high = 0] = [lightOf(a), lightOf(b)].sort((x, y) => x - y)
     return (high + 0.05) / (low + 0.05)

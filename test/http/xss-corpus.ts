@@ -42,7 +42,7 @@ export const HOSTILE_JOB = '33333333-3333-4333-8333-333333333333'
 
 export const HOSTILE_ENDED_JOB = '44444444-4444-4444-8444-444444444444'
 
-/** An analysis that goes on for ever. */
+/** An analysis that never ends. */
 export const HOSTILE_RUN = '55555555-5555-4555-8555-555555555555'
 
 /** A library that a hostile site has filled as far as possible, with its history. */
@@ -62,7 +62,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** A page that shows its text instead of running it, so that all of it is taken in. */
+/** A page that shows its text instead of running it, so that all of it is indexed. */
 function hostilePage(place: string, links: readonly string[] = []): Answer {
   const title = escapeHtml(attackOn(`title ${place}`))
   const items = links.map((href) => `<li><a href="${escapeHtml(href)}">${escapeHtml(attackOn('link'))}</a></li>`)

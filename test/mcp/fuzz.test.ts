@@ -51,7 +51,7 @@ const TEXTS = [
   'x'.repeat(5000),
 ]
 
-/** Anything at all. */
+/** Any value. */
 const GARBAGE = fc.oneof(
   fc.constantFrom(...TEXTS),
   fc.string({ unit: 'binary', maxLength: 40 }),

@@ -38,7 +38,7 @@ describe('tools/list', () => {
     expect(bytesOf(list)).toBeLessThanOrEqual(most)
   })
 
-  test('lists valid JSON schemas without the keywords that only cost bytes', async () => {
+  test('returns valid JSON schemas without keywords that only cost bytes', async () => {
     const { client } = await connect({ exportPack })
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
     const { tools } = await client.listTools()
@@ -49,7 +49,7 @@ describe('tools/list', () => {
         expect(JSON.stringify(schema)).not.toMatch(/\$schema|additionalProperties|maxLength/)
       }
       expect(JSON.stringify(outputSchema)).not.toContain('description')
-      // The types of arguments are plain: not every client can read unions.
+      // Argument types are plain, because not every client supports unions.
       for (const field of Object.values(inputSchema.properties ?? {})) {
         expect((field as { type?: unknown }).type, name).toEqual(expect.any(String))
       }
@@ -69,7 +69,7 @@ describe('tools/list', () => {
 })
 
 describe('the tool set for searching', () => {
-  test('offers what an agent needs to ask, and no pack resource', async () => {
+  test('has the tools that an agent needs for searching, and no pack resource', async () => {
     const { client } = await connect({ exportPack, toolSet: 'ask' })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(ASK)
@@ -140,7 +140,7 @@ describe('instructions', () => {
   test.each([
     ['cannot be named', () => Promise.reject(new Error('broken'))],
     ['take too long to name', () => new Promise<never>(() => undefined)],
-  ])('are general where the sources %s', async (_, nameSources) => {
+  ])('name no sources when the sources %s', async (_, nameSources) => {
     const { instructions } = await initialize({ nameSources })
     expect(instructions).toContain('Start with search_docs; list_sources shows what the library holds.')
   })

@@ -15,15 +15,15 @@ import type { Answer } from '../sites/site.ts'
 import { checkAnswer, type ReadPage, readPage } from './rules.ts'
 
 /*
- * Passages checked by rule: fences are balanced, rows of tables whole and under their header, headings named, the budget is kept,
- * the lines of the stored page make up the text, no block is split unless it is larger than the answer, and nothing comes twice.
- * Two small sites made from pages of the corpus are always asked. With TEST_LONG two large ones are, as Debian packages them.
+ * Checks passages by rule: fences are balanced, table rows are whole and under their header, headings are named, the budget is kept, the
+ * text equals the lines of the stored page, no block is split unless it is larger than the answer, and nothing comes twice. Two small sites
+ * from pages of the corpus are always tested. TEST_LONG adds two large ones from Debian packages.
  */
 
 const corpus = join(dirname(dirname(fileURLToPath(import.meta.url))), 'pages')
 const isLong = process.env['TEST_LONG'] !== undefined
 
-/** Pages of the corpus that these programs made, as one site. */
+/** Pages of the corpus by these generators, as one site. */
 function corpusSite(makers: RegExp): Record<string, Answer> {
   const names = readdirSync(corpus).filter((name) => makers.test(name) && existsSync(join(corpus, name, 'input.html')))
   const pages = names.map((name) => [`/${name}.html`, readFileSync(join(corpus, name, 'input.html'), 'utf8')] as const)
@@ -36,7 +36,7 @@ function folderSite(folder: string): Record<string, Answer> {
   return siteOf(names.sort().map((name) => [`/${name}`, () => readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** A site whose first page leads to all others. */
+/** A site whose first page links to all others. */
 function siteOf(pages: readonly (readonly [path: string, read: () => string])[]): Record<string, Answer> {
   const links = pages.map(([path]) => `<li><a href="${path}">${path}</a></li>`).join('')
   const start = `<!doctype html><title>Start</title><main><h1>Start</h1><p>Everything.</p><ul>${links}</ul></main>`
@@ -184,7 +184,7 @@ describe('the rules', () => {
     ['more than the budget', () => check(3, 14, {}, 4), /takes \d+ tokens of \d+/],
     ['the same twice', () => check(3, 9, {}, 2), /^(?:chunk|text|lines) .* twice$/s],
     ['a cut without need', () => check(3, 9, { isCut: true }), /is cut, but its block takes only/],
-  ])('see %s', (_what, find, problem) => {
+  ])('find %s', (_what, find, problem) => {
     expect(
       find().some((one) => problem.test(one)),
       find().join('; '),

@@ -94,7 +94,7 @@ function rowsOf(leaves: readonly Block[]): Set<number> {
   return new Set(tables.flatMap(({ open, close }) => Array.from({ length: close - open }, (_, i) => open + i)))
 }
 
-/** The headings above the passage are named. */
+/** The passage names the headings above it. */
 function checkHeadings({ headingPath, startLine, endLine }: Passage, { sections }: ReadPage): string[] {
   const path: string[] = []
   for (let level = sections; ; ) {

@@ -32,9 +32,9 @@ export interface LabelledText {
 export type LabelledFile = 'labelled.tsv' | 'fresh.tsv'
 
 /**
- * Reads the labelled set: language, text and places, with tabs between. What counts: names of countries, first divisions,
- * cities, parts of the world, and demonyms with a capital for their country; in `Paris, Texas` the city, with the region
- * arguable. What does not: persons, languages, rivers, newspapers, adjectives in small letters.
+ * Reads the labelled set: language, text and places, separated by tabs. Labelled are names of countries, first-level divisions, cities,
+ * parts of the world, and capitalised demonyms for their country; in `Paris, Texas` the city, with the region as arguable. Not labelled are
+ * persons, languages, rivers, newspapers, and lower-case adjectives.
  */
 export function readLabelled(file: LabelledFile): readonly LabelledText[] {
   const lines = readFileSync(new URL(file, import.meta.url), 'utf8').split('\n')

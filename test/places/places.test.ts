@@ -84,7 +84,7 @@ describe('the labelled set', () => {
     expect(hard.length / ALL.length).toBeGreaterThan(1 / 3)
   })
 
-  test('at least 95 % of found places are right, and 90 % are found', () => {
+  test('precision is at least 0.95 and recall at least 0.9', () => {
     const { precision, recall } = sum(ALL)
     expect(precision).toBeGreaterThanOrEqual(0.95)
     expect(recall).toBeGreaterThanOrEqual(0.9)
@@ -163,7 +163,7 @@ describe('a list of names', () => {
 })
 
 describe('text without spaces', () => {
-  test('a longer name that begins inside a shorter one is taken', () => {
+  test('a longer name that begins inside a shorter one wins', () => {
     expect(world.inText('他抵达莫斯科', { language: 'zh' })).toMatchObject([{ text: '莫斯科', start: 3, end: 6 }])
   })
 

@@ -130,7 +130,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
       const plain = await stageNewsCrawl(site, world, { crawlType: 'basic' })
       stopAfter(site, twice, stop)
       await plain.crawl({}, stop.signal)
-      // Following links may find some of the hubs by then, never all: that takes more than twice as many requests.
+      // The crawl stops at double the requests of the plan; by then it may have found some hubs, never all.
       const late = site.requestsUntil(site.truth.hubs.values())
       expect(late === undefined || late >= twice, `${requests} requests by plan, ${late} by links`).toBe(true)
     },
@@ -178,7 +178,7 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     expectPreparedEarly(crawled, site)
   }
 
-  /** Expects that following links takes at least twice as many requests to find all hubs. */
+  /** Expects that a link-following crawl needs at least double the requests to find all hubs. */
   async function expectHalf(site: ServedNews): Promise<void> {
     const requests = site.requestsUntil(site.truth.hubs.values())
     site.forget()

@@ -40,19 +40,19 @@ export interface NewsInput {
   readonly countries: readonly SiteCountry[]
   /** Countries that the site's own lists link to, but whose hubs are missing. */
   readonly dead?: readonly SiteCountry[]
-  /** Hubs that only articles lead to, of those above. @default none */
+  /** Countries whose hubs only articles link to. @default none */
   readonly unlisted?: readonly SiteCountry[]
-  /** How many countries the home page links. @default 20 */
+  /** Number of countries that the home page links to. @default 20 */
   readonly inNavigation?: number
   /** Every nth hub is in the sitemap. @default 3 */
   readonly sitemapStep?: number
-  /** Least and most articles about a country. */
+  /** Minimum and maximum number of articles about a country. */
   readonly articlesPerHub: readonly [least: number, most: number]
-  /** Articles of each section that are about no country. */
+  /** Number of articles of each section that are about no country. */
   readonly articlesPerSection: number
   /** The day of the newest articles; the others are older. */
   readonly today: Date
-  /** Over how many days articles are spread. @default 60 */
+  /** Number of days over which articles are spread. @default 60 */
   readonly days?: number
   /** @default news */
   readonly seed?: string

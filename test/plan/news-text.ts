@@ -25,7 +25,7 @@ export function shuffle<T>(random: () => number, items: readonly T[]): T[] {
   return shuffled
 }
 
-/** The language of a site, as far as its pages are written in it. */
+/** The language of a site's pages. */
 export type SiteLanguage = 'en' | 'de'
 
 /** The words of generated texts. */
