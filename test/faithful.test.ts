@@ -63,7 +63,7 @@ describe('pages of the corpus lose nothing', () => {
 
   test('there are more than five pages', () => expect(cases.length).toBeGreaterThan(5))
 
-  test.each(cases)('%s', (name) => {
+  test.each(cases)('%s loses nothing', (name) => {
     const html = readFileSync(join(folder, name, 'input.html'), 'utf8')
     const maker = name.startsWith('sphinx') ? 'sphinx' : 'docbook'
     expect(compare(html, maker, 'https://docs.example/page.html')).toEqual([])

@@ -10,11 +10,8 @@ import { splitPack } from '../src/core/pack/split.ts'
 import { openNodeGrammars } from './node-grammars.ts'
 
 /*
- * Every byte of every artefact, as it was read and approved. After a wanted change of the format:
- *
- *   UPDATE_GOLDEN=1 npm test -- test/golden.test.ts
- *
- * writes them anew (the hashes of the zips below are changed by hand); the difference is then part of the review.
+ * Every byte of every artefact, as reviewed and approved. After an intended change of the format, `UPDATE_GOLDEN=1 npm test --
+ * test/golden.test.ts` writes them again (the hashes of the zips below are changed by hand); review the difference.
  */
 const GOLDEN = join(import.meta.dirname, 'golden')
 
@@ -111,7 +108,7 @@ async function hashZip(pack: Pack, compact: boolean): Promise<string> {
 }
 
 describe('the example of the specification', () => {
-  test('gives the manifest that the specification prints, with the sibling under its true parent', async () => {
+  test('gives the manifest of the specification, with the sibling under its true parent', async () => {
     const { 'manifest.llm.tsv': manifest } = await listEntries(packOf(DEMO), true)
     expect(manifest?.split('\n').map((row) => row.replaceAll('\t', ' | '))).toEqual([
       'llmx_manifest_llm_tsv | 4 | 951a98e868aa2f8102b736622fcccd94a1ee0fc5dbbce15cee2618b0d5af2cdc',
@@ -142,7 +139,7 @@ describe('the example of the specification', () => {
     ])
   })
 
-  test('gives the slugs, the header and the shortened log that the specification names', async () => {
+  test('gives the slugs, the header and the shortened log of the specification', async () => {
     const pack = packOf(DEMO)
     expect(pack.chunks.map((chunk) => chunk.slug)).toEqual([
       'readme--demo',

@@ -71,7 +71,7 @@ afterEach(() => {
 })
 
 describe('a first start', () => {
-  test('installs, builds and runs the program, and keeps standard output to the program', async () => {
+  test('installs, builds and runs the program, and leaves standard output to the program', async () => {
     expect(await start(['search', 'two words', '', '--limit=3'], { input: 'hello' })).toEqual({
       code: 3,
       stdout: `${JSON.stringify({ args: ['search', 'two words', '', '--limit=3'], cwd: join(temp, 'elsewhere'), input: 'hello' })}\n`,
@@ -220,7 +220,7 @@ describe('the lock', () => {
     ['on this machine', hostname(), process.pid],
     // A pid that no process here has, which must not be mistaken for a dead one.
     ['on another one', `not-${hostname()}`, 2 ** 30],
-  ])('is respected while its owner lives %s', async (_where, host, pid) => {
+  ])('is respected while its owner is alive %s', async (_where, host, pid) => {
     write('.pharos-setup/lock.1', JSON.stringify({ host, pids: [pid] }))
     const launcher = launch([])
     const ended = finish(launcher)
@@ -271,7 +271,7 @@ describe('the Node that runs the program', () => {
     })
   })
 
-  // Packages that carry a Node are installed on Linux only.
+  // Packages that contain a Node exist only for Linux.
   const isBundled = process.platform === 'linux'
   test(`${isBundled ? 'may' : 'need not'} be the one from node_modules on a machine with an older one`, async () => {
     if (!isBundled) {
@@ -361,7 +361,7 @@ function copyWithTimes(folder: string, place: string): void {
   expect(spawnSync('cp', ['-a', folder, place]).status).toBe(0)
 }
 
-/** Gives everything the build reads a time long past, so that file times cannot coincide by chance. */
+/** Gives all inputs of the build an old time, so that file times cannot coincide by chance. */
 function makeOld(): void {
   const old = new Date(Date.now() - 3_600_000)
   for (const name of fs.readdirSync(checkout, { recursive: true, encoding: 'utf8' })) {

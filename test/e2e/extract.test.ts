@@ -167,13 +167,13 @@ describe('extract', () => {
     expect(stderr).toMatch(new RegExp(`^pharos: ${message}.*\n$`))
   })
 
-  test('reads no more than 50 MB', async () => {
+  test('refuses more than 50 MB', async () => {
     const { code, stdout, stderr } = await shop.shell('head -c 60000000 /dev/zero | pharos extract')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toContain('standard input cannot be read: more than 50 MB – give a smaller one')
   })
 
-  test('wants an address of the web', async () => {
+  test('refuses a --url that is not http or https', async () => {
     const { code, stderr } = await pharos('extract page.html --url example.com')
     expect(code).toBe(2)
     expect(stderr).toBe(

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request that a site got. */
+/** One request that a site received. */
 interface Asked {
   readonly path: string
   readonly headers: IncomingHttpHeaders
@@ -11,9 +11,9 @@ interface Asked {
 /** The response for a path: a body, a status code or a redirect target. */
 type Served = string | number | URL
 
-/** A real site on this machine. What it serves may be changed while it runs. */
+/** A real site on this machine. Its pages may be changed while it runs. */
 export class LocalSite {
-  /** Path → body of a page, the status it fails with, or where it redirects to. */
+  /** Path → body of a page, status code of a failure, or target of a redirect. */
   readonly pages: Map<string, Served> = new Map()
   readonly asked: Asked[] = []
   /** Delay of each response. */
@@ -47,7 +47,7 @@ export class LocalSite {
   }
 
   get origin(): string {
-    // It listens on a port.
+    // The server listens on a port, so the address is an object.
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
@@ -79,7 +79,7 @@ export function writePage(title: string, links: readonly string[] = [], words = 
   return `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>${text}</p><ul>${list}</ul></main>`
 }
 
-/** `/docs/` with a number of pages that are all linked from it. */
+/** `/docs/` with links to the given number of pages. */
 export function manyPages(count: number): Record<string, string> {
   const paths = Array.from({ length: count }, (_, i) => `/docs/p${i}`)
   return {

@@ -23,7 +23,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** A folder of its own for the program to work in. */
+/** A temporary folder in which the program runs. */
 export class Workshop {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
   readonly #lifeMs: number
@@ -40,7 +40,7 @@ export class Workshop {
       HOME: this.folder,
       XDG_CACHE_HOME: join(this.folder, 'cache'),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-      // Most tests are not about meaning, and each program that embeds loads the model.
+      // Most tests do not search by meaning, and every program that embeds loads the model.
       PHAROS_EMBED: 'false',
     }
   }
@@ -57,8 +57,8 @@ export class Workshop {
   }
 
   /**
-   * Runs the program to its end inside this process, which spares its start: same code, same output, same exit code. For whatever is
-   * not about the process itself. One at a time, because its folder and its settings are those of the process.
+   * Runs the program to its end inside this process, which saves the start: same code, same output, same exit code. Only for tests that are
+   * not about the process itself. One run at a time, because the folder and the environment belong to the process.
    */
   async runHere(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     const { run } = (await import(RUN)) as { run(args: readonly string[], streams: Streams): Promise<number> }
@@ -80,12 +80,12 @@ export class Workshop {
     }
   }
 
-  /** Runs the program to its end as a process of its own. */
+  /** Runs the program to its end as a separate process. */
   run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     return this.start(process.execPath, [PROGRAM, ...args], environment).ended
   }
 
-  /** Runs a line of shell, in which `pharos` is the program. */
+  /** Runs a shell command line in which `pharos` is the program. */
   shell(line: string): Promise<Outcome> {
     const pharos = `pharos() { '${process.execPath}' '${PROGRAM}' "$@"; }`
     return this.start('bash', ['-c', `${pharos}\n${line}`], {}).ended

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Outcome, Workshop } from './program.ts'
 import { PROGRAM } from './program.ts'
 
-/** A server of the program, as a process of its own. */
+/** A `pharos serve` as a separate process. */
 export interface ServerProcess {
   readonly pid: number
   readonly origin: string
@@ -16,7 +16,7 @@ export interface ServerProcess {
   kill(signal: NodeJS.Signals): void
 }
 
-/** Starts `pharos serve` and waits until it has said where it is. */
+/** Starts `pharos serve` and waits until it has printed its address. */
 export async function startServer(
   workshop: Workshop,
   flags: readonly string[] = [],

@@ -5,9 +5,9 @@ import { placeLibrary } from '../library-place.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
 import { Workshop } from './program.ts'
 
-/** Countries of the site: enough to see what their addresses have in common. */
+/** Countries with a hub on the site: enough to learn the pattern of their addresses. */
 const THERE = ['france', 'japan', 'brazil', 'kenya', 'peru', 'norway']
-/** And those that it names only. */
+/** Countries that the site links to, but whose hubs are missing. */
 const NAMED = 'chad mali niger togo benin ghana gabon sudan egypt libya qatar oman'.split(' ')
 const STORIES = ['/story-one', '/story-two', '/story-three', '/story-four', '/story-five']
 

@@ -102,7 +102,7 @@ describe('pharos watch', () => {
     expect(told).toContainEqual(expect.objectContaining({ event: 'removed', path: 'fog/horn.md' }))
     expect(told).toContainEqual(expect.objectContaining({ event: 'failed', path: 'plan.pdf', reason: 'damaged' }))
     expect(told.filter((line) => String(line['path']).startsWith('private'))).toEqual([])
-    // Searched by another process meanwhile, as a server would.
+    // Another process searches meanwhile, as a server would.
     expect(await search('wick dawn')).toContain('lamp.md')
     first.kill('SIGKILL')
     await first.ended
@@ -138,7 +138,7 @@ describe('pharos watch', () => {
     expect(types).toEqual(['created', 'startup', 'resolved'])
   })
 
-  test('works while the library and its log lie in the folder itself', async () => {
+  test('works while the library and its log are in the watched folder itself', async () => {
     workshop.write({ 'a.md': '# A\n\nOne.\n' })
     const watcher = watch('.', ...LIBRARY, '--failures', 'failed.jsonl')
     await watcher.until({ event: 'caught-up' })

@@ -269,7 +269,7 @@ describe('a library with vectors', () => {
       expect(listed.meaning).toBeLessThan(1)
     })
 
-    test('the process of a crawl begins to embed, so that its server goes on', async () => {
+    test('the process of a crawl embeds its pages itself, so that its server is not blocked', async () => {
       const site = await openSite({
         '/': '<title>Tower</title><main><h1>Tower</h1><p>The keeper lights it.</p></main>',
       })

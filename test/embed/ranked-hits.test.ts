@@ -29,7 +29,7 @@ interface Staged {
   readonly library: Library
 }
 
-/** A library of four pages, of which those of `embedded` have vectors. */
+/** A library of four pages; those in `embedded` have vectors. */
 async function stage(embedded: readonly string[] = Object.keys(PAGES), more: Partial<Library> = {}): Promise<Staged> {
   const store = createMemoryStore()
   for (const source of ['docs', 'more']) await addSourceTo(store, source)
@@ -94,7 +94,7 @@ describe('hits by words and meaning', () => {
     expect(first?.score).toBeCloseTo(0.7 * wordScore + 0.3, 5)
   })
 
-  test('include the nearest in meaning however many hits the words have', async () => {
+  test('include the nearest in meaning, however many hits the words have', async () => {
     const { store, library } = await stage()
     for (let i = 0; i < 12; i++) await writePage(store, 'docs', `/fitting-${i}`, `Notes on fitting number ${i}.`)
     const query = 'fitting a boat'

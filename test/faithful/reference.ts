@@ -6,7 +6,7 @@ import MarkdownIt from 'markdown-it'
  * markdown-it. Otherwise both sides could share a mistake.
  */
 
-/** Words, blocks of code and rows of tables. */
+/** Words, code blocks and table rows. */
 export interface Content {
   readonly words: readonly string[]
   /** Code blocks as they are, without blank ends. */
@@ -132,7 +132,7 @@ function readText(node: DomNode, isExact = false): string {
   if (node.name === 'br') return isExact ? '\n' : ' '
   if (node.name === 'img') return isExact ? `(${node.attribs['alt'] ?? ''})` : ` ${node.attribs['alt'] ?? ''} `
   const text = node.children.map((child) => readText(child, isExact)).join('')
-  // Two to the power of ten is not the number 210.
+  // Superscripts are separated: two to the power of ten is not the number 210.
   if (node.name === 'sup') return isExact ? text : ` ${text} `
   return isExact || (INLINE.test(node.name) && !hasClass(node, 'classifier')) ? text : ` ${text} `
 }
@@ -156,8 +156,7 @@ export function readMarkdown(markdown: string): Content {
     for (const word of found) words.push(word)
     if (row !== undefined) row.push(...found)
   }
-  // Without a plugin for footnotes a note that is only an address would read as the target of links. As items of a list
-  // notes keep the blocks in them.
+  // Without a footnote plugin a note that is only an address would be parsed as a link target. As list items, notes keep their blocks.
   const plain = markdown.replaceAll(/^(\s*)\[\^([^\]\s]+)\]:/gm, '$1- $2:')
   for (const token of markdownIt.parse(plain, {})) {
     if (token.type === 'tr_open') row = []

@@ -34,8 +34,8 @@ const PART_NAME = `part-${PART.areas.join('-')}-${PART.people}`
 const isLong = process.env['TEST_LONG'] !== undefined
 
 /**
- * Path of a library with the gazetteer of the world, made once for a checkout. Only to be read. The short form has all countries and
- * regions, and of the cities those of {@link PART}: it is made in a tenth of the time.
+ * Path of a library with the gazetteer of the world, made once for a checkout and read-only. The short form has all countries and regions,
+ * but only the cities of {@link PART}, which takes a tenth of the time.
  */
 export async function worldGazetteer(): Promise<string> {
   const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]

@@ -16,14 +16,14 @@ const PROBLEMS = 510
 
 let server: TestServer
 let runId = ''
-/** One that pages name. */
+/** A place that pages name. */
 let placeId = 0
 
 function placeOf(number: number): PlaceRecord {
   const name = number <= 12 ? 'Springfield' : `Place ${number}`
   return {
     ...{ ref: `own:${number}`, kind: 'city', countryCode: 'QQ', adm1Code: 'W1', adm2Code: null, timezone: null },
-    // Two of them lie south of the map and at its eastern edge.
+    // Two of them are south of the map and at its eastern edge.
     ...{ population: number, lat: number === 1 ? -89 : 10, lng: number === 1 ? -179.9 : 180, bbox: null, extra: null },
     ...{ status: 'current', validFrom: null, validTo: null, externalIds: [] },
     parents: number === 0 ? [] : [{ ref: 'own:region', relation: 'admin_parent' }],

@@ -88,7 +88,7 @@ describe('the history', () => {
     expect(await Promise.all(sizes)).toEqual([200, 500, EVENTS / 10])
   })
 
-  test('gives problems with their severity, and milestones, by kind, scope and job', async () => {
+  test('returns problems with their severity, and milestones, by kind, scope and job', async () => {
     const all = await get('/api/problems', shapes.problems)
     expect(all.items.map(({ kind, severity }) => [kind, severity])).toEqual([
       ...Array.from({ length: 4 }, () => ['unknown-pattern', 'info']),
@@ -112,7 +112,7 @@ describe('the history', () => {
     expect((await get('/api/crawls', shapes.crawls)).items).toEqual([])
   })
 
-  test('knows the ways to crawl', async () => {
+  test('lists the crawl types', async () => {
     const { items } = await get('/api/crawl-types', shapes.crawlTypes)
     expect(items.map(({ name }) => name)).toEqual([
       'basic',
@@ -156,7 +156,7 @@ describe('addresses', () => {
     expect(oldest.items.map((item) => item.url)).toEqual(seen.toReversed())
   })
 
-  test('are chosen by host, state, reason, time, words and text', async () => {
+  test('are filtered by host, state, reason, time, words and text', async () => {
     const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
     expect(await totals('host=www.many.example')).toBe(ROWS / 2)
     expect(await totals('host=many.example&includeSubdomains=1')).toBe(ROWS)
@@ -229,7 +229,7 @@ describe('sources', () => {
     await refused(server.ask('/api/sources/many/urls?state=lost'), 400, 'USAGE')
   })
 
-  test('explain what became of an address', async () => {
+  test('explain the state of an address', async () => {
     const { body } = await server.ask('/api/explain?source=lights&url=/gone')
     expect(body).toMatchObject({ isKnown: true, row: { state: 'failed', reason: 'not-found', hasPage: false } })
     const { body: never } = await server.ask('/api/explain?source=lights&url=https://other.example/')
@@ -257,7 +257,7 @@ describe('sources', () => {
     expect(body.advice).toContain('POST /api/sources/lights/recrawl')
   })
 
-  test('are added once, and not removed under a crawl', async () => {
+  test('are added only once, and cannot be removed during a crawl', async () => {
     const slow = await openSite({ '/': { body: page('Slow'), delayMs: 20_000 } })
     const add = () => server.post('/api/sources', { url: `${slow.origin}/`, name: 'slow', versoin: '2' })
     const [first, second] = await Promise.all([add(), add()])
@@ -323,7 +323,7 @@ describe('sources', () => {
 })
 
 describe('search', () => {
-  test('gives passages that lead to their chunk and section', async () => {
+  test('returns passages that link to their chunk and section', async () => {
     const { body } = await server.ask('/api/search?q=tower&source=lights&explain=1&limit=1')
     expect(body).toMatchObject({ query: 'tower', engines: ['words'], searched: ['lights'] })
     const [first] = body.passages
@@ -346,7 +346,7 @@ describe('search', () => {
     expect(body).toMatchObject({ groups: [], groupCount: 0, pageCount: 0, compared: 3, unknown: 0 })
   })
 
-  test('takes every filter, and refuses what makes no sense', async () => {
+  test('takes every filter, and refuses invalid values', async () => {
     const filters =
       'version=*&tokens=500&path=/tower&kind=markdown&heading=tower&contentType=prose&minScore=0.1&fusion=words&duplicates=show&language=any'
     const { body } = await server.ask(`/api/search?query=tower&${filters}`)
@@ -404,7 +404,7 @@ describe('the server', () => {
     const { text, headers } = await server.ask('/metrics')
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     const names = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
-    // A library that many share has figures of its workers as well.
+    // A shared library reports figures of its workers as well.
     expect(names.filter((name) => !name.startsWith('pharos_worker'))).toEqual([
       'crawler_running gauge',
       'crawler_paused gauge',
@@ -470,7 +470,7 @@ describe('the server', () => {
     })
     const order = body.paths['/api/crawl'].post.requestBody
     const { properties, required } = order.content['application/json'].schema
-    // There is nowhere to start unless the owner or the request says so.
+    // Without a default start URL, the request must name one.
     expect([order.required, required]).toEqual([true, ['startUrl']])
     expect(Object.keys(properties).filter((name) => properties[name].description === undefined)).toEqual([])
     const { text } = await server.ask('/docs')
@@ -479,7 +479,7 @@ describe('the server', () => {
     expect(text).not.toMatch(/(?:src|href)="https?:/)
   })
 
-  test('refuses what makes no sense, and says what was wrong', async () => {
+  test('refuses invalid requests, and says what was wrong', async () => {
     expect(await refused(server.ask('/api/queues?limit=many'), 400, 'USAGE')).toContain('got "many"')
     // The field name in the error tells a form where to show it.
     const order = await server.post('/api/crawl', { startUrl: 'https://docs.example/', concurrency: 'many' })
@@ -502,11 +502,11 @@ describe('the server', () => {
     expect((await wrong).headers.get('allow')).toBe('POST')
   })
 
-  test('takes a field that was left empty in a form as not given', async () => {
+  test('treats an empty field of a form as not given', async () => {
     expect((await get('/api/problems?job=&kind=&limit=', shapes.problems)).items).toHaveLength(5)
   })
 
-  test('compresses answers to GET, and nothing else', async () => {
+  test('compresses only responses to GET', async () => {
     const raw = await fetch(`${server.origin}/api/urls?limit=500`, { headers: { 'accept-encoding': 'gzip' } })
     expect(raw.headers.get('content-encoding')).toBe('gzip')
     expect(raw.headers.get('vary')).toContain('accept-encoding')

@@ -7,7 +7,7 @@ const PAGES = 120
 
 let site: Site
 
-/** A site that takes its time: each page leads to the next ones. */
+/** A slow site: each page links to the next ones. */
 beforeAll(async () => {
   const paths = Array.from({ length: PAGES }, (_, i) => `/p${i}`)
   site = await openSite({
@@ -30,7 +30,7 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
   const stream = await openStream(`${server.origin}/events`)
   const jobId = await start(server, { crawlType: 'basic', mode: 'ignored' })
 
-  // One at a time.
+  // Only one crawl is allowed at a time.
   const second = await server.post('/api/crawl', { startUrl: `${site.origin}/` })
   expect([second.status, shapes.failure.parse(second.body).code]).toEqual([409, 'JOBS_FULL'])
 
@@ -111,7 +111,7 @@ test('a running crawl must be named only when several run', async () => {
   const named = await server.post('/api/stop', { jobId: first })
   expect([named.status, named.body.stopped]).toEqual([202, true])
   expect((await server.dispatcher.wait(first)).status).toBe('stopped')
-  // The only one left needs no name; it may be named in the query as well.
+  // A single running crawl needs no name; the query may name it as well.
   expect((await server.post(`/api/stop?jobId=${second}`)).status).toBe(202)
   expect((await server.dispatcher.wait(second)).status).toBe('stopped')
   await other.close()

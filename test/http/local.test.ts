@@ -112,7 +112,7 @@ describe('a file of the page', () => {
       '127.0.0.1:41000': 'http://127.0.0.1:41000/local/',
       'LOCALHOST:41000': 'http://localhost:41000/local/',
       'pharos.example': 'http://pharos.example/local/',
-      // These cannot be named in a policy.
+      // A policy cannot contain these hosts.
       '[::1]:41000': "'self'",
       '192.168.1.5:41000': "'self'",
       'pharos.example.': "'self'",
@@ -174,7 +174,7 @@ test('other paths are not found, and no path leaves the folder', async () => {
   for (const path of paths) {
     const { status, headers, body } = await ask(path)
     expect([path, status, body.includes('"ROUTE_UNKNOWN"')]).toEqual([path, 404, true])
-    // A page that tells so is one of the server's own.
+    // The error page is one of the server's own, with its policy.
     expect([path, String(headers['content-security-policy']).includes("form-action 'self'")]).toEqual([path, true])
   }
   expect((await ask('/local/', {}, 'POST')).status).toBe(404)
@@ -188,17 +188,17 @@ test('the page needs the token when the server needs one', async () => {
   const sent = await locked.ask('/local/', { headers: { accept: 'text/html' } })
   expect([sent.status, sent.headers.get('location')]).toEqual([303, '/login?next=%2Flocal%2F'])
   const { status, text } = await locked.ask('/local/', { headers: { authorization } })
-  // It is sent as it was built, which the page's own worker relies on.
+  // The page is sent exactly as built, which its service worker relies on.
   expect([status, text]).toEqual([200, readFileSync(join(folder, 'page/index.html'), 'utf8')])
 })
 
-describe('the page as it is built', () => {
+describe('the built page', () => {
   const built = pageFolder('local')
   const files = readdirSync(built, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(built.length).replaceAll('\\', '/'))
 
-  test('is handed out whole, each file with a type', async () => {
+  test('is served completely, each file with a type', async () => {
     const whole = await openTestServer()
     for (const path of files) {
       const { status, headers } = await whole.ask(`/local/${path}`, { method: 'HEAD' })
@@ -220,17 +220,17 @@ describe('the page as it is built', () => {
     expect(files.filter((path) => path.endsWith('weights.bin'))).toEqual(['model/weights.bin'])
   })
 
-  test('says the same policy itself, for hosts that serve plain files', () => {
+  test('contains the same policy itself, for static file hosts', () => {
     const page = readFileSync(join(built, 'index.html'), 'utf8')
     const [, policy] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(page) ?? []
-    // A page cannot say who may frame it.
+    // A page cannot set `frame-ancestors` itself.
     expect(policy).toBe(writePagePolicy("'self'").replace(/; frame-ancestors.*/, ''))
     // The page contains nothing that the policy would block.
     expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)/)
     expect([...page.matchAll(/(?:src|href)="(?!\.\/)([^"]*)/g)].map(([, address]) => address)).toEqual([])
   })
 
-  test('has a worker that knows every file but the licences and itself', () => {
+  test('has a service worker that lists every file except the licences and itself', () => {
     const worker = readFileSync(join(built, 'service-worker.js'), 'utf8')
     const wanted = files.filter((path) => !path.endsWith('.LICENSE') && path !== 'service-worker.js')
     expect(wanted.filter((path) => !worker.includes(path))).toEqual([])

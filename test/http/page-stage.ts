@@ -15,7 +15,7 @@ import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite } from '../sites/site.ts'
 
-/** A library that was filled by a real crawl, with a history of jobs, and everything a server is made with. */
+/** A library filled by a real crawl, with a job history and everything a server needs. */
 export interface PageStage {
   readonly ports: HttpPorts
   readonly dispatcher: Dispatcher

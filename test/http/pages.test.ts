@@ -146,20 +146,20 @@ describe('every page', () => {
 })
 
 describe('queues', () => {
-  test('the list has the newest first, with their true ends', async () => {
+  test('the list has the newest first, with their results', async () => {
     const body = await get('/queues/ssr')
     expect(cellsOf(body, 'Queue')).toEqual(['22222222', '11111111'])
     expect(cellsOf(body, 'Status')).toEqual(['failed', 'done'])
     expect(cellsOf(body, 'Events')).toEqual(['0', '500'])
   })
 
-  test('the latest is the one that ended last', async () => {
+  test('/queues/latest redirects to the job that ended last', async () => {
     const response = await ask('/queues/latest')
     expect(response.status).toBe(302)
     expect(response.headers.get('location')).toBe(`/queues/${SECOND}/ssr`)
   })
 
-  test('a queue leads through all its events, newest first, and back', async () => {
+  test('a queue is paged through all its events, newest first, and back', async () => {
     const down = await walk(`/queues/${FIRST}/ssr?limit=150`, 'Older →')
     const urls = down.flatMap((body) => cellsOf(body, 'Address'))
     expect(urls).toEqual(Array.from({ length: 500 }, (_, i) => `https://docs.example/${499 - i}`))
@@ -174,13 +174,13 @@ describe('queues', () => {
     expect(linkOf(up[0] ?? '', 'Latest')).toBe(`/queues/${FIRST}/ssr?limit=150`)
   })
 
-  test('the filter stays while walking', async () => {
+  test('the filter stays while paging', async () => {
     const bodies = await walk(`/queues/${FIRST}/ssr?action=drop&limit=50`, 'Older →')
     expect(bodies.flatMap((body) => cellsOf(body, 'Action'))).toEqual(Array.from({ length: 125 }, () => 'drop'))
     expect(bodies[0]).toContain('<option value="drop" selected>')
   })
 
-  test('the page says what became of its job and leads to its neighbours', async () => {
+  test('the page shows the result of its job and links to its neighbours', async () => {
     const body = await get(`/queues/${SECOND}/ssr`)
     expect(body).toContain('its process was killed')
     expect(linkOf(body, 'Older queue →')).toBe(`/queues/${FIRST}/ssr`)
@@ -188,7 +188,7 @@ describe('queues', () => {
     expect(linkOf(await get(`/queues/${FIRST}/ssr`), '← Newer queue')).toBe(`/queues/${SECOND}/ssr`)
   })
 
-  test('only the newest page of a job that runs is alive', async () => {
+  test('only the first page of a running job is live', async () => {
     expect(await get(`/queues/${FIRST}/ssr`)).not.toContain('data-events')
     await stage.log.change(FIRST, { status: 'running' })
     expect(await get(`/queues/${FIRST}/ssr`)).toContain(`data-events="/events?logs=0&amp;job=${FIRST}"`)
@@ -213,20 +213,20 @@ describe('problems and milestones', () => {
     expect(body).toContain('<span class="pill pill-warn" data-field="severity">warn</span>')
   })
 
-  test('filters narrow the list down, and stay while walking', async () => {
+  test('filters narrow the list down, and stay while paging', async () => {
     expect(cellsOf(await get(`/problems/ssr?job=${SECOND}`), 'Message')).toHaveLength(30)
     expect(cellsOf(await get('/problems/ssr?scope=elsewhere'), 'Message')).toEqual([])
     const bodies = await walk('/problems/ssr?kind=missing-hub&limit=40', 'Older →')
     expect(bodies.flatMap((body) => cellsOf(body, 'Kind'))).toEqual(Array.from({ length: 65 }, () => 'missing-hub'))
   })
 
-  test('milestones are there', async () => {
+  test('milestones are listed', async () => {
     expect(cellsOf(await get('/milestones/ssr'), 'Message')).toEqual(['Two sections'])
   })
 })
 
 describe('addresses', () => {
-  test('urls leads through all addresses once, and back', async () => {
+  test('urls is paged through all addresses once, and back', async () => {
     const down = await walk('/urls?state=skipped&limit=100', 'Older →')
     const urls = down.flatMap((body) => cellsOf(body, 'Address'))
     expect(urls.toSorted()).toEqual(blocked.map((path) => stage.origin + path))
@@ -295,7 +295,7 @@ describe('addresses', () => {
     expect(await get('/urls?state=failed&reason=blocked')).toContain('No address passes these filters')
   })
 
-  test('domains have their summary', async () => {
+  test('domains have a summary', async () => {
     const host = new URL(stage.origin).host
     expect(cellsOf(await get('/domains'), 'Addresses')).toEqual(['233'])
     const body = await get(`/domains?host=${host}`)
@@ -305,7 +305,7 @@ describe('addresses', () => {
   })
 })
 
-test('analysis and gazetteer say that there is nothing, with zeros', async () => {
+test('analysis and gazetteer pages of an empty library say so, with zeros', async () => {
   expect(await get('/analysis/ssr')).toContain('Nothing has been analysed yet')
   const body = await get('/gazetteer')
   expect([...body.matchAll(/<dd data-counter="\w+">(\d+)</g)].map(([, count]) => count)).toEqual([
@@ -317,7 +317,7 @@ test('analysis and gazetteer say that there is nothing, with zeros', async () =>
   ])
 })
 
-test('a path that leads nowhere says what to do', async () => {
+test('an unknown path says what to do', async () => {
   expect(await get('/nowhere/%3Cscript%3E', 404)).toContain('Check the address')
 })
 
@@ -367,7 +367,7 @@ test('the login form redirects only to this server', async () => {
     expect(readNext(elsewhere)).toBe('/')
 })
 
-test('assets have their types', async () => {
+test('assets have their content types', async () => {
   for (const [path, type] of [
     ['/pages/style.css', 'text/css'],
     ['/pages/live.js', 'text/javascript'],
@@ -379,11 +379,11 @@ test('assets have their types', async () => {
   }
 })
 
-test('the dashboard has the same tokens', () => {
+test('the dashboard has the same design tokens', () => {
   expect(readFileSync(new URL('../../src/http/pages/tokens.css', import.meta.url), 'utf8')).toBe(TOKENS_CSS)
 })
 
-describe('the colours', () => {
+describe('the colour schemes', () => {
   const [light = '', dark = ''] = TOKENS_CSS.split('@media')
   const pairs = ['good', 'warn', 'bad', 'info', 'quiet'].map((tone) => [tone, `${tone}-ground`])
   const texts = ['text', 'text-2', 'accent'].flatMap((text) =>
@@ -393,7 +393,7 @@ describe('the colours', () => {
   test.each([
     ['light', light],
     ['dark', dark],
-  ])('can be read in the %s scheme', (_, tokens) => {
+  ])('have enough contrast in the %s scheme', (_, tokens) => {
     for (const [text = '', ground = ''] of [...pairs, ...texts, ['on-accent', 'accent'], ['text', 'mark']]) {
       expect(contrastOf(colourOf(tokens, text), colourOf(tokens, ground)), `${text} on ${ground}`).toBeGreaterThan(4.5)
     }

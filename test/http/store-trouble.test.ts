@@ -86,7 +86,7 @@ test('a server without its library stays up, answers what it can, and recovers w
   expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${OTHER}`)).body).status).toBe('failed')
 })
 
-/** Routes that tell what a library holds. */
+/** Routes that return data of a library. */
 const READING = [...EMPTY.map(([path]) => path), ...MISSING]
 
 test('a library that cannot be opened is not shown as empty', async () => {

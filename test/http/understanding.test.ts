@@ -54,7 +54,7 @@ const OWN_PLACE: PlaceRecord = {
   names: [{ name: 'Ruritania', lang: 'en', kind: 'common', isPreferred: true, isOfficial: false }],
 }
 
-/** Sends the form that begins a run. */
+/** Sends the form that starts a run. */
 function send(fields: string): Promise<Answer> {
   return server.ask('/analysis/start', {
     method: 'POST',
@@ -64,7 +64,7 @@ function send(fields: string): Promise<Answer> {
   })
 }
 
-/** The page as a browser gets it. */
+/** Requests a page as a browser does. */
 async function show(path: string, status = 200): Promise<string> {
   const answer = await server.ask(path, { headers: { accept: 'text/html' } })
   expect([path, answer.status]).toEqual([path, status])
@@ -128,7 +128,7 @@ describe('an analysis run', () => {
     stream.close()
   })
 
-  test('is kept with its options, summary and events, newest first', async () => {
+  test('is stored with its options, summary and events, newest first', async () => {
     const { total, items } = await get('/api/analysis?limit=1000', shapes.runs)
     expect([total, items[0]?.id]).toEqual([1, runId])
     expect(items[0]).toMatchObject({
@@ -150,7 +150,7 @@ describe('an analysis run', () => {
     await refused(server.ask(`/api/analysis/${runId}?eventsLimit=some`), 400, 'USAGE')
   })
 
-  test('has a page, and is in the list of them', async () => {
+  test('has a page, and is in the list of runs', async () => {
     const list = await show('/analysis/ssr')
     expect(list).toContain(`href="/analysis/${runId}/ssr"`)
     expect(list).toContain('<span class="pill pill-good" data-field="status">completed</span>')
@@ -192,7 +192,7 @@ describe('an analysis run', () => {
     expect((await get('/api/analysis', shapes.runs)).total).toBe(1)
   })
 
-  test('begins from a form without script as well', async () => {
+  test('starts from a form without scripts as well', async () => {
     const wrong = await send('pageLimit=many')
     expect([wrong.status, wrong.text]).toMatchObject([
       400,
@@ -278,7 +278,7 @@ describe('the gazetteer', () => {
       await refused(server.ask(`/api/gazetteer/${path}`), 400, 'USAGE')
   })
 
-  test('is shown by pages that lead to each other', async () => {
+  test('has pages that link to each other', async () => {
     const countries = await show('/gazetteer/countries')
     expect(countries.match(/<tr role="row">/g)).toHaveLength(1 + 250)
     const [, path = ''] = /href="(\/gazetteer\/place\/\d+)">France</.exec(countries) ?? []
@@ -374,7 +374,7 @@ describe('hubs', () => {
     expect((await get('/api/gazetteer/hubs?host=elsewhere.example', shapes.gazetteerHubs)).items).toEqual([])
   })
 
-  test('are chosen by host, place, kind and topic', async () => {
+  test('are filtered by host, place, kind and topic', async () => {
     const { items } = await get('/api/hubs?limit=1', shapes.hubs)
     const id = items[0]?.placeId ?? 0
     const totals = async (query: string) => (await get(`/api/hubs?${query}`, shapes.hubs)).total
@@ -400,7 +400,7 @@ describe('hubs', () => {
     await refused(server.ask('/api/hubs/coverage'), 400, 'USAGE')
   })
 
-  test('have a page, by host with coverage', async () => {
+  test('have a page for each host with its coverage', async () => {
     expect(await show('/hubs')).toContain(`href="/hubs?host=${encodeURIComponent(host)}"`)
     const body = await show(`/hubs?host=${host}`)
     for (const part of ['3 of 250 countries have a hub', '/world/{country}', 'atlantis', '75 %', '?host='])
@@ -444,7 +444,7 @@ describe('addresses', () => {
     return shapes.story.parse(body)
   }
 
-  test('are chosen by what their pages are, by percent or share', async () => {
+  test('are filtered by class and confidence, in percent or as a fraction', async () => {
     const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
     const navs = await totals('classification=nav')
     expect(navs).toBeGreaterThanOrEqual(3)
@@ -459,7 +459,7 @@ describe('addresses', () => {
     const body = await show('/urls?classification=article')
     expect(body).toContain(ARTICLE)
     expect(body).toContain('Signals sure by %')
-    // The page chooses as the API does, and by the same names.
+    // The page has the same filters as the API, with the same names.
     const counted = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
     const least = 'minCombinedConfidence=75'
     expect(await totals(least)).toBeLessThan(await totals(''))

@@ -271,7 +271,7 @@ const HOSTILE_HUB: PlaceHub = {
 /** An address whose last response was an attack. */
 export const FAILED_URL = 'https://docs.example/"><script>globalThis.pwned="failed"</script>'
 
-/** Every page with something of the corpus on it, and a text that proves that it is there. */
+/** Every page with texts of the corpus, and a text that proves that they are there. */
 export function hostilePaths(origin: string): readonly (readonly [path: string, shows: string])[] {
   const url = (address: string) => `/url?url=${encodeURIComponent(address)}`
   return [
@@ -320,7 +320,7 @@ export function hostilePaths(origin: string): readonly (readonly [path: string, 
   ]
 }
 
-/** Places of the dashboard with something of the corpus on them, and a text that proves that it is there. */
+/** Views of the dashboard with texts of the corpus, and a text that proves that they are there. */
 export function hostilePlaces(sourceId: string): readonly (readonly [hash: string, shows: string])[] {
   const explain = (address: string) => `#/sources/${sourceId}?explain=${encodeURIComponent(address)}`
   return [

@@ -5,7 +5,7 @@ import type { HttpApp } from '../../src/http/ports.ts'
 import type { PageStage } from './page-stage.ts'
 import { hostilePaths, openHostileStage } from './xss-corpus.ts'
 
-/* Everything a hostile site can make the library hold is shown as text, on every page, under a policy that would not run it either. */
+/* All texts that a hostile site can store are shown as text on every page, under a policy that would block scripts as well. */
 
 let stage: PageStage
 let http: HttpApp
@@ -20,7 +20,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-/** As a browser asks for a page. */
+/** Requests a page as a browser does. */
 function ask(path: string): Promise<Response> {
   return http.fetch(new Request(`http://127.0.0.1:41000${path}`, { headers: { accept: 'text/html' } }))
 }

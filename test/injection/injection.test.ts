@@ -246,7 +246,7 @@ describe('hidden text in Markdown', () => {
 })
 
 describe('visible text is returned unchanged, and only as the text of a passage', () => {
-  test.each(Object.entries(SEEN))('%s', async (name, [, write]) => {
+  test.each(Object.entries(SEEN))('%s is returned unchanged', async (name, [, write]) => {
     const answer = await ask(markOf(name))
     const [passage, ...others] = answer.passages
     const markdown = stored.get(`/seen-${slug(name)}`) ?? ''
@@ -268,7 +268,7 @@ describe('visible text is returned unchanged, and only as the text of a passage'
 })
 
 describe('invisible characters are removed', () => {
-  test.each(Object.entries(INVISIBLE))('%s', async (name, char) => {
+  test.each(Object.entries(INVISIBLE))('%s is removed from the text of a page', async (name, char) => {
     const [passage] = (await ask(markOf(name))).passages
     expect(passage?.text).toContain(`The ${markOf(name)} is split and begun.`)
     expect(passage?.text).not.toContain(char)
@@ -278,7 +278,7 @@ describe('invisible characters are removed', () => {
   test.each(kinds)('files of kind %s: %s', async (kind, name, char) => {
     const text = stored.get(`inside/${slug(name)}.${kind}`) ?? ''
     const line = `The file${markOf(name)} in ${kind} is split and begun.`
-    // On the third line, as in the file.
+    // The text is on the third line, as in the file.
     expect(text.split('\n')[2]).toContain(line)
     expect(text).not.toContain(char)
     const { passages } = await ask(`file${markOf(name)} ${kind}`)
@@ -287,7 +287,7 @@ describe('invisible characters are removed', () => {
     expect(passage?.text).not.toContain(char)
   })
 
-  test.each(Object.keys(LINES))('tags in %s', async (kind) => {
+  test.each(Object.keys(LINES))('tag characters are removed from files of kind %s', async (kind) => {
     expect(stored.get(`tags.${kind}`)?.split('\n')[2]).toContain(`A marktags in ${kind} for all.`)
     const { passages } = await ask('marktags')
     expect(passages.find(({ url }) => url.endsWith(`.${kind}`))?.text).toContain(`A marktags in ${kind} for all.`)

@@ -140,7 +140,7 @@ test('a question of 20,000 characters is answered', async () => {
 })
 
 test.each([100, 300, 1000])(
-  'an answer of %i tokens is at most four characters a token and a citation long',
+  'an answer of %i tokens has at most four characters a token, plus the citation',
   async (tokens) => {
     const answer = await guide.call('search_docs', { query: 'kiln', tokens })
     const blocks = answer.content.map((_, i) => textOf(answer, i))
@@ -307,7 +307,7 @@ test('a page that is empty without a browser is reported with the tool and param
   })
 })
 
-test('a pack is written in the background, and its resource says where it is', async () => {
+test('a pack is written in the background, and its resource gives its path', async () => {
   const { client, call } = guide
   const answer = await call('export_pack', { source: 'guide', version: '2.0', compact: true })
   const { packId, uri } = answer.structuredContent as { packId: string; uri: string }

@@ -41,7 +41,7 @@ beforeAll(async () => {
   return close
 })
 
-test('there are exactly the tools of the contract, each described and annotated', async () => {
+test('the server has exactly the tools of the contract, each described and annotated', async () => {
   const { client, opened } = await connect({ exportPack })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(ALL)
@@ -71,7 +71,7 @@ test('there are exactly the tools of the contract, each described and annotated'
   expect(opened()).toBe(0)
 })
 
-test('read-only mode has nothing that writes or fetches', async () => {
+test('read-only mode has no tool that writes or fetches', async () => {
   const { client, call, say } = await connect({ isReadOnly: true })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(ALL.filter((name) => !WRITING.includes(name)))
@@ -109,7 +109,7 @@ const ALIASES: readonly (readonly [string, readonly string[], Record<string, unk
 ]
 
 describe('parameters with two names', () => {
-  test.each(ALIASES)('%s: %s', async (tool, names, others) => {
+  test.each(ALIASES)('%s treats %s as synonyms', async (tool, names, others) => {
     const { call, say } = shared
     const isNumber = names.includes('limit')
     const value = (n: number) => (isNumber ? n : `${tool === 'add_source' ? '@' : ''}${'a'.repeat(11 + n)}`)
@@ -130,7 +130,7 @@ describe('parameters with two names', () => {
   })
 })
 
-/** Tool, arguments, and what the error says. */
+/** Tool, arguments, and the expected error. */
 const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ['search_docs', { query: '  ' }, /query is empty/],
   ['search_docs', {}, /\(USAGE\): query is missing – /],
@@ -195,7 +195,7 @@ describe('invalid arguments are answered with a text that begins with Error', ()
   })
 })
 
-test('a filter of a search that is blank counts as not given', async () => {
+test('a blank filter of a search counts as not given', async () => {
   const { call } = await connect()
   const blank = { source: '', version: ' ', path: '', heading: '', symbol: '', language: '', cursor: '' }
   expect(await call('search_docs', { query: 'kiln', ...blank })).toEqual(await call('search_docs', { query: 'kiln' }))
@@ -213,7 +213,7 @@ test('an unknown source is answered with the nearest name, and null counts as no
   expect(answer.isError).toBeUndefined()
 })
 
-test('numbers out of range are moved into it', async () => {
+test('numbers out of range are clamped', async () => {
   const { call } = await connect()
   for (const limit of [-5, 0, 0.4, 51, 1e9]) {
     expect((await call('search_docs', { query: 'kiln', maxResults: limit, tokens: limit })).isError).toBeUndefined()
@@ -234,7 +234,7 @@ test('a source with a comma in its name can be searched, and commas still separa
   expect(await say('search_docs', { query: 'kiln', source: 'guide,pots' })).toMatch(/no source pots /)
 })
 
-test('an unknown source is answered with several names that are near', async () => {
+test('an unknown source is answered with several near names', async () => {
   const { say, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
   const names = ['guide', 'guid', 'guides', 'python3.11-doc', 'kiln']

@@ -60,7 +60,7 @@ export async function openConnection(
   const close = async () => {
     await client.close()
     await mcp.close()
-    // Opened by the test alone.
+    // Only the test opened the library, so the server does not close it.
     if (opened === 0) await (await library)?.close()
   }
   const call = async (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
