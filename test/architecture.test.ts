@@ -17,7 +17,7 @@ interface Rule {
 const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
 const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'jobs', 'readers']
 
-/** Who may import whom: folder of src, or entry file beside them, → what it may import. */
+/** The import rules: a folder of src, or an entry file beside them, and what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
   core: { may: [], universal: true },
   crawl: { may: ['core'], universal: true },
@@ -83,7 +83,7 @@ const UNIVERSAL_PACKAGES = [
   'zod',
 ]
 
-/** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */
+/** Packages that are slow to load or optional: one file owns each, and all other files import that file. */
 const ONE_OWNER_PACKAGES = [
   '#pdfjs',
   '@asciidoctor/core',
@@ -104,7 +104,7 @@ const ENVIRONMENT_READERS = ['config.ts']
 
 const VAGUE_NAME = /(?:^|[-.])(?:utils?|helpers?|managers?|services?)$/
 
-test('the words of ARCHITECTURE.md are types of the files beside them', () => {
+test('the terms of ARCHITECTURE.md are types of the files named beside them', () => {
   const root = dirname(dirname(fileURLToPath(import.meta.url)))
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
   const rows = [...text.matchAll(/^\| `(\w+)` \| .+ \| `([\w/.-]+\.ts)` \|$/gm)]
@@ -120,19 +120,19 @@ describe('the import rules', () => {
   const root = dirname(dirname(fileURLToPath(import.meta.url)))
   const sources = readSources(root)
 
-  test('hold in src and web', () => {
+  test('src and web follow the import rules', () => {
     expect(checkArchitecture(sources)).toEqual([])
   })
 
-  test('stand in ARCHITECTURE.md', () => {
+  test('ARCHITECTURE.md lists the import rules', () => {
     expect(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).toContain(writeTable())
   })
 
-  test('see the sources', () => {
+  test('the checker finds the source files', () => {
     expect(sources.has('src/core/model.ts')).toBe(true)
   })
 
-  test('find the imports of a real file', () => {
+  test('the checker finds the imports of a real file', () => {
     const isImporting = /^import .* from '\.\.?\/model\.ts'$/m
     const [file = '', source = ''] = [...sources].find(([, text]) => isImporting.test(text)) ?? []
     expect(readModule(file, source).imports.some(({ specifier }) => specifier.endsWith('/model.ts'))).toBe(true)
@@ -329,7 +329,7 @@ describe('the checker', () => {
 
 interface Import {
   readonly specifier: string
-  /** Erased by the compiler. `import { type A }` is not: it still loads the file. */
+  /** Type imports that the compiler erases. `import { type A }` is not erased: it still loads the file. */
   readonly typeOnly: boolean
 }
 
@@ -340,7 +340,7 @@ interface Module {
   readonly readsEnvironment: boolean
 }
 
-/** Says what is wrong, one line each; `sources` maps paths such as `src/core/model.ts` to their text. */
+/** Returns one line for each violation; `sources` maps paths such as `src/core/model.ts` to their text. */
 function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
   const problems: string[] = []
   const valueImports = new Map<string, string[]>()
@@ -363,7 +363,7 @@ function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
     }
     for (const { specifier, typeOnly } of imports) {
       const isRelative = specifier.startsWith('.')
-      // Vite gives the address of a worker's script for this query.
+      // With this query Vite returns the URL of a worker script.
       const target = posix.join(posix.dirname(file), specifier.replace(/\?worker&url$/, ''))
       const problem = isRelative
         ? checkFileImport(file, target, typeOnly, sources)
@@ -392,7 +392,7 @@ function checkFileImport(
   const to = areaOf(target)
   const isTest = file.includes('.test.')
   if (!/\.\w+$/.test(target)) return 'a relative import carries its ending'
-  // A test may read what lies in test/ as well.
+  // A test may also import from test/.
   if (isTest) return undefined
   if (!sources.has(target)) return 'there is no such source file'
   if (target.includes('.test.')) return 'only a test may import a test'
@@ -409,7 +409,7 @@ function checkPackageImport(file: string, specifier: string, rule: Rule): string
   if (!rule.universal) return undefined
   if (isNodeModule(specifier)) return `${area} is universal and may not use Node`
   const name = packageOf(specifier)
-  // The pages have packages of their own, which need a DOM.
+  // The pages have their own packages, which need a DOM.
   if (area === 'web') return undefined
   return UNIVERSAL_PACKAGES.includes(name) ? undefined : `${area} is universal and ${name} is not in UNIVERSAL_PACKAGES`
 }
@@ -428,7 +428,7 @@ function readModule(file: string, source: string): Module {
   const problems: string[] = []
   let usesProcess = false
   let readsEnvironment = false
-  // Names that stand behind a dot or before a colon, and are no reference to the global.
+  // Names after a dot or before a colon, which do not reference the global.
   const names = new Set<unknown>()
   const add = (specifier: string, typeOnly: boolean): void => {
     imports.push({ specifier, typeOnly })
@@ -503,7 +503,7 @@ function readModule(file: string, source: string): Module {
   return { imports, problems, usesProcess, readsEnvironment }
 }
 
-/** One cycle for each file at which a walk along the imports comes back to itself. */
+/** One cycle for each file at which a walk along the imports returns to itself. */
 function findCycles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const cycles: string[][] = []
   const done = new Set<string>()

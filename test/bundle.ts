@@ -8,7 +8,7 @@ const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', '__filename',
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** One script for a browser, and what of Node is in it. */
+/** One script for a browser, and the parts of Node in it. */
 export interface Bundle {
   readonly code: string
   /** `<package or file>: <kind of import> of <Node module>`, sorted. */
@@ -17,7 +17,7 @@ export interface Bundle {
   readonly nodeGlobals: readonly string[]
 }
 
-/** Bundles a file of src, or `source` as if it stood there, for a browser. Globals of Node get names that do not exist. */
+/** Bundles a file of src, or `source` as if it were in src, for a browser. Node globals get names that do not exist. */
 export async function bundleForBrowser(entry: string, source?: string): Promise<Bundle> {
   if (source === undefined && !existsSync(entry)) throw new Error(`${entry} does not exist`)
   const nodeImports = new Set<string>()
@@ -26,16 +26,16 @@ export async function bundleForBrowser(entry: string, source?: string): Promise<
     configFile: false,
     publicDir: false,
     logLevel: 'silent',
-    // The bundler knows a reference to the global from a variable, a property or a text of the same name.
+    // The bundler distinguishes a reference to the global from a variable, a property or a text of the same name.
     define: {
       ...Object.fromEntries(NODE_GLOBALS.map((name) => [name, `NODE_${name}`])),
-      // Which Vite would replace with an empty object.
+      // Vite would replace the module with an empty object.
       'process.env': 'NODE_process.env',
     },
     plugins: [
       {
         name: 'watch-for-node',
-        // Before Vite's own plugins, which replace Node modules with an empty one.
+        // Runs before Vite's own plugins, which replace Node modules with an empty one.
         enforce: 'pre',
         resolveId(specifier, importer, options) {
           if (specifier === entry && source !== undefined) return entry
@@ -51,13 +51,13 @@ export async function bundleForBrowser(entry: string, source?: string): Promise<
       target: 'es2023',
       write: false,
       minify: true,
-      // Not library mode, which would put the .wasm of web-tree-sitter into the script.
+      // Library mode would inline the .wasm of web-tree-sitter into the script.
       assetsInlineLimit: 0,
       rolldownOptions: {
         input: entry,
         preserveEntrySignatures: 'strict',
         output: { format: 'es', codeSplitting: false },
-        // web-tree-sitter holds an eval that the grammars we use never reach.
+        // web-tree-sitter contains an eval that our grammars never reach.
         checks: { eval: false },
       },
     },
@@ -75,7 +75,7 @@ export async function bundleForBrowser(entry: string, source?: string): Promise<
   }
 }
 
-/** The package a file belongs to, or the path of one of ours within src. */
+/** The package of a file, or the path of one of our files within src. */
 function ownerOf(id: string): string {
   const inPackage = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)
   return inPackage?.[1] ?? relative(join(root, 'src'), id)

@@ -91,7 +91,7 @@ const MARKDOWN_LINES = [
 const markdown = documentOf(
   fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...MARKDOWN_LINES) }, { weight: 1, arbitrary: junk }),
 )
-/** Mostly one block that is too long, so that frames are met at every cap. */
+/** Mostly one block that is too long, so that frames occur at every cap. */
 const framedMarkdown = fc
   .tuple(
     fc.constantFrom('', '\n\n', '# T\n', '[r]: /u\n\n', '---\na: 1\n---\n'),
@@ -134,7 +134,7 @@ function chunkText(path: string, source: string, options: ChunkOptions = {}): Ch
   return chunkFile({ path, bytes: utf8.encode(source) }, { ...options, grammars, maxChunksPerFile: 1_000_000 })
 }
 
-/** What must hold for the chunks of any file that is cut along its lines. */
+/** Checks the invariants of the chunks of any file that is chunked by lines. */
 function checkChunks(path: string, source: string, options: ChunkOptions = {}): void {
   const { file, chunks } = chunkText(path, source, options)
   const lines = splitLines(source)
@@ -148,20 +148,20 @@ function checkChunks(path: string, source: string, options: ChunkOptions = {}): 
     expect(chunk.endLine).toBeGreaterThanOrEqual(chunk.startLine)
     expect(chunk.endLine).toBeLessThanOrEqual(lines.length)
     expect(lines[chunk.startLine - 1]?.trim()).not.toBe('')
-    // Blank lines up to the next chunk belong to this one; slices of a long line share its number.
+    // Blank lines before the next chunk belong to this one; slices of a long line share its number.
     const next = chunks[i + 1]?.startLine ?? lines.length + 1
     expect([next, next - 1]).toContain(chunk.endLine)
     checkLines(chunk, lines, chunks[i - 1], chunks[i + 1])
   }
 }
 
-/** Every character but white space is in the chunks, in order; only repeated frames may stand between. */
+/** The chunks contain every character except white space, in order; only repeated frames may be in between. */
 function checkNothingMissing(source: string, chunks: readonly Chunk[]): void {
   const missing = firstMissing(source, chunks.map((chunk) => chunk.content).join('\n'))
   expect(missing).toBe('')
 }
 
-/** What follows in `part` from the first character that `whole` does not have in its turn. */
+/** The rest of `part` from the first character that is missing in `whole`, compared in order. */
 function firstMissing(part: string, whole: string): string {
   const wanted = part.replace(/\s+/g, '')
   let found = 0
@@ -169,7 +169,7 @@ function firstMissing(part: string, whole: string): string {
   return wanted.slice(found)
 }
 
-/** A chunk that shares no line with its neighbours has the text of its lines; a part of a fence or table has a frame. */
+/** A chunk that shares no line with its neighbours is the text of its lines; a part of a fence or table has a frame. */
 function checkLines(chunk: Chunk, lines: readonly string[], before: Chunk | undefined, after: Chunk | undefined): void {
   if (before?.endLine === chunk.startLine || after?.startLine === chunk.endLine) return
   const own = lines
@@ -183,14 +183,14 @@ function checkLines(chunk: Chunk, lines: readonly string[], before: Chunk | unde
   expect(added.length).toBeLessThanOrEqual(3)
 }
 
-/** Every line of a chunk is one of those it claims or a part of one, but for the frame of a fence or table. */
+/** Every line of a chunk is one of its claimed lines or a part of one, except the frame of a fence or table. */
 function checkClaim({ content, startLine, endLine }: Chunk, lines: readonly string[]): void {
   const claimed = lines.slice(startLine - 1, endLine).join('\n')
   const added = splitLines(content).filter((line) => !claimed.includes(line.trim()))
   expect(added.length).toBeLessThanOrEqual(3)
 }
 
-describe('chunks hold the whole file, in order, within the cap and with true lines', () => {
+describe('chunks cover the whole file, in order, within the cap and with correct lines', () => {
   test.each([
     ['notes.txt', text],
     ['README.md', markdown],
@@ -198,7 +198,7 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
     ['tool.py', python],
     ['app.js', javascript],
     ['Makefile', markdown.map((source) => source.replaceAll('\0', '\u0001'))],
-  ])('%s', (path, source) => {
+  ])('chunks of %s keep every rule', (path, source) => {
     fc.assert(
       fc.property(source, sizes, (content, options) => {
         checkChunks(path, content, options)
@@ -212,7 +212,7 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
     ['notes.txt', text],
     ['README.md', markdown],
     ['framed.md', framedMarkdown],
-  ])('%s with chunks that overlap', (path, source) => {
+  ])('%s with overlapping chunks', (path, source) => {
     fc.assert(
       fc.property(source, sizes, fc.double({ min: 0, max: 0.5, noNaN: true }), (content, { maxChars }, share) => {
         const overlapChars = Math.floor(maxChars * share)
@@ -231,7 +231,7 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
     )
   })
 
-  test('each of the examples of CommonMark', () => {
+  test('every example of CommonMark', () => {
     for (const { markdown: example } of commonmark) {
       checkChunks('example.md', example)
       checkChunks('example.md', example.repeat(LONG ? 20 : 6), { maxChars: 64, targetChars: 40 })
@@ -239,14 +239,17 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
     expect(commonmark).toHaveLength(652)
   })
 
-  test.each([64, 200, 400, 8000])('all examples of CommonMark in one file, cut at %d', (maxChars) => {
-    const whole = commonmark.map((example) => example.markdown).join('\n')
-    checkChunks('spec.md', whole, { maxChars, targetChars: maxChars / 2 })
-  })
+  test.each([64, 200, 400, 8000])(
+    'all examples of CommonMark in one file keep the rules at a cap of %d',
+    (maxChars) => {
+      const whole = commonmark.map((example) => example.markdown).join('\n')
+      checkChunks('spec.md', whole, { maxChars, targetChars: maxChars / 2 })
+    },
+  )
 })
 
 describe('a fence or table that is split', () => {
-  test('is a whole fence in every part', () => {
+  test('every part of a split fence is a complete fence', () => {
     const fence = fc.tuple(
       fc.constantFrom('```', '~~~', '`````'),
       fc.constantFrom('', 'js', ' python title="x"'),
@@ -295,7 +298,7 @@ describe('JSON', () => {
     )
   })
 
-  test('a key stands on the first line of its chunk, and its value ends on the last', () => {
+  test('a key is on the first line of its chunk, and its value ends on the last', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1, maxKeys: 8 })
     fc.assert(
       fc.property(object, (value) => {
@@ -310,7 +313,7 @@ describe('JSON', () => {
     )
   })
 
-  /** Scalars as they are written. Strings longer than a slice of the cap may be cut, so only their beginning. */
+  /** Scalars in their source form. Strings longer than a slice of the cap may be cut, so only their beginning. */
   function listScalars(value: unknown): string[] {
     if (Array.isArray(value)) return value.flatMap(listScalars)
     if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(listScalars)
@@ -338,7 +341,7 @@ describe('a pack', () => {
     .array(fc.tuple(fc.array(name, { maxLength: 2 }), name, file), { maxLength: 8 })
     .map((files) => new Map(files.map(([dirs, base, [type, body]]) => [[...dirs, base + type].join('/'), body])))
 
-  test('has the same bytes whatever order its files came in', async () => {
+  test('has the same bytes for any order of its files', async () => {
     await fc.assert(
       fc.asyncProperty(folder, fc.infiniteStream(fc.nat()), async (files, order) => {
         const chunked = [...files].map(([path, body]) => chunkText(path, body, { maxChars: 200, targetChars: 100 }))

@@ -1,4 +1,4 @@
-/** How many milliseconds some work keeps this process busy, whatever else the machine is doing meanwhile. */
+/** CPU time of this process for some work in milliseconds, independent of the load of the machine. */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage()
   work()

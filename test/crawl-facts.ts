@@ -18,7 +18,7 @@ export function createSource(given: Partial<Source> = {}): Source {
   }
 }
 
-/** A row of the ledger as it is after the address was found. */
+/** A ledger row right after the address was found. */
 export function createRow(given: Partial<LedgerRow> = {}): LedgerRow {
   return {
     sourceId: '00000000-0000-4000-8000-000000000001',
@@ -49,7 +49,7 @@ export function createRow(given: Partial<LedgerRow> = {}): LedgerRow {
   }
 }
 
-/** Counts that add up. */
+/** Counts with a consistent sum. */
 export function createCounts(
   states: Partial<Record<LedgerState, number>>,
   reasons: Readonly<Record<string, number>> = {},

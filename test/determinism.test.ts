@@ -18,7 +18,7 @@ const FILES: Readonly<Record<string, string>> = {
   'src/page.html': '<h1>Seite</h1><p>Text &auml; 1.5</p>',
 }
 
-/** Prints the hash of every entry and of the archive, of the folder given. */
+/** Prints the hash of every entry of the given folder's pack, and of the archive. */
 const PROGRAM = `
 import { createHash } from 'node:crypto'
 const [folder, source] = process.argv.slice(1)
@@ -42,7 +42,7 @@ beforeAll(async () => {
   folders = await Promise.all(['one', 'two'].map((name) => mkdtemp(join(tmpdir(), `pharos-${name}-`))))
   const [one = '', two = ''] = folders
   for (const [path, text] of Object.entries(FILES)) await writeInto(one, path, text)
-  // The other way round, and long ago.
+  // The files in reverse order, with an old modification time.
   for (const [path, text] of Object.entries(FILES).reverse()) {
     await writeInto(two, path, text)
     await utimes(join(two, path), 1, 1)
@@ -58,19 +58,19 @@ async function writeInto(folder: string, path: string, text: string): Promise<vo
 
 function hashPack(folder: string | undefined, env: Readonly<Record<string, string>>): string {
   const args = ['--input-type=module', '--no-warnings', '--eval', PROGRAM, folder ?? '', SOURCE]
-  // What Node compiled says nothing about what comes out, and takes longest.
+  // The compile cache does not affect the output, and compiling takes the longest.
   const cache = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' }
   return execFileSync(process.execPath, args, { env: { ...env, ...cache }, encoding: 'utf8' })
 }
 
-test('no artefact depends on time zone, locale, folder, time of files or the order they were made in', () => {
+test('no artefact depends on time zone, locale, folder, file times or the order of creation', () => {
   const expected = hashPack(folders[0], { TZ: 'UTC', LANG: 'C', LC_ALL: 'C' })
   expect(expected.split('\n').length).toBeGreaterThan(15)
   expect(hashPack(folders[1], { TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' })).toBe(expected)
   expect(hashPack(folders[0], { TZ: 'America/St_Johns', LANG: 'de_DE.UTF-8', LC_ALL: 'de_DE.UTF-8' })).toBe(expected)
 })
 
-test.each([1, 2, 16])('a pack does not depend on reading %d files at once', async (concurrency) => {
+test.each([1, 2, 16])('a pack is the same when %d files are read at once', async (concurrency) => {
   const [folder = ''] = folders
   const grammars = await openNodeGrammars(['typescript'])
   const pack = createPack((await chunkFolder(folder, { grammars, concurrency })).files)

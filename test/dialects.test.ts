@@ -4,16 +4,12 @@ import { codeRanges } from '../src/core/extract/text/markdown-source.ts'
 import { anchorsOf, listCases, placeOf, readCase } from './dialects/cases.ts'
 
 /*
- * Markdown in the dialects of site generators, and what a careful reader would make of each. See dialects/README.md.
- * After a wanted change:
- *
- *   UPDATE_GOLDEN=1 npm test -- test/dialects.test.ts
- *
- * writes the expected Markdown anew; the difference is then read, for it is part of the review.
+ * Markdown in the dialects of site generators, and the Markdown that a careful reader expects of each. See dialects/README.md. After an
+ * intended change, `UPDATE_GOLDEN=1 npm test -- test/dialects.test.ts` writes the expected Markdown again; review the difference.
  */
 const cases = await listCases()
 
-/** What only generators read. */
+/** Syntax that only generators read. */
 const SYNTAX: readonly RegExp[] = [
   /^\s*(?:> )*:{2,}/,
   /^\s*(?:> )*(?:!!!|\?\?\?)/,
@@ -33,7 +29,7 @@ const SYNTAX: readonly RegExp[] = [
   /:(?:material|octicons|fontawesome)-/,
   /\[\[?toc\]/i,
 ]
-/** What is left of a line in code is what generators write into code. */
+/** Directives of generators inside code blocks. */
 const CODE_SYNTAX: readonly RegExp[] = [
   /\[!code/,
   /---cut(?:-\w+)?---/,
@@ -64,13 +60,13 @@ describe('Markdown of site generators', () => {
     expect(infos.filter((info) => /[{}=[\]]|\s/.test(info))).toEqual([])
   })
 
-  test('comes in many cases, of many generators', () => {
+  test('covers many cases of many generators', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60)
     expect(new Set(cases.map((name) => name.split('-')[0])).size).toBeGreaterThanOrEqual(12)
   })
 })
 
-describe('what Markdown says about its page', () => {
+describe('metadata in Markdown', () => {
   test.each([
     ['nextjs-front-matter', 'Fonts', 'Optimise loading web fonts.'],
     ['nextjs-metadata', 'Release notes', 'What is new'],
@@ -79,7 +75,7 @@ describe('what Markdown says about its page', () => {
     ['vitepress-home', 'Compass', 'A router for small apps'],
     ['hugo-docsy-tabs', 'Tabs', 'Panes of tabs'],
     ['gitbook-hints', 'Hints', 'Hints tell the reader what to mind.'],
-  ])('%s is called by its metadata', async (name, title, description) => {
+  ])('%s is named by its metadata', async (name, title, description) => {
     expect(await readCase(name)).toMatchObject({ title, description })
   })
 
@@ -88,7 +84,7 @@ describe('what Markdown says about its page', () => {
     ['docusaurus-anchors', { 'My heading': 'my-explicit-id', 'New form': 'new-id', 'With code': 'with_code' }],
     ['react-reference', { Reference: 'reference', 'useLamp(initial)': 'uselamp' }],
     ['myst-targets', { Targets: 'top-label', 'Second part': 'second-label' }],
-  ])('%s has the anchors that its author gave it', async (name, anchors) => {
+  ])('%s has the anchors that its author set', async (name, anchors) => {
     expect(anchorsOf((await readCase(name)).sections)).toMatchObject(anchors)
   })
 })

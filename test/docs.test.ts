@@ -27,7 +27,7 @@ describe('the documents', () => {
     expect(snippet).toBe(region)
   })
 
-  it('the reference says what the program says', () => {
+  it('the reference equals the help of the program', () => {
     const script = join(root, 'scripts/write-reference.mjs')
     const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -88,7 +88,7 @@ describe('docs/llms.txt', () => {
     }
   })
 
-  it('is short, holds no secret and asks nobody to run anything', () => {
+  it('is short, holds no secret and gives no command to run', () => {
     expect(text.length).toBeLessThan(3000)
     expect(findSecrets(text)).toEqual([])
     expect(text).not.toMatch(/```|\brun\b|\bexecute\b|\$ /i)

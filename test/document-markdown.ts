@@ -11,7 +11,7 @@ export interface ShownDocument {
   readonly sections: readonly Section[]
 }
 
-/** Converts a text and takes it as far as the Markdown of a page. Relative links start at `https://docs.example/`. */
+/** Converts a text to the Markdown of a page. Relative links are resolved against `https://docs.example/`. */
 export async function showDocument(
   convert: Convert,
   source: string | Uint8Array,

@@ -1,6 +1,6 @@
 import { extractPage } from '../src/core/extract/extract-page.ts'
 
-/** What a page becomes: who made it and what it says. Throws when it is no page. */
+/** Returns the generator and the Markdown of a page, or throws the reason for a refusal. */
 export function extract(body: string): { generator: string | null; markdown: string } {
   const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
   if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)

@@ -39,7 +39,7 @@ const SITES: readonly Site[] = [
   { title: 'libglib2.0-doc', folder: '/usr/share/gtk-doc/html', maker: 'gtk-doc' },
 ]
 
-/** What differs between a page and its Markdown; nothing when it is faithful. */
+/** Differences between a page and its Markdown; empty when it is faithful. */
 function compare(html: string, maker: Maker, url: string): string[] {
   const extraction = extractPage({ url, body: html })
   if (extraction.type !== 'page') return [`no page: ${extraction.reason} (${extraction.detail})`]
@@ -84,13 +84,13 @@ function decode(bytes: Buffer): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
-describe('nothing is lost of a page of the corpus', () => {
+describe('pages of the corpus lose nothing', () => {
   const folder = join(here, 'pages')
   const cases = readdirSync(folder).filter((name) => /^(?:sphinx|docbook)/.test(name) && !name.endsWith('-hidden'))
 
-  test('of which there are some', () => expect(cases.length).toBeGreaterThan(5))
+  test('there are more than five pages', () => expect(cases.length).toBeGreaterThan(5))
 
-  test.each(cases)('%s', (name) => {
+  test.each(cases)('%s loses nothing', (name) => {
     const html = readFileSync(join(folder, name, 'input.html'), 'utf8')
     const maker = name.startsWith('sphinx') ? 'sphinx' : 'docbook'
     expect(compare(html, maker, 'https://docs.example/page.html')).toEqual([])

@@ -10,11 +10,8 @@ import { splitPack } from '../src/core/pack/split.ts'
 import { openNodeGrammars } from './node-grammars.ts'
 
 /*
- * Every byte of every artefact, as it was read and approved. After a wanted change of the format:
- *
- *   UPDATE_GOLDEN=1 npm test -- test/golden.test.ts
- *
- * writes them anew (the hashes of the zips below are changed by hand); the difference is then part of the review.
+ * Every byte of every artefact, as reviewed and approved. After an intended change of the format, `UPDATE_GOLDEN=1 npm test --
+ * test/golden.test.ts` writes them again (the hashes of the zips below are changed by hand); review the difference.
  */
 const GOLDEN = join(import.meta.dirname, 'golden')
 
@@ -35,7 +32,7 @@ const DEMO: Readonly<Record<string, string>> = {
   'notes/log.txt': 'start\nping\nping\nping\nping\nend\n',
 }
 
-/** One of everything else: code, HTML, an image, odd names, warnings of each kind, enough text to be split. */
+/** Everything else: code, HTML, an image, odd names, warnings of each kind, enough text to be split. */
 const MIXED: Readonly<Record<string, string | Uint8Array>> = {
   'a`b\t😀/！.md': '---\ntitle: Odd\n---\n\n# Odd `name`\n\nText.\n\n## 表 | x\n\nMore.\n',
   'assets/logo.png': Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0x00),
@@ -111,7 +108,7 @@ async function hashZip(pack: Pack, compact: boolean): Promise<string> {
 }
 
 describe('the example of the specification', () => {
-  test('gives the manifest that the specification prints, with the sibling under its true parent', async () => {
+  test('gives the manifest of the specification, with the sibling under its true parent', async () => {
     const { 'manifest.llm.tsv': manifest } = await listEntries(packOf(DEMO), true)
     expect(manifest?.split('\n').map((row) => row.replaceAll('\t', ' | '))).toEqual([
       'llmx_manifest_llm_tsv | 4 | 951a98e868aa2f8102b736622fcccd94a1ee0fc5dbbce15cee2618b0d5af2cdc',
@@ -142,7 +139,7 @@ describe('the example of the specification', () => {
     ])
   })
 
-  test('gives the slugs, the header and the shortened log that the specification names', async () => {
+  test('gives the slugs, the header and the shortened log of the specification', async () => {
     const pack = packOf(DEMO)
     expect(pack.chunks.map((chunk) => chunk.slug)).toEqual([
       'readme--demo',
@@ -174,7 +171,7 @@ describe('the example of the specification', () => {
   })
 })
 
-describe('one of everything', () => {
+describe('a mixed folder', () => {
   test('gives every file of a full pack, byte for byte', () => expectGolden('mixed/full', packOf(MIXED, 400), false))
 
   test('gives every file of a compact pack, byte for byte', () => {
@@ -195,7 +192,7 @@ describe('one of everything', () => {
     ])
   })
 
-  test('warns of what is missing or delicate, never with the value', () => {
+  test('warns of missing or sensitive content, never with the value', () => {
     expect(packOf(MIXED).warnings).toEqual([
       { path: 'latin1.txt', code: 'utf8', message: 'skipped: not valid UTF-8' },
       { path: 'secret.ini', code: 'secret', message: 'line 2 looks like a password or key' },
@@ -203,7 +200,7 @@ describe('one of everything', () => {
     ])
   })
 
-  test('names no time, host or absolute path', async () => {
+  test('contains no time, host or absolute path', async () => {
     const text = Object.values(await listEntries(packOf(MIXED), false)).join('\n')
     expect(text).not.toContain(process.cwd())
     expect(text).not.toMatch(/\b20\d\d-\d\d-\d\d\b|mtime|hostname/)

@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-// The real launcher and the real scripts/setup.mjs, in a small checkout of its own. Only the two programs that would
-// need the network and the compiler are stand-ins: `npm` on the PATH, and scripts/build.mjs.
+// The real launcher and the real scripts/setup.mjs, in a small separate checkout. Only the two programs that would need the network and the
+// compiler are fakes: `npm` on the PATH, and scripts/build.mjs.
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -71,7 +71,7 @@ afterEach(() => {
 })
 
 describe('a first start', () => {
-  test('installs, builds and runs the program, and keeps standard output to the program', async () => {
+  test('installs, builds and runs the program, and leaves standard output to the program', async () => {
     expect(await start(['search', 'two words', '', '--limit=3'], { input: 'hello' })).toEqual({
       code: 3,
       stdout: `${JSON.stringify({ args: ['search', 'two words', '', '--limit=3'], cwd: join(temp, 'elsewhere'), input: 'hello' })}\n`,
@@ -80,7 +80,7 @@ describe('a first start', () => {
     expect(calls()).toEqual(['npm ci --include=dev --include=optional', 'build'])
   })
 
-  test('works through links to links', async () => {
+  test('works through chains of symbolic links', async () => {
     fs.symlinkSync('../the checkout/pharos', join(temp, 'bin/first'))
     fs.symlinkSync(join(temp, 'bin/first'), join(temp, 'elsewhere/second'))
     expect(await start([], { launcher: join(temp, 'elsewhere/second') })).toMatchObject({
@@ -89,7 +89,7 @@ describe('a first start', () => {
     })
   })
 
-  test('installs once when two begin together', async () => {
+  test('installs once when two processes start together', async () => {
     const results = await Promise.all(['1', '2'].map((name) => start([name], { env: { SLOW: '1' } })))
     expect(results.map(({ code }) => code)).toEqual([3, 3])
     expect(calls()).toEqual(['npm ci --include=dev --include=optional', 'build'])
@@ -101,13 +101,13 @@ describe('a first start', () => {
     expect(await start()).toMatchObject({ code: 3, stderr: 'pharos: building\n' })
   })
 
-  test('installs when the user installed something else', async () => {
+  test("installs when the user's installation has other versions", async () => {
     write('node_modules/a/package.json', '{}')
     write('node_modules/.package-lock.json', '{ "packages": { "node_modules/a": { "version": "0.9.0" } } }')
     expect(await start()).toMatchObject({ code: 3, stderr: FIRST_START })
   })
 
-  test('installs when the user installed on another kind of machine', async () => {
+  test("installs when the user's installation is for another platform", async () => {
     const here = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] }
     write('package-lock.json', JSON.stringify({ packages: { '': {}, 'node_modules/a': here } }))
     write('node_modules/.package-lock.json', '{ "packages": {} }')
@@ -116,7 +116,7 @@ describe('a first start', () => {
 })
 
 describe('a later start', () => {
-  /** A checkout that is installed and built, which each test has a copy of. */
+  /** An installed and built checkout, which each test copies. */
   let built = ''
 
   beforeEach(async () => {
@@ -133,7 +133,7 @@ describe('a later start', () => {
 
   afterAll(() => fs.rmSync(built, { recursive: true }))
 
-  test('does nothing but run the program', async () => {
+  test('only runs the program', async () => {
     expect(await start()).toMatchObject({ code: 3, stderr: '' })
     expect(calls()).toEqual([])
   })
@@ -150,7 +150,7 @@ describe('a later start', () => {
     'model/kernel/kernel.ts',
     'package.json',
     'tsconfig.base.json',
-    // More of the same kinds.
+    // More files of the same kinds.
     ...(LONG ? ['scripts/bundle-program.mjs', 'tsconfig.node.json', 'tsconfig.universal.json'] : []),
   ])('builds after a change of %s', async (file) => {
     touchLater(file)
@@ -172,7 +172,7 @@ describe('a later start', () => {
     expect(await start()).toMatchObject({ code: 3, stderr: '' })
   })
 
-  test('runs from a checkout that cannot be written to', async () => {
+  test('runs from a read-only checkout', async () => {
     touchLater('src/cli/main.ts')
     fs.chmodSync(checkout, 0o555)
     const unchanged = await start([], { user: ordinaryUser() })
@@ -181,8 +181,8 @@ describe('a later start', () => {
   })
 })
 
-describe('a setup that fails', () => {
-  test('shows what npm said, and is tried again by the next start', async () => {
+describe('a failed setup', () => {
+  test('shows the output of npm, and is retried by the next start', async () => {
     write('npm-fails', '')
     const failed = await start()
     expect(failed).toMatchObject({ code: 1, stdout: '' })
@@ -191,7 +191,7 @@ describe('a setup that fails', () => {
     expect(await start()).toMatchObject({ code: 3, stderr: FIRST_START })
   })
 
-  test('shows what the compiler said, and is tried again by the next start', async () => {
+  test('a failed build shows the output of the compiler, and is retried by the next start', async () => {
     write('src/cli/main.ts', 'mistake')
     const failed = await start()
     expect(failed).toMatchObject({ code: 1, stdout: '' })
@@ -202,14 +202,14 @@ describe('a setup that fails', () => {
 })
 
 describe('the lock', () => {
-  test('is taken over from a process that is dead', async () => {
+  test('is taken over from a dead process', async () => {
     const { pid } = spawnSync('true')
     write('.pharos-setup/lock.7', JSON.stringify({ host: hostname(), pids: [pid] }))
     expect(await start()).toMatchObject({ code: 3, stderr: FIRST_START })
     expect(fs.readdirSync(join(checkout, '.pharos-setup'))).toEqual(['lock.8'])
   })
 
-  test('is taken over when nobody has touched it for a long time', async () => {
+  test('the lock is taken over when its file has not been touched for a long time', async () => {
     write('.pharos-setup/lock.1', JSON.stringify({ host: hostname(), pids: [process.pid] }))
     const tenMinutesAgo = new Date(Date.now() - 10 * 60_000)
     fs.utimesSync(join(checkout, '.pharos-setup/lock.1'), tenMinutesAgo, tenMinutesAgo)
@@ -218,9 +218,9 @@ describe('the lock', () => {
 
   test.each([
     ['on this machine', hostname(), process.pid],
-    // A number that no process here has, which must not be mistaken for a dead one.
+    // A pid that no process here has, which must not be mistaken for a dead one.
     ['on another one', `not-${hostname()}`, 2 ** 30],
-  ])('is respected while its owner lives %s', async (_where, host, pid) => {
+  ])('is respected while its owner is alive %s', async (_where, host, pid) => {
     write('.pharos-setup/lock.1', JSON.stringify({ host, pids: [pid] }))
     const launcher = launch([])
     const ended = finish(launcher)
@@ -233,7 +233,7 @@ describe('the lock', () => {
     })
   })
 
-  test('left by a killed setup is held until its npm has ended as well', async () => {
+  test('the lock of a killed setup is held until its npm has ended as well', async () => {
     const npm = spawn('cat')
     const { pid } = spawnSync('true')
     write('.pharos-setup/lock.1', JSON.stringify({ host: hostname(), pids: [pid, npm.pid] }))
@@ -271,7 +271,7 @@ describe('the Node that runs the program', () => {
     })
   })
 
-  // Packages that carry a Node are installed on Linux only.
+  // Packages that contain a Node exist only for Linux.
   const isBundled = process.platform === 'linux'
   test(`${isBundled ? 'may' : 'need not'} be the one from node_modules on a machine with an older one`, async () => {
     if (!isBundled) {
@@ -328,8 +328,8 @@ function finish(child: ChildProcess): Promise<Result> {
 }
 
 /**
- * Root may write anywhere, so for root the launcher is started as nobody, with a node that nobody can reach. Any other
- * user needs no change.
+ * Root may write anywhere, so for root the launcher runs with the uid 65534 and a copy of node that this user can execute. Other users need
+ * no change.
  */
 function ordinaryUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -339,7 +339,7 @@ function ordinaryUser(): number | undefined {
   return 65534
 }
 
-/** A node on the PATH that says it has another version. */
+/** A node on the PATH that reports another version. */
 function pretendNode(version: string): void {
   const script = `#!/bin/sh\n[ "$1" != --version ] || { echo ${version}; exit; }\nexec "${process.execPath}" "$@"\n`
   fs.rmSync(join(temp, 'bin/node'))
@@ -356,12 +356,12 @@ function write(file: string, content: string): void {
   fs.writeFileSync(join(checkout, file), content)
 }
 
-/** Copies a folder into another one. Node would give folders new times, which stand for a change of what they hold. */
+/** Copies a folder into another one, with the times of folders, which Node would change and which stand for a change of their content. */
 function copyWithTimes(folder: string, place: string): void {
   expect(spawnSync('cp', ['-a', folder, place]).status).toBe(0)
 }
 
-/** Gives everything the build reads a time long past, so that file times cannot coincide by chance. */
+/** Gives all inputs of the build an old time, so that file times cannot coincide by chance. */
 function makeOld(): void {
   const old = new Date(Date.now() - 3_600_000)
   for (const name of fs.readdirSync(checkout, { recursive: true, encoding: 'utf8' })) {

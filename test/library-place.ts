@@ -4,12 +4,12 @@ import { isPostgres } from '../src/core/url/postgres-address.ts'
 import { isLong } from './faults/bounded.ts'
 import { createLibrary, renameDatabase } from './postgres/databases.ts'
 
-/** Whether libraries are kept in PostgreSQL. Provided by the project of tests that starts one, and by no other. */
+/** Whether libraries are in PostgreSQL. Provided only by the test project that starts one. */
 export const isOnPostgres: boolean = (inject('postgres') as string | undefined) !== undefined
 
 /**
- * How often a test does the same: at full length, in a short run, and in a short run on PostgreSQL, where it has to show that the store
- * holds to what the same test shows of crawls at its usual length beside it.
+ * Number of repetitions in a test: in a long run, in a short run, and in a short run on PostgreSQL, where it only has to show that the
+ * store behaves like the one whose test beside it has the usual length.
  */
 export function chooseLength<T>(full: T, usual: T, onPostgres: T): T {
   if (isLong) return full
@@ -19,8 +19,7 @@ export function chooseLength<T>(full: T, usual: T, onPostgres: T): T {
 const made = new Map<string, string>()
 
 /**
- * Where a test keeps its library: at the path it has for it, or, where the tests are run on PostgreSQL, in a database that stands for this
- * path. Those in memory are never the same.
+ * The place of a test's library: its path, or on PostgreSQL a database that stands for this path. Libraries in memory are always separate.
  */
 export async function placeLibrary(path: string): Promise<string> {
   if (!isOnPostgres || isPostgres(path)) return path
@@ -29,13 +28,13 @@ export async function placeLibrary(path: string): Promise<string> {
   return place
 }
 
-/** Takes a library away that nobody has open. */
+/** Makes a closed library unavailable. */
 export async function hideLibrary(place: string): Promise<void> {
   if (isPostgres(place)) return renameDatabase(nameOf(place), `${nameOf(place)}_away`)
   renameSync(place, `${place}.away`)
 }
 
-/** Brings it back. */
+/** Makes the library available again. */
 export async function showLibrary(place: string): Promise<void> {
   if (isPostgres(place)) return renameDatabase(`${nameOf(place)}_away`, nameOf(place))
   renameSync(`${place}.away`, place)

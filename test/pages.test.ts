@@ -5,16 +5,12 @@ import { extractPage } from '../src/core/extract/extract-page.ts'
 import { isOurs, readMarkdown, vocabularyOf } from './faithful/reference.ts'
 
 /*
- * Pages as real generators write them, and the Markdown that a careful reader would make of each. See pages/README.md.
- * After a wanted change:
- *
- *   UPDATE_GOLDEN=1 npm test -- test/pages.test.ts
- *
- * writes the Markdown anew; the difference is then read, for it is part of the review.
+ * Pages of real generators, and the Markdown that a careful reader expects of each. See pages/README.md. After an intended change,
+ * `UPDATE_GOLDEN=1 npm test -- test/pages.test.ts` writes the Markdown again; review the difference.
  */
 const PAGES = join(import.meta.dirname, 'pages')
 
-/** Programs that leave no mark of their own, or none that tells more than the page itself. */
+/** Generators that leave no mark, or none that says more than the page itself. */
 const UNKNOWN = new Set(['hugo', 'jekyll', 'pelican', 'pod2html'])
 
 const cases = (await readdir(PAGES, { withFileTypes: true }))
@@ -36,20 +32,20 @@ describe('pages of real generators', () => {
     expect(markdown).toBe(await readFile(expected, 'utf8'))
   })
 
-  test('are expected without what no reader sees and without marks of permalinks', async () => {
+  test('are expected without invisible text and without permalink marks', async () => {
     for (const name of cases) {
       const expected = await readFile(join(PAGES, name, 'expected.md'), 'utf8')
       expect(expected, name).not.toMatch(/INVISIBLE|¶/)
     }
   })
 
-  test.each(cases)('%s is expected to say nothing that the page does not', async (name) => {
+  test.each(cases)('%s is expected to contain only text of the page', async (name) => {
     const vocabulary = vocabularyOf(await readFile(join(PAGES, name, 'input.html'), 'utf8'))
     const { words } = readMarkdown(await readFile(join(PAGES, name, 'expected.md'), 'utf8'))
     expect(words.filter((word) => !vocabulary.has(word) && !isOurs(word))).toEqual([])
   })
 
-  test('are many, from many generators', () => {
+  test('cover many generators', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60)
     expect(new Set(cases.map(makerOf)).size).toBeGreaterThanOrEqual(15)
   })

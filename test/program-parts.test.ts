@@ -3,11 +3,11 @@ import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/* What `scripts/bundle-program.mjs` made of the program. */
+/* Tests the output of `scripts/bundle-program.mjs`. */
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
-/** The first of what is loaded, and the other files that the program starts. */
+/** The entry file, and the other files that the program starts. */
 const ENTRIES = [
   'cli/check-worker.js',
   'cli/main.js',
@@ -17,7 +17,7 @@ const ENTRIES = [
   'jobs/page-worker.js',
 ]
 
-test('the program needs nothing beside its parts but what has to stay in its own folder', () => {
+test('the program needs only its parts and the packages that must stay in their own folders', () => {
   const { files, packages } = walkParts()
   expect(files.filter((file) => !ENTRIES.includes(file)).every((file) => file.startsWith('program/'))).toBe(true)
   expect(packages).toEqual([
@@ -31,7 +31,7 @@ test('the program needs nothing beside its parts but what has to stay in its own
   ])
 })
 
-test('the licence of every package that is in a part goes with it', () => {
+test('the licence of every bundled package is included', () => {
   const licenses = readFileSync(join(dist, 'program/LICENSES.txt'), 'utf8')
   const named = licenses.split(`\n${'='.repeat(80)}\n\n`).map((text) => /^(\S+) \S+ \(\S+\)\n/.exec(text)?.[1])
   expect(named).not.toContain(undefined)
@@ -40,11 +40,11 @@ test('the licence of every package that is in a part goes with it', () => {
   expect(named).toEqual(expect.arrayContaining(Object.keys(dependencies).filter((name) => !apart.has(name))))
 })
 
-/** An import as it stands in minified code, static or not; texts that speak of imports are followed by something else. */
+/** An import in minified code, static or dynamic; strings that mention imports are followed by something else. */
 const IMPORT =
   /(?<![\w$.])(?:import|export)(?:[\s\w$*{},]*\bfrom\s*|\s*\(\s*|\s*)["'`]([.#@\w][\w./#@-]*)["'`](?=[;)\s]|$)/gm
 
-/** All files that the program may load, and the packages that they ask for. */
+/** All files that the program may load, and the packages that they import. */
 function walkParts(): { readonly files: string[]; readonly packages: string[] } {
   const files = new Set(ENTRIES)
   const packages = new Set<string>()

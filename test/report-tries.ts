@@ -3,8 +3,8 @@ import { dirname, relative } from 'node:path'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
 
 /**
- * Says why tests that passed in the end had to be tried again, and writes down which files failed for whoever tries those again: nothing
- * where something went wrong outside of all tests, which belongs to no file.
+ * Reports why tests that passed had to be retried, and writes the list of failed files for a later retry. It writes no list after an error
+ * outside of all tests, because that belongs to no file.
  */
 export default class ReportTries implements Reporter {
   #root = ''

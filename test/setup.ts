@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest'
 import { closeAll } from './close-later.ts'
 
-// Registered for each file: those that share a process load what they import once, and hooks of a module would be those of the first.
+// Registered for each file: files that share a process load a module only once, so hooks of a module would apply only to the first file.
 afterEach(closeAll)

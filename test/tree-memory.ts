@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { childrenOf } from './postgres/server.ts'
 
-/** Short beside the time that it takes to fill much memory. */
+/** Short compared with the time that it takes to fill much memory. */
 const LOOK_MS = 20
 
-/** Watches a process with those it has started. Gives the most memory that they had at once, in megabytes, and ends the watch. */
+/** Watches the memory of a process and its children. Returns a function that ends the watch and gives the peak in megabytes. */
 export function watchMemory(pid: number): () => number {
   let most = 0
   const look = (): void => {
@@ -18,7 +18,7 @@ export function watchMemory(pid: number): () => number {
   }
 }
 
-/** 0 for a process that is gone. */
+/** Resident memory of a process; 0 after it has ended. */
 function residentMb(pid: number): number {
   try {
     return Number(/^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024

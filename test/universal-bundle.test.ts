@@ -7,12 +7,12 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Bundle, bundleForBrowser } from './bundle.ts'
 
-/** What a page pays for the whole universal entry, gzipped, without the .wasm files that it loads on demand. */
+/** Maximum gzipped size of the whole universal entry, without the .wasm files that it loads on demand. */
 const BUDGET_BYTES = 231_000
 
 /**
- * The one package that may name Node modules: it looks for Node at run time, and asks for them only there.
- * A new version that asks for more, or asks at once, has to be looked at again.
+ * The only package that may name Node modules: it detects Node at run time, and imports them only there. A new version that imports more,
+ * or imports them at once, must be reviewed.
  */
 const GUARDED_IMPORTS = ['web-tree-sitter: dynamic-import of fs/promises', 'web-tree-sitter: dynamic-import of module']
 const GUARDED_GLOBALS = ['web-tree-sitter: process']
@@ -25,15 +25,15 @@ describe('the universal entry in a browser bundle', () => {
     bundle = await bundleForBrowser(join(root, 'src/index.ts'))
   })
 
-  test('imports nothing of Node but what web-tree-sitter guards', () => {
+  test('imports no Node module except those that web-tree-sitter guards', () => {
     expect(bundle.nodeImports.filter((found) => !GUARDED_IMPORTS.includes(found))).toEqual([])
   })
 
-  test('uses no global of Node but what web-tree-sitter guards', () => {
+  test('uses no Node global except those that web-tree-sitter guards', () => {
     expect(bundle.nodeGlobals.filter((found) => !GUARDED_GLOBALS.includes(found))).toEqual([])
   })
 
-  test('starts where there are no globals of Node', () => {
+  test('starts without Node globals', () => {
     expect(namesExported(bundle.code)).not.toEqual([])
   })
 
@@ -43,7 +43,7 @@ describe('the universal entry in a browser bundle', () => {
 })
 
 describe('the check of the bundle', () => {
-  test('finds Node modules, at once or on demand, by either name', async () => {
+  test('finds Node modules, static or dynamic, by either name', async () => {
     const { nodeImports } = await bundleText(`
       import { readFileSync } from 'node:fs'
       export const read = async (path) => (await import('path')).resolve(readFileSync(path, 'utf8'))
@@ -51,7 +51,7 @@ describe('the check of the bundle', () => {
     expect(nodeImports).toEqual(['entry.ts: dynamic-import of path', 'entry.ts: import-statement of node:fs'])
   })
 
-  test('finds globals of Node, and not what only has their name', async () => {
+  test('finds Node globals, and ignores other things with their names', async () => {
     const { nodeGlobals } = await bundleText(`
       export const home = process.env.HOME
       export const bytes = (text: string) => Buffer.from(text)
@@ -66,18 +66,18 @@ describe('the check of the bundle', () => {
     expect(() => namesExported(code)).toThrow('NODE_process is not defined')
   })
 
-  test('knows what web-tree-sitter guards', async () => {
+  test('knows the imports that web-tree-sitter guards', async () => {
     const { nodeImports, nodeGlobals } = await bundleText("export { Parser } from 'web-tree-sitter'")
     expect({ nodeImports, nodeGlobals }).toEqual({ nodeImports: GUARDED_IMPORTS, nodeGlobals: GUARDED_GLOBALS })
   })
 })
 
-/** Bundles a text as if it were a file beside the real entry, where packages are found. */
+/** Bundles a text as if it were a file beside the real entry, where packages can be resolved. */
 function bundleText(source: string): Promise<Bundle> {
   return bundleForBrowser(join(root, 'src/entry.ts'), source)
 }
 
-/** Loads the bundle, for which the globals of Node have names that do not exist, and lists what it exports. */
+/** Loads the bundle, in which Node globals have names that do not exist, and lists its exports. */
 function namesExported(code: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bundle-'))
   try {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { stage } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 
-/* How old a page may be before it is asked for again depends on what it is, and that is what was found out when it was stored. */
+/* The age at which a page is fetched again depends on its class, which was stored with the page. */
 
 const DAY_MS = 86_400_000
 const STORIES = Array.from({ length: 12 }, (_, i) => `/world/2026/02/${String(i + 10)}/the-story-of-number-${i}`)
@@ -18,7 +18,7 @@ function story(path: string): string {
 <body><article><h1>A story: ${path}</h1>${paragraphs}</article></body></html>`
 }
 
-test('articles and hubs have windows of their own', async () => {
+test('articles and hubs have separate refetch windows', async () => {
   const pages = Object.fromEntries(STORIES.map((path) => [path, story(path)]))
   const { site, library, source, crawl } = await stage({
     ...pages,

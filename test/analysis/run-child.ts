@@ -1,7 +1,7 @@
 import { analyseLibrary } from '../../src/library/operations/analyse-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
 
-/* A process that analyses a library, tells every step, and can be killed at any moment. */
+/* A process that analyses a library, reports every step, and can be killed at any moment. */
 
 const [path = '', batch = '5'] = process.argv.slice(2)
 const library = await openLibrary({ path, version: '0' })

@@ -13,18 +13,18 @@ import { importPlaces } from './some-places.ts'
 import { COUNTRIES, storeNews } from './stored-news.ts'
 
 const HOST = 'news.example.uk'
-/** Articles in the news that are stored. */
+/** Number of articles in the stored news. */
 export const ARTICLES: number = 20
 const PAGES = 15 + ARTICLES
 
-/** What a run came to. */
+/** The result of a run. */
 export interface Ran {
   readonly run: AnalysisRun
   readonly events: readonly AnalysisEvent[]
   readonly isResumed: boolean
 }
 
-/** Goes through a run to its end, or until it is told to stop. */
+/** Runs an analysis to its end, or until it is told to stop. */
 export async function analyse(library: OpenLibrary, input: AnalyseInput = {}, signal?: AbortSignal): Promise<Ran> {
   const events: AnalysisEvent[] = []
   for await (const event of analyseLibrary(library, input, signal)) events.push(event)
@@ -38,7 +38,7 @@ async function pendingOf(library: OpenLibrary, version = ANALYSIS_VERSION): Prom
   return library.analyses.countPending(await byOf(library, { version }))
 }
 
-/** What pages are analysed by today, or by something else. */
+/** The current versions that decide which pages are pending, with given ones replaced. */
 async function byOf(library: OpenLibrary, other: Partial<PendingBy> = {}): Promise<PendingBy> {
   const revision = await library.gazetteer.revision()
   return { version: ANALYSIS_VERSION, revision, classifierVersion: CLASSIFIER_VERSION, ...other }
@@ -48,7 +48,7 @@ function keyOf(path: string): [string, string] {
   return [`source of ${HOST}`, `https://${HOST}${path}`]
 }
 
-/** Stores a page again, as a crawl that comes by. */
+/** Stores a page again, as a later crawl does. */
 async function visit(library: OpenLibrary, path: string, more = ''): Promise<void> {
   const [sourceId, key] = keyOf(path)
   const stored = await library.store.readPage(sourceId, key)
@@ -60,13 +60,16 @@ async function visit(library: OpenLibrary, path: string, more = ''): Promise<voi
   await library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
 }
 
-/** Stores news, and the places that they are about. */
+/** Stores news, and the places that they mention. */
 export async function fillWithNews({ store, gazetteer }: OpenLibrary, hasPlaces: boolean): Promise<void> {
   expect(await storeNews(store, { articles: ARTICLES })).toBe(PAGES)
   if (hasPlaces) await importPlaces(gazetteer)
 }
 
-/** What runs leave in a library, and how they go on. One with news may be a copy, where that is faster than to fill it. */
+/**
+ * The contract of analysis runs: what they store, and how they resume. `openNews` may return a copy where that is faster than filling a
+ * library.
+ */
 export function describeRuns(
   openEmptyLibrary: () => Promise<OpenLibrary>,
   openNews: (hasPlaces: boolean) => Promise<OpenLibrary> = async (hasPlaces) => {
@@ -85,12 +88,12 @@ export function describeRuns(
     return library
   }
   const openEmpty = (): Promise<OpenLibrary> => closeLater(openEmptyLibrary())
-  /** A library with news in it, and the places that they are about. */
+  /** A library with news, and optionally the places that they mention. */
   const open = ({ hasPlaces = false } = {}): Promise<OpenLibrary> => closeLater(openNews(hasPlaces))
 
   describe('a run', () => {
     test.each([false, true])(
-      'counts no more pages than there are, although a crawl adds some (dry run: %s)',
+      'never counts more pages than its total, although a crawl adds some (dry run: %s)',
       async (dryRun) => {
         const library = await open()
         const events: AnalysisEvent[] = []
@@ -106,7 +109,7 @@ export function describeRuns(
       },
     )
 
-    test('ends with all of its pages analysed, although some are removed meanwhile', async () => {
+    test('ends with all its pages analysed, although some are removed meanwhile', async () => {
       const library = await open()
       await storeNews(library.store, { articles: 25, host: 'later.example.uk' })
       const events: AnalysisEvent[] = []
@@ -120,7 +123,7 @@ export function describeRuns(
       expect(last?.type === 'ended' && last.run.progress).toMatchObject({ pages: PAGES, totalPages: PAGES })
     })
 
-    test('analyses every page, hubs too, hosts and milestones, and keeps what happened', async () => {
+    test('analyses every page, hubs, hosts and milestones, and stores its events', async () => {
       const library = await open({ hasPlaces: true })
       const { run } = await analyse(library)
       expect(run).toMatchObject({ status: 'completed', stage: 'done', error: null })
@@ -144,7 +147,7 @@ export function describeRuns(
       expect(run.summary).toMatchObject({ pages: PAGES, articles: ARTICLES, domains: 1, news: 1, milestones: 1 })
     })
 
-    test('finds no places without a gazetteer, and everything else', async () => {
+    test('a run without a gazetteer finds no places, but does everything else', async () => {
       const library = await open()
       const { run } = await analyse(library)
       expect(run.progress).toMatchObject({ pages: PAGES, articles: ARTICLES, places: 0, hubs: 0 })
@@ -157,7 +160,7 @@ export function describeRuns(
       expect(run).toMatchObject({ status: 'completed', progress: { pages: 0, domains: 0, milestones: 0 } })
     })
 
-    test('notes a page that cannot be analysed, goes on, and tries it again the next time only', async () => {
+    test('records a page that cannot be analysed, continues, and retries it only in the next run', async () => {
       const library = await open()
       const asked: string[] = []
       const { run, events } = await analyse(library, {
@@ -175,7 +178,7 @@ export function describeRuns(
       expect((await analyse(library)).run.progress).toMatchObject({ pages: 1, navs: 1, failed: 0 })
     })
 
-    test('that fails says why, and is not taken up', async () => {
+    test('a run that fails stores the reason and is not resumed', async () => {
       const library = await open()
       const openPlaces = async () => {
         throw new Error('the names are broken')
@@ -187,8 +190,8 @@ export function describeRuns(
     })
   })
 
-  describe('only what must be is analysed again', () => {
-    test('nothing when nothing changed', async () => {
+  describe('incremental analysis', () => {
+    test('an unchanged library needs no new analysis', async () => {
       const library = await open()
       await analyse(library)
       const before = await library.analyses.read(...keyOf('/world'))
@@ -201,7 +204,7 @@ export function describeRuns(
       expect(await library.analyses.read(...keyOf('/world'))).toEqual(before)
     })
 
-    test('a page whose content changed, and none that was confirmed', async () => {
+    test('analyses a page whose content changed, and none that was only confirmed', async () => {
       const library = await open()
       await analyse(library)
       await visit(library, '/world')
@@ -212,12 +215,12 @@ export function describeRuns(
       expect(await library.analyses.readClass(...keyOf('/world'))).toBe('nav')
     })
 
-    test('a page that changes while it is being analysed', async () => {
+    test('analyses a page again that changes while it is being analysed', async () => {
       const library = await open()
       const { listPending } = library.analyses
       const analyses = {
         ...library.analyses,
-        // Between being read and being written.
+        // The page changes after it was read and before its result is written.
         listPending: async (of: Parameters<typeof listPending>[0]) => {
           const pages = await listPending(of)
           if (pages.length > 0) await visit(library, '/world', '\n\nMore.')
@@ -229,7 +232,7 @@ export function describeRuns(
       expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
     })
 
-    test('everything when the gazetteer changed', async () => {
+    test('analyses everything again when the gazetteer changed', async () => {
       const library = await open({ hasPlaces: true })
       const { run: first } = await analyse(library)
       await importPlaces(library.gazetteer, ['Warsaw', 'Lima'])
@@ -239,7 +242,7 @@ export function describeRuns(
       expect(await pendingOf(library)).toBe(0)
     })
 
-    test('what a newer version has left stays; what an older one has left is replaced', async () => {
+    test('results of a newer version stay, and results of an older version are replaced', async () => {
       const library = await open()
       const analyseBy =
         (version: number): AnalysePage =>
@@ -263,7 +266,7 @@ export function describeRuns(
       expect(await library.analyses.countPending(await byOf(library, { revision, version: next }))).toBe(PAGES)
     })
 
-    test('everything when the rules that tell articles from hubs are newer', async () => {
+    test('analyses everything again when the classifier is newer', async () => {
       const library = await open()
       await analyse(library)
       const classifierVersion = CLASSIFIER_VERSION + 1
@@ -273,7 +276,7 @@ export function describeRuns(
       expect(await pendingOf(library)).toBe(0)
     })
 
-    test('what is known of a page goes with it', async () => {
+    test('removing a page also removes its analysis', async () => {
       const library = await open({ hasPlaces: true })
       await analyse(library)
       const [france] = await library.gazetteer.resolve('France', 1)
@@ -287,7 +290,7 @@ export function describeRuns(
     })
   })
 
-  test('further pages of a hub add nothing to what its first one tells, and are no hubs of their own', async () => {
+  test('further pages of a hub add nothing to its first one, and are not hubs themselves', async () => {
     const library = await open({ hasPlaces: true })
     const [sourceId, key] = keyOf('/world/france')
     const stored = await library.store.readPage(sourceId, key)
@@ -329,7 +332,7 @@ export function describeRuns(
       expect(await library.analyses.readDomain('other.example.fr')).toBeUndefined()
     })
 
-    test('leave pages or hosts out', async () => {
+    test('skip pages or hosts', async () => {
       const library = await open()
       const { run } = await analyse(library, { options: { skipPages: true } })
       expect(run.progress).toMatchObject({ pages: 0, totalPages: 0, domains: 1 })
@@ -340,7 +343,7 @@ export function describeRuns(
       expect(await other.analyses.readDomain(HOST)).toBeUndefined()
     })
 
-    test('a dry run tells what would be, and keeps nothing but itself', async () => {
+    test('a dry run reports the results, and stores only the run itself', async () => {
       const library = await open({ hasPlaces: true })
       const { run } = await analyse(library, { options: { dryRun: true } })
       expect(run.progress).toMatchObject({ pages: PAGES, articles: ARTICLES, domains: 1 })
@@ -353,7 +356,7 @@ export function describeRuns(
       expect(await library.analyses.findRun(run.id)).toMatchObject({ status: 'completed', options: { dryRun: true } })
     })
 
-    test('verbose tells every batch and host', async () => {
+    test('verbose reports every batch and host', async () => {
       const library = await open()
       const quiet = await analyse(library, { options: { dryRun: false, pageLimit: 10 }, batch: 5 })
       const verbose = await analyse(library, { options: { verbose: true, pageLimit: 10 }, batch: 5 })
@@ -378,8 +381,8 @@ export function describeRuns(
     for await (const _ of events);
   }
 
-  describe('one at a time', () => {
-    test('a second one is refused while the first goes on, and may begin after it', async () => {
+  describe('exclusive runs', () => {
+    test('a second run is refused while the first is active, and may begin after it', async () => {
       const library = await open()
       const first = analyseLibrary(library)
       await first.next()
@@ -388,7 +391,7 @@ export function describeRuns(
       expect((await analyse(library)).run.status).toBe('completed')
     })
 
-    test('one that has given no sign of life for long is taken over, and what the first writes then does not count', async () => {
+    test('a run without a sign of life is taken over, and later writes of the first process do not count', async () => {
       const library = await open()
       const first = analyseLibrary(library, { batch: 5 })
       for (let event = await first.next(); event.value?.type !== 'progress'; event = await first.next());
@@ -405,8 +408,8 @@ export function describeRuns(
     })
   })
 
-  describe('a run that was broken off', () => {
-    /** Stops a run after so many batches of five. */
+  describe('an interrupted run', () => {
+    /** Stops a run after the given number of batches of five. */
     async function breakOff(library: OpenLibrary, input: AnalyseInput, batches: number): Promise<Ran['run']> {
       const stop = new AbortController()
       let seen = 0
@@ -419,7 +422,7 @@ export function describeRuns(
       return last
     }
 
-    test('is cancelled, and goes on with its id and counters when it is asked for again', async () => {
+    test('is cancelled, and resumes with its id and counters', async () => {
       const library = await open({ hasPlaces: true })
       const broken = await breakOff(library, {}, 2)
       expect(broken).toMatchObject({ status: 'cancelled', stage: 'pages', progress: { pages: 10 } })
@@ -432,7 +435,7 @@ export function describeRuns(
       expect(run.progress).toEqual(whole.run.progress)
     })
 
-    test('begins with the first page again where the gazetteer is another', async () => {
+    test('restarts at the first page when the gazetteer has changed', async () => {
       const library = await open({ hasPlaces: true })
       const broken = await breakOff(library, {}, 2)
       await importPlaces(library.gazetteer, ['Warsaw', 'Lima'])
@@ -442,7 +445,7 @@ export function describeRuns(
       expect(run.summary).toMatchObject({ gazetteerRevision: await library.gazetteer.revision() })
     })
 
-    test('begins with the first page again after a while: what it has passed may be pending by now', async () => {
+    test('restarts at the first page after a while, because earlier pages may be pending by now', async () => {
       const library = await open()
       const later = { ...library.clock, now: () => Date.now() + 7_200_000 }
       const broken = await breakOff(library, {}, 2)
@@ -450,7 +453,7 @@ export function describeRuns(
       const { run } = await analyse({ ...library, clock: later })
       expect(run).toMatchObject({ id: broken.id, progress: { pages: PAGES + 1, totalPages: PAGES + 1 } })
       expect(await pendingOf(library)).toBe(0)
-      // Of a dry run nothing was kept: it begins anew.
+      // A dry run stores nothing, so it starts again.
       const other = await open()
       const options = { dryRun: true }
       await breakOff(other, { options }, 2)
@@ -469,7 +472,7 @@ export function describeRuns(
         const [library, other] = [await open(), await open()]
         for (const { store } of [library, other]) await storeNews(store, { host: 'other.example.fr', articles: 10 })
         const whole = await analyse(other)
-        // Whoever stops reading leaves the run as it is, without another word.
+        // Leaving the loop abandons the run without ending it.
         for await (const event of analyseLibrary(library)) if (isMoment(event)) break
         const { run, isResumed } = await analyse(library)
         expect(isResumed).toBe(true)
@@ -479,7 +482,7 @@ export function describeRuns(
       },
     )
 
-    test('goes on only where the same is asked for, or nothing', async () => {
+    test('resumes only for the same options, or for none', async () => {
       const library = await open()
       const broken = await breakOff(library, { options: { pageLimit: 20 } }, 1)
       const other = await analyse(library, { options: { pageLimit: 3 } })
@@ -490,7 +493,7 @@ export function describeRuns(
       expect(same.run).toMatchObject({ id: next.id, progress: { pages: 20 } })
     })
 
-    test('a dry run is not what is meant by nothing', async () => {
+    test('a call without options does not resume a dry run', async () => {
       const library = await open()
       const dry = await breakOff(library, { options: { dryRun: true } }, 1)
       const { run } = await analyse(library)
@@ -498,7 +501,7 @@ export function describeRuns(
       expect(run.progress.pages).toBe(PAGES)
     })
 
-    test('waits for the next process where it was left', async () => {
+    test('is left for the next process at the point it had reached', async () => {
       const library = await open()
       const left = await breakOff(library, { isLeft: true }, 2)
       expect(await library.analyses.findRun(left.id)).toMatchObject({
@@ -515,7 +518,7 @@ export function describeRuns(
   })
 
   describe('hosts', () => {
-    test('that have much to read, with dates, in sections, are news', async () => {
+    test('a host with many dated articles in sections is news', async () => {
       const library = await open()
       const { run } = await analyse(library)
       expect(await library.analyses.readDomain(HOST)).toMatchObject({
@@ -540,7 +543,7 @@ export function describeRuns(
       [{ articles: 39 }, 0.39, false],
       [{ articles: 1000, sections: 100, datedRatio: 1 }, 1, true],
       [{ articles: 5, sections: 2, datedRatio: 0.2 }, 0.33, false],
-    ])('%j score %d', (given, score, isNews) => {
+    ])('%j has the score %d', (given, score, isNews) => {
       const judged = judgeDomain({ ...FIGURES, ...given }, null)
       expect(judged.score).toBeCloseTo(score, 10)
       expect(judged.isNews).toBe(isNews)
@@ -553,7 +556,7 @@ export function describeRuns(
       ['startup.io', null],
       ['127.0.0.1', null],
       ['europa.eu', null],
-    ])('%s is of %s', (host, country) => {
+    ])('%s is in %s', (host, country) => {
       expect(judgeLocale(host, [])).toEqual({ countryCode: country, confidence: country === null ? 0 : 1 })
     })
 
@@ -562,12 +565,12 @@ export function describeRuns(
       ['example.com', { CA: 11, US: 9 }, null, 0],
       ['example.com', { CA: 19 }, null, 0],
       ['example.fr', { CA: 99 }, 'FR', 1],
-    ])('%s with titles of %j is of %s', (host, titles, countryCode, confidence) => {
+    ])('%s with titles of %j is in %s', (host, titles, countryCode, confidence) => {
       const mentions = Object.entries(titles).map(([code, pages]) => ({ countryCode: code, pages }))
       expect(judgeLocale(host, mentions)).toEqual({ countryCode, confidence })
     })
 
-    test('tell where they are at home before their pages are looked at', async () => {
+    test('a host has its country before its pages are analysed', async () => {
       const library = await open({ hasPlaces: true })
       await storeNews(library.store, { host: 'news.example.com', articles: 30 })
       const told = new Map<string, Set<string | undefined>>()
@@ -585,7 +588,7 @@ export function describeRuns(
       expect(found.map(({ pages }) => pages)).toEqual(found.map(({ pages }) => pages).sort((a, b) => b - a))
     })
 
-    test('remember answers that asked for patience', async () => {
+    test('remember responses that asked to slow down', async () => {
       const library = await open()
       const [sourceId] = keyOf('/')
       const urls = ['a', 'b'].map((name) => `https://${HOST}/${name}`)
@@ -617,7 +620,7 @@ export function describeRuns(
   })
 
   describe('milestones', () => {
-    test('are noted once, whoever came first', async () => {
+    test('milestones are stored once, by the crawl or the run that reached them first', async () => {
       const library = await open()
       const { run } = await analyse(library)
       expect(await library.jobLog.listMilestones({ limit: 10 })).toMatchObject([
@@ -637,7 +640,7 @@ export function describeRuns(
       expect(await other.jobLog.listMilestones({ limit: 10 })).toMatchObject([{ jobId: 'a crawl' }])
     })
 
-    test('are noted again for a site that was removed and added again', async () => {
+    test('are stored again for a site that was removed and added again', async () => {
       const library = await open()
       await analyse(library)
       await library.store.removeSource(`source of ${HOST}`)
@@ -650,7 +653,7 @@ export function describeRuns(
       expect((await analyse(library)).run.progress.milestones).toBe(0)
     })
 
-    test('hold from their figures on', () => {
+    test('are reached at their thresholds', () => {
       const kindsOf = (counts: { downloads?: number; depth2?: number; articles?: number }) =>
         listReached([{ host: HOST, downloads: 0, depth2: 0, articles: 0, ...counts }], 'run').map(({ kind }) => kind)
       expect(kindsOf({ downloads: 999, depth2: 9, articles: 999 })).toEqual([])
@@ -662,7 +665,7 @@ export function describeRuns(
       expect(kindsOf({ articles: 10_000 })).toEqual(['articles-identified-1k', 'articles-identified-10k'])
     })
 
-    test('go by what is stored of each host', async () => {
+    test('depend on the stored pages of each host', async () => {
       const library = await open()
       await analyse(library)
       expect(await library.analyses.listAchievements()).toEqual([

@@ -10,8 +10,8 @@ import { storeNews } from './stored-news.ts'
 
 describeRuns(() => openLibrary({ path: ':memory:', version: '0' }))
 
-describe('a gazetteer whose names cannot be read', () => {
-  /** As another version of this program would have written them. */
+describe('a gazetteer whose name index cannot be read', () => {
+  /** An index in the format of another version of this program. */
   function spoil(path: string): void {
     const db = new Sqlite(path)
     const index = db.prepare<[], Buffer>('SELECT name_index FROM gazetteer_state').pluck().get()
@@ -21,7 +21,7 @@ describe('a gazetteer whose names cannot be read', () => {
     db.close()
   }
 
-  test('is read anew from its places, and nothing that was found is lost', async () => {
+  test('is rebuilt from its places, and no result is lost', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-names-'))
     const path = join(folder, 'library.db')
     const openHere = () => openLibrary({ path, version: '0', patienceMs: 50 })
@@ -35,7 +35,7 @@ describe('a gazetteer whose names cannot be read', () => {
       const writer = new Sqlite(path)
       writer.exec('BEGIN IMMEDIATE')
       const kept = await openHere()
-      // Nobody can write them now: whoever looks for places finds none, and does not try again and again.
+      // The database is locked: the index cannot be written, so no places are found, and this process does not try again.
       const none = await kept.openPlaces()
       expect(none.revision).toBe('')
       writer.exec('ROLLBACK')

@@ -5,25 +5,25 @@ import type { Find } from '../../src/crawl/ledger.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import type { Store } from '../../src/library/store.ts'
 
-/* A library full of generated news, the same each time: for what is done with pages that are stored. */
+/* A library full of generated, deterministic news, for tests of stored pages. */
 
-/** How much news. */
+/** Amount of news. */
 export interface NewsOptions {
   readonly host?: string
   readonly articles: number
-  /** Words of an article: from, to. */
+  /** Minimum and maximum number of words in an article. */
   readonly words?: readonly [number, number]
-  /** Links around every article. */
+  /** Number of links around every article. */
   readonly links?: number
 }
 
-/** Everything at this moment, so that two libraries are the same. */
+/** One fixed time for everything, so that two libraries are equal. */
 export const STORED_AT = 1_700_000_000_000
 
 const SECTIONS = ['world', 'politics', 'business', 'culture', 'science', 'sport'] as const
 export const COUNTRIES = ['france', 'germany', 'kenya', 'japan', 'brazil', 'canada', 'india', 'egypt'] as const
 
-/** Stores hubs of countries and sections, and articles with what they link to. Gives how many pages there are. */
+/** Stores hubs of countries and sections, and articles with their links. Returns the number of pages. */
 export async function storeNews(store: Store, options: NewsOptions): Promise<number> {
   const { host = 'news.example.uk' } = options
   const sourceId = `source of ${host}`
@@ -41,7 +41,7 @@ export async function storeNews(store: Store, options: NewsOptions): Promise<num
   return storePages(store, sourceId, listPages(host, options))
 }
 
-/** A page and how far from the start it was found. */
+/** A page and its link depth. */
 interface NewsPage {
   readonly page: Page
   readonly depth: number
@@ -173,7 +173,7 @@ const NAMES =
 const BEGINNINGS = ['', '', '', 're', 'un', 'over', 'non', 'counter', 'inter', 'pre']
 const ENDINGS = ['s', 'ed', 'ing', 'er', 'ers', 'less', 'ness', 'able', 'ment', 'ism', 'ful', 'wise']
 
-/** Half of them are the few that make up most of every text, the others are rare and mostly new. */
+/** Half of the words are the few that make up most of every text; the others are rare and mostly new. */
 function wordsOf(random: () => number, count: number): string[] {
   return Array.from({ length: count }, () => {
     const kind = random()
@@ -191,7 +191,7 @@ function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-/** Numbers from 0 up to 1 that are the same each time: mulberry32. */
+/** A deterministic random number generator for numbers from 0 up to 1: mulberry32. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {

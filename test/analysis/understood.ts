@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 
-/** Everything that analyses leave in a library, times and ids of runs aside. */
+/** Everything that analyses store in a library, without times and ids of runs. */
 export type Understood = Readonly<Record<string, readonly unknown[]>>
 
 const QUERIES: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const QUERIES: Readonly<Record<string, string>> = {
       last_progress, error FROM analysis_runs ORDER BY rowid`,
 }
 
-/** Reads what analyses have left in a library. */
+/** Reads the results of analyses in a library. */
 export function readUnderstood(path: string): Understood {
   const db = new Sqlite(path, { readonly: true })
   try {

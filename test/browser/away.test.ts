@@ -35,7 +35,7 @@ afterAll(async () => {
   await stage?.close()
 })
 
-test('the dashboard says that the library is away, shows nothing as none, and goes on when it is back', async () => {
+test('the dashboard says that the library is unavailable, shows no empty lists, and recovers when it is back', async () => {
   stage.breakStore(false)
   await page.goto('about:blank')
   await page.goto(`${origin}/#/sources`)
@@ -54,7 +54,7 @@ test('the dashboard says that the library is away, shows nothing as none, and go
 
   stage.breakStore(false)
   await banner.waitFor({ state: 'detached' })
-  // What could not be read meanwhile is read now.
+  // Views that failed to load are loaded now.
   await page.getByRole('heading', { name: 'Recent crawls' }).waitFor()
   await page.getByText('Nothing is being crawled.').waitFor()
 })

@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { installPackages } from '../install-packages.ts'
 
-/** The whole browser, and the same without the windows that nobody sees, which takes a third of the time. */
+/** The full browser, and the headless shell, which needs a third of the time. */
 const PACKAGES = ['chromium', 'chromium-headless-shell']
 const WHOLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-/** Debian starts it by a script, which would be what a test takes for the browser. */
+/** Debian starts Chromium by a script, which tests would mistake for the browser. */
 const WITHOUT_WINDOWS = '/usr/lib/chromium/chromium-headless-shell'
 
-/** Starts a real Chromium. Where Debian's packages can be installed, a missing one is; elsewhere the error says so. */
+/** Starts a real Chromium. Installs a missing one where Debian packages can be installed; otherwise the error says how to. */
 export function openChromium(
   executablePath: string = locateChromium(),
   more: readonly string[] = [],
 ): Promise<Browser> {
   return chromium.launch({
     executablePath,
-    // As root it refuses to start with its sandbox; the rest keeps it from calling home.
+    // Chromium refuses to start as root with its sandbox; the other flags keep it from sending requests of its own.
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-gpu',
@@ -28,13 +28,13 @@ export function openChromium(
   })
 }
 
-/** Where a Chromium is, one without windows where there is such a one; installed first where that can be done. */
+/** The path of a Chromium, preferably the headless shell; installs one where possible. */
 export function locateChromium(): string {
   const whole = locateWholeChromium()
   return existsSync(WITHOUT_WINDOWS) ? WITHOUT_WINDOWS : whole
 }
 
-/** Where the whole browser is, which has more ways out than the one without windows. */
+/** The path of the full browser, which has more ways to reach the network than the headless shell. */
 export function locateWholeChromium(): string {
   if (findWhole() === undefined || !existsSync(WITHOUT_WINDOWS)) installPackages(PACKAGES)
   const found = findWhole()

@@ -21,29 +21,29 @@ const [ROWS, BETWEEN, PART] = isLong
   ? [100_000, /^\/page\/8[5-9]\d{3}$/, 'page/1234']
   : [5000, /^\/page\/43\d{2}$/, 'page/123']
 const CHAPTERS = 24
-/** Where pictures for people go; none are made without it. */
+/** Folder for screenshots; without it none are taken. */
 const SHOTS = process.env['DASHBOARD_SHOTS']
 
 const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '50ms' }
 const SCREEN = { width: 1280, height: 900 }
-/** Limits that end a hang: a busy machine takes a multiple of the usual time. */
+/** Timeouts that end a hang: a busy machine takes a multiple of the usual time. */
 const PATIENCE = { timeout: 45_000 }
 const LONG_PATIENCE = { timeout: 150_000 }
 const TOKEN = 's3cret-s3cret-s3cret'
 
 const workshop = new Workshop()
 let browser: Browser
-/** The window of all tests, one after the other: to open a new one costs more than what most of them do in it. */
+/** The window that all tests share, because opening a new one costs more than most tests do in it. */
 let page: Page
-/** What went wrong in it since it was opened for a test. */
+/** Problems in the window since the current test opened it. */
 const problems: string[] = []
 let server: ServerProcess
 let site: Site
-/** A newspaper with hubs of some countries, and one that it names although it is not there. */
+/** A newspaper with hubs of some countries, and a link to one that does not exist. */
 let news: Site
-/** Whether its stories go on and on, so that a crawl does not end before it was looked at. */
+/** Makes stories link to further stories, so that a crawl does not end before the test has looked at it. */
 let isEndless = true
-/** Whether the site takes its time, so that a crawl does not end before somebody has pressed a button. */
+/** Slows the site down, so that a crawl does not end before the test has pressed a button. */
 let isSlow = false
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
   page = await openWindow()
 })
 
-// A browser that stands still would fail every test after this one as well, and the second try of it.
+// Opens a new browser after a failure: a hanging one would fail the retry and every later test as well.
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return
   void browser.close().catch(() => undefined)
@@ -75,17 +75,17 @@ afterAll(async () => {
 })
 
 describe('the dashboard', () => {
-  test('is small: what is loaded before anything is seen comes in at most 42 kB', async () => {
+  test('is small: the files of the first load are at most 42 kB compressed', async () => {
     const start = await (await server.ask('/')).text()
     const paths = [...start.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path ?? '')
-    // The page, what it shares with the parts that are loaded late, and the style of both.
+    // The page, the chunk that it shares with lazily loaded parts, and the style sheet.
     expect(paths).toHaveLength(3)
     const files = await Promise.all(paths.map(async (path) => (await server.ask(path)).bytes()))
     const size = files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).byteLength, 0)
     expect(size).toBeLessThanOrEqual(42_000)
   })
 
-  test('starts a crawl, shows it live, pauses and resumes it, and tells how it ended', {
+  test('starts a crawl, shows it live, pauses and resumes it, and shows how it ended', {
     timeout: 200_000,
   }, async () => {
     isSlow = true
@@ -106,7 +106,7 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Start crawl' }).click()
     await page.getByText('A whole number from 0 on').waitFor()
     await page.getByLabel('Link depth').fill('')
-    // What only the server finds is told at its field as well, which may be folded away.
+    // An error that only the server finds is shown at its field, even when the field was folded away.
     await page.getByLabel('Requests at once').fill('9999')
     await page.getByText('More settings').click()
     await page.getByRole('button', { name: 'Start crawl' }).click()
@@ -124,7 +124,7 @@ describe('the dashboard', () => {
     await card.getByRole('button', { name: 'Pause' }).click()
     await card.getByText('paused', { exact: true }).waitFor()
     await shoot('paused')
-    // What was on its way when it was told may still come.
+    // Requests in flight at the time of the pause may still arrive.
     await until(async () => site.requests.length, stays(), 10_000)
     const before = site.requests.length
     await new Promise((resolve) => setTimeout(resolve, 700))
@@ -143,11 +143,11 @@ describe('the dashboard', () => {
     // All chapters and the start were saved.
     await row.getByText(String(CHAPTERS + 1), { exact: true }).waitFor()
     await shoot('ended')
-    // Browsers tell an answer of 400 as an error, and there was one.
+    // The browser logs the response of 400 as an error.
     expect(problems).toEqual([expect.stringContaining('status of 400')])
   })
 
-  test('finds a passage with the keyboard alone, tells why it ranked, and opens the page where the passage begins', async () => {
+  test('finds a passage with the keyboard alone, explains its rank, and opens the page where the passage begins', async () => {
     await openPage('#/search')
     await page.getByRole('heading', { name: 'Search' }).click()
     await page.keyboard.press('/')
@@ -155,12 +155,12 @@ describe('the dashboard', () => {
     const first = page.locator('article.passage').first()
     await first.getByRole('link', { name: 'Chapter 17' }).waitFor()
     expect(await first.locator('mark').allTextContents()).toContain('wick')
-    // A short section is shown with the one around it, and cited where that begins: at the top of the page, which has no anchor.
+    // A short section is shown with its parent and cited where the parent begins: at the top of the page, which has no anchor.
     expect(await first.locator('.heading-path').textContent()).toContain('Chapter 17')
     await first.getByRole('button', { name: 'why it ranked' }).click()
     await first.locator('.why tbody tr').nth(1).waitFor()
     await shoot('search')
-    // What adds less has the shorter bar, and on a phone nothing is wider than the screen.
+    // The length of a bar is proportional to its value, and on a phone nothing is wider than the screen.
     const bars = first.locator('.share')
     const [[least, shortest], [most, longest]] = await Promise.all([readBar(bars.last()), readBar(bars.first())])
     expect(shortest / longest).toBeCloseTo(least / most, 1)
@@ -177,10 +177,10 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('marks words with hyphens and signs, and forgets an answer that nobody waits for any more', async () => {
-    // As somebody passes it on who wrote it by hand.
+  test('marks words with hyphens and signs, and drops a response that is out of date', async () => {
+    // The query is not URL-encoded, as in a link written by hand.
     await openPage('#/search?q=LF-030+(client-side)?')
-    // The window stays the one of the test before, whose question is there until the address is read.
+    // The shared window shows the query of the previous test until the address is read.
     await expect.poll(() => page.getByLabel('What to look for').inputValue()).toBe('LF-030 (client-side)?')
     const first = page.locator('article.passage').first()
     await first.getByRole('link', { name: 'Chapter 18' }).waitFor()
@@ -202,7 +202,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('says what is wrong when a page cannot be shown, and keeps the others', async () => {
+  test('shows the error of a view that cannot be shown, and keeps the others', async () => {
     await openPage('#/')
     await page.route('**/api/sources', (route) => route.fulfill({ json: { items: [{ id: 'x', status: 'INDEXED' }] } }))
     await page.getByRole('link', { name: 'Sources' }).click()
@@ -217,7 +217,7 @@ describe('the dashboard', () => {
     await page.getByRole('heading', { name: 'Crawler' }).waitFor()
   })
 
-  test('tells in words why an address was skipped', async () => {
+  test('explains in words why an address was skipped', async () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: new URL(site.origin).host }).click()
     await page.getByRole('button', { name: /^robots disallow 1$/ }).click()
@@ -229,9 +229,9 @@ describe('the dashboard', () => {
     await shoot('source')
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
-    // A link to exactly this is a link that can be passed on.
+    // The address of the window is a link to exactly this view.
     expect(new URL(page.url()).hash).toMatch(/^#\/sources\/[\w-]+\?state=skipped&reason=robots-disallow$/)
-    // What was never seen can be asked about as well.
+    // Unknown addresses can be looked up as well.
     await page.getByLabel('Part of the address').fill('/nowhere')
     await page.getByRole('button', { name: 'Ask about this address' }).click()
     await panel.getByText('Never seen in this source.').waitFor()
@@ -239,7 +239,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('stops a crawl after asking, and says that it was stopped', async () => {
+  test('stops a crawl after a confirmation, and says that it was stopped', async () => {
     await openPage('#/')
     isSlow = true
     const answer = await server.post('/api/crawl', { startUrl: `${site.origin}/`, preferCache: false })
@@ -255,7 +255,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test(`keeps a list of ${ROWS.toLocaleString('en')} addresses small`, async () => {
+  test(`renders a list of ${ROWS.toLocaleString('en')} addresses with few elements`, async () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: 'endless' }).click()
     await page.getByText(`${ROWS.toLocaleString('en')} addresses`).waitFor()
@@ -268,7 +268,7 @@ describe('the dashboard', () => {
     expect(await rows.count()).toBeLessThan(80)
     expect(await rows.first().textContent()).not.toBe(seen)
     expect(await page.locator('*').count()).toBeLessThan(1500)
-    // What lies in between is read when somebody goes there, each address once.
+    // Rows in between are loaded when the user scrolls there, each address once.
     await box.evaluate((element) => element.scrollTo(0, element.scrollHeight / 8))
     await box.getByText(BETWEEN).first().waitFor()
     const between = await rows.locator('button').allTextContents()
@@ -296,7 +296,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('adds a source with a name, and says in one sentence why it failed', async () => {
+  test('adds a source with a name, and says in one sentence why its crawl failed', async () => {
     await openPage('#/')
     await page.getByRole('link', { name: 'Add with a name' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
@@ -319,7 +319,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('asks for what an archive, repository or package needs, and for nothing else', async () => {
+  test('shows only the fields that an archive, repository or package needs', async () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').waitFor()
@@ -336,7 +336,7 @@ describe('the dashboard', () => {
     await dialog.getByText('Enter a URL (https://…), a Git address or a package').waitFor()
   })
 
-  test('adds an archive, says what it is, shows one of two pages that say the same, and lists both', async () => {
+  test('adds an archive, shows its kind, shows one of two duplicate pages, and lists both', async () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').fill(`${site.origin}/manual.zip`)
@@ -367,7 +367,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('imports a file of chunks, tells what is wrong with one, and asks before half of it goes', async () => {
+  test('imports a file of chunks, reports what is wrong with one, and asks before it removes half of the pages', async () => {
     const fileOf = (texts: readonly string[]) => {
       const chunks = texts.map((text, i) => ({
         ...{ text, source_url: `https://docs.example/${i}`, section_path: '', content_type: 'prose' },
@@ -402,7 +402,7 @@ describe('the dashboard', () => {
     expect(await server.get('/api/sources/chunks')).toMatchObject({ pages: 20 })
   })
 
-  test('says which pages need a browser, and has them read in one', async () => {
+  test('says which pages need a browser, and reads them in one on request', async () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').fill(`${site.origin}/app/`)
@@ -455,7 +455,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('refuses a history with what is missing, plans a crawl, and shows live what that understands', async () => {
+  test('refuses a history crawl with the missing milestones, plans a crawl, and shows live what the plan learns', async () => {
     await openPage('#/')
     await page.getByLabel('Start at').fill(`${news.origin}/`)
     await page.getByLabel('Crawl type').selectOption('basic')
@@ -485,7 +485,7 @@ describe('the dashboard', () => {
     const understood = card.getByRole('region', { name: 'What is understood of' })
     await understood.getByText('hubs confirmed').waitFor()
     await shoot('planned')
-    // Whoever comes later sees what was told before.
+    // Events from before a reload are shown again.
     await page.reload()
     await card.getByText('missing-hub', { exact: true }).waitFor()
     await card.getByText('patterns-learned', { exact: true }).waitFor()
@@ -495,15 +495,15 @@ describe('the dashboard', () => {
     const guessed = news.asked().filter((path) => path.startsWith('/world/') && !news.pages.has(path))
     expect(guessed).toContain('/world/peru')
     expect(guessed).toHaveLength(GUESSES + 1)
-    // Browsers tell an answer of 409 as an error, and there was one.
+    // The browser logs the response of 409 as an error.
     expect(problems).toEqual([expect.stringContaining('status of 409')])
   })
 
-  test('analyses what is stored, one run at a time, and shows the places on a map that keys lead through', async () => {
+  test('analyses stored pages, one run at a time, and shows the places on a map with keyboard navigation', async () => {
     await openPage('#/')
     const section = page.getByRole('region', { name: 'Analysis' })
     const perform = section.getByRole('button', { name: 'Perform Analysis' })
-    // Somebody else was faster.
+    // Another client starts a run first.
     await page.route('**/api/analysis/start', async (route) => {
       await server.post('/api/analysis/start')
       await route.continue()
@@ -527,7 +527,7 @@ describe('the dashboard', () => {
     const detail = await section.getByRole('link', { name: 'what happens in it' }).getAttribute('href')
     const [, id] = /^\/analysis\/([\w-]+)\/ssr$/.exec(detail ?? '') ?? []
     await section.locator(`[data-run="${id}"]`).getByText('completed', { exact: true }).waitFor()
-    // The last answer may be on its way when the event of the end is there.
+    // The last response may arrive after the event of the end.
     await section.locator('button:enabled', { hasText: 'Perform Analysis' }).waitFor()
     expect(await page.evaluate('runsSeen')).toContain('running, disabled')
     await shoot('analysed')
@@ -567,7 +567,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([expect.stringContaining('status of 409'), expect.stringContaining('status of 500')])
   })
 
-  test('says when the server is gone, and leads to the login of one that wants a token', async () => {
+  test('says when the server is offline, and redirects to the login of a server that needs a token', async () => {
     await openPage('#/sources')
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     server.kill('SIGTERM')
@@ -578,11 +578,11 @@ describe('the dashboard', () => {
     await page.waitForURL('**/login?*')
     await page.getByLabel('Token').fill(TOKEN)
     await page.keyboard.press('Enter')
-    // Back where it was, and live again.
+    // The user is back on the same view, and it is live again.
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     await page.getByRole('link', { name: 'Crawler' }).click()
     await page.getByText('live', { exact: true }).waitFor()
-    // Whoever comes with a link gets where it leads, although no server sees what is behind the `#`.
+    // A link leads to its view after the login, although the server never sees the fragment.
     const other = await browser.newPage()
     other.setDefaultTimeout(PATIENCE.timeout)
     await other.goto(`${server.origin}/#/search?q=wick`)
@@ -593,7 +593,7 @@ describe('the dashboard', () => {
   })
 })
 
-/** Opens a window whose pages may do nothing wrong: no error, no breach of their policy, no request to anybody else. */
+/** Opens a window that records errors, policy violations and requests to other hosts. */
 async function openWindow(): Promise<Page> {
   const opened = await browser.newPage({ viewport: SCREEN })
   opened.setDefaultTimeout(PATIENCE.timeout)
@@ -604,7 +604,7 @@ async function openWindow(): Promise<Page> {
   opened.on('request', (request) => {
     if (!request.url().startsWith(`${server.origin}/`)) problems.push(`asked for ${request.url()}`)
   })
-  // What breaks the policy is told there, and then counts like every other error.
+  // Policy violations are printed to the console, and so count as errors.
   await opened.addInitScript({
     content: "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective, e.blockedURI))",
   })
@@ -619,21 +619,21 @@ async function openPage(hash: string): Promise<void> {
   await page.goto(`${server.origin}/${hash}`)
 }
 
-/** Writes down how the newest run stood, and whether another could be started: a run can be over before anybody looks. */
+/** Records the state of the newest run and of its button, because a run can end before the test looks. */
 const WATCH_RUN = `globalThis.runsSeen = []
 new MutationObserver(() => {
   const pill = document.querySelector('.runs .pill')?.textContent
   runsSeen.push(pill + ', ' + (document.querySelector('.analysis button').disabled ? 'disabled' : 'enabled'))
 }).observe(document.querySelector('.analysis'), { subtree: true, childList: true, attributes: true, characterData: true })`
 
-/** What is wider than the screen of a phone. */
+/** Elements that are wider than the screen of a phone. */
 function listWide(): Promise<string[]> {
   return page
     .locator('main *')
     .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > 391).map((one) => one.outerHTML))
 }
 
-/** What a bar says, and how wide it is. */
+/** The value of a bar, and its width. */
 async function readBar(share: Locator): Promise<[value: number, width: number]> {
   const width = await share.locator('.share-bar').evaluate((element) => element.getBoundingClientRect().width)
   return [Number(await share.locator('.number').textContent()), width]
@@ -644,7 +644,7 @@ async function figureOf(card: Locator, label: string): Promise<number> {
   return Number((await cell.locator('dd').textContent())?.replaceAll(',', ''))
 }
 
-/** Whether a number was the same three times in a row. */
+/** Tells whether a number was the same three times in a row. */
 function stays(): (value: number) => boolean {
   const last: number[] = []
   return (value) => {
@@ -688,7 +688,7 @@ function createPages(): Record<string, Answer> {
   }
 }
 
-/** An archive of a manual in two editions that say the same. */
+/** An archive of a manual in two editions with the same text. */
 function writeManual(): Uint8Array {
   const rules = 'wick glass brass mantle tank cloth valve gauge ladder ledger shutter lens'
     .split(' ')
@@ -702,9 +702,9 @@ function writeManual(): Uint8Array {
   ])
 }
 
-/** Countries of which the newspaper has a hub. */
+/** Countries that have a hub in the newspaper. */
 const HUBS = ['france', 'japan', 'brazil', 'kenya']
-/** Most hubs that are supposed of it. */
+/** Maximum number of guessed hubs. */
 const GUESSES = 5
 
 function createNews(): Record<string, Answer> {
@@ -726,7 +726,7 @@ function writeStory(path: string): AnswerParts {
   return { body: pageOf(`Story ${number}`, isEndless ? [`/story/${number + 1}`] : []), delayMs: 100 }
 }
 
-/** A source with as many addresses as a large site has; most of them were refused. */
+/** A source with the number of addresses of a large site; most of them were refused. */
 async function fillLibrary(path: string): Promise<void> {
   const store = await openSqliteStore(path)
   const source = '00000000-0000-4000-8000-000000000001'

@@ -9,7 +9,7 @@ import { openChromium } from './chromium.ts'
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const ORIGIN = 'https://docs.example/'
 
-/** A worker that embeds what it is sent, with either build of the kernel. */
+/** A worker that embeds the texts it receives, with either build of the kernel. */
 const WORKER = `
 import { createEngine, loadModel } from './engine.js'
 const read = async (name) => new Uint8Array(await (await fetch('./' + name)).arrayBuffer())
@@ -21,7 +21,7 @@ onmessage = async ({ data: { texts, build } }) => {
   postMessage(engine.embed(texts).map((vector) => [...new Uint8Array(vector.buffer)]))
 }`
 
-test('a worker of Chromium gives the bytes that Node gives', async () => {
+test('a Chromium worker computes the same bytes as Node', async () => {
   const { code, nodeImports, nodeGlobals } = await bundleForBrowser(join(root, 'src/core/embedding/engine.ts'))
   expect([...nodeImports, ...nodeGlobals]).toEqual([])
   const { relaxed, plain } = readKernelFiles()

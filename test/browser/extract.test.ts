@@ -7,7 +7,7 @@ import { extractPage } from '../../src/core/extract/extract-page.ts'
 import { bundleForBrowser } from '../bundle.ts'
 import { openChromium } from './chromium.ts'
 
-/* The same page comes out in Node and in a real Chromium, byte for byte, for the whole corpus. */
+/* The extraction of the whole corpus is the same in Node and in a real Chromium, byte for byte. */
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const corpus = join(root, 'test/pages')
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { code } = await bundleForBrowser(join(root, 'src/index.ts'))
   browser = await openChromium()
   page = await browser.newPage()
-  // Nothing leaves the browser: whatever it asks for is answered here.
+  // Every request of the browser is answered here, so that nothing reaches the network.
   await page.route('**/*', (route) => {
     const isScript = route.request().url() === SCRIPT
     return route.fulfill(
@@ -37,14 +37,14 @@ beforeAll(async () => {
 
 afterAll(() => browser.close())
 
-test('the corpus is there', () => expect(cases.length).toBeGreaterThan(50))
+test('the corpus has pages', () => expect(cases.length).toBeGreaterThan(50))
 
-test.each(cases)('%s', async (name) => {
+test.each(cases)('%s is extracted the same as in Node', async (name) => {
   const bytes = readFileSync(join(corpus, name, 'input.html'))
   const inChromium = await page.evaluate(
     ({ base64, url }) => {
       const body = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-      // What the page above left there.
+      // The global that the script of the page sets.
       const { pharos } = globalThis as unknown as { pharos: { extractPage: typeof extractPage } }
       return JSON.stringify(pharos.extractPage({ url, body }, { debug: true }))
     },

@@ -9,23 +9,23 @@ import { isLong } from '../faults/bounded.ts'
 import { locateChromium, openChromium } from './chromium.ts'
 import { download, drop, type Host, openExport, openHost, unzip, watchTasks } from './local-stage.ts'
 
-/* The page that works on one machine, in a real Chromium that lacks something, or with files that mean harm. */
+/* The local page in a real Chromium that lacks a feature, or with malicious files. */
 
 const MEGABYTE = 2 ** 20
 
 /**
- * What a long run proves of a hundred thousand files and of a line as long as a file may be, a short one does of less: of so many that
- * their reading lasts until it is cancelled, that their lists are long, and that they are dropped.
+ * A long run uses a hundred thousand files and a line as long as a file may be. A short run needs only enough files to be cancelled while
+ * reading, to fill long lists, and to be dropped.
  */
 const [MANY, MANY_LISTED, MANY_DROPPED] = isLong ? [100_000, 100_000, 100_000] : [1000, 450, 100]
 const LINE_BYTES = isLong ? 10 * MEGABYTE : MEGABYTE / 16
-/** Machines can be busy. */
+/** Generous, because machines can be busy. */
 const PATIENCE = { timeout: isLong ? 900_000 : 60_000 }
-/** Writing, taking in and reading them takes minutes. */
+/** Writing, uploading and reading the files takes minutes. */
 const LASTING = { timeout: 4 * PATIENCE.timeout }
-/** Far more than a busy machine takes for a piece of work that gives way in time, far less than one that does not would. */
+/** Far more than a task that yields in time takes on a busy machine, and far less than one that does not. */
 const UNRESPONSIVE_MS = 2000
-/** The page may not work longer than this without letting others have their turn. */
+/** The longest time that the page may work without yielding. */
 const HELD_UP_MS = 100
 
 const workshop = new Workshop()
@@ -47,17 +47,17 @@ afterAll(async () => {
   workshop.remove()
 })
 
-/** What files do that mean harm; nothing of it may happen. */
+/** Script of malicious files; it must never run. */
 const HARM = 'globalThis.ran=1;alert(1)'
 const IMAGE = `<img src=x onerror=${HARM}>`
 const SCRIPT = `<script>${HARM}</script>`
-/** Turns the direction of writing around, rings a bell, changes the colours of a terminal. */
+/** Reverses the text direction, rings the bell, and changes the colours of a terminal. */
 const UNSEEN = '\u202egnp.\u0007\u001b[31m\u2066'
 
-describe('files that mean harm', () => {
+describe('malicious files', () => {
   const root = `harm ${IMAGE} \u202efdp`
 
-  test('are shown as text wherever they are shown, and cut as the program cuts them', async () => {
+  test('are always shown as text, and chunked as the program does', async () => {
     writeHostileFolder(root)
     const { page, problems } = await openShared()
     await upload(page, root)
@@ -78,7 +78,7 @@ describe('files that mean harm', () => {
       ['Warnings', IMAGE],
     ] as const) {
       await openPart(page, part)
-      // The part before stays until this one is there.
+      // The previous view stays until the new one is loaded.
       await expect.poll(() => readSafely(page), { ...PATIENCE, message: part }).toContain(shown)
     }
 
@@ -107,7 +107,7 @@ describe('files that mean harm', () => {
     expect(problems).toEqual([])
   })
 
-  test('stay in their folder, whatever paths they come with', async () => {
+  test('stay in their folder, whatever their paths say', async () => {
     const { page, problems } = await openShared()
     await page.evaluate(`{
       const paths = ${JSON.stringify(TRICKS)}
@@ -132,7 +132,7 @@ describe('files that mean harm', () => {
     expect(problems).toEqual([])
   })
 
-  test('stay as they are when they are dropped under one name', async () => {
+  test('are kept apart when several are dropped under one name', async () => {
     const { page, problems } = await openShared()
     await page.evaluate(`{
       const data = new DataTransfer()
@@ -145,7 +145,7 @@ describe('files that mean harm', () => {
     await page.locator('#search-box').fill('kiln')
     await expect.poll(() => page.locator('#result-count').textContent(), PATIENCE).toBe('8 results')
 
-    // A file, a folder and another folder with the same file: the browser tells folders apart itself.
+    // A file, a folder and another folder with the same file: the browser tells the folders apart itself.
     write('one/twin', 'kiln of a file')
     write('two/twin/in.md', '# Kiln of a folder\n')
     write('three/twin/in.md', '# Kiln of another\n')
@@ -162,11 +162,11 @@ describe('files that mean harm', () => {
     expect(problems).toEqual([])
   })
 
-  test('are read whatever they are called, and come out under names that are safe', async () => {
+  test('are read with any name, and exported under safe names', async () => {
     for (const name of ODD_NAMES) write(`odd/names/${name}`, `# Kiln ${JSON.stringify(name)}\n`)
     for (const name of ODD_FOLDERS) write(`odd/${name}/in.md`, `# Kiln in ${JSON.stringify(name)}\n`)
     const { page, problems } = await openShared()
-    // The handle of a folder hides most of these.
+    // A folder handle hides most of these.
     await drop(page, [workshop.path('odd')])
     await read(page, ODD_NAMES.length + ODD_FOLDERS.length)
     const entries = [...unzip(await expectPack(page, 'odd')).keys()]
@@ -177,7 +177,7 @@ describe('files that mean harm', () => {
     await read(page, ODD_NAMES.length)
     await expectPack(page, 'odd/names')
 
-    // No text at all: nobody could ask for it, and that is said.
+    // A name that is not valid UTF-8 cannot be opened, and a warning says so.
     write('nameless/a.md', '# Kiln\n')
     writeFileSync(Buffer.concat([Buffer.from(workshop.path('nameless/b-')), Buffer.from([0xff, 0xfe])]), 'kiln')
     await page.goto(`${host.address}#/`)
@@ -190,7 +190,7 @@ describe('files that mean harm', () => {
   })
 })
 
-/** Names that other systems cannot have, that look like others, that mean something to programs. */
+/** Names that are invalid on other systems, look alike, or have a meaning in programs. */
 const ODD_NAMES = [
   ...['..\\up.md', '..\\up.png', 'C:\\windows\\up.md', '...', '..a.md', '.hidden', '~tilde~', '-rf', '%2e%2e%2fup.md'],
   ...['CON', 'con.md', 'nul.txt', 'aux.png', 'COM1.md', 'lpt9', 'desktop.ini', 'short.lnk', 'address.url', 'x.local'],
@@ -204,7 +204,7 @@ const ODD_NAMES = [
     'line\u2028end.md',
     'hard\u00a0space.md',
   ],
-  // The same to whoever looks at them, and to some systems.
+  // Names that look the same to users and to some file systems.
   ...['caf\u00e9.md', 'cafe\u0301.md', 'Case.md', 'case.md', 'CASE.md', '\u212b.md', '\u00c5.md'],
   ...['__proto__', 'constructor', 'toString.md', 'hasOwnProperty.png', '\ufffd.md', '\u{1f98a}.md'],
   `${'long'.repeat(63)}.md`,
@@ -215,10 +215,10 @@ const ODD_FOLDERS = [
   `deep${`/${'long'.repeat(60)}`.repeat(8)}`,
 ]
 
-/** Paths that lead elsewhere, and some that only look odd. */
+/** Paths that leave the folder, and some that only look odd. */
 const PLAIN = [
   '...',
-  // Where such a name can come from, it is one.
+  // A backslash is part of the name on systems that allow it.
   '..\\up.md',
   'C:\\windows\\up.md',
   '__proto__',
@@ -241,8 +241,8 @@ const TRICKS = [
 ]
 
 describe('very many files', () => {
-  test('leave the page usable, whichever way they come', LASTING, async () => {
-    // What the page calls several folders that are dropped together.
+  test('leave the page usable, whether uploaded, picked or dropped', LASTING, async () => {
+    // `files` is also the name that the page gives to several folders dropped together.
     const folderOf = (count: number) => `many-${count}/files`
     for (const count of new Set([MANY, MANY_LISTED, MANY_DROPPED])) writeNotes(folderOf(count), count)
     const { page, problems } = await openPage(`globalThis.watch = () => {
@@ -264,7 +264,7 @@ describe('very many files', () => {
       expect(await longestTask()).toBeLessThan(HELD_UP_MS)
     }
 
-    // How the browser takes in an upload is its own affair; what is done with it is ours.
+    // Only the page's own work is measured, not the browser's handling of the upload.
     await upload(page, folderOf(MANY))
     await watched(async () => {
       await read.click(PATIENCE)
@@ -301,26 +301,26 @@ describe('very many files', () => {
     const kept = await readKept(page)
     const counts = [MANY_DROPPED, MANY_DROPPED, MANY_LISTED]
     expect(kept.map(({ files, chunks }) => [files, chunks])).toEqual(counts.map((count) => [count, count]))
-    // Those that have the same files are the same, byte by byte; one of them was held against what the program makes of them.
+    // Indexes of the same files have the same id; one of them was compared with the output of the program.
     expect(new Set(kept.map(({ indexId }) => indexId)).size).toBe(new Set(counts).size)
     expect(kept[0]?.indexId).toBe(kept[1]?.indexId)
-    // The browser can be asked again for the folder that came as one.
+    // Only the folder that came as a single folder has a handle for a later update.
     expect(kept.map(({ handle }) => handle)).toEqual([null, 'files', null])
     expect(problems).toEqual([])
   })
 })
 
-/** Writes so many notes, half of them in either of two folders. */
+/** Writes the given number of notes, half of them in each of two folders. */
 function writeNotes(folder: string, count: number): void {
   for (let i = 0; i < count; i++) {
     write(`${folder}/${i % 2 === 0 ? 'east' : 'west'}/${i % 50}/note-${i}.md`, `# Note ${i}\n\nThe kiln number ${i}.\n`)
   }
 }
 
-/** Goes through lists far longer than anybody reads, by hand and by keyboard. */
+/** Pages through very long lists, by mouse and by keyboard. */
 async function expectLongLists(page: Page): Promise<void> {
   const range = page.locator('#list-range')
-  // Both are the same list.
+  // Both parts use the same kind of list, so a short run tests only the first.
   const lists = [
     ['Files', 'files'],
     ['Outline', 'headings'],
@@ -337,7 +337,7 @@ async function expectLongLists(page: Page): Promise<void> {
       await expect.poll(() => range.textContent(), PATIENCE).toBe(`${shown} ${of}`)
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Next')
     }
-    // Whoever goes on from the end of the list begins at its top.
+    // The lower Next button moves the focus to the top of the list.
     await next.last().click()
     await expect.poll(() => range.textContent(), PATIENCE).toBe(`301–400 ${of}`)
     expect(await page.evaluate('document.activeElement.matches(".rows")')).toBe(true)
@@ -349,7 +349,7 @@ async function expectLongLists(page: Page): Promise<void> {
   }
 }
 
-/** What is told of a kept index, with the name of the folder that there is a handle of. */
+/** Facts about a kept index, with the name of the folder behind its handle. */
 interface KeptFacts {
   readonly indexId: string
   readonly files: number
@@ -376,15 +376,15 @@ function readKept(page: Page): Promise<KeptFacts[]> {
 
 const NO_PRIVATE_FILES = 'delete globalThis.StorageManager?.prototype.getDirectory'
 
-describe('a browser that keeps nothing', () => {
+describe('a browser that stores nothing', () => {
   test.each([
     { what: 'private files', prelude: '', folder: 'large', pictureBytes: 1.2 * MEGABYTE },
     { what: 'a database alone', prelude: NO_PRIVATE_FILES, folder: 'tiny', pictureBytes: 0 },
-  ])('for want of room, with $what: what is open can be used, and what was kept stays', async (given) => {
+  ])('a full disk with $what: the open index can be used, and kept ones stay', async (given) => {
     const { prelude, folder, pictureBytes } = given
     rmSync(workshop.path('small'), { recursive: true, force: true })
     write('small/a.md', '# Glaze\n\nThe first words.\n')
-    // A database obeys a limit only where it is on the disk.
+    // The quota applies only to a database on the disk.
     const { page, problems, context } = await openPage(prelude, prelude === '' ? undefined : await openProfile())
     await ingest(page, 'small')
     const small = page.url()
@@ -396,12 +396,12 @@ describe('a browser that keeps nothing', () => {
         quotaSize === undefined ? { origin } : { origin, quotaSize },
       )
       if (prelude === '') return
-      // And only when it is opened again, after the two seconds that a browser leaves it open.
+      // The quota takes effect when the database is reopened, after the two seconds that a browser keeps it open.
       await page.goto('about:blank')
       await page.waitForTimeout(2500)
     }
     const notKept = page.locator('#not-kept')
-    // There is room for a part of it, which a database never writes, then for nothing at all.
+    // The first quota holds a part of the index, which a database never writes; the second holds nothing.
     const used = await page.evaluate<number>('navigator.storage.estimate().then(({ usage }) => usage)')
     for (const room of prelude === '' ? [used + MEGABYTE / 4, ...(isLong ? [100] : [])] : [100]) {
       await limit(room)
@@ -410,7 +410,7 @@ describe('a browser that keeps nothing', () => {
       expect(await notKept.textContent(PATIENCE)).toMatch(/not kept.*no room.*Delete an index.*exported/s)
     }
     await expectPack(page, folder)
-    // It would come in the place of what is kept.
+    // This update would replace the kept index.
     write('small/b.md', `# Kiln\n\n${'The later words. '.repeat(1000)}\n`)
     if (pictureBytes > 0) write('small/c.png', makePicture(pictureBytes))
     await page.goto(`${host.address}#/`)
@@ -440,7 +440,7 @@ describe('a browser that keeps nothing', () => {
     expect(problems).toEqual([])
   })
 
-  test('because it may not: the page says so, and works until it is closed', async () => {
+  test('storage is denied: the page says so, and works until it is closed', async () => {
     const denied = `Object.defineProperty(globalThis, 'indexedDB', { value: { open() { throw new DOMException('', 'SecurityError') } } })`
     const absent = `Object.defineProperty(globalThis, 'indexedDB', { value: undefined })`
     for (const prelude of isLong ? [denied, absent] : [denied]) {
@@ -456,8 +456,8 @@ describe('a browser that keeps nothing', () => {
   })
 })
 
-describe('a browser without', () => {
-  test('a picker of folders: one is uploaded', async () => {
+describe('a browser with missing features', () => {
+  test('a browser without a folder picker uploads a folder', async () => {
     const { page, problems } = await openPage('delete globalThis.showDirectoryPicker')
     const choosing = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Choose a folder' }).click()
@@ -468,7 +468,7 @@ describe('a browser without', () => {
     expect(problems).toEqual([])
   })
 
-  test('any way to give a folder: files are chosen', async () => {
+  test('a browser without any folder input lets the user choose files', async () => {
     write('loose/a.md', '# Kiln\n')
     write('loose/b.md', '# Glaze\n')
     const { page, problems } = await openPage(
@@ -483,7 +483,7 @@ describe('a browser without', () => {
     expect(problems).toEqual([])
   })
 
-  test('uploads of folders, and with a picker that it refuses: the page says so', async () => {
+  test('a browser without folder uploads shows an error when it refuses the picker', async () => {
     const { page, problems } = await openPage(`delete HTMLInputElement.prototype.webkitdirectory
       globalThis.showDirectoryPicker = async () => { throw new DOMException('', 'SecurityError') }`)
     await page.getByRole('button', { name: 'Choose a folder' }).click()
@@ -504,7 +504,7 @@ describe('a browser without', () => {
       : []),
   ]
 
-  test.each(missing)('%s: all else is the same', async (_, prelude) => {
+  test.each(missing)('a browser without %s works the same otherwise', async (_, prelude) => {
     const { page, problems } = await openPage(prelude)
     await ingest(page, 'large')
     expect(await page.locator('#not-kept').count()).toBe(0)
@@ -516,11 +516,11 @@ describe('a browser without', () => {
   })
 })
 
-describe('a worker that ends in the middle of its work', () => {
+describe('a worker that dies during its work', () => {
   test.each([
     ['by a failure', 'setTimeout(() => { throw new Error("lost") })'],
     ['without a word', 'close()'],
-  ])('%s is told of, and loading anew helps', async (_, end) => {
+  ])('a worker that dies %s is reported, and a reload helps', async (_, end) => {
     const { page } = await openShared()
     await upload(page, 'tiny')
     await page.getByRole('button', { name: /^Read/ }).waitFor(PATIENCE)
@@ -538,14 +538,14 @@ describe('a worker that ends in the middle of its work', () => {
 interface Opened {
   readonly page: Page
   readonly context: BrowserContext
-  /** What went wrong, and what was asked of anybody else, since the page was opened. */
+  /** Errors of the page and requests to other hosts since it was opened. */
   readonly problems: string[]
 }
 
-/** The window of the tests that need nothing of their own, one after the other. */
+/** The window that tests without special needs share. */
 let shared: Opened | undefined
 
-/** Opens the page in a browser that has whatever the tests before kept there. */
+/** Opens the page in a browser with the storage of the previous tests. */
 async function openShared(): Promise<Opened> {
   onTestFailed(async () => {
     await shared?.context.close()
@@ -560,11 +560,11 @@ async function openShared(): Promise<Opened> {
   return shared
 }
 
-/** Opens the page in a browser of its own. `prelude` is run before anything else, in the page and in its worker. */
+/** Opens the page in a separate browser. `prelude` runs first, in the page and in its worker. */
 async function openPage(prelude = '', given?: BrowserContext): Promise<Opened> {
   const opened = await openWindow(prelude, given)
   onTestFinished(async () => {
-    // A worker may be on its way still.
+    // A worker may still be starting.
     await opened.context.unrouteAll({ behavior: 'ignoreErrors' })
     await opened.context.close()
   })
@@ -579,7 +579,7 @@ async function openStart(page: Page): Promise<void> {
 async function openWindow(prelude = '', given?: BrowserContext): Promise<Opened> {
   const context = given ?? (await browser.newContext())
   context.setDefaultTimeout(PATIENCE.timeout)
-  // What the page keeps of itself is no matter here, and would be fetched each time.
+  // These tests do not need the service worker, which would fetch all files each time.
   await context.addInitScript(`delete Navigator.prototype.serviceWorker; ${prelude}`)
   if (prelude !== '')
     await context.route(/\/worker-[^/]*\.js$/, async (route) => {
@@ -594,7 +594,7 @@ async function openWindow(prelude = '', given?: BrowserContext): Promise<Opened>
     if (!/^blob:/.test(request.url()) && !request.url().startsWith(host.address)) problems.push(request.url())
   })
   page.on('dialog', (dialog) => {
-    // Asked by the browser, in its own words, where something would be lost.
+    // The browser itself asks before the user loses data.
     if (dialog.type() === 'beforeunload') return void dialog.accept()
     problems.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
@@ -603,7 +603,7 @@ async function openWindow(prelude = '', given?: BrowserContext): Promise<Opened>
   return { page, context, problems }
 }
 
-/** A browser that writes what it keeps to the disk. */
+/** A browser that stores its data on the disk. */
 function openProfile(): Promise<BrowserContext> {
   return chromium.launchPersistentContext(workshop.path('profile'), {
     executablePath: locateChromium(),
@@ -621,7 +621,7 @@ async function ingest(page: Page, folder: string): Promise<void> {
   await page.locator('#search-box').waitFor(PATIENCE)
 }
 
-/** Reads what is previewed, which is so many files. */
+/** Reads the previewed files and expects the given number of them. */
 async function read(page: Page, files: number): Promise<void> {
   await page.getByRole('button', { name: `Read ${files} file${files === 1 ? '' : 's'}`, exact: true }).click(PATIENCE)
   await page.locator('#search-box').waitFor(PATIENCE)
@@ -631,14 +631,14 @@ async function openPart(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Parts of the index' }).getByRole('link', { name }).click()
 }
 
-/** What the page shows: texts, elements that are not of its own, and whether anything of a file was run. */
+/** The content of the page: texts, elements that it did not create itself, and whether a script of a file ran. */
 interface Seen {
   readonly texts: readonly string[]
   readonly foreign: readonly string[]
   readonly ran: boolean
 }
 
-/** Everything that can be read, after a look at whether it is text of ours and nothing else. */
+/** Returns all visible text, after checking that it is plain text of the page. */
 async function readSafely(page: Page): Promise<string> {
   const { texts, foreign, ran } = await page.evaluate<Seen>(`(() => {
     const all = [...document.querySelectorAll('#app *')]
@@ -658,7 +658,7 @@ async function readSafely(page: Page): Promise<string> {
   return texts.join('\n')
 }
 
-/** Exports the open index, and holds it against what the program writes for the same folder. Returns it. */
+/** Exports the open index, compares it with the output of the program for the same folder, and returns it. */
 async function expectPack(page: Page, folder: string): Promise<Buffer> {
   await openExport(page)
   const { bytes } = await download(page, 'Full pack')
@@ -666,7 +666,7 @@ async function expectPack(page: Page, folder: string): Promise<Buffer> {
   return bytes
 }
 
-/** What the program writes, which is the same each time. */
+/** The pack that the program writes, cached because it is deterministic. */
 async function packWithProgram(folder: string): Promise<Buffer> {
   const place = workshop.path(`packs/${createHash('sha256').update(folder).digest('hex')}.zip`)
   if (!existsSync(place)) {
@@ -677,7 +677,7 @@ async function packWithProgram(folder: string): Promise<Buffer> {
   return readFileSync(place)
 }
 
-/** Folders of the page's own in which it keeps large indexes. */
+/** Private folders (OPFS) in which the page keeps large indexes. */
 function readPrivateFolders(page: Page): Promise<string[]> {
   return page.evaluate(`(async () => {
     const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('llmx-ingestor', { create: true })
@@ -691,12 +691,12 @@ function write(path: string, content: string | Uint8Array): void {
   writeFileSync(place, content)
 }
 
-/** Something that begins as a picture does. */
+/** Bytes that begin like an image. */
 function makePicture(length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => [137, 80, 78, 71, 13, 10, 26, 10][i] ?? i % 256)
 }
 
-/** Text, data and code; with the pictures it is more than a database is given. */
+/** Text, data and code; together with the images they are too large for the database. */
 function writeLarge(folder: string): void {
   const words = Array.from({ length: 500 }, (_, i) => `kiln-${i} glaze`).join(' ')
   write(`${folder}/note.md`, `# Note\n\n${words}\n`)

@@ -5,12 +5,12 @@ import { Workshop } from '../e2e/program.ts'
 import { openChromium } from './chromium.ts'
 import { openHost, readPreviewed, readUploaded } from './local-stage.ts'
 
-/* The page that works on one machine finds by meaning, with the vectors that the program makes, in a real Chromium. */
+/* The local page searches by meaning in a real Chromium, with the same vectors as the program. */
 
 const workshop = new Workshop()
 let browser: Browser
 
-/** None of these words is in the file that is meant. */
+/** The file that answers this question contains none of its words. */
 const QUESTION = 'automobile repair garage'
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   workshop.remove()
 })
 
-/** The vectors that the browser keeps of each index, by the name of the index. */
+/** The vectors that the browser stores for each index, by the name of the index. */
 async function readKeptVectors(page: Page): Promise<Record<string, Buffer>> {
   const found = await page.evaluate<Record<string, number[]>>(`(async () => {
     const answerOf = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result) })
@@ -54,7 +54,7 @@ async function untilMeant(page: Page): Promise<void> {
   await page.getByText('Searched by words and meaning').waitFor({ timeout: 60_000 })
 }
 
-/** Asks a question; the paths of what was found. */
+/** Runs a search and returns the paths of the hits. */
 async function find(page: Page, question: string): Promise<string[]> {
   await page.locator('#search-box').fill(question)
   await page.locator('.results:not(.busy) .hits').waitFor()
@@ -62,7 +62,7 @@ async function find(page: Page, question: string): Promise<string[]> {
   return links.map((text) => text.replace(/:\d+-\d+$/, ''))
 }
 
-test('a folder is found by meaning, with the bytes of the program, also without a network', async () => {
+test('a folder is searched by meaning with the same vectors as in the program, also offline', async () => {
   const host = await openHost()
   onTestFinished(() => host.close())
   const context = await browser.newContext()
@@ -71,7 +71,7 @@ test('a folder is found by meaning, with the bytes of the program, also without 
   const problems: string[] = []
   page.on('pageerror', ({ message }) => problems.push(message))
   await page.goto(host.address)
-  // The first load asks for nothing of the model.
+  // The first load requests no file of the model.
   await page.getByRole('heading').first().waitFor()
   expect(host.asked.filter((path) => path.includes('/model/'))).toEqual([])
 
@@ -81,7 +81,7 @@ test('a folder is found by meaning, with the bytes of the program, also without 
   const wanted = fs.readFileSync(workshop.path('docs-pack/vectors.bin'))
   await expect.poll(async () => (await readKeptVectors(page))['docs']).toEqual(wanted)
 
-  // A pack brings its vectors along.
+  // A pack contains its vectors.
   await page.goto(`${host.address}#/`)
   await page.locator('#pack-input').setInputFiles(workshop.path('docs.zip'))
   await untilMeant(page)
@@ -93,7 +93,7 @@ test('a folder is found by meaning, with the bytes of the program, also without 
   })`
   await expect.poll(() => page.evaluate(countModel)).toBe(5)
   await host.close()
-  // What is kept is found by its vectors, and another folder is embedded.
+  // A kept index is searched by its stored vectors, and another folder is embedded offline.
   await page.goto(`${host.address}#/`)
   await page.reload()
   await page.getByRole('link', { name: 'Open docs', exact: true }).last().click()

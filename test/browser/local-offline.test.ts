@@ -12,7 +12,7 @@ import { openTestServer } from '../http/server.ts'
 import { openChromium } from './chromium.ts'
 import { readUploaded } from './local-stage.ts'
 
-/* What the page that works on one machine keeps of itself, and whom it can reach, in a real Chromium. */
+/* Tests which of its own files the local page caches, and which hosts it can reach, in a real Chromium. */
 
 let browser: Browser
 
@@ -26,7 +26,7 @@ afterAll(() => browser?.close())
 const GRAMMARS = 12
 const MODEL = 5
 
-/** Opens the page; `again` opens it once more in the same browser. */
+/** Opens the page; `again` opens it again in the same browser. */
 async function openPage(address: string, again?: Page): Promise<Page> {
   const context = again?.context() ?? (await browser.newContext())
   if (again === undefined) onTestFinished(() => context.close())
@@ -36,7 +36,7 @@ async function openPage(address: string, again?: Page): Promise<Page> {
   return page
 }
 
-/** How many files the browser keeps of each kind and build. */
+/** Number of files that the browser caches for each kind and build. */
 function readKept(page: Page): Promise<Record<string, number>> {
   return page.evaluate(`(async () => {
     const kept = {}
@@ -45,18 +45,18 @@ function readKept(page: Page): Promise<Record<string, number>> {
   })()`)
 }
 
-/** Waits until all is kept; the names it is kept under. */
+/** Waits until all files are cached, and returns the names of the caches. */
 async function untilKept(page: Page): Promise<string[]> {
   await expect.poll(async () => Object.values(await readKept(page))).toEqual(expect.arrayContaining([GRAMMARS, MODEL]))
   return Object.keys(await readKept(page))
 }
 
-/** What comes back for an address: its status, or that nothing does. */
+/** The status of the response for an address, or `nothing` when the request fails. */
 function reach(page: Page, address: string): Promise<number | string> {
   return page.evaluate(`fetch(${JSON.stringify(address)}).then(({ status }) => status, () => 'nothing')`)
 }
 
-/** Everything by which a page or a worker can send something to another host without leaving its own. */
+/** Every way in which a page or a worker can send data to another host without navigating. */
 const WAYS = `(address) => {
   const ended = (thing) => new Promise((resolve) => {
     for (const name of ['load', 'open', 'message', 'error']) thing.addEventListener(name, resolve)
@@ -90,7 +90,7 @@ const WAYS = `(address) => {
   return Promise.all(Object.values(ways).map(async (go) => go()).map((way) => way.catch(() => undefined)))
 }`
 
-/** Has the page and its worker try every way to a host that answers; the ways on which they came there. */
+/** Lets the page and its worker try every way to reach another host, and returns the ways that succeeded. */
 async function tryAllWays(page: Page): Promise<ReadonlySet<string>> {
   await expect.poll(() => page.workers().length).toBe(1)
   const other = await openOther()
@@ -98,14 +98,14 @@ async function tryAllWays(page: Page): Promise<ReadonlySet<string>> {
     page.evaluate(`(${WAYS})('${other.address}page/')`),
     page.workers()[0]?.evaluate(`(${WAYS})('${other.address}worker/')`),
   ])
-  // Nobody is told how a beacon fares.
+  // The result of a beacon cannot be observed, so this waits.
   await new Promise((resolve) => setTimeout(resolve, 200))
   return new Set(other.asked)
 }
 
 const NOWHERE: ReadonlySet<string> = new Set()
 
-test('without the policy, a page and its worker come to another host on every way', async () => {
+test('a page without the policy and its worker reach another host in every way', async () => {
   const host = await openHost()
   const page = await openPage(`${host.address}free.html`)
   const ways = ['events', 'fetch', 'import', 'request', 'socket', 'worker']
@@ -117,7 +117,7 @@ test('without the policy, a page and its worker come to another host on every wa
   )
 })
 
-test('the page of a server can reach its own folder and nothing else, and needs no server after the first load', async () => {
+test('the page of a server can reach only its own folder, and needs no server after the first load', async () => {
   const server = await openTestServer()
   const page = await openPage(`${server.origin}/local/`)
   expect(await reach(page, './grammars/go.wasm')).toBe(200)
@@ -138,8 +138,8 @@ test('the page of a server can reach its own folder and nothing else, and needs 
   expect(await reach(other, './other.txt')).toBe('nothing')
 })
 
-describe('the page on a host of plain files', () => {
-  test('can reach nothing beyond it, nor can its worker, from the first load on, and leaves whatever else is there alone', async () => {
+describe('the page on a static file host', () => {
+  test('can reach nothing outside its folder from the first load on, nor can its worker, and leaves other data of the host alone', async () => {
     const host = await openHost({ vary: '*' })
     const page = await openPage(host.address)
     expect(await tryAllWays(page)).toEqual(NOWHERE)
@@ -150,10 +150,10 @@ describe('the page on a host of plain files', () => {
     expect(await reach(page, './nothing.txt')).toBe(404)
     expect(host.asked).toEqual(['/a/page/other.txt', '/a/page/nothing.txt'])
     await page.reload()
-    // From here on it brings its policy itself, and its folder is all it can reach.
+    // From here on the service worker adds the policy, and the page can reach only its folder.
     expect(await reach(page, '../beside.txt')).toBe('nothing')
     expect(await tryAllWays(page)).toEqual(NOWHERE)
-    // What is lost and is of another build now is not mixed with this one, and no way around the policy.
+    // A file lost from the cache that is of another build now is not mixed with this one, and the policy still applies.
     for (const path of ['grammars/go.wasm', 'grammars/ruby.wasm', 'index.html']) await forget(page, host.address + path)
     host.change('grammars/go.wasm')
     host.change('index.html')
@@ -162,7 +162,7 @@ describe('the page on a host of plain files', () => {
     expect(await reach(page, './')).toBe(200)
     const policy = page.evaluate(`fetch('./').then(({ headers }) => headers.get('content-security-policy'))`)
     expect(await policy).toBe(writePagePolicy(host.address))
-    // Loaded anew without what is kept, as one does by hand.
+    // Reloads without the cache, as a user can do by hand.
     const session = await page.context().newCDPSession(page)
     await Promise.all([page.waitForEvent('load'), session.send('Page.reload', { ignoreCache: true })])
     expect(await tryAllWays(page)).toEqual(NOWHERE)
@@ -185,7 +185,7 @@ describe('the page on a host of plain files', () => {
     await expect.poll(() => first.evaluate('document.documentElement.lang').catch(() => '')).toBe('en-later')
     const kept = await readKept(first)
     expect(Object.keys(kept)).not.toContain(earlier)
-    // They are the same, and need not be fetched again.
+    // Unchanged files need not be fetched again.
     expect(Object.values(kept)).toContain(GRAMMARS)
     expect(host.asked.filter((path) => path.endsWith('/cpp.wasm'))).toHaveLength(1)
   })
@@ -193,7 +193,7 @@ describe('the page on a host of plain files', () => {
   test.each([
     ['the browser keeps nothing of it', 'block', undefined],
     ['the host changes one of its files', 'allow', 'icon-'],
-  ] as const)('works where %s, in the page: there the policy holds', async (_, serviceWorkers, changed) => {
+  ] as const)('works where %s, without a worker, so that the policy holds', async (_, serviceWorkers, changed) => {
     const host = await openHost()
     if (changed !== undefined) host.change(`assets/${findAsset(changed)}`)
     const context = await browser.newContext({ serviceWorkers })
@@ -214,19 +214,19 @@ describe('the page on a host of plain files', () => {
   })
 })
 
-/** The name of a file of the page that begins so. */
+/** The name of the page's file with this prefix. */
 function findAsset(start: string): string | undefined {
   return readdirSync(join(pageFolder('local'), 'assets')).find((name) => name.startsWith(start))
 }
 
-/** Removes a file from what the browser keeps of the page. */
+/** Removes a file of the page from the browser's cache. */
 async function forget(page: Page, address: string): Promise<void> {
   const remove = `async (name) => (await caches.open(name)).delete(${JSON.stringify(address)})`
   const removed = await page.evaluate<boolean[]>(`caches.keys().then((names) => Promise.all(names.map(${remove})))`)
   expect(removed).toContain(true)
 }
 
-/** A host that answers whoever asks, whatever they ask for. */
+/** A host that answers every request. */
 async function openOther(): Promise<{ readonly address: string; readonly asked: string[] }> {
   const asked: string[] = []
   const server = createServer(({ url }, outgoing) => {
@@ -237,7 +237,7 @@ async function openOther(): Promise<{ readonly address: string; readonly asked: 
   return { address: `${origin}/`, asked }
 }
 
-/** The address of a server that is closed when the test is over. */
+/** The address of a server that is closed after the test. */
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
@@ -248,19 +248,19 @@ async function listen(server: Server): Promise<string> {
 }
 
 interface Host {
-  /** Where the page is. */
+  /** Address of the page. */
   readonly address: string
-  /** Paths that were asked for. */
+  /** Paths of the requests. */
   readonly asked: string[]
-  /** Puts a later build in the place of the one that is there. */
+  /** Replaces the build with a later one. */
   renew(): void
-  /** Puts something else in the place of a file. */
+  /** Replaces the content of a file. */
   change(path: string): void
 }
 
 const PLACE = '/a/page/'
 
-/** What is on the host besides the page: the first shows what a page and its worker can do without a policy. */
+/** Other files on the host: the first shows what a page and its worker can do without a policy. */
 const BESIDES: Readonly<Record<string, readonly [type: string, text: string]>> = {
   [`${PLACE}free.html`]: ['text/html', '<h1>Free</h1><script>new Worker("./free.js")</script>'],
   [`${PLACE}free.js`]: ['text/javascript', ''],
@@ -268,7 +268,7 @@ const BESIDES: Readonly<Record<string, readonly [type: string, text: string]>> =
   '/a/beside.txt': ['text/plain', 'beside'],
 }
 
-/** A host that hands out files and adds no policy to them, with the page in one of its folders. */
+/** A static file host that adds no policy, with the page in one of its folders. */
 async function openHost(fields: Readonly<Record<string, string>> = {}): Promise<Host> {
   const readBuilt = createLazyAssets(pageFolder('local'))
   const changed = new Map<string, string>()

@@ -15,7 +15,7 @@ import {
   writeFiles,
 } from './local-stage.ts'
 
-/* What somebody meets who uses the page that works on one machine: in a real Chromium, with a folder of a few files. */
+/* The local page from a user's view: in a real Chromium, with a folder of a few files. */
 
 const workshop = new Workshop()
 let browser: Browser
@@ -34,13 +34,13 @@ afterAll(async () => {
   workshop.remove()
 })
 
-/** A picture of one red point. */
+/** An image of one red pixel. */
 const POINT = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
   'base64',
 )
 const DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>globalThis.ran = 1</script></svg>'
-/** Said in two parts, so that nobody takes this file for one that holds a key. */
+/** Split in two parts, so that secret scanners do not report this file. */
 const KEY = `key = "${'AKIA'}${'IOSFODNN7QUARTERS'.slice(0, 16)}"\n`
 
 const FILES: Readonly<Record<string, string | Uint8Array>> = {
@@ -57,14 +57,14 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   'log.txt': Array.from({ length: 400 }, (_, i) => `line ${i} of the retry log, with words to fill it`).join('\n'),
 }
 
-/** The window of most tests, one after the other: to open a new one costs more than what most of them do in it. */
+/** The window that most tests share, because opening a new one costs more than most tests do in it. */
 let shared: Page | undefined
-/** Where the index of the folder is in it. */
+/** Address of the folder's index in that window. */
 let boats: string | undefined
 
-/** Shows the page in a browser that has what the tests before kept there. */
+/** Shows the page in a browser with the storage of the previous tests. */
 async function openShared(): Promise<Page> {
-  // What failed may have left anything.
+  // A failed test may leave any state behind.
   onTestFailed(async () => {
     await shared?.context().close()
     shared = undefined
@@ -75,7 +75,7 @@ async function openShared(): Promise<Page> {
   return shared
 }
 
-/** Shows the index of the folder, which is read once. */
+/** Shows the index of the folder, which is read only once. */
 async function openBoats(): Promise<Page> {
   const page = await openShared()
   if (boats === undefined) {
@@ -87,7 +87,7 @@ async function openBoats(): Promise<Page> {
   return page
 }
 
-/** Opens the page in a browser that has kept nothing yet. */
+/** Opens the page in a browser with empty storage. */
 async function openOwn(): Promise<Page> {
   const page = await openWindow()
   onTestFinished(() => page.context().close())
@@ -116,7 +116,7 @@ function textOf(page: Page, selector: string): Promise<string | null> {
   return page.locator(selector).textContent()
 }
 
-/** What the program writes for a folder. */
+/** The pack that the program writes for a folder. */
 async function packWithProgram(folder: string, ...more: string[]): Promise<Buffer> {
   const out = workshop.path(`${folder.replaceAll('/', '-')}.zip`)
   expect(await workshop.runHere(['pack', folder, '--out', out, ...more])).toMatchObject({ code: 0 })
@@ -131,7 +131,7 @@ async function expectPack(page: Page, wanted: Buffer): Promise<string> {
   return name
 }
 
-test('an index that is not here is told of once, and quietly', async () => {
+test('an unknown index is reported once, without further changes of the page', async () => {
   const page = await openShared()
   await page.goto(`${host.address}#/index/doesnotexist`)
   await page.getByRole('heading', { name: 'This index is not open' }).waitFor()
@@ -146,8 +146,8 @@ test('an index that is not here is told of once, and quietly', async () => {
   await page.getByRole('button', { name: 'Choose a folder' }).waitFor()
 })
 
-describe('what a folder gives', () => {
-  test('can be found, read and looked at', async () => {
+describe('the index of a folder', () => {
+  test('can be searched, read and browsed', async () => {
     const page = await openBoats()
     expect(await textOf(page, '#missing')).toBe('1 file is not in it: the warnings say why')
     expect(await textOf(page, '#secrets-line')).toBe('May hold secrets: .env, src/keys.ts')
@@ -165,7 +165,7 @@ describe('what a folder gives', () => {
     await openPart(page, 'Outline')
     await page.getByRole('link', { name: 'Harbour', exact: true }).click()
     await page.locator('#chunk-text').waitFor()
-    // The lines that are cited are those that are shown.
+    // The cited lines are the lines that are shown.
     expect(await textOf(page, '#chunk-title')).toBe('README.md:5-9')
     expect(await page.locator('#chunk-text li').count()).toBe(5)
     await openPart(page, 'Symbols')
@@ -189,7 +189,7 @@ describe('what a folder gives', () => {
     await page.getByText('This file is not in the index.').waitFor()
   })
 
-  test('shows its images, and nothing in them runs', async () => {
+  test('shows its images, and no script in them runs', async () => {
     const page = await openBoats()
     await openPart(page, 'Files')
     await page.getByRole('link', { name: 'pictures/point.png' }).click()
@@ -203,7 +203,7 @@ describe('what a folder gives', () => {
     expect(await page.evaluate(`'ran' in globalThis`)).toBe(false)
   })
 
-  test('is exported under the name of its folder and index, and a compact pack says what it does not know', async () => {
+  test('is exported under the name of its folder and index, and a compact pack says what it lacks', async () => {
     const page = await openBoats()
     const full = await expectPack(page, await packWithProgram('boats'))
     expect(await textOf(page, '#secrets-warning')).toMatch(/\.env, src\/keys\.ts.*Leave files out/s)
@@ -227,7 +227,7 @@ describe('what a folder gives', () => {
   })
 })
 
-test('files that are left out are not read, now and when it is updated, as if an ignore file said so', async () => {
+test('excluded files are read neither now nor by an update, as if an ignore file listed them', async () => {
   const page = await openShared()
   await preview(page)
   await page.getByText('Leave files out', { exact: true }).click()
@@ -248,7 +248,7 @@ test('files that are left out are not read, now and when it is updated, as if an
   await page.locator('#search-box').waitFor()
 })
 
-test('a limit on chunks can be changed, and what is not whole is said', async () => {
+test('the chunk limit can be changed, and the page says which files are incomplete', async () => {
   const page = await openShared()
   await preview(page)
   await page.getByText('Limits', { exact: true }).click()
@@ -258,8 +258,8 @@ test('a limit on chunks can be changed, and what is not whole is said', async ()
   await expectPack(page, await packWithProgram('boats', '--max-chunks-per-file', '2'))
 })
 
-test('an update says what it would read, and offers itself for a folder that is known', async () => {
-  // Where nothing else is kept.
+test('an update previews the files to read, and is offered for a known folder', async () => {
+  // This browser has no other index.
   const page = await openOwn()
   await readUploaded(page, workshop.path('boats'))
   const later = workshop.path('later/boats')
@@ -287,7 +287,7 @@ test('an update says what it would read, and offers itself for a folder that is 
   await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1')
 })
 
-test('going back leads to where one was', async () => {
+test('going back restores the previous view and scroll position', async () => {
   writeFiles(
     workshop.path('many'),
     Array.from({ length: 60 }, (_, i) => [`note-${i}.md`, `# Note ${i}\n\nA mooring.\n`]),
@@ -312,10 +312,10 @@ test('going back leads to where one was', async () => {
   }
 })
 
-test('whoever leaves while a folder is read is asked first; going back stops it', async () => {
+test('leaving while a folder is read needs a confirmation, and going back stops the reading', async () => {
   const page = await openOwn()
   await preview(page)
-  // Until the test lets it, nothing is read.
+  // Reading is blocked until the test releases it.
   await page.workers()[0]?.evaluate(`{
     const { arrayBuffer } = Blob.prototype
     const released = new Promise((resolve) => { globalThis.release = resolve })

@@ -17,17 +17,17 @@ import {
 } from './local-stage.ts'
 
 /*
- * What the page keeps is neither lost nor wrong, whatever becomes of the folder, of the pack that it came from, of the room that the
- * browser has, and of other tabs: in a real Chromium, against what the program writes for the same folders.
+ * Kept indexes are neither lost nor wrong, whatever happens to the folder, the imported pack, the storage quota or other tabs: in a real
+ * Chromium, compared with the output of the program for the same folders.
  */
 
 const workshop = new Workshop()
 let browser: Browser
 let host: Host
-/** The window of all tests, one after the other: to open a new one costs more than what most of them do in it. */
+/** The window that all tests share, because opening a new one costs more than most tests do in it. */
 let context: BrowserContext
 let page: Page
-/** Whether something was done to the worker of the page that the next test shall not find. */
+/** Whether a test changed the worker of the page in a way that the next test must not see. */
 let isSpoiled = false
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 beforeEach(() => (isSpoiled ? openStart() : page.goto(`${host.address}#/`)))
 
-// What failed may have left anything.
+// A failed test may leave any state behind.
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return
   await context.close()
@@ -62,7 +62,7 @@ async function openTab(within = context): Promise<Page> {
   return tab
 }
 
-/** Begins anew: what a test did to the worker is gone with it. */
+/** Reloads the page, which also discards what a test changed in the worker. */
 async function openStart(tab = page): Promise<void> {
   await tab.goto('about:blank')
   await tab.goto(host.address)
@@ -72,7 +72,7 @@ async function openStart(tab = page): Promise<void> {
 
 const PATIENT = { timeout: 60_000 }
 
-/** Where the page works. */
+/** The worker of the page. */
 async function workerOf(tab = page): Promise<Worker> {
   await expect.poll(() => tab.workers().length, PATIENT).toBe(1)
   const [worker] = tab.workers()
@@ -80,7 +80,7 @@ async function workerOf(tab = page): Promise<Worker> {
   return worker
 }
 
-/** Changes what the worker of the page finds in the browser. */
+/** Changes browser APIs in the worker of the page. */
 async function spoil(script: string): Promise<void> {
   isSpoiled = true
   await (await workerOf()).evaluate(script)
@@ -88,14 +88,14 @@ async function spoil(script: string): Promise<void> {
 
 const facts = (tab = page) => tab.locator('#index-facts').textContent()
 
-/** What the program makes of a folder now. */
+/** The pack that the program writes for the folder now. */
 async function packByProgram(folder: string, ...args: string[]): Promise<Buffer> {
   const out = workshop.path(`${folder}-${args.join('')}.zip`)
   expect(await workshop.runHere(['pack', workshop.path(folder), '--out', out, ...args])).toMatchObject({ code: 0 })
   return fs.readFileSync(out)
 }
 
-/** What the page exports is what the program writes. */
+/** Expects the export of the page to equal the output of the program. */
 async function expectSame(folder: string): Promise<void> {
   const wanted = await packByProgram(folder)
   await openExport(page)
@@ -104,14 +104,14 @@ async function expectSame(folder: string): Promise<void> {
   expect(bytes.equals(wanted)).toBe(true)
 }
 
-/** Brings the index that is open up to date from a folder of the disk. */
+/** Updates the open index from a folder of the disk. */
 async function update(folder: string): Promise<void> {
   await readUploaded(page, workshop.path(folder), '[id^=update-input]')
 }
 
 const NOTES = Array.from({ length: 8 }, (_, i) => [`n/${i + 10}.md`, `# Note ${i}\n\nThe words of ${i}.\n`] as const)
 
-/** Puts files where the browser has folders of the page's own, and has the directory picker give them. */
+/** Writes files to the private file system (OPFS), and makes the directory picker return them. */
 async function choosePrivate(name: string, files: readonly (readonly [string, string])[]): Promise<void> {
   await page.evaluate(`(async () => {
     const top = await navigator.storage.getDirectory()
@@ -129,7 +129,7 @@ async function choosePrivate(name: string, files: readonly (readonly [string, st
   await page.getByRole('button', { name: 'Choose a folder' }).click()
 }
 
-/** From then on the browser refuses to open files, and with `isGone` to look into folders. */
+/** Makes the browser refuse to open files from then on, and with `isGone` to list folders. */
 async function loseFolder(isGone: boolean): Promise<void> {
   await spoil(`{
     const refuse = () => Promise.reject(new DOMException('gone', 'NotFoundError'))
@@ -146,11 +146,11 @@ async function loseFolder(isGone: boolean): Promise<void> {
   }`)
 }
 
-describe('a folder that goes away during an update', () => {
+describe('a folder that disappears during an update', () => {
   const read = () => page.getByRole('button', { name: /^(?:Read|Remove) / }).click()
   const whole = expect.stringContaining(`${NOTES.length} files, `)
 
-  /** The window that has it. Each test leaves it as it was. */
+  /** The window with the index. Each test leaves it as it was. */
   let keptIn: BrowserContext | undefined
 
   beforeEach(async () => {
@@ -173,7 +173,7 @@ describe('a folder that goes away during an update', () => {
     expect(await facts()).toEqual(whole)
   }
 
-  test('as a whole ends it, and the index stays as it was', async () => {
+  test('a lost folder ends the update, and the index stays as it was', async () => {
     await loseFolder(true)
     await read()
     expect(await page.getByRole('alert').textContent()).toMatch(/cannot be read any more.*is as it was/)
@@ -181,7 +181,7 @@ describe('a folder that goes away during an update', () => {
     expect(await page.getByRole('link', { name: /^Warnings/ }).textContent()).toBe('Warnings 0')
   })
 
-  test('file by file leaves what was read of them before, with a warning each, until they are there again', async () => {
+  test('lost files keep their earlier content, with a warning each, until they are back', async () => {
     await loseFolder(false)
     await read()
     await page.locator('#search-box').waitFor()
@@ -197,7 +197,7 @@ describe('a folder that goes away during an update', () => {
     expect(await page.getByRole('link', { name: /^Warnings/ }).textContent()).toBe('Warnings 0')
   })
 
-  test('file by file ends it where nothing of before can stay, since it would be cut otherwise', async () => {
+  test('lost files end the update when changed limits rule out the earlier content', async () => {
     await page.getByText('Limits', { exact: true }).click()
     await page.getByLabel('Most chunks of one file').fill('77')
     await loseFolder(false)
@@ -207,7 +207,7 @@ describe('a folder that goes away during an update', () => {
   })
 })
 
-describe('a pack that others made', () => {
+describe('a pack from another source', () => {
   const OTHER_LIMITS = ['--chunk-target-chars', '500', '--chunk-max-chars', '1000']
   const PARTS = ['--split', '4000']
 
@@ -220,7 +220,7 @@ describe('a pack that others made', () => {
           { what: 'in parts', limits: PARTS },
         ]
       : []),
-  ])('$what gives what the program gives, once it is brought up to date', async ({ what, limits }) => {
+  ])('$what gives the output of the program after an update', async ({ what, limits }) => {
     const paragraphs = Array.from({ length: 60 }, (_, i) => `w${i} word `.repeat(40))
     writeFiles(workshop.path('doc'), [
       ['long.txt', paragraphs.join('\n\n')],
@@ -262,7 +262,7 @@ describe('a pack that others made', () => {
   })
 })
 
-describe('files of the same size and time, with other bytes', () => {
+describe('files of the same size and time with other bytes', () => {
   test('are found in a folder that is uploaded again', async () => {
     const write = (version: number) => {
       fs.rmSync(workshop.path('package'), { recursive: true, force: true })
@@ -283,7 +283,7 @@ describe('files of the same size and time, with other bytes', () => {
     expect(await page.locator('#changes').textContent()).toContain('3 unchanged: the index is up to date')
   })
 
-  test('are found where many files have one time, and by whoever reads again all the same', async () => {
+  test('are found when many files share one time, and when the user reads again anyway', async () => {
     const files = [
       ['a.md', '# A\n\nFirst.\n'],
       ['bb.md', '# B\n\nFirst.\n'],
@@ -310,7 +310,7 @@ describe('files of the same size and time, with other bytes', () => {
   })
 })
 
-test('an update that could not be kept stays when what it was to replace is deleted, and can be kept then', async () => {
+test('an update that could not be stored survives the deletion of the old index, and can be stored then', async () => {
   writeFiles(workshop.path('grow'), [
     ['a.md', '# Glaze\n'],
     ['p.png', makePicture()],
@@ -330,7 +330,7 @@ test('an update that could not be kept stays when what it was to replace is dele
   await page.locator('#open-unkept').getByRole('link').click()
   await expectSame('grow')
 
-  // Whoever leaves now loses it.
+  // Leaving now would lose the update.
   const [dialog] = await Promise.all([
     page.waitForEvent('dialog') as Promise<Dialog>,
     page.evaluate('setTimeout(() => location.reload())'),
@@ -346,12 +346,12 @@ test('an update that could not be kept stays when what it was to replace is dele
 
 const PNG = [137, 80, 78, 71, 13, 10, 26, 10]
 
-/** Something that begins as a picture does, and is kept in files and not in the database. */
+/** Bytes that begin like an image, and are kept in files instead of the database. */
 function makePicture(): Uint8Array {
   return Uint8Array.from({ length: 1.2 * 2 ** 20 }, (_, i) => PNG[i] ?? (i * 7919) % 251)
 }
 
-test('what is kept can be stopped until it is, and another tab may give it another name', async () => {
+test('keeping an index can be stopped until it is complete, and another tab may rename the index', async () => {
   writeFiles(workshop.path('slow'), [
     ['a.md', '# Clay\n'],
     ['p.png', makePicture()],
@@ -400,7 +400,7 @@ test('what is kept can be stopped until it is, and another tab may give it anoth
   await other.close()
 })
 
-/** Folders among the private files that indexes are kept in. */
+/** Private folders in which indexes are kept. */
 const COUNT_PRIVATE = `(async () => {
   const top = await (await navigator.storage.getDirectory()).getDirectoryHandle('llmx-ingestor', { create: true })
   let count = 0
@@ -408,7 +408,7 @@ const COUNT_PRIVATE = `(async () => {
   return count
 })()`
 
-/** Works on the records of the database, from a page that has none of its own. */
+/** Edits the records of the database, from a page without an index. */
 async function openRecords(within: BrowserContext): Promise<Page> {
   const tab = await within.newPage()
   await tab.goto(`${host.address}grammars/go.LICENSE`)
@@ -431,11 +431,11 @@ async function openRecords(within: BrowserContext): Promise<Page> {
   return tab
 }
 
-test('what others do to the database is told, and ends nothing', async () => {
+test('changes of the database by other tabs are reported and break nothing', async () => {
   writeFiles(workshop.path('small'), [['a.py', 'def fire(heat):\n    return heat\n']])
   await readUploaded(page, workshop.path('small'))
   await page.goto(`${host.address}#/`)
-  // Another tab clears it away.
+  // Another tab deletes the database.
   const records = await openRecords(context)
   await records.evaluate(`new Promise((resolve, reject) => {
     const deleting = indexedDB.deleteDatabase('llmx-ingestor')
@@ -445,7 +445,7 @@ test('what others do to the database is told, and ends nothing', async () => {
   await readUploaded(page, workshop.path('small'))
   expect(await page.locator('#not-kept').count()).toBe(0)
 
-  // A record that is none, and one that was made while the parser was lost.
+  // An invalid record, and one that was made while the parser had failed.
   await records.evaluate(`new Promise((resolve, reject) => {
     const opening = indexedDB.open('llmx-ingestor')
     opening.onsuccess = () => {

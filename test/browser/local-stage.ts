@@ -9,11 +9,11 @@ import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { writePagePolicy, writePolicyPlace } from '../../src/core/page-policy.ts'
 import { isLong } from '../faults/bounded.ts'
 
-/** A host that hands out the page's own files with its policy, as our server does, so that it needs no service worker to have one. */
+/** A host that serves the page's files with its policy, as our server does, so that the policy needs no service worker. */
 export interface Host {
-  /** Where the page is. */
+  /** Address of the page. */
   readonly address: string
-  /** Every path that it was asked for. */
+  /** Paths of all requests. */
   readonly asked: readonly string[]
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ const PLACE = '/a/page/'
 /** Content of files by their paths. */
 export type Files = ReadonlyMap<string, Uint8Array>
 
-/** Writes files, with times long past and one second apart, in the order they come in. */
+/** Writes files in the given order, with old times that are one second apart. */
 export function writeFiles(folder: string, files: Iterable<readonly [string, string | Uint8Array]>, since = 0): void {
   let second = Date.UTC(2020, 0, 1) / 1000 + since
   for (const [path, content] of files) {
@@ -69,12 +69,12 @@ export function readFiles(folder: string): Files {
   return new Map(paths.map((path) => [path.slice(folder.length + 1), fs.readFileSync(path)]))
 }
 
-/** Takes a zip apart. */
+/** Unpacks a zip. */
 export function unzip(archive: Uint8Array): Files {
   return new Map(Object.entries(unzipSync(archive)))
 }
 
-/** What is not the same in two sets of files, by path. */
+/** Differences between two sets of files, by path. */
 export function listDifferences(ours: Files, theirs: Files): string[] {
   const missing = [...theirs.keys()].filter((path) => !ours.has(path)).map((path) => `${path} is missing`)
   const other = [...ours].flatMap(([path, content]) => {
@@ -85,13 +85,13 @@ export function listDifferences(ours: Files, theirs: Files): string[] {
   return [...missing, ...other]
 }
 
-/** What the page hands over when something is downloaded. */
+/** A file that the page offers for download. */
 export interface Downloaded {
   readonly name: string
   readonly bytes: Buffer
 }
 
-/** Presses the button that downloads something of the open index. */
+/** Clicks the button that downloads something of the open index. */
 export async function download(page: Page, label: string): Promise<Downloaded> {
   const [given] = await Promise.all([
     page.waitForEvent('download'),
@@ -100,26 +100,26 @@ export async function download(page: Page, label: string): Promise<Downloaded> {
   return { name: given.suggestedFilename(), bytes: fs.readFileSync(await given.path()) }
 }
 
-/** Goes to what can be downloaded of the open index. */
+/** Opens the export view of the open index. */
 export async function openExport(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Export', exact: true }).click()
   await page.locator('#export-state').waitFor({ state: 'attached' })
 }
 
-/** Reads what is previewed, to the end. */
+/** Reads the previewed folder to the end. */
 export async function readPreviewed(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Read / }).click()
   await page.locator('#search-box').waitFor()
 }
 
-/** Gives the page a folder through its upload, and reads it. */
+/** Uploads a folder to the page, and reads it. */
 export async function readUploaded(page: Page, folder: string, input = '#folder-input'): Promise<void> {
   await page.locator(input).setInputFiles(folder)
   await page.getByRole('heading', { name: /^(?:Preview of|Update from) / }).waitFor()
   await readPreviewed(page)
 }
 
-/** Drops files and folders of the disk onto the page, as a hand does. */
+/** Drops files and folders of the disk onto the page, as a user does. */
 export async function drop(page: Page, files: readonly string[]): Promise<void> {
   const devtools = await page.context().newCDPSession(page)
   const data = { items: [], files: [...files], dragOperationsMask: 1 }
@@ -130,13 +130,13 @@ export async function drop(page: Page, files: readonly string[]): Promise<void> 
 }
 
 /**
- * Watches what holds up the page. The answer is the most milliseconds that one of its tasks worked: unlike the time that passes meanwhile,
- * they are the same on a machine that has other things to do. One page of a browser at a time.
+ * Measures what blocks the page. Returns the longest CPU time of one task in milliseconds, which unlike elapsed time does not depend on the
+ * load of the machine. Only one page of a browser at a time can be measured.
  */
 export async function watchTasks(browser: Browser, page: Page): Promise<() => Promise<number>> {
   await browser.startTracing(page, { categories: ['-*', 'disabled-by-default-devtools.timeline'] })
   let isOver = false
-  // A test that fails in between leaves the browser as it was for whoever comes next.
+  // A failed test must not leave the trace running for the next test.
   onTestFinished(async () => void (isOver || (await browser.stopTracing())))
   return async () => {
     isOver = true
@@ -153,12 +153,12 @@ interface TraceEvent {
   readonly name: string
   readonly pid: number
   readonly tid: number
-  /** Microseconds that the thread worked. */
+  /** CPU time of the thread in microseconds. */
   readonly tdur?: number
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** How many files there are of each kind, and in a short run: enough for every form that a kind has. */
+/** Number of files of each kind; in a short run just enough for every form of a kind. */
 const COUNTS = {
   notes: isLong ? 150 : 8,
   pages: isLong ? 40 : 4,
@@ -171,10 +171,10 @@ const COUNTS = {
   modules: isLong ? 20 : 2,
 }
 
-/** What they are at least, of those that are not passed over. */
+/** Minimum number of mixed files that are not skipped. */
 export const LEAST_MIXED_FILES: number = isLong ? 500 : 75
 
-/** Files of every kind that is read, and some of what is passed over. The same each time. */
+/** Files of every supported kind, and some that are skipped. The result is deterministic. */
 export function makeMixedFiles(): Map<string, string | Uint8Array> {
   const files = new Map<string, string | Uint8Array>(Object.entries(ODD_FILES))
   for (let i = 0; i < COUNTS.notes; i++) files.set(`notes/part ${i % 7}/note-${i}.md`, writeNote(i))
@@ -193,7 +193,7 @@ export function makeMixedFiles(): Map<string, string | Uint8Array> {
   return files
 }
 
-/** Larger than this only `large.txt` is. */
+/** Only `large.txt` is larger than this. */
 export const LEAST_LARGE_BYTES: number = 2 ** 17
 
 const utf8 = new TextEncoder()
@@ -255,7 +255,7 @@ const ODD_FILES: Readonly<Record<string, string | Uint8Array>> = {
   'pages/script.html': '<title>Title</title><h1>Head <script>alert(1)</script></h1><img src=x onerror=alert(1)><p>Rest',
 }
 
-/** Programs in some of the languages that have a grammar: what is done with a grammar is the same for each. */
+/** Programs in some of the languages with a grammar: all grammars are handled in the same way. */
 const CODE: Readonly<Record<string, (i: number) => string>> = {
   js: (i) =>
     `/** ${say(i, 8)} */\nexport function run${i}(a) {\n  return a + ${i}\n}\n\nclass Kiln${i} {\n  fire() {}\n}\n`,
@@ -267,7 +267,7 @@ const CODE: Readonly<Record<string, (i: number) => string>> = {
     `package kiln;\n\n/** ${say(i, 6)} */\npublic class Kiln${i} {\n  int fire(int heat) {\n    return heat + ${i};\n  }\n}\n`,
 }
 
-/** And in all others: theirs are five times as large, and a browser compiles them each time. */
+/** Programs in the other languages: their grammars are five times as large, and the browser compiles them each time. */
 const MORE_CODE: typeof CODE = {
   mts: (i) => `export interface Heat${i} { degrees: number }\n\nexport const at = (h: Heat${i}): number => h.degrees\n`,
   tsx: (i) => `export function View${i}(): JSX.Element {\n  return <p title="${say(i, 3)}">{${i}}</p>\n}\n`,
@@ -284,7 +284,7 @@ const MORE_CODE: typeof CODE = {
 const WORDS =
   `kiln clay glaze heat oven wheel bowl ember ash slip cone bisque throw trim foot rim wedge coil slab stain`.split(' ')
 
-/** Words that follow from a number. */
+/** Words derived from a number. */
 function say(seed: number, count: number): string {
   let state = seed + 1
   const next = () => {
@@ -325,10 +325,13 @@ function writeLog(i: number): string {
   return `${lines.join('\n')}\n`
 }
 
-/** So that they are more than a megabyte together, which the page keeps in files, also when two are gone, and each less than `LEAST_LARGE_BYTES`. */
+/**
+ * Together the images exceed one megabyte even without two of them, so that the page keeps them in files; each is smaller than
+ * `LEAST_LARGE_BYTES`.
+ */
 const PICTURE_BYTES = Math.ceil(1_400_000 / COUNTS.pictures)
 
-/** Something that begins as a picture does. */
+/** Bytes that begin like an image. */
 export function makePicture(i: number, length: number = PICTURE_BYTES + i): Uint8Array {
   const head = [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, i + 1, 0, 0, 0, 9, 8, 6, 0, 0, 0]
   return Uint8Array.from({ length }, (_, n) => head[n] ?? (n * (i + 13)) % 256)

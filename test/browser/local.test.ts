@@ -23,30 +23,30 @@ import {
 } from './local-stage.ts'
 
 /*
- * The page that works on one machine gives what the program gives, byte by byte, whichever way a folder comes in, and asks for nothing
- * but its own files: in a real Chromium, against what the program writes for the same folders.
+ * The local page produces the same bytes as the program for every way to give a folder, and requests only its own files: in a real
+ * Chromium, compared with the output of the program for the same folders.
  */
 
 const workshop = new Workshop()
-/** What the browser itself notes of everything it does on the network, for whichever of its pages and workers. */
+/** The browser's net log, which records the network activity of all its pages and workers. */
 const netLog = workshop.path('net-log.json')
 let browser: Browser
 let host: Host
-/** All that there were. */
+/** All hosts of this file. */
 const hosts: Host[] = []
 /** A folder with files of every kind. */
 let whole: Renewed
-/** The same, in a short run without code and with two files of each kind: how they are cut does not depend on the way they come. */
+/** The same; a short run has no code and two files of each kind, because chunking does not depend on how a folder comes in. */
 let plain: Renewed
 
-/** A folder before and after it was changed, and how. */
+/** A folder before and after its changes, and the changes. */
 interface Renewed {
   readonly before: Packed
   readonly after: Packed
   readonly changes: Changes
 }
 
-/** A folder, and the zip that the program made of it. */
+/** A folder, and the zip that the program wrote for it. */
 interface Packed {
   readonly folder: string
   readonly full: string
@@ -68,15 +68,15 @@ afterAll(async () => {
 
 const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|c|hpp|rb|sh)$/
 
-/** All but the first two of those that are numbered, and are no pictures. */
+/** All numbered files except the first two and the images. */
 const THIRD = /-(?:[2-9]|\d\d+)\.\w+$/
 
-/** What becomes of a folder. */
+/** Changes of a folder. */
 interface Changes {
   readonly added: Readonly<Record<string, string | Uint8Array>>
   readonly changed: Readonly<Record<string, string | Uint8Array>>
   readonly removed: readonly string[]
-  /** Written again as it was. */
+  /** Written again with the same content. */
   readonly touched: string
 }
 
@@ -88,7 +88,7 @@ const CHANGES: Changes = {
   },
   changed: {
     'notes/part 0/note-0.md': '# Another\n\nNothing of it is left.\n',
-    // As long as it was.
+    // Changed without changing the length.
     'names/fox 🦊 and 漢字.txt': 'b fox and signs',
     'code/go/part_1.go': 'package kiln\n\nfunc Changed() {}\n',
     'pictures/0/picture 0.png': new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 2]),
@@ -99,7 +99,7 @@ const CHANGES: Changes = {
 
 const YEAR_SECONDS = 31_536_000
 
-/** Makes a folder of those files that it is to have, and changes it. */
+/** Makes a folder of the given files, and applies the changes. */
 async function makeRenewed(name: string, takes: (path: string) => boolean): Promise<Renewed> {
   const take = <Content>(files: Iterable<readonly [string, Content]>) => [...files].filter(([path]) => takes(path))
   const changes = {
@@ -123,7 +123,7 @@ function change(folder: string, { added, changed, removed, touched }: Changes): 
 
 const LIMITS = ['--max-file-bytes', String(LEAST_LARGE_BYTES)]
 
-/** Packs a folder by the program. */
+/** Packs a folder with the program. */
 async function pack(folder: string, limits: readonly string[] = LIMITS): Promise<Packed> {
   const full = `${folder}-full.zip`
   await runProgram('pack', folder, '--out', full, ...limits)
@@ -134,7 +134,7 @@ async function runProgram(...args: string[]): Promise<void> {
   expect(await workshop.runHere(args)).toMatchObject({ code: 0 })
 }
 
-/** Opens the page in a browser that knows nothing yet, and keeps none of its files. */
+/** Opens the page in a browser with empty storage that caches none of its files. */
 async function openPage(): Promise<Page> {
   const page = await openWindow()
   onTestFinished(() => page.context().close())
@@ -146,12 +146,12 @@ async function openWindow(): Promise<Page> {
   return openAgain(await context.newPage())
 }
 
-/** The window of tests that need nothing of their own, one after the other. */
+/** The window that tests without special needs share. */
 let shared: Page | undefined
 
-/** Shows the page in a browser that has what the tests before kept there. */
+/** Shows the page in a browser with the storage of the previous tests. */
 async function openShared(): Promise<Page> {
-  // What failed may have left anything.
+  // A failed test may leave any state behind.
   onTestFailed(async () => {
     await shared?.context().close()
     shared = undefined
@@ -174,14 +174,14 @@ async function lowerLimit(page: Page): Promise<void> {
   expect(await page.locator('#exceeds-file').textContent()).toContain('1 file of more than 128 KB will be left out')
 }
 
-/** Gives the page the folder for the first time. */
+/** Uploads the folder to the page for the first time. */
 async function previewFirst(page: Page, folder: string): Promise<void> {
   await page.locator('#folder-input').setInputFiles(folder)
   await page.getByRole('heading', { name: 'Preview of corpus' }).waitFor()
   await lowerLimit(page)
 }
 
-/** Compares what the page hands over with what the program wrote. What differs is named. */
+/** Compares the download of the page with the output of the program, and names the differences. */
 async function expectSameZip(page: Page, label: 'Full pack' | 'Compact pack', written: string): Promise<void> {
   const wanted = fs.readFileSync(written)
   const { name, bytes } = await download(page, label)
@@ -190,7 +190,7 @@ async function expectSameZip(page: Page, label: 'Full pack' | 'Compact pack', wr
   expect(name).toMatch(/^[\w-]+\.llmx-[0-9a-f]{8}\.zip$/)
 }
 
-/** Looks for words; the best hit. */
+/** Runs a search and returns the best hit. */
 async function findBest(page: Page, words: string): Promise<string | null> {
   await page.getByRole('link', { name: 'Search', exact: true }).click()
   await page.locator('#search-box').fill(words)
@@ -198,7 +198,7 @@ async function findBest(page: Page, words: string): Promise<string | null> {
   return page.locator('a.hit').first().textContent()
 }
 
-test('an uploaded folder gives every file of a pack as the program does, and so does its update', async () => {
+test('an uploaded folder produces the same pack files as the program, and so does its update', async () => {
   const { before, after } = whole
   const page = await openPage()
   await previewFirst(page, before.folder)
@@ -219,7 +219,7 @@ test('an uploaded folder gives every file of a pack as the program does, and so 
   )
   expect(listDifferences(unzip(fs.readFileSync(before.full)), wanted)).toEqual([])
 
-  // Nothing is cut anew where nothing changed, and a file that is left out is no news.
+  // Unchanged files are not chunked again, and an excluded file is not a change.
   await page.reload()
   const update = page.locator('[id^=update-input]')
   await update.setInputFiles(before.folder)
@@ -241,7 +241,7 @@ test('an uploaded folder gives every file of a pack as the program does, and so 
   await expectSameZip(page, 'Full pack', after.full)
 })
 
-test('a folder from the directory picker gives the same, and so does its update', async () => {
+test('a folder from the directory picker produces the same pack, and so does its update', async () => {
   const { before, after, changes } = plain
   const page = await openPage()
   await copyToPrivateFiles(page, before.folder)
@@ -271,7 +271,7 @@ test('a folder from the directory picker gives the same, and so does its update'
   await expectSameZip(page, 'Full pack', after.full)
 })
 
-/** Copies a folder to where the browser has folders of the page's own, and removes some files there. */
+/** Copies a folder to the private file system (OPFS), and removes some files there. */
 async function copyToPrivateFiles(page: Page, folder: string, removed: readonly string[] = []): Promise<void> {
   await page.evaluate(`{
     document.querySelector('#copied')?.remove()
@@ -303,15 +303,15 @@ async function copyToPrivateFiles(page: Page, folder: string, removed: readonly 
   })()`)
 }
 
-test('names with a backslash are names, also when an update leaves little, and what is said of rules is said once', async () => {
+test('a backslash is part of a file name, also after an update that removes most files, and a warning about ignore rules appears once', async () => {
   const folder = workshop.path('odd/names')
   writeFiles(folder, [
-    // Both would have one place among the pictures. With the third they are more than a database is given.
+    // The first two would share a path if a backslash were a separator. With the third they are too large for the database.
     ['pictures/cross\\road.png', makePicture(1, 50_000)],
     ['pictures/cross/road.png', makePicture(2, 50_000)],
     ['pictures/large.png', makePicture(3, LARGE_BYTES)],
     ['back\\slash.md', '# Slash\n\nNot a folder.\n'],
-    // Only its beginning is obeyed, and a warning says so, once.
+    // Only the beginning of the file applies, and one warning says so.
     ['.gitignore', '# A rule that nobody needs.\n'.repeat(10_000)],
   ])
   const page = await openShared()
@@ -319,7 +319,7 @@ test('names with a backslash are names, also when an update leaves little, and w
   expect(Object.keys(await page.evaluate<object>(COUNT_PRIVATE_FILES))).toHaveLength(1)
   await openExport(page)
   await expectSameZip(page, 'Full pack', (await pack(folder, [])).full)
-  // What is left goes into the database, with images that were files and did not change.
+  // The rest fits the database, including unchanged images that were files before.
   fs.rmSync(join(folder, 'pictures/large.png'))
   writeFiles(folder, [['back\\slash.md', '# Slash\n\nStill not a folder.\n']], YEAR_SECONDS)
   await readUploaded(page, folder, '[id^=update-input]')
@@ -331,7 +331,7 @@ test('names with a backslash are names, also when an update leaves little, and w
   await expectSameZip(page, 'Full pack', full)
 })
 
-/** From here on the page keeps an index in files, and not in a database. */
+/** Above this size the page keeps an index in files instead of the database. */
 const LARGE_BYTES = 2 ** 20
 
 test('without a network, folders are read, searched and exported', async () => {
@@ -359,17 +359,17 @@ test('without a network, folders are read, searched and exported', async () => {
   await expectSameZip(page, 'Full pack', packed.full)
 })
 
-test('a tab that is closed while it keeps an index loses none, and leaves none half', async () => {
+test('a tab that is closed while it stores an index loses no index and leaves none incomplete', async () => {
   const { before, after } = plain
   const context = await browser.newContext({ serviceWorkers: 'block' })
   onTestFinished(() => context.close())
-  // It sees what the page has kept, and does nothing itself.
+  // A page that sees the stored indexes and changes nothing.
   const watcher = await context.newPage()
   await watcher.goto(`${host.address}grammars/go.LICENSE`)
   const kept = () => watcher.evaluate<Record<string, number>>(COUNT_PRIVATE_FILES)
   const isUnlocked = () => watcher.evaluate('navigator.locks.query().then(({ held }) => held.length === 0)')
 
-  // Nothing was kept before.
+  // The first case starts with empty storage.
   let page = await openAgain(await context.newPage())
   await holdWriting(page, 1)
   await page.locator('#pack-input').setInputFiles(before.full)
@@ -384,7 +384,7 @@ test('a tab that is closed while it keeps an index loses none, and leaves none h
   const [[whole, files] = ['', 0]] = Object.entries(await kept())
   expect(files).toBeGreaterThan(10)
 
-  // Some of its files are there; all are, and only the record is not.
+  // First only some of its files are written; then all are, but the record is missing.
   for (const count of isLong ? [Math.floor(files / 2), files] : [files]) {
     await holdWriting(page, count)
     await page.locator('[id^=update-input]').setInputFiles(after.folder)
@@ -401,7 +401,7 @@ test('a tab that is closed while it keeps an index loses none, and leaves none h
   await expectSameZip(page, 'Full pack', before.full)
 })
 
-/** Has a page stop in the middle of keeping an index, when it has written so many files. */
+/** Blocks a page while it stores an index, after the given number of files. */
 async function holdWriting(page: Page, count: number): Promise<void> {
   await expect.poll(() => page.workers().length, PATIENT).toBe(1)
   await page.workers()[0]?.evaluate(`{
@@ -416,7 +416,7 @@ async function holdWriting(page: Page, count: number): Promise<void> {
   }`)
 }
 
-/** Closes a page that has stopped so. */
+/** Closes a page that is blocked in this way. */
 async function closeHeld(page: Page): Promise<void> {
   await expect.poll(() => page.workers()[0]?.evaluate('globalThis.isHeld'), PATIENT).toBe(true)
   await page.close()
@@ -424,7 +424,7 @@ async function closeHeld(page: Page): Promise<void> {
 
 const PATIENT = { timeout: 60_000 }
 
-/** Files by folder among the private ones. */
+/** Number of private files by folder. */
 const COUNT_PRIVATE_FILES = `(async () => {
   const top = await (await navigator.storage.getDirectory()).getDirectoryHandle('llmx-ingestor', { create: true })
   const counts = {}
@@ -435,7 +435,7 @@ const COUNT_PRIVATE_FILES = `(async () => {
   return counts
 })()`
 
-test('a pack, and an index.json, can be opened again, renamed and deleted', async () => {
+test('a pack and an index.json can be opened again, renamed and deleted', async () => {
   const { before } = plain
   const page = await openPage()
   await page.locator('#pack-input').setInputFiles(before.full)
@@ -452,7 +452,7 @@ test('a pack, and an index.json, can be opened again, renamed and deleted', asyn
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Ours' }).waitFor()
 
-  // An index.json has all but the pictures.
+  // An index.json has everything except the images.
   await page.goto(`${host.address}#/`)
   const index = workshop.path('index.json')
   const content = unzip(fs.readFileSync(before.full)).get('index.json') ?? new Uint8Array()
@@ -474,7 +474,7 @@ test('a pack, and an index.json, can be opened again, renamed and deleted', asyn
   await page.getByRole('heading', { level: 1, name: 'index' }).waitFor()
   await openExport(page)
   await expectSameZip(page, 'Full pack', records.full)
-  // Nobody knows how its files were cut.
+  // An index.json does not record how its files were chunked, so all files count as changed.
   const count = fs.readdirSync(records.folder).length
   await page.locator('[id^=update-input]').setInputFiles(records.folder)
   expect(await page.locator('#changes').textContent()).toContain(`0 new, ${count} changed, 0 removed, 0 unchanged`)
@@ -494,7 +494,7 @@ test('a pack, and an index.json, can be opened again, renamed and deleted', asyn
   expect(await page.evaluate(COUNT_PRIVATE_FILES)).toEqual({})
 })
 
-test('images that another tab took away are told of, and so is a folder without text', async () => {
+test('a folder without text is reported, and so are images that another tab removed', async () => {
   const page = await openShared()
   const empty = workshop.path('no-text')
   writeFiles(empty, [['empty.md', '']])
@@ -517,26 +517,26 @@ test('images that another tab took away are told of, and so is a folder without 
   await other.getByRole('link', { name: 'Open album', exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Download Full pack' }).click()
   expect(await page.getByRole('alert').textContent()).toMatch(/no longer where they were.*another tab.*open it again/s)
-  // All else is in memory still.
+  // Everything else is still in memory.
   const wanted = unzip(fs.readFileSync(full)).get('index.json') ?? new Uint8Array()
   expect(Buffer.compare((await download(page, 'index.json')).bytes, wanted)).toBe(0)
 })
 
-test('in all this the browser asked for nothing beyond the files of the page', async () => {
+test('the browser requested nothing but the files of the page in all these tests', async () => {
   await browser.close()
   const { constants, events } = JSON.parse(fs.readFileSync(netLog, 'utf8')) as NetLog
   const types = new Map(Object.entries(constants.logEventTypes).map(([name, number]) => [number, name]))
   const of = (name: string) => events.filter(({ type, params }) => types.get(type) === name && params !== undefined)
   const asked = [...new Set(of('URL_REQUEST_START_JOB').flatMap(({ params }) => params?.url ?? []))]
   expect(asked.filter((address) => !hosts.some((one) => address.startsWith(one.address)))).toEqual([])
-  // Workers are among those that asked.
+  // The requests include those of workers.
   expect(asked).toContain(`${host.address}grammars/go.wasm`)
   const reached = of('TCP_CONNECT_ATTEMPT').flatMap(({ params }) => params?.address ?? [])
   expect(new Set(reached)).toEqual(new Set(hosts.map(({ address }) => new URL(address).host)))
   expect(of('HOST_RESOLVER_MANAGER_JOB')).toEqual([])
 })
 
-/** The part of a net log that is looked at. */
+/** The parts of a net log that the test reads. */
 interface NetLog {
   readonly constants: { readonly logEventTypes: Readonly<Record<string, number>> }
   readonly events: readonly {

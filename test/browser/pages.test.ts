@@ -18,12 +18,15 @@ import {
 } from '../http/xss-corpus.ts'
 import { openChromium } from './chromium.ts'
 
-/* The server-rendered pages in a real Chromium: without scripts, under attack, and alive. And the dashboard under the same attack. */
+/*
+ * Tests the server-rendered pages in a real Chromium without scripts, with hostile data, and live, and the dashboard with the same hostile
+ * data.
+ */
 
 let browser: Browser
-/** The window of most tests. */
+/** The window that most tests share. */
 let shared: Page
-/** What went wrong in any window since a test began. */
+/** Problems in any window since the current test began. */
 const troubles: string[] = []
 let stage: PageStage
 let http: HttpApp
@@ -50,12 +53,12 @@ afterAll(async () => {
 })
 
 /**
- * Does something with a page, and tells what went wrong in it. Most do it in the same window, one after the other: to open a new one
- * costs more than what they do in it. Those that leave something behind in a window have one of their own.
+ * Runs steps in a page and returns its problems. Most tests share a window, because opening a new one costs more than their steps; tests
+ * that change a window have their own.
  */
 async function withPage(own: BrowserContextOptions | null, work: (page: Page) => Promise<void>): Promise<string[]> {
   const page = own === null ? shared : await openWindow(own)
-  // The page of the test before ends here.
+  // Leaves the page of the previous test.
   await page.unrouteAll()
   await page.emulateMedia({ colorScheme: null })
   await page.goto('about:blank')
@@ -68,7 +71,7 @@ async function withPage(own: BrowserContextOptions | null, work: (page: Page) =>
   return [...troubles]
 }
 
-/** Opens a window that notes what goes wrong in it. */
+/** Opens a window that records its problems. */
 async function openWindow(options: BrowserContextOptions): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
   page.on('dialog', async (dialog) => {
@@ -77,7 +80,7 @@ async function openWindow(options: BrowserContextOptions): Promise<Page> {
   })
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // An answer of 400 or 404 is told there as well.
+    // The console also reports responses of 400 and 404, which are expected here.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       troubles.push(`console: ${message.text()}`)
   })
@@ -87,16 +90,16 @@ async function openWindow(options: BrowserContextOptions): Promise<Page> {
   return page
 }
 
-/** A place, and something that it shows. */
+/** An address, and a text that it shows. */
 type Place = readonly [path: string, shows: string]
 
-/** The first of each kind, in the order they come in. */
+/** The first page of each kind, in the given order. */
 function firstOf(places: readonly Place[], kindOf: (path: string) => string): Place[] {
   const byKind = Map.groupBy(places, ([path]) => kindOf(path))
   return [...byKind.values()].flatMap((alike) => alike.slice(0, 1))
 }
 
-/** One page of each kind, which is told by the first word of its path and by how many follow: all of them in a long run. */
+/** One page of each kind, identified by the first segment of its path and the number of further segments; all pages in a long run. */
 function listPages(): Place[] {
   const kindOf = (path: string) => {
     const [first, ...others] = new URL(path, origin).pathname.slice(1).split('/')
@@ -105,16 +108,16 @@ function listPages(): Place[] {
   return firstOf(hostilePaths(stage.origin), isLong ? (path) => path : kindOf)
 }
 
-test('all pages can be read and walked through without scripts, also on a phone', async () => {
+test('all pages can be read and navigated without scripts, also on a phone', async () => {
   const found = await withPage({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } }, async (page) => {
     for (const [path, shows] of listPages()) {
-      // The width depends on the style sheet, which may come later than the document.
+      // The width depends on the style sheet, which may load later than the document.
       await page.goto(origin + path, { waitUntil: 'load' })
       const [words, width] = await page.evaluate<[string, number]>(
         '[document.body.textContent, document.documentElement.scrollWidth]',
       )
       expect(words).toContain(shows.split('"')[0])
-      // Long texts may be wide, but never the page.
+      // Long texts may overflow, but never the page.
       expect(width, path).toBeLessThanOrEqual(390)
     }
     await page.goto(`${origin}/queues/ssr`)
@@ -131,14 +134,14 @@ test('all pages can be read and walked through without scripts, also on a phone'
   expect(found).toEqual([])
 })
 
-/** Runs in the page: what only waits for the mouse or the keyboard gets its chance. */
+/** Runs in the page: triggers handlers that wait for the mouse or the keyboard. */
 const TEMPT = `for (const element of document.querySelectorAll('main *'))
   for (const name of ['mouseover', 'focus', 'click', 'load', 'error'])
     if (element.tagName !== 'A' || name !== 'click') element.dispatchEvent(new Event(name))`
-/** What ran, and how many scripts there are. Asked of the page, because to look for elements from outside costs more than most pages. */
+/** The attack that ran, and the number of scripts. One evaluation in the page is much cheaper than locators. */
 const FIND_RUN = '[globalThis.pwned, document.scripts.length]'
 
-test('nothing of the corpus runs, whatever is on the page', async () => {
+test('no script of the corpus runs on any page', async () => {
   const found = await withPage(null, async (page) => {
     for (const [path] of listPages()) {
       await page.goto(origin + path)
@@ -149,7 +152,7 @@ test('nothing of the corpus runs, whatever is on the page', async () => {
   expect(found).toEqual([])
 })
 
-/** The places of the dashboard by their address: in a short run one for each set of parameters. */
+/** The views of the dashboard by address: in a short run one for each set of parameters. */
 function listPlaces(sourceId: string): Map<string, Place[]> {
   const all = Map.groupBy(hostilePlaces(sourceId), ([hash]) => hash)
   const kindOf = (hash: string) => hash.replace(/(?<==)[^&]*/g, '')
@@ -157,7 +160,7 @@ function listPlaces(sourceId: string): Map<string, Place[]> {
   return new Map(kept.map(([hash]) => [hash, all.get(hash) ?? []]))
 }
 
-/** Runs in the page: whatever somebody could read, hear or be led to that must not be there. */
+/** Runs in the page: finds characters, labels and links that must not reach a user. */
 const FIND_TRICKS = `[
   ...(document.body.innerText.match(/[\\0\\u202e\\u2066]/g) ?? []),
   ...[...document.querySelectorAll('[title], [aria-label]')]
@@ -169,7 +172,7 @@ const FIND_TRICKS = `[
   ...[...document.querySelectorAll('main :is(script, iframe, img, style, [srcdoc], [onload], [onfocus])')].map(({ tagName }) => tagName),
 ]`
 
-test('nothing of the corpus runs in the dashboard, whatever it shows, and nothing looks like something else', async () => {
+test('no script of the corpus runs in the dashboard, and no text imitates other text', async () => {
   const [source] = await stage.library.store.listSources()
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/`)
@@ -194,7 +197,7 @@ test('nothing of the corpus runs in the dashboard, whatever it shows, and nothin
   expect(found).toEqual([])
 })
 
-test('places are drawn on a map that is made here, in both schemes', async () => {
+test('places are drawn on a self-made map, in both colour schemes', async () => {
   const found = await withPage(null, async (page) => {
     const colours = new Set<string>()
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -202,7 +205,7 @@ test('places are drawn on a map that is made here, in both schemes', async () =>
       await page.goto(`${origin}/gazetteer`)
       const map = page.getByRole('img', { name: 'that pages name' })
       const box = await map.boundingBox()
-      // There is land where the place is, and none in the middle of the Atlantic.
+      // The map has land at the place, and none in the middle of the Atlantic.
       const isLand = (x: number, y: number) =>
         page.evaluate<boolean>(`document.querySelector('.land').isPointInFill(new DOMPoint(${x}, ${y}))`)
       expect([await isLand(1820, 430), await isLand(1400, 500)]).toEqual([true, false])
@@ -212,7 +215,7 @@ test('places are drawn on a map that is made here, in both schemes', async () =>
       colours.add(await page.evaluate<string>("getComputedStyle(document.querySelector('.land')).fill"))
     }
     expect(colours.size).toBe(2)
-    // Whoever cannot see the map has the same links in a table.
+    // The table has the same links as the map, for users who cannot see it.
     await page.getByRole('row').filter({ hasText: 'pwned="place name"' }).getByRole('link').first().click()
     expect(page.url()).toBe(`${origin}/gazetteer/place/1`)
     await page.locator('circle').click()
@@ -221,13 +224,13 @@ test('places are drawn on a map that is made here, in both schemes', async () =>
   expect(found).toEqual([])
 })
 
-test('an analysis is watched until it ends, and begun by a button', async () => {
+test('an analysis is started by a button and watched until it ends', async () => {
   const { analyses } = stage.library
   const found = await withPage({}, async (page) => {
-    // Nobody waits five seconds.
+    // A fake clock avoids a wait of five seconds.
     await page.clock.install()
     const holder = { id: HOSTILE_RUN, runner: 'somebody' }
-    // A run that was silent for a minute counts as left, and the tests before may have taken that long.
+    // A run without a sign of life for a minute counts as abandoned, and the previous tests may have taken that long.
     await analyses.changeRun(holder, { heartbeatAt: Date.now() })
     await page.goto(`${origin}/analysis/${HOSTILE_RUN}/ssr`)
     const status = page.getByRole('status')
@@ -248,7 +251,7 @@ test('an analysis is watched until it ends, and begun by a button', async () => 
     const row = page.getByRole('row').nth(1)
     expect(await row.textContent()).toContain('<script>globalThis.pwned="polled"</script>')
     expect(await page.getByRole('row').count()).toBe(rows + 1)
-    // There is one at a time.
+    // Only one run is allowed at a time.
     await page.goto(`${origin}/analysis/ssr`)
     await page.getByRole('button', { name: 'Perform Analysis' }).click()
     await page.waitForURL(`${origin}/analysis/${HOSTILE_RUN}/ssr`)
@@ -280,7 +283,7 @@ test('an analysis is watched until it ends, and begun by a button', async () => 
   expect(found).toEqual([])
 })
 
-test('both have the same navigation, and the colours that were chosen', async () => {
+test('pages and dashboard have the same navigation and the chosen colour scheme', async () => {
   const found = await withPage({}, async (page) => {
     const readLinks = () =>
       page
@@ -309,7 +312,7 @@ test('both have the same navigation, and the colours that were chosen', async ()
   expect(found).toEqual([])
 })
 
-test('lists that cannot be added to tell how much is new since they were made', async () => {
+test('lists that are not live show how many entries are new', async () => {
   const found = await withPage(null, async (page) => {
     const status = page.getByRole('status')
     for (const [path, count] of [
@@ -328,7 +331,7 @@ test('lists that cannot be added to tell how much is new since they were made', 
   expect(found).toEqual([])
 })
 
-test('events become rows on top, as text, with counters and words for the time', async () => {
+test('events become rows on top, as text, with counters and relative times', async () => {
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/queues/${HOSTILE_JOB}/ssr`)
     await page.getByRole('status').getByText('Live').waitFor()
@@ -366,7 +369,7 @@ test('events become rows on top, as text, with counters and words for the time',
   expect(found).toEqual([])
 })
 
-test('jobs that begin and end are seen in the list', async () => {
+test('jobs that begin and end appear in the list', async () => {
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/queues/ssr`)
     await page.getByRole('status').getByText('Live').waitFor()
@@ -385,7 +388,7 @@ test('jobs that begin and end are seen in the list', async () => {
   expect(found).toEqual([])
 })
 
-test('problems pass the filters of their page or stay away', async () => {
+test('live problems appear only when they pass the filters of the page', async () => {
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/problems/ssr?kind=missing-hub`)
     await page.getByText('No problems pass these filters').waitFor()
@@ -401,7 +404,7 @@ test('problems pass the filters of their page or stay away', async () => {
   expect(found).toEqual([])
 })
 
-test('without events a page stays as it was sent, and the keyboard reaches its content first', async () => {
+test('a page without events stays as it was sent, and the keyboard reaches its content first', async () => {
   await withPage(null, async (page) => {
     await page.route('**/events*', (route) => route.fulfill({ status: 503, body: '' }))
     await page.goto(`${origin}/problems/ssr`)

@@ -22,7 +22,7 @@ async function openTwo() {
   return { from, to, source: await addSource(from, { url: 'https://docs.example/' }) }
 }
 
-test('a copy whose sources are not what they were is told from one that has not changed', async () => {
+test('a copy whose sources have changed is refused, and an unchanged one is not', async () => {
   const { from, to, source } = await openTwo()
   await copyLibrary({ from, to })
   expect(await copyLibrary({ from, to })).toMatchObject({ isOld: true, sources: 1 })
@@ -33,7 +33,7 @@ test('a copy whose sources are not what they were is told from one that has not 
   })
 })
 
-test('a view that moves keeps no moment of a file, which would grow by all that is written meanwhile', async () => {
+test('a moving view holds no snapshot of a file, which would make its log grow', async () => {
   const { to } = await openTwo()
   const look = (isMoving: boolean) =>
     to.holdings.view(
@@ -47,14 +47,14 @@ test('a view that moves keeps no moment of a file, which would grow by all that 
   expect([await look(false), await look(true)]).toEqual([0, 1])
 })
 
-/** What the program answers, whatever it says besides. */
+/** The standard output of the program. */
 async function ask(...args: string[]): Promise<string> {
   let answer = ''
   await run(args, { stdout: { write: (text) => (answer += text) }, stderr: { write: () => true } })
   return answer
 }
 
-test('a copy into a file that was broken off is named by doctor, and given up although its origin cannot be opened', async () => {
+test('doctor names an interrupted copy into a file, and the copy can be given up although its origin cannot be opened', async () => {
   const { from, to } = await openTwo()
   const stop = new AbortController()
   const onProgress = () => stop.abort(new Error('enough'))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/* Copies a library, and is gone without a word at one of its steps. The built program starts in a third of the time. */
+/* Copies a library, and is killed at one of its steps. Uses the build, which starts in a third of the time. */
 
 const load = (path: string): Promise<unknown> => import(join(import.meta.dirname, '../../dist', path))
 const { copyLibrary } = (await load(

@@ -2,13 +2,13 @@ import Sqlite from 'better-sqlite3'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 
-/* Everything that is in a library, read by its own SQL: what is compared here does not go through what copies. */
+/* The whole content of a library, read by separate SQL, so that the comparison does not use the code that copies. */
 
-/** What is of one place alone, or is made of the rest. */
+/** Tables that are local to one library, or derived from the rest. */
 const LEFT_OUT =
   /^(?:sqlite_|index_|library_identity|arrivals|copied_vectors|embedding_lease|schema_version|workers|crawl_helpers|passed_on)/
 
-/** The rows of each table, in their order. */
+/** The rows of each table, in order. */
 export type Dump = Readonly<Record<string, readonly unknown[]>>
 
 export function dumpFile(path: string): Dump {
@@ -53,12 +53,12 @@ export async function dumpDatabase(address: string): Promise<Dump> {
   }
 }
 
-/** Of what is counted, nothing and no row are the same. */
+/** A counter row of zero equals a missing row. */
 function isCounted(row: Readonly<Record<string, unknown>>): boolean {
   return !('rows' in row) || Number(row['rows']) > 0
 }
 
-/** Who has a host or a row just now. */
+/** Columns of leases, which say which process holds a host or a row. */
 const LEASES: ReadonlySet<string> = new Set(['holder', 'token', 'leased_until', 'taken_at', 'wanted_at', 'lease'])
 
 function writeRow(row: Readonly<Record<string, unknown>>): string {

@@ -9,17 +9,17 @@ import { fillLog, fillRows } from '../http/filled.ts'
 const NEWS = 'news.example.uk'
 const SPACE = { model: 'four', fingerprint: 'f'.repeat(64), dimensions: 4 }
 
-/** How much is in a library. */
+/** The amount of data in a library. */
 export interface Filling {
   /** @default 'docs' */
   readonly name?: string
-  /** Pages with two chunks each. @default 30 where there is all that a library can hold, otherwise 6 */
+  /** Pages with two chunks each. @default 30 with data of every kind, otherwise 6 */
   readonly pages?: number
-  /** Whether there is all that a library can hold, besides pages. @default false */
+  /** Whether to add data of every kind besides pages. @default false */
   readonly isWhole?: boolean
 }
 
-/** Fills a library as crawls, analyses, servers and models do: pages with chunks, or all that a library can hold. */
+/** Fills a library as crawls, analyses, servers and models do: with pages and chunks, or with data of every kind. */
 export async function fillLibrary(library: OpenLibrary, filling: Filling = {}): Promise<void> {
   const { name = 'docs', isWhole = false, pages = isWhole ? 30 : 6 } = filling
   const { store } = library
@@ -35,7 +35,7 @@ export async function fillLibrary(library: OpenLibrary, filling: Filling = {}): 
   await fillUnderstanding(library)
   await fillLog(library)
   await fillRows(library)
-  // Numbers that are not taken by anybody: what was there before is gone.
+  // Removes a source before the last page is written, so that the row ids have gaps.
   await addSourceTo(store, 'gone')
   await writePage(store, 'gone', '/x', 'soon gone')
   await store.removeSource('gone')
@@ -105,7 +105,7 @@ async function fillUnderstanding(library: OpenLibrary): Promise<void> {
   await planMemory.writeVerdicts(NEWS, [{ ...verdict, ...counts, url: `https://${NEWS}/world/chad`, state: 'missing' }])
 }
 
-/** A place with all that a place can have. */
+/** A place with data in every field. */
 const DELHI: PlaceRecord = {
   ref: 'test:New Delhi',
   ...{ kind: 'city', countryCode: 'IN', population: 250_000, adm1Code: '07', adm2Code: null, timezone: 'Asia/Kolkata' },

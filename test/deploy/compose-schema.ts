@@ -3,13 +3,13 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Ajv } from 'ajv'
 
-/** The schema of the Compose Specification, as the linter dclint carries it. */
+/** The schema of the Compose Specification, as shipped by the linter dclint. */
 const folder = dirname(createRequire(import.meta.url).resolve('dclint/package.json'))
 const { $schema: _, ...schema } = JSON.parse(
   readFileSync(join(folder, 'schemas/compose.schema.json'), 'utf8'),
 ) as Record<string, unknown>
 
-/** What is left of the formats that it names: a time is one by the pattern of the specification, ports are looked at by nobody else. */
+/** Formats that the schema names: durations follow the pattern of the specification, and ports are not checked. */
 const formats = {
   duration: /^(\d+(us|ms|s|m|h))+$/,
   ports: true,
@@ -19,7 +19,7 @@ const formats = {
 
 const validate = new Ajv({ strict: false, allErrors: true, formats }).compile(schema)
 
-/** What is wrong with a Compose file, in words. */
+/** The errors in a Compose file, in words. */
 export function findComposeFaults(compose: unknown): string[] {
   if (validate(compose)) return []
   return (validate.errors ?? []).map(({ instancePath, message, params }) => {

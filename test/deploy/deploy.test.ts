@@ -14,7 +14,7 @@ const { version, devDependencies } = JSON.parse(read('package.json')) as {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** Variables whose values nobody is to read. */
+/** Variables whose values are secret. */
 const SECRET = /PASSWORD|TOKEN|SECRET|_KEY$/
 
 interface Service {
@@ -36,19 +36,19 @@ describe('the Compose file', () => {
   const compose = parse(text, { merge: true }) as { readonly services: Readonly<Record<string, Service>> }
   const services = Object.entries(compose.services)
 
-  test('is one by the schema of the Compose Specification, which refuses what it does not know', () => {
+  test('is valid by the schema of the Compose Specification, which refuses unknown fields', () => {
     expect(findComposeFaults(compose)).toEqual([])
     const unknown = { services: { x: { image: 'x', read_onyl: true } } }
     expect(findComposeFaults(unknown)).toEqual(['/services/x must NOT have additional properties (read_onyl)'])
     expect(findComposeFaults({ services: { x: { image: 7 } } })).toEqual(['/services/x/image must be string'])
   })
 
-  test('has server, workers and database, and Qdrant and TEI for those who want them', () => {
+  test('has server, workers and database, and optionally Qdrant and TEI', () => {
     const profiles = Object.fromEntries(services.map(([name, { profiles: of = [] }]) => [name, of]))
     expect(profiles).toEqual({ server: [], worker: [], database: [], qdrant: ['qdrant'], tei: ['tei'] })
   })
 
-  test.each(services)('%s is nobody in particular, writes nowhere but where it may, and has limits', (_, service) => {
+  test.each(services)('%s runs as an unprivileged user, has a read-only file system, and has limits', (_, service) => {
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(service.read_only).toBe(true)
     expect(service.cap_drop).toEqual(['ALL'])
@@ -76,15 +76,15 @@ describe('the Kubernetes manifests', () => {
   const named = manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const)
   const workloads = named.filter(([, { kind }]) => kind === 'Deployment' || kind === 'StatefulSet')
 
-  test.each(named)('%s has what the schema of its kind demands', (_, manifest) => {
+  test.each(named)('%s satisfies the schema of its kind', (_, manifest) => {
     expect(findFaults(manifest)).toEqual([])
   })
 
-  test('have no field that Kubernetes does not know', () => {
+  test('have no field that is unknown to Kubernetes', () => {
     expect(findUnknownFields(manifests)).toEqual([])
   })
 
-  test('would be refused with a field that is missing, of another type, or unknown', () => {
+  test('would be refused with a missing, mistyped or unknown field', () => {
     const [, worker] = named.find(([name]) => name === 'Deployment worker') ?? []
     if (worker === undefined) throw new Error('there is no worker')
     const { selector: _, ...incomplete } = worker.spec as Readonly<Record<string, unknown>>
@@ -97,7 +97,7 @@ describe('the Kubernetes manifests', () => {
     ])
   })
 
-  test('hold no secrets, and are all in one namespace that is restricted', () => {
+  test('hold no secrets, and are all in one restricted namespace', () => {
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([])
     const elsewhere = manifests.filter(({ kind, metadata }) => kind !== 'Namespace' && metadata.namespace !== 'pharos')
     expect(elsewhere).toEqual([])
@@ -105,7 +105,7 @@ describe('the Kubernetes manifests', () => {
     expect(namespace?.metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' })
   })
 
-  test.each(workloads)('%s runs as the restricted pod it has to be, with limits and probes', (_, { spec }) => {
+  test.each(workloads)('%s runs as a restricted pod, with limits and probes', (_, { spec }) => {
     const pod = podOf(spec)
     expect(pod.spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
     expect(pod.spec.securityContext.runAsUser).toBeGreaterThan(0)
@@ -125,7 +125,7 @@ describe('the Kubernetes manifests', () => {
     }
   })
 
-  test.each(workloads)('%s is found by its selector, and by its service', (name, { spec, metadata }) => {
+  test.each(workloads)('%s is matched by its selector and by its service', (name, { spec, metadata }) => {
     const { labels } = podOf(spec).metadata
     expect(labels).toMatchObject((spec as { selector: { matchLabels: object } }).selector.matchLabels)
     const services = manifests.filter(({ kind }) => kind === 'Service')
@@ -134,7 +134,7 @@ describe('the Kubernetes manifests', () => {
     else expect(found.map((service) => service.spec)).toEqual([expect.objectContaining({ selector: labels })])
   })
 
-  test('send nobody to a server whose library cannot be used, and restart it for other reasons only', () => {
+  test('a server whose library is unavailable gets no traffic, and is not restarted for that', () => {
     const [, server] = workloads.find(([name]) => name === 'Deployment server') ?? []
     const [container] = podOf(server?.spec).spec.containers
     expect(container?.readinessProbe).toMatchObject({ httpGet: { path: '/ready' } })
@@ -151,17 +151,17 @@ describe('the Kubernetes manifests', () => {
 describe('the image', () => {
   const dockerfile = read('deploy/Dockerfile')
 
-  test('has the database client and the queue in the versions that are tested', () => {
+  test('has the tested versions of the database client and the queue', () => {
     for (const name of ['pg', 'pg-boss'])
       expect(dockerfile).toContain(` dependencies.${name}=${devDependencies[name]} `)
   })
 
-  test('has what it needs after what only tests need was removed, and no second Node', () => {
+  test('the image keeps its runtime packages when test packages are pruned, and has no second Node', () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-image-'))
     try {
       for (const file of ['package.json', 'package-lock.json']) writeFileSync(join(folder, file), read(file))
       const [, steps = ''] = dockerfile.match(/^RUN (npm pkg (?:.*\\\n)*.*npm prune .*)$/m) ?? []
-      // Into a folder without packages this says what would stay in one that has all of them.
+      // In a folder without packages, a dry install lists the packages that pruning would keep.
       const tried = steps.replace('npm prune', 'npm install --dry-run --offline --ignore-scripts')
       const { stdout, status } = spawnSync('sh', ['-c', tried], { cwd: folder, encoding: 'utf8' })
       expect(status).toBe(0)
@@ -173,16 +173,16 @@ describe('the image', () => {
     }
   })
 
-  test('is that of this version, wherever it is named', () => {
+  test('has the tag of this version everywhere', () => {
     const names = [...[read('deploy/compose.yaml'), ...workloadTexts()].join('\n').matchAll(/image: (pharos:\S+)/g)]
     expect(new Set(names.map(([, name]) => name))).toEqual(new Set([`pharos:${version}`]))
   })
 
-  test('runs as nobody in particular', () => {
+  test('the image runs as an unprivileged user', () => {
     expect(dockerfile.match(/^USER .*$/gm)).toEqual(['USER 10001:10001'])
   })
 
-  test('copies nothing that is not there, or that is kept from it', () => {
+  test('copies only files that exist and that .dockerignore does not exclude', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = '']) => files.split(' '))
     const allowed =
       read('deploy/Dockerfile.dockerignore')
@@ -195,7 +195,7 @@ describe('the image', () => {
   })
 })
 
-test('the image gives the program the password of the database that comes as a file, and nothing else', () => {
+test('the image passes only the password of the database from a file to the program', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-deploy-'))
   try {
     writeFileSync(join(folder, 'password'), 'word\n')
@@ -220,7 +220,7 @@ test('the image gives the program the password of the database that comes as a f
   }
 })
 
-test('server and workers are started with options that they have', () => {
+test('server and workers are started with existing options', () => {
   const compose = parse(read('deploy/compose.yaml'), { merge: true }) as { services: Record<string, Service> }
   const used = new Set<string>()
   for (const text of [JSON.stringify(compose.services), ...workloadTexts()]) {
@@ -271,7 +271,7 @@ function podOf(spec: unknown): Pod {
   return (spec as { readonly template: Pod }).template
 }
 
-/** How long a worker drains, in seconds, by its arguments. */
+/** Drain time of a worker in seconds, from its arguments. */
 function drainOf(args: readonly string[] = []): number {
   return secondsOf(args[args.indexOf('--drain-time') + 1])
 }

@@ -12,7 +12,7 @@ import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import { parseAllDocuments } from 'yaml'
 
-/** What a file tells Kubernetes. */
+/** A Kubernetes manifest. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
@@ -24,7 +24,7 @@ export interface Manifest {
   readonly spec?: unknown
 }
 
-/** Kinds that are used: each checks itself by the schema that Kubernetes publishes of it. */
+/** The kinds in use: each validates itself by the schema that Kubernetes publishes. */
 const KINDS = [
   ConfigMap,
   Deployment,
@@ -46,18 +46,18 @@ export function readManifests(folder: string): Manifest[] {
     parseAllDocuments(readFileSync(join(folder, name), 'utf8')).map((document) => {
       const [error] = document.errors ?? []
       if (error !== undefined) throw error
-      // What it is like is what the schemas are for.
+      // The schemas check the shape later.
       return document.toJS() as Manifest
     }),
   )
 }
 
-/** What is missing in a manifest, or is of another type than it should be. */
+/** Fields of a manifest that are missing or have the wrong type. */
 export function findFaults(manifest: Manifest): string[] {
   const Kind = KINDS.find(({ apiVersion, kind }) => apiVersion === manifest.apiVersion && kind === manifest.kind)
   if (Kind === undefined) return [`there is no ${manifest.apiVersion} ${manifest.kind} among the kinds that are used`]
   try {
-    // It says itself what does not fit.
+    // The error describes the mismatch.
     new Kind(manifest as never).validate()
     return []
   } catch (error) {
@@ -66,8 +66,8 @@ export function findFaults(manifest: Manifest): string[] {
 }
 
 /**
- * Fields that Kubernetes does not know. The schemas let them pass, as Kubernetes itself does unless it is asked to be strict; the types
- * that are made of them do not, in a literal.
+ * Fields that Kubernetes does not know. The schemas accept them, as Kubernetes does unless it validates strictly; the TypeScript types
+ * refuse them in a literal.
  */
 export function findUnknownFields(manifests: readonly Manifest[]): string[] {
   const folder = mkdtempSync(join(root, 'node_modules/.cache-deploy-'))

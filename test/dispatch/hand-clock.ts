@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/crawl/ports.ts'
 
-/** A clock that goes on by hand only. */
+/** A clock that advances only by hand. */
 export interface HandClock extends Clock {
-  /** Goes on by so many milliseconds; whoever sleeps till then wakes in the right order. */
+  /** Advances the clock by some milliseconds, and wakes sleepers in the right order. */
   advance(ms: number): Promise<void>
 }
 
-/** Creates one that stands at the beginning of 2026. */
+/** Creates a clock that shows the beginning of 2026. */
 export function createHandClock(): HandClock {
   let now = Date.UTC(2026, 0, 1)
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>()
@@ -37,7 +37,7 @@ export function createHandClock(): HandClock {
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Lets all pending microtasks and callbacks run. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }

@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Frame, ProgressFrame } from '../../src/library/dispatch/frames.ts'
 
-// A process that keeps to the contract of crawl processes, and behaves as the first word says. It imports nothing of the program,
-// whose start would take several times as long as its own.
+// A process that follows the contract of crawl processes, and behaves as its first argument says. It imports nothing of the program, which
+// would start several times slower.
 
 const [behaviour = '', path = ''] = process.argv.slice(2)
-/** A report of nothing, which whoever starts it gives it. */
+/** An empty progress report, given by the parent process. */
 const noProgress = JSON.parse(process.env['NO_PROGRESS'] ?? '') as ProgressFrame
 
 const print = ({ type, data }: Frame) => process.stdout.write(`${type} ${JSON.stringify(data)}\n`)
@@ -22,7 +22,7 @@ const enqueue = (url: string) =>
   })
 
 const behaviours: Readonly<Record<string, () => void>> = {
-  /** Goes on until it is asked to stop, and says what it is told. */
+  /** Runs until it is asked to stop, and reports its commands. */
   run() {
     process.on('SIGTERM', () => process.exit(130))
     report()
@@ -32,15 +32,15 @@ const behaviours: Readonly<Record<string, () => void>> = {
       if (line !== 'PAUSE' && line !== 'RESUME') return
       report({ paused: line === 'PAUSE' })
     })
-    // As a crawl ends when nobody reads what it says.
+    // The parent has closed the command pipe, which ends a crawl.
     commands.on('close', () => process.exit(130))
   },
-  /** The same of a crawl that others take part in. */
+  /** The same for a crawl that several processes share. */
   shared() {
     behaviours['run']?.()
     report({ visited: 9, bytes: 90, own: { visited: 3, bytes: 30 } })
   },
-  /** Says one of everything and comes to its end. */
+  /** Prints one event of every kind and ends. */
   finish() {
     console.log(process.argv.slice(2).join(' '))
     report({ visited: 1 })
@@ -64,18 +64,18 @@ const behaviours: Readonly<Record<string, () => void>> = {
     console.error('Error: nothing could be indexed')
     process.exitCode = 3
   },
-  /** Fails with the words it is given. */
+  /** Fails with the given message. */
   complain() {
     console.error(path)
     process.exitCode = 3
   },
-  /** Does not stop when it is asked to. */
+  /** Ignores the request to stop. */
   stubborn() {
     process.on('SIGTERM', () => console.log('no'))
     report()
     setInterval(() => undefined, 1000)
   },
-  /** Dies each time, before it has done anything. */
+  /** Dies each time before it has done anything. */
   die() {
     report({ visited: 0 })
     process.stdout.write('', () => process.kill(process.pid, 'SIGKILL'))

@@ -16,13 +16,13 @@ export function archive(members: Readonly<Record<string, string>>): Uint8Array {
   return zipSync(Object.fromEntries(Object.entries(members).map(([name, text]) => [name, strToU8(text)])))
 }
 
-/** Makes pages as files of a library are made into some: whatever is thrown is a refusal. */
+/** Makes pages in the way the library does with files; any error counts as a refusal. */
 export function convertWith(convert: Convert, bytes: Uint8Array, path = 'docs/file'): Promise<Converted> {
   const load = async (): Promise<Convert> => convert
   return convertDocument({ name: 'document', extensions: '', mediaTypes: [], form: 'data', load }, bytes, path)
 }
 
-/** The page that a document becomes. Throws when it becomes none, or several. */
+/** The page of a document. Throws when there is none, or several. */
 export async function pageOf(convert: Convert, bytes: Uint8Array, path?: string): Promise<Page> {
   const converted = await convertWith(convert, bytes, path)
   if (converted.type !== 'document')
@@ -30,7 +30,7 @@ export async function pageOf(convert: Convert, bytes: Uint8Array, path?: string)
   return extract(converted)
 }
 
-/** What a document says as Markdown. */
+/** The Markdown of a document. */
 export async function markdownOf(convert: Convert, bytes: Uint8Array, path?: string): Promise<string> {
   return (await pageOf(convert, bytes, path)).markdown
 }
@@ -42,7 +42,7 @@ export function extract(document: TextDocument): Page {
   return extraction.page
 }
 
-/** The fragment that leads to the line that begins with a text. */
+/** The fragment of the line that begins with a text. */
 export function fragmentAt({ markdown, sections }: Page, start: string): string {
   const line = markdown.split('\n').findIndex((text) => text.startsWith(start)) + 1
   if (line === 0) throw new Error(`No line begins with ${start}`)

@@ -8,7 +8,7 @@ import { convertDocument, formatOf } from '../../src/documents/formats.ts'
 import { isLong } from '../faults/bounded.ts'
 import { extract } from './convert.ts'
 
-/* Documentation as others have written it. What Debian has is fetched in the long form only. */
+/* Real documentation of other projects. Debian packages are fetched only in the long form. */
 
 interface RealPage {
   readonly format: string
@@ -16,7 +16,7 @@ interface RealPage {
   readonly headings: readonly string[]
 }
 
-/** What a file becomes, by its name and bytes alone. */
+/** The page of a file, by its name and bytes alone. */
 async function read(path: string): Promise<RealPage> {
   const bytes = new Uint8Array(readFileSync(path))
   const format = formatOf(basename(path), bytes)
@@ -27,7 +27,7 @@ async function read(path: string): Promise<RealPage> {
   return { format: format.name, page, headings: page.markdown.match(/^#+ .*/gm) ?? [] }
 }
 
-test("Node's own page of the manual: its parts, options and variables", async () => {
+test("Node's own manual page has its sections, options and variables", async () => {
   const { format, page, headings } = await read(join(dirname(dirname(process.execPath)), 'share/man/man1/node.1'))
   expect(format).toBe('man page')
   expect(headings).toEqual(expect.arrayContaining(['## SYNOPSIS', '## OPTIONS', '## ENVIRONMENT', '## BUGS']))
@@ -37,7 +37,7 @@ test("Node's own page of the manual: its parts, options and variables", async ()
 })
 
 if (isLong) {
-  describe('of packages of Debian', () => {
+  describe('documentation of Debian packages', () => {
     let folder = ''
     beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'pharos-debian-'))
@@ -46,10 +46,10 @@ if (isLong) {
     })
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-    /** Takes a package as Debian has it, without installing it. */
+    /** Unpacks a Debian package without installing it. */
     function fetch(name: string): void {
       try {
-        // Elsewhere nobody could read what the user for downloads writes.
+        // apt's download user could not write to this folder, so root downloads.
         execFileSync('apt-get', ['-o', 'APT::Sandbox::User=root', 'download', name], { cwd: folder, stdio: 'pipe' })
         execFileSync('sh', ['-c', `dpkg-deb -x ${name}_*.deb .`], { cwd: folder })
       } catch (cause) {
@@ -58,7 +58,7 @@ if (isLong) {
     }
     const readDoc = (path: string): Promise<RealPage> => read(join(folder, 'usr/share', path))
 
-    test('reStructuredText of Python: the module, its functions, a box and an example', async () => {
+    test('reStructuredText of Python keeps the module, its functions, a box and an example', async () => {
       const { format, page, headings } = await readDoc('doc/python3.11/html/_sources/library/colorsys.rst.txt')
       expect(format).toBe('reStructuredText')
       expect(headings).toEqual(['# `colorsys` — Conversions between color systems'])
@@ -67,12 +67,12 @@ if (isLong) {
       expect(page.markdown).toContain('```pycon\n>>> import colorsys\n>>> colorsys.rgb_to_hsv(0.2, 0.4, 0.4)\n')
     })
 
-    test('tables of Python', async () => {
+    test('reStructuredText of Python keeps its tables', async () => {
       const { page } = await readDoc('doc/python3.11/html/_sources/library/struct.rst.txt')
       expect(page.markdown).toMatch(/^\| Character \| Byte order \| Size \| Alignment \|$/m)
     })
 
-    test('AsciiDoc of Git in a file of plain text: synopsis, options and code', async () => {
+    test('AsciiDoc of Git in a plain text file keeps synopsis, options and code', async () => {
       const { format, page, headings } = await readDoc('doc/git-doc/git-stripspace.txt')
       expect(format).toBe('AsciiDoc')
       const parts = ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXAMPLES', 'GIT']
@@ -81,7 +81,7 @@ if (isLong) {
       expect(page.markdown).toContain('\n- remove trailing whitespace from all lines\n')
     })
 
-    test('a packed page of the manual: its title, parts and lists', async () => {
+    test('a compressed manual page keeps its title, sections and lists', async () => {
       const { format, page, headings } = await readDoc('man/man3/zlib.3.gz')
       expect(format).toBe('man page')
       expect(page).toMatchObject({ title: 'zlib(3)', modifiedAt: '2022-10-13' })
@@ -89,13 +89,13 @@ if (isLong) {
       expect(page.markdown).toContain('## NAME\n\nzlib - compression/decompression library\n')
     })
 
-    test('a packed page of the manual that begins with its licence', async () => {
+    test('a compressed manual page that begins with its licence is read without it', async () => {
       const { page, headings } = await readDoc('man/man1/ssh-copy-id.1.gz')
       expect(headings).toContain('## SYNOPSIS')
       expect(page.markdown).not.toContain('Redistribution and use')
     })
 
-    test('a notebook: texts as they are, code with its language', async () => {
+    test('a notebook keeps its texts, and its code with the language', async () => {
       const { format, page, headings } = await readDoc(
         'doc/python-nbsphinx/html/_sources/gallery/multiple-outputs.ipynb',
       )

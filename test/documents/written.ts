@@ -1,6 +1,6 @@
 import { archive } from './convert.ts'
 
-/* Documents that are written part by part, so that they can hold what no program would write. */
+/* Documents that are written part by part, so that they can hold data that no program would write. */
 
 const SCHEMAS = 'http://schemas.openxmlformats.org'
 const RELATIONS = `${SCHEMAS}/officeDocument/2006/relationships`
@@ -18,7 +18,7 @@ export function relations(...all: readonly string[]): string {
   return `<Relationships xmlns="${SCHEMAS}/package/2006/relationships">${all.join('')}</Relationships>`
 }
 
-/** What the parts of an office document are: other programs than ours want to be told. */
+/** The content types of an office document, which programs other than ours require. */
 function contentTypes(parts: Readonly<Record<string, string>>): string {
   const types = Object.entries(parts).map(([name, type]) => {
     return `<Override PartName="/${name}" ContentType="application/vnd.openxmlformats-officedocument.${type}+xml"/>`
@@ -61,12 +61,12 @@ export function pptx(...slides: readonly string[]): Uint8Array {
   })
 }
 
-/** A slide of it. */
+/** A slide of a presentation. */
 export function pptxSlide(shapes: string, attributes = ''): string {
   return `<p:sld ${attributes}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`
 }
 
-/** A shape of a slide, and what it is the place for. */
+/** A shape of a slide, and its placeholder type. */
 export function pptxShape(placeholder: string, paragraphs: string): string {
   return `<p:sp><p:nvSpPr><p:nvPr>${placeholder}</p:nvPr></p:nvSpPr><p:txBody>${paragraphs}</p:txBody></p:sp>`
 }
@@ -120,7 +120,7 @@ export function epub(
   })
 }
 
-/** A PDF of given objects; the first is its catalogue. With a table of where they are, or without. */
+/** A PDF of given objects; the first is its catalogue. It has a cross-reference table or none. */
 export function pdf(objects: readonly string[], hasTable = true): Uint8Array {
   const parts = ['%PDF-1.7\n']
   const places: number[] = []
@@ -152,7 +152,7 @@ export function pdfPages(...texts: readonly string[]): string[] {
   ]
 }
 
-/** Lines of text from the top of a page of a PDF on. */
+/** Lines of text from the top of a PDF page. */
 export function pdfLines(...texts: readonly string[]): string {
   return texts.map((text, i) => `BT /F 10 Tf 1 0 0 1 50 ${700 - 12 * i} Tm (${text}) Tj ET`).join('\n')
 }

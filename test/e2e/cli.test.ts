@@ -5,12 +5,12 @@ import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
 
 let shop: Workshop
 
-/** Runs a command line that holds no quotes. */
+/** Runs a command line without quotes. */
 function pharos(line: string, environment?: Readonly<Record<string, string>>) {
   return shop.runHere(line.split(' ').filter(Boolean), environment)
 }
 
-/** The same as a process of its own, for one run of each verb and for what only a process has. */
+/** Runs the program as a separate process, once per verb and for behaviour that only a process has. */
 function start(line: string, environment?: Readonly<Record<string, string>>) {
   return shop.run(line.split(' ').filter(Boolean), environment)
 }
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => shop.remove())
 
 describe('pack', () => {
-  test('prints the place on stdout and the rest on stderr', async () => {
+  test('prints the path on stdout and everything else on stderr', async () => {
     expect(await pharos('pack docs --out plain.zip --no-cache')).toEqual({
       code: 0,
       signal: null,
@@ -49,7 +49,7 @@ describe('pack', () => {
     })
   })
 
-  test('has a default place that is never read again', async () => {
+  test('writes to a default path that a later pack of the same folder skips', async () => {
     shop.write({ 'own/a.md': 'a' })
     const first = await shop.shell('cd own && pharos pack .')
     const second = await shop.shell('cd own && pharos pack . && ls -A')
@@ -57,7 +57,7 @@ describe('pack', () => {
     expect(second.stdout).toBe(`${first.stdout}a.md\n${first.stdout}`)
   })
 
-  test('as JSON tells everything, and no secret', async () => {
+  test('--json prints every fact about the pack and no secret', async () => {
     const answer = await json('pack docs --out facts')
     expect(answer).toEqual({
       out: ['facts'],
@@ -74,16 +74,16 @@ describe('pack', () => {
     })
   })
 
-  test('with --verbose lists what was skipped and why, and what is odd', async () => {
+  test('--verbose lists skipped files with the reason, and warnings', async () => {
     const { stderr } = await pharos('pack docs --out verbose.zip --verbose')
     expect(stderr).toContain('skipped x.tmp (ignored)\nwarning .env: line 1 looks like a password or key\n')
   })
 
-  test('with --quiet prints the place only', async () => {
+  test('--quiet prints only the path of the pack', async () => {
     expect(await pharos('pack docs --out quiet.zip --quiet')).toMatchObject({ stdout: 'quiet.zip\n', stderr: '' })
   })
 
-  test('says which documents a pack of a folder does not hold', async () => {
+  test('says which documents of a folder are not in the pack', async () => {
     shop.write({ 'papers/a.md': '# A\n\nWords.\n', 'papers/b.pdf': '%PDF-1.7', 'papers/c.png': 'x' })
     const { stderr } = await pharos('pack papers --out papers.zip')
     expect(stderr).toContain(
@@ -91,12 +91,12 @@ describe('pack', () => {
     )
   })
 
-  test('with --compact gives a pack that searches', async () => {
+  test('--compact writes a pack that can be searched', async () => {
     await pharos('pack docs --out compact.zip --compact')
     expect((await pharos('search retry --pack compact.zip')).stdout).toContain('guide.md:5-7')
   })
 
-  test('with --split gives parts that open and search, and tells of parts of an earlier cut', async () => {
+  test('--split writes parts that open and search, and reports leftover parts of an earlier split', async () => {
     const first = await pharos('pack docs --out parts.zip --split 20')
     const parts = first.stdout.trim().split('\n')
     expect(parts.length).toBeGreaterThan(2)
@@ -112,7 +112,7 @@ describe('pack', () => {
     expect(third.stderr).toContain(`parts of an earlier pack are still there: parts.part-1.zip, parts.part-2.zip`)
   })
 
-  test('with --split writes no part when one of the places is taken', async () => {
+  test('--split writes no part when one of the target paths is taken', async () => {
     shop.write({ 'taken.part-2.zip': 'mine' })
     expect(await pharos('pack docs --out taken.zip --split 20')).toMatchObject({ code: 1, stdout: '' })
     expect(fs.existsSync(shop.path('taken.part-1.zip'))).toBe(false)
@@ -125,13 +125,13 @@ describe('pack', () => {
     expect(fs.readFileSync(shop.path('docs.llmx-0123abcd/thesis.txt'), 'utf8')).toBe('mine')
   })
 
-  test('leaves out an image that changes all the time, with a warning, and nothing else', async () => {
+  test('leaves out an image that keeps changing, with a warning, and packs everything else', async () => {
     shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
-    // In a process of its own, which changes it however busy this one is, and never leaves it empty.
+    // A separate process changes the file however busy this process is, and never leaves it empty.
     const change = `const file = fs.openSync(process.argv[1], 'r+')
       for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeSync(file, 'image ' + i, 0)`
     const writer = spawn(process.execPath, ['-e', change, shop.path('moving/a.png')], { stdio: 'ignore' })
-    // What is read before it has begun would be an image like any other.
+    // Waits for the writer's first change: an image read before that would be packed like any other.
     while (fs.readFileSync(shop.path('moving/a.png'), 'utf8') === '0') await new Promise((wake) => setTimeout(wake, 10))
     const { code, stdout, stderr } = await pharos('pack moving --out moving.zip --json')
     writer.kill('SIGKILL')
@@ -140,14 +140,14 @@ describe('pack', () => {
     expect((await pharos('outline --pack moving.zip')).stdout).toBe('b.md  markdown, 1 chunk\n')
   })
 
-  test('with --split into a folder makes a folder for each part', async () => {
+  test('--split into a folder makes one folder for each part', async () => {
     const { stdout } = await pharos('pack docs --out parts --split 20')
     const parts = stdout.trim().split('\n')
     expect(parts[0]).toBe('parts/part-1')
     expect((await pharos(`outline --pack ${parts[1]}`)).code).toBe(0)
   })
 
-  test('with the same files gives the same bytes, with and without its memory', async () => {
+  test('packs the same files to the same bytes, with and without the cache', async () => {
     for (const flags of ['', '--no-cache', '']) await pharos(`pack docs --out same${flags.length}.zip ${flags}`)
     expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('same10.zip')))).toBe(true)
     expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('docs.zip')))).toBe(true)
@@ -185,7 +185,7 @@ describe('search', () => {
     })
   })
 
-  test('as JSON has the fields of the format', async () => {
+  test('--json prints hits with exactly the fields of the format', async () => {
     const { query, hits } = (await json('search retry --pack docs.zip')) as { query: string; hits: object[] }
     expect(query).toBe('retry')
     expect(hits.map((hit) => Object.keys(hit))).toEqual([
@@ -196,7 +196,7 @@ describe('search', () => {
     ])
   })
 
-  test('without hits says so and succeeds', async () => {
+  test('a search without hits says so and exits with 0', async () => {
     expect(await pharos('search zzzz --pack docs.zip')).toEqual({
       code: 0,
       signal: null,
@@ -228,7 +228,7 @@ describe('search', () => {
     expect(await paths('--symbol vis')).toEqual(new Set(['code.py']))
   })
 
-  test('takes words that begin with a dash behind --, also those that are options elsewhere', async () => {
+  test('takes words that begin with a dash after --, also those that are options elsewhere', async () => {
     const { stdout, code } = await pharos('search --pack docs.zip -- --retry --json')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^Weak match: nothing found mentions "json"\.\n\nc000\w {2}guide\.md:5-7/)
@@ -242,7 +242,7 @@ describe('search', () => {
 })
 
 describe('get, outline and symbols', () => {
-  test('get prints a chunk exactly, its citation beside it', async () => {
+  test('get prints a chunk exactly, and its citation on stderr', async () => {
     const { hits } = (await json('search retry --pack docs.zip')) as { hits: { chunk_ref: string; chunk_id: string }[] }
     const { chunk_ref: ref = '', chunk_id: id = '' } = hits[0] ?? {}
     expect(await start(`get ${ref} --pack docs.zip`)).toEqual({
@@ -273,7 +273,7 @@ describe('get, outline and symbols', () => {
     })
   })
 
-  test('symbols lists definitions with their places', async () => {
+  test('symbols lists definitions with their lines', async () => {
     const { stdout } = await start('symbols code.py --pack docs.zip')
     expect(stdout).toMatch(/^Frontier\S* {2}c000\w {2}code\.py:5\n(.*\n)*visit {2}c000\w {2}code\.py:1\n$/)
     const answer = (await json('symbols --pack docs.zip')) as { path: null; symbols: object[] }
@@ -289,13 +289,13 @@ describe('get, outline and symbols', () => {
 })
 
 describe('symbols', () => {
-  test('stand on the line of their definition, not on that of the comment before it', async () => {
+  test('symbols have the line of their definition, not of the comment before it', async () => {
     shop.write({ 'lines/a.py': 'import os\n\n\n# Looks\n# twice.\n@cached\ndef visit(url):\n    return url\n' })
     await pharos('pack lines --out lines.zip')
     expect((await pharos('symbols --pack lines.zip')).stdout).toMatch(/^visit {2}c000\w {2}a\.py:7\n$/)
   })
 
-  test('are not kept by a compact pack, which is said', async () => {
+  test('symbols says that a compact pack keeps no symbols', async () => {
     await pharos('pack docs --out compact-symbols.zip --compact')
     expect(await pharos('symbols code.py --pack compact-symbols.zip')).toMatchObject({
       code: 0,
@@ -314,7 +314,7 @@ describe('doctor', () => {
     expect(stdout).not.toContain('FAIL')
   })
 
-  test('fails when a check does, and still answers', async () => {
+  test('fails when a check fails, and still prints the report', async () => {
     const { stdout, code } = await pharos('doctor --json', { ...NO_BROWSER, PHAROS_MAX_FILE_BYTE: '1' })
     expect(code).toBe(1)
     const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; found: string }[] }
@@ -328,7 +328,7 @@ describe('doctor', () => {
   })
 })
 
-describe('wrong usage is one line, with the nearest right spelling and exit code 2', () => {
+describe('wrong usage prints one line with the nearest spelling and exits with 2', () => {
   test.each([
     [
       'serch x',
@@ -388,7 +388,7 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
       'search x --pack docs.zip --config none.json',
       /^configuration file .*none\.json cannot be used: it does not exist – /,
     ],
-  ])('pharos %s', async (line, problem) => {
+  ])('pharos %s is refused with one line', async (line, problem) => {
     fs.mkdirSync(shop.path('docs.llmx-00000000'), { recursive: true })
     const { code, stdout, stderr } = await pharos(line)
     expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
@@ -399,7 +399,7 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
   })
 })
 
-describe('other failures have the exit codes of the table', () => {
+describe('other failures have their documented exit codes', () => {
   test.each([
     ['pack nowhere', 3, 'SOURCE_NOT_FOUND'],
     ['pack docs/guide.md', 3, 'SOURCE_UNREADABLE'],
@@ -411,7 +411,7 @@ describe('other failures have the exit codes of the table', () => {
     ['get c9999 --pack docs.zip', 3, 'CHUNK_NOT_FOUND'],
     ['outline none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
     ['search x --path none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
-  ])('pharos %s', async (line, exitCode, errorCode) => {
+  ])('pharos %s fails with its exit code', async (line, exitCode, errorCode) => {
     fs.mkdirSync(shop.path('empty'), { recursive: true })
     shop.write({ 'mine.zip': 'PK my own archive' })
     const { code, stdout, stderr } = await pharos(`${line} --json`)
@@ -420,7 +420,7 @@ describe('other failures have the exit codes of the table', () => {
     expect([error.message, error.advice]).not.toContain('')
   })
 
-  test('a nearest name is given for chunks and files', async () => {
+  test('an unknown chunk or file is answered with the nearest name', async () => {
     expect((await pharos('get c0009 --pack docs.zip')).stderr).toContain('did you mean c000')
     expect((await pharos('outline gide.md --pack docs.zip')).stderr).toContain('did you mean guide.md?')
     expect((await pharos('search x --path gide.md --pack docs.zip')).stderr).toContain('did you mean guide.md?')
@@ -428,7 +428,7 @@ describe('other failures have the exit codes of the table', () => {
 })
 
 describe('help', () => {
-  test('without a verb is printed, with exit code 2', async () => {
+  test('the program without a verb prints the help and exits with 2', async () => {
     const { code, stdout, stderr } = await start('')
     expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
     expect(stdout).toBe((await pharos('help')).stdout)
@@ -437,7 +437,7 @@ describe('help', () => {
 
   const verbs =
     'add recrawl refresh retry status list remove explain stats duplicates search get read outline symbols embed pack fetch extract doctor help'
-  test.each(['', ...verbs.split(' ')])('of "%s" fits 80 columns and has an example', async (verb) => {
+  test.each(['', ...verbs.split(' ')])('the help of "%s" fits 80 columns and has an example', async (verb) => {
     const { code, stdout } = await pharos(`help ${verb}`)
     expect(code).toBe(0)
     expect(stdout).toMatch(/\nExamples?:\n {2}\$ pharos /)
@@ -450,7 +450,7 @@ describe('help', () => {
 })
 
 describe('configuration', () => {
-  test('of a file gives way to the environment, and that to a flag', async () => {
+  test('a flag overrides the environment, and the environment overrides the file', async () => {
     shop.write({ 'set/pharos.config.json': '{ "maxFileBytes": "1KB" }', 'set/a.txt': 'x'.repeat(3000) })
     const given = 'set --config set/pharos.config.json --out set.zip'
     const text = fs.readFileSync(shop.path('set/pharos.config.json'), 'utf8')
@@ -464,7 +464,7 @@ describe('configuration', () => {
     })
   })
 
-  test('with a mistake is refused with its place', async () => {
+  test('a wrong setting is refused with the file or variable that holds it', async () => {
     shop.write({ 'wrong.json': '{ "maxFileByte": 1 }' })
     expect(await pharos('pack docs --config wrong.json')).toMatchObject({
       code: 2,
@@ -478,7 +478,7 @@ describe('configuration', () => {
 })
 
 describe('streams', () => {
-  test('a pipe carries no colours, whatever CI or the terminal may say', async () => {
+  test('a pipe gets no colours, whatever CI or the terminal variables say', async () => {
     for (const line of [
       'search retry --pack docs.zip',
       'outline --pack docs.zip',
@@ -491,7 +491,7 @@ describe('streams', () => {
     }
   })
 
-  test('a reader who leaves early is no failure', async () => {
+  test('a reader that closes the pipe early causes no failure', async () => {
     shop.write({ 'long/a.md': Array.from({ length: 5000 }, (_, i) => `# Heading ${i}\n\ntext\n`).join('\n') })
     await pharos('pack long --out long.zip --max-chunks-per-file 30000')
     const { stdout, stderr } = await shop.shell(
@@ -501,16 +501,16 @@ describe('streams', () => {
     expect(stderr).toBe('')
   })
 
-  test('an answer that cannot be written is a failure', async () => {
+  test('a failed write of the output is a failure', async () => {
     const { stdout, stderr } = await shop.shell('pharos outline --pack docs.zip > /dev/full; echo $?')
     expect(stdout).toBe('1\n')
     expect(stderr).toMatch(/^pharos: the answer cannot be written: ENOSPC.*\n$/)
   })
 
-  test('control characters of files never reach the reader, but get gives the exact text to a pipe', async () => {
+  test('control characters of files never reach a terminal, but get writes the exact text to a pipe', async () => {
     for (const line of ['search hostile --pack docs.zip', 'outline hostile.md --pack docs.zip']) {
       const { stdout } = await pharos(line)
-      // Whatever is not printable, but for line ends.
+      // Matches every control character except line feeds.
       expect(stdout.match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
     }
     const { hits } = (await json('search hostile --pack docs.zip')) as { hits: { chunk_ref: string }[] }
@@ -523,7 +523,7 @@ describe('streams', () => {
     expect(seen.stdout).toContain('hostile �[2J�[31m words� here')
   })
 
-  test('control characters of names never reach the reader, not even in a trace', async () => {
+  test('control characters of names are never printed, not even in a trace', async () => {
     const { code, stderr } = await start('pack no\x1b[2Jwhere --verbose')
     expect(code).toBe(3)
     expect(stderr).toContain('no�[2Jwhere')
@@ -531,7 +531,7 @@ describe('streams', () => {
     expect(stderr).not.toContain('\x1b')
   })
 
-  test('the line to search with can be copied, whatever the pack is called', async () => {
+  test('the printed search command can be copied for any name of the pack', async () => {
     const run = (place: string) => {
       const command = `'${process.execPath}' '${PROGRAM}' pack docs --out ${place}`
       return shop.start('script', ['-qec', command, '/dev/null'], {}).ended
@@ -540,7 +540,7 @@ describe('streams', () => {
     expect((await run("'e\x1b[2J.zip'")).stdout).toContain(`search "…" --pack 'e�[2J.zip'`)
   })
 
-  test('a terminal sees a live line that is gone at the end', async () => {
+  test('a terminal shows a live progress line that is erased at the end', async () => {
     shop.write(
       Object.fromEntries(
         Array.from({ length: 300 }, (_, i) => [`many/${i}.md`, `# ${i}\n\n${'words and more '.repeat(2000)}\n`]),

@@ -43,8 +43,8 @@ function refusal(file: unknown, input: ConfigInput = {}): string {
   return 'accepted'
 }
 
-describe('a value', () => {
-  test('is the default when nobody gives it', () => {
+describe('a setting', () => {
+  test('a setting that is not given has its default', () => {
     const { values, origins, file } = read(undefined)
     expect(values).toEqual({
       maxFileBytes: 10 * 2 ** 20,
@@ -130,7 +130,7 @@ describe('a value', () => {
     expect(file).toBeUndefined()
   })
 
-  test('of the file gives way to the environment, and that to the flag', () => {
+  test('a flag overrides the environment, and the environment overrides the file', () => {
     const { values, origins } = read(
       { maxFileBytes: '1MB', maxTotalBytes: '1MB', maxChunksPerFile: 1 },
       {
@@ -147,7 +147,7 @@ describe('a value', () => {
     })
   })
 
-  test('that is empty in the environment was not given', () => {
+  test('an empty environment variable counts as not given', () => {
     const { origins, values } = read(
       { maxFileBytes: 5 },
       { environment: { PHAROS_MAX_FILE_BYTES: '', PHAROS_CONFIG: '' } },
@@ -155,13 +155,13 @@ describe('a value', () => {
     expect([values.maxFileBytes, origins.maxFileBytes]).toEqual([5, 'file'])
   })
 
-  test('that is a path in a file starts at that file', () => {
+  test('a relative path in a configuration file starts at the folder of that file', () => {
     fs.mkdirSync(join(folder, 'etc'))
     fs.writeFileSync(join(folder, 'etc/mine.json'), '{ "cacheFolder": "cache" }')
     expect(read(undefined, { file: 'etc/mine.json' }).values.cacheFolder).toBe(join(folder, 'etc/cache'))
   })
 
-  test('that is a list is an array in a file, and text with commas elsewhere', () => {
+  test('a list is an array in the file and comma-separated text elsewhere', () => {
     const list = ['localhost', '10.0.0.0/8']
     expect(read({ allowPrivate: list }).values.allowPrivate).toEqual(list)
     const environment = { PHAROS_ALLOW_PRIVATE: 'localhost, 10.0.0.0/8,' }
@@ -169,13 +169,13 @@ describe('a value', () => {
     expect(read({}, { environment, flags: { allowPrivate: ['*'] } }).values.allowPrivate).toEqual(['*'])
   })
 
-  test('that is a duration has a unit, or counts seconds', () => {
+  test('a duration has a unit, or counts seconds', () => {
     const environment = { PHAROS_MAX_AGE: '7d', PHAROS_REQUEST_INTERVAL: '2' }
     expect(read({}, { environment }).values).toMatchObject({ maxAge: 604_800_000, requestInterval: 2000 })
     expect(read({ maxAge: 90, requestInterval: '50ms' }).values).toMatchObject({ maxAge: 90_000, requestInterval: 50 })
   })
 
-  test('for the library is in the data folder of the user, and relative folders of data are ignored', () => {
+  test("the default library is in the user's data folder, and a relative XDG_DATA_HOME is ignored", () => {
     expect(read({}, { environment: { XDG_DATA_HOME: 'data' } }).values.library).toMatch(
       /\/\.local\/share\/pharos\/library\.db$/,
     )
@@ -215,11 +215,11 @@ describe('a value', () => {
     [{ crawl4aiRetries: 11 }, 'crawl4aiRetries: expected a whole number from 0 to 10, got 11'],
     [{ renderTimeout: '200ms' }, 'renderTimeout: expected a duration of at least 1s, got "200ms"'],
     [{ crawl4ai: { timeout: 5 } }, 'crawl4aiTimeout: expected a duration from 10s to 5m, got 5'],
-  ])('of the file is refused with its place: %j', (file, problem) => {
+  ])('a wrong value in the file is refused with its place: %j', (file, problem) => {
     expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
   })
 
-  test('with a password is shown without it', () => {
+  test('a proxy with a password is shown without the login', () => {
     const proxy = 'http://me:s3cret@proxy.example:3128/'
     const { values } = read({ proxy })
     expect(values.proxy).toBe(proxy)
@@ -235,7 +235,7 @@ describe('a value', () => {
     ['rerankEndpoint', 'rerankKey'],
     ['qdrantUrl', 'qdrantKey'],
     ['crawl4aiEndpoint', 'crawl4aiToken'],
-  ])('that is %s has no password, which is not repeated', (name, key) => {
+  ])('%s refuses a URL with a login and does not repeat the password', (name, key) => {
     for (const login of ['me:s3cret', 'me', ':s3cret']) {
       expect(refusal({ [name]: `https://${login}@service.example/v1` })).toBe(
         `configuration FOLDER/pharos.config.json: ${name}: expected an address without user name and password: give a key as ${key}`,
@@ -246,21 +246,21 @@ describe('a value', () => {
   test.each([
     ['embedEndpoint', 'embedder', 'tei or openai', 'built-in'],
     ['rerankEndpoint', 'reranker', 'tei or hosted', 'none'],
-  ])('that is %s is not alone', (endpoint, kind, kinds, none) => {
+  ])('%s requires the kind of the service', (endpoint, kind, kinds, none) => {
     const place = { [endpoint]: 'http://service.example/' }
     expect(refusal(place)).toBe(`configuration ${kind}: expected ${kinds}, because ${endpoint} names a service`)
     expect(refusal({ ...place, [kind]: 'tei' })).toBe('accepted')
     expect(refusal({ ...place, [kind]: none })).toBe('accepted')
   })
 
-  test.each(['embedKey', 'rerankKey', 'qdrantKey', 'crawl4aiToken'] as const)('that is %s is never shown', (name) => {
+  test.each(['embedKey', 'rerankKey', 'qdrantKey', 'crawl4aiToken'] as const)('%s is never shown', (name) => {
     const { values } = read({}, { environment: { [variableName(name)]: ' s3cret ' } })
     expect([values[name], shownValue(name, values[name]), writeValue(name, values[name])]).toEqual(['s3cret', '…', '…'])
     expect(SETTINGS[name].hasFlag).toBe(false)
   })
 
   test.each(['npmRegistry', 'pypiRegistry', 'cratesRegistry', 'mavenRegistry'] as const)(
-    'that is %s may be another one, without a password',
+    '%s accepts another registry, but no URL with a password',
     (name) => {
       expect(read({ [name]: 'https://packages.example/x' }).values[name]).toBe('https://packages.example/x')
       expect(refusal({ [name]: 'https://me:s3cret@packages.example/' })).toBe(
@@ -269,7 +269,7 @@ describe('a value', () => {
     },
   )
 
-  test('that is gitTokens names variables, whose values are read when they are needed', () => {
+  test('gitTokens names environment variables, which are read only when needed', () => {
     const { values } = read({ gitTokens: ['GitHub.com=GITHUB_TOKEN', 'git.example:8443=TOKEN_2'] })
     const { environment, tokenFor } = readGitAccess(values, {
       PATH: '/bin',
@@ -300,7 +300,7 @@ describe('a value', () => {
     }
   })
 
-  test('that is registryTokens does likewise, for hosts of registries', () => {
+  test('registryTokens names environment variables for registry hosts', () => {
     const { values } = read({ registryTokens: ['npm.example=NPM_TOKEN'] })
     const tokenFor = readRegistryTokens(values, { NPM_TOKEN: 's3cret' })
     expect([tokenFor('NPM.example'), tokenFor('other.example')]).toEqual(['s3cret', undefined])
@@ -310,19 +310,19 @@ describe('a value', () => {
     expect(refusal({ registryTokens: ['npm.example=npm_s3cret'] })).toContain('configuration registryTokens: expected')
   })
 
-  test('that is put before texts keeps its spaces', () => {
+  test('a prefix for texts keeps its spaces', () => {
     expect(read({ embedTextPrefix: 'passage: ' }).values.embedTextPrefix).toBe('passage: ')
     expect(read({ embedder: ' tei ' }).values.embedder).toBe('tei')
   })
 
-  test('that is a token is never shown', () => {
+  test('token is never shown', () => {
     const { values } = read({}, { environment: { PHAROS_TOKEN: 's3cret-s3cret-s3cret' } })
     expect(values.token).toBe('s3cret-s3cret-s3cret')
     expect([shownValue('token', values.token), writeValue('token', values.token)]).toEqual(['…', '…'])
     expect(writeValue('token', '')).toBe('none')
   })
 
-  test('may come from a variable that other programs use too, after our own', () => {
+  test('port and maxCrawls fall back to variables of other programs, after their own', () => {
     const environment = { PORT: '8080', UI_ALLOW_MULTI_JOBS: '1' }
     expect(read({ port: 1, maxCrawls: 2 }, { environment })).toMatchObject({
       values: { port: 8080, maxCrawls: 4 },
@@ -339,7 +339,7 @@ describe('a value', () => {
     )
   })
 
-  test('of the environment or a flag is refused with its name', () => {
+  test('a wrong value of the environment or a flag is refused with the name of the variable or flag', () => {
     expect(refusal({}, { environment: { PHAROS_CACHE: 'perhaps' } })).toBe(
       'configuration PHAROS_CACHE: expected true or false, got "perhaps"',
     )
@@ -351,7 +351,7 @@ describe('a value', () => {
 
 describe('a configuration file', () => {
   test.each(['{ "proxy": s3cret', '{ "proxy": "http://me:s3cret@proxy.example/" "', '"s3cret" x'])(
-    'that is not JSON is not quoted (%j)',
+    'a file that is not JSON is refused without being quoted (%j)',
     (text) => {
       fs.writeFileSync(join(folder, 'pharos.config.json'), text)
       expect(refusal(undefined)).toContain('not JSON')
@@ -359,14 +359,14 @@ describe('a configuration file', () => {
     },
   )
 
-  test('with an unknown setting is refused, the nearest named', () => {
+  test('a file with an unknown setting is refused with the nearest name', () => {
     expect(refusal({ maxFileByte: 1 })).toBe(
       'configuration FOLDER/pharos.config.json: unknown setting "maxFileByte", did you mean "maxFileBytes"?',
     )
     expect(refusal({ toString: 1 })).toBe('configuration FOLDER/pharos.config.json: unknown setting "toString"')
   })
 
-  test('may hold settings that belong together in a group of their own', () => {
+  test('may hold related settings in a group', () => {
     const { values, origins } = read(
       {
         crawl4ai: { endpoint: 'http://crawler:11235', timeout: '2m', concurrency: 20, retries: 0, failOnError: true },
@@ -400,7 +400,7 @@ describe('a configuration file', () => {
     [{ embed: ['tei'] }, 'embed: expected an object of settings'],
     [{ max: { age: 1 } }, 'unknown setting "max"'],
     [{ renderTimeout: '5s', render: { timeout: '5s' } }, 'renderTimeout is given twice'],
-  ])('with a group that makes no sense is refused: %j', (file, problem) => {
+  ])('a file with an invalid group is refused: %j', (file, problem) => {
     expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
   })
 
@@ -408,7 +408,7 @@ describe('a configuration file', () => {
     expect(refusal({ $schema: 'https://example.org/pharos.json' })).toBe('accepted')
   })
 
-  test('that was asked for has to be there', () => {
+  test('a configuration file that is named explicitly must exist', () => {
     expect(refusal(undefined, { file: 'mine.json' })).toBe(
       'configuration file FOLDER/mine.json cannot be used: it does not exist',
     )
@@ -419,13 +419,13 @@ describe('a configuration file', () => {
     ['[1]', 'expected a JSON object'],
     ['{"a":', 'not JSON'],
     ['', 'not JSON'],
-  ])('that holds %j is refused', (text, problem) => {
+  ])('a configuration file that holds %j is refused', (text, problem) => {
     fs.writeFileSync(join(folder, 'pharos.config.json'), text)
     expect(refusal(undefined)).toContain(`configuration file FOLDER/pharos.config.json cannot be used: ${problem}`)
   })
 })
 
-describe('the environment of a process that is started', () => {
+describe('the environment of a child process', () => {
   const file = {
     requestInterval: '1.5s',
     maxPageBytes: '5MB',
@@ -440,7 +440,7 @@ describe('the environment of a process that is started', () => {
     crawl4aiRetries: 0,
   }
 
-  test('gives it the same settings, whatever file lies where it runs', () => {
+  test('passes on the same settings, whatever file is in the working directory of the child', () => {
     const { values } = read(file)
     const environment = writeEnvironment(values, { PHAROS_MAX_AGE: '7d', HOME: '/home/me' })
     expect(environment['HOME']).toBe('/home/me')
@@ -450,7 +450,7 @@ describe('the environment of a process that is started', () => {
     expect(child.unknownVariables).toEqual([])
   })
 
-  test('hands over the address of a database, which is no path and is shown without its password', () => {
+  test('hands over the address of a database, which is not a path and is shown without its password', () => {
     const address = 'postgres://me:s3cret@db.example/pharos?schema=docs'
     for (const given of [{ flags: { library: address } }, { environment: { PHAROS_LIBRARY: address } }]) {
       expect(read(undefined, given).values.library).toBe(address)
@@ -463,13 +463,13 @@ describe('the environment of a process that is started', () => {
     expect(read({ cacheFolder: address }).values.cacheFolder).toContain(folder)
   })
 
-  test('allows nothing that is not allowed here', () => {
+  test('allows nothing beyond the settings of the parent', () => {
     const { values } = read({ allowPrivate: ['*'] }, { flags: { allowPrivate: [''] } })
     const environment = writeEnvironment(values, { PHAROS_ALLOW_PRIVATE: '*' })
     expect(read({ allowPrivate: ['*'] }, { environment }).values.allowPrivate).toEqual([])
   })
 
-  test('holds nothing that is a matter of the server alone', () => {
+  test('leaves out the settings that only concern the server', () => {
     const environment = writeEnvironment(read(file).values, { PHAROS_TOKEN: 's3cret-s3cret-s3cret' })
     expect(Object.keys(environment)).not.toContain('PHAROS_TOKEN')
     expect(Object.values(environment).join()).not.toContain('s3cret-s3cret')
@@ -477,12 +477,12 @@ describe('the environment of a process that is started', () => {
   })
 })
 
-test('variables that look like settings and are none are listed', () => {
+test('variables with the prefix of settings that match none are listed', () => {
   const environment = { PHAROS_MAX_FILE_BYTE: '1', PHAROS_CONFIG: '', PHAROS_CACHE: '1', HOME: '/' }
   expect(read(undefined, { environment }).unknownVariables).toEqual(['PHAROS_MAX_FILE_BYTE'])
 })
 
-test('names of flags and variables follow from those of settings', () => {
+test('names of flags and variables derive from the names of settings', () => {
   // The keys of the table are its names.
   const names = Object.keys(SETTINGS) as SettingName[]
   expect(names.map((name) => [flagName(name), variableName(name)])).toContainEqual([
@@ -491,7 +491,7 @@ test('names of flags and variables follow from those of settings', () => {
   ])
 })
 
-test('no variable that steers the tests looks like a setting, for doctor would call it misspelt', () => {
+test('no variable that controls the tests looks like a setting, because doctor would call it misspelt', () => {
   const root = dirname(dirname(import.meta.dirname))
   const files = ['scripts', 'test', 'src'].flatMap((folder) => {
     const names = fs.readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -504,7 +504,7 @@ test('no variable that steers the tests looks like a setting, for doctor would c
   expect(read).toEqual([])
 })
 
-test('a terminal is dumb when it says so', () => {
+test('TERM=dumb makes a terminal dumb', () => {
   expect([isDumbTerminal({ TERM: 'dumb' }), isDumbTerminal({ TERM: 'xterm' }), isDumbTerminal({})]).toEqual([
     true,
     false,
@@ -518,7 +518,7 @@ test.each([
   [{ VTE_VERSION: '7200', TERM: 'xterm-256color' }, true],
   [{ VTE_VERSION: '4601' }, false],
   [{ TERM: 'xterm-256color' }, false],
-  // What was outside tmux when it was started says nothing about tmux.
+  // Variables inherited from the terminal outside tmux say nothing about tmux.
   [{ TERM: 'tmux-256color', VTE_VERSION: '7200' }, false],
   [{ TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.3a' }, false],
   [{ TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.5' }, true],
@@ -528,8 +528,8 @@ test.each([
   expect(isLinkingTerminal(environment)).toBe(isLinking)
 })
 
-describe('what belongs to a library', () => {
-  test('is beside its file, or in a folder of its own for each database', () => {
+describe('folderOf', () => {
+  test('the data of a library is beside its file, or in a separate folder for each database', () => {
     const place = (library: string) => folderOf(library, { XDG_DATA_HOME: '/data' })
     expect(place('/libraries/a.db')).toBe('/libraries')
     expect(place('postgres://me:s3cret@h/d')).toMatch(/\/pharos\/postgres\/[0-9a-f]{16}$/)

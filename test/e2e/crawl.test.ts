@@ -31,7 +31,7 @@ beforeEach(() => {
 
 afterEach(() => shop.remove())
 
-/** Runs the program on this shop's library, loopback allowed. `{}` stands for the origin of the site. */
+/** Runs the program on this shop's library with loopback allowed. `{}` stands for the origin of the site. */
 function pharos(line: string, ...more: string[]) {
   const args = [...line.split(' ').filter(Boolean), ...more].map((arg) => arg.replace('{}', site.origin))
   return shop.runHere(args, environment())
@@ -52,7 +52,7 @@ interface Balanced {
   readonly pending: number
 }
 
-/** The numbers of a source; they always add up. */
+/** The counts of a source, after a check that they add up. */
 async function balance(source = 'guide'): Promise<Balanced> {
   const { stdout, stderr, code } = await pharos(`status ${source} --json`)
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
@@ -65,7 +65,7 @@ async function balance(source = 'guide'): Promise<Balanced> {
 const ADD = 'add {}/docs/ --name guide'
 
 describe('add', () => {
-  test('crawls a site, tells what it came to, and every address is accounted for', async () => {
+  test('crawls a site, prints the totals, and accounts for every address', async () => {
     const { code, stdout, stderr } = await pharos(ADD)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^guide: 4 pages, 4 chunks in the library\n {2}discovered +\d/)
@@ -76,7 +76,7 @@ describe('add', () => {
     expect(site.countOf('/blog')).toBe(0)
   })
 
-  test('leaves nothing behind where its browser does not start, or is not there', async () => {
+  test('leaves nothing behind when its browser is missing or does not start', async () => {
     for (const [browser, problem] of [
       ['/bin/false', '/bin/false does not start'],
       ['/nonsense/chrome', 'there is no program at /nonsense/chrome'],
@@ -97,7 +97,7 @@ describe('add', () => {
     shop.write({ 'bad.zip': 'PK\u0003\u0004 and nothing of an archive', 'empty/a.md': ' ' })
     site.pages.set('/missing/', 404)
     for (const [line, problem] of [
-      // Nothing listens at port 1.
+      // Port 1 has no listener.
       [
         'add http://127.0.0.1:1/docs/',
         /: failed \(network, 127\.0\.0\.1 refused .*\) – check the spelling of the host/,
@@ -114,7 +114,7 @@ describe('add', () => {
     }
   })
 
-  test('completes an address without a scheme, and says so', async () => {
+  test('completes an address without a scheme, and reports it', async () => {
     const { host } = new URL(site.origin)
     const { code, stderr } = await pharos(`add ${host}/docs/ --name guide`)
     expect({ code, stderr }).toEqual({ code: 0, stderr: `${host}/docs/ has no scheme: reading ${site.origin}/docs/\n` })
@@ -124,7 +124,7 @@ describe('add', () => {
     })
   })
 
-  test('gives a source that has a status in the layout of history', async () => {
+  test('status prints an added source in its documented layout', async () => {
     await pharos(ADD)
     const { stdout, stderr } = await pharos('status guide')
     expect(stderr).toBe('')
@@ -144,7 +144,7 @@ describe('add', () => {
     )
   })
 
-  test('as JSON gives the summary only', async () => {
+  test('--json prints only the summary', async () => {
     const { code, stdout, stderr } = await pharos(`${ADD} --version 2.0 --json --verbose`)
     expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({ code: 0, stderr: '', lines: 2 })
     expect(JSON.parse(stdout)).toMatchObject({
@@ -160,7 +160,7 @@ describe('add', () => {
     expect((await pharos('status guide@2.0')).code).toBe(0)
   })
 
-  test('with --verbose tells of each page, with --quiet of none', async () => {
+  test('--verbose reports each page, and --quiet reports none', async () => {
     const loud = await pharos(`${ADD} --verbose`)
     expect(loud.stderr).toContain(`indexed ${site.origin}/docs/retry (1 chunk)\n`)
     expect(loud.stderr).toContain(`failed ${site.origin}/docs/broken (not-found: `)
@@ -171,7 +171,7 @@ describe('add', () => {
     })
   })
 
-  test('stays away from private addresses, and says how they are allowed', async () => {
+  test('does not fetch private addresses, and says how to allow them', async () => {
     const blocked = await shop.runHere(['add', `${site.origin}/docs/`, '--name', 'guide'])
     expect({ code: blocked.code, stdout: blocked.stdout }).toEqual({ code: 3, stdout: '' })
     expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
@@ -181,7 +181,7 @@ describe('add', () => {
     expect(fs.existsSync(shop.path('.local/share/pharos/library.db'))).toBe(true)
   })
 
-  test('of what is there is refused, with what to do', async () => {
+  test('adding an existing source is refused with the command to use instead', async () => {
     await pharos(ADD)
     expect(await pharos(ADD)).toMatchObject({
       code: 2,
@@ -195,7 +195,7 @@ describe('add', () => {
     expect(await pharos('add {}/blog --name guide')).toMatchObject({ code: 2 })
   })
 
-  test('keeps to its globs, depth and cap; a cap that bit comes first', async () => {
+  test('respects globs, depth and page limit, and reports a reached limit first', async () => {
     const globs = await pharos('add {}/docs/ --name globs --allow /docs/*,/docs/old/** --block /docs/retry --json')
     expect(JSON.parse(globs.stdout)).toMatchObject({ indexed: 3, reasons: { 'skipped/blocked': 1 } })
     const deep = await pharos('add {}/docs/ --name deep --max-depth 0 --json')
@@ -208,10 +208,10 @@ describe('add', () => {
     for (const name of ['globs', 'deep', 'capped']) await balance(name)
   })
 
-  test('sends header fields to its own origin only, and keeps and prints them nowhere', async () => {
+  test('sends --header fields to its own origin only, and neither stores nor prints them', async () => {
     const other = await LocalSite.open({ '/docs/x': writePage('Elsewhere') })
     site.pages.set('/docs/', writePage('Guide', ['/docs/retry', `${other.origin}/docs/x`]))
-    // Ports are hosts of their own, so only the whole domain reaches both.
+    // Each port counts as a separate host, so only the scope of the domain reaches both.
     const secret = 'Bearer s3cr3t-t0ken'
     const { stdout, stderr } = await pharos(`${ADD} --scope domain --verbose`, '--header', `Authorization: ${secret}`)
     expect(site.asked.every(({ headers }) => headers.authorization === secret)).toBe(true)
@@ -248,7 +248,7 @@ describe('add', () => {
     expect(site.asked).toEqual([])
   })
 
-  test('has the figures that hold by themselves in its help', async () => {
+  test('shows the built-in defaults in its help', async () => {
     const help = (await pharos('help add')).stdout.replaceAll(/\s+/g, ' ')
     for (const [flag, value] of [
       ['--scope', 'subpages'],
@@ -263,7 +263,7 @@ describe('add', () => {
     }
   })
 
-  test('tells of a seed that the scope keeps out, and why', async () => {
+  test('reports a seed that the scope excludes, with the reason', async () => {
     const { code, stderr } = await pharos(`${ADD} --seed {}/blog --seed {}/docs/old/a`)
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -271,7 +271,7 @@ describe('add', () => {
     })
   })
 
-  test('tells what the scope refused where it left only the start, and the command that takes it in', async () => {
+  test('prints the addresses that the scope refused and the command that includes them', async () => {
     const siblings = ['/docs/guide/a', '/docs/guide/b', '/docs/guide/c', '/about']
     site.pages.set('/docs/guide/start', writePage('Start', siblings))
     for (const path of siblings.slice(0, 3)) site.pages.set(path, writePage(path))
@@ -294,7 +294,7 @@ describe('add', () => {
     )
   })
 
-  test('tells where the start leads when that is elsewhere', async () => {
+  test('reports where the start redirects to when that is elsewhere', async () => {
     site.pages.set('/start/', new URL('/docs/', site.origin))
     const { code, stdout } = await pharos('add {}/start/ --name moved')
     expect(code).toBe(0)
@@ -305,7 +305,7 @@ describe('add', () => {
     )
   })
 
-  test('leads to a list of what was skipped for no reason of the scope', async () => {
+  test('status lists the pages skipped for reasons other than the scope', async () => {
     site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /docs/private\n')
     site.pages.set(
       '/docs/',
@@ -329,7 +329,7 @@ describe('add', () => {
     })
   })
 
-  test('of a start that is not there fails with what fits', async () => {
+  test('a missing start page fails with fitting advice', async () => {
     expect(await pharos('add {}/nowhere/')).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/nothing could be indexed: .*not-found.* – check the address\n$/),
@@ -339,8 +339,8 @@ describe('add', () => {
   })
 })
 
-describe('a source that is there', () => {
-  /** A library with the source, which each test has a copy of. */
+describe('an existing source', () => {
+  /** A library with the source, which each test copies. */
   let crawled: Buffer
 
   beforeAll(async () => {
@@ -353,7 +353,7 @@ describe('a source that is there', () => {
 
   beforeEach(() => shop.write({ 'library.db': crawled }))
 
-  test('is crawled again: new pages come, changed ones are replaced, those proven gone go', async () => {
+  test('a recrawl adds new pages, replaces changed ones and removes those proven gone', async () => {
     site.pages.set('/docs/', writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/docs/new']))
     site.pages.set('/docs/new', writePage('New'))
     site.pages.delete('/docs/retry')
@@ -364,7 +364,7 @@ describe('a source that is there', () => {
     expect((await pharos('search retry-after')).stdout).not.toContain('/docs/retry>')
   })
 
-  test('is crawled again within another scope for one run only', async () => {
+  test('a recrawl with another scope uses it for one run only', async () => {
     const narrow = await pharos('recrawl guide --block /docs/retry --json')
     expect(JSON.parse(narrow.stdout)).toMatchObject({ run: { removed: 0 } })
     expect(site.countOf('/docs/retry')).toBe(0)
@@ -373,7 +373,7 @@ describe('a source that is there', () => {
     expect(await balance()).toMatchObject({ pages: 4 })
   })
 
-  test('is refreshed: only its pages are asked for, and new addresses counted', async () => {
+  test('a refresh requests only known pages and counts new addresses', async () => {
     site.pages.set('/docs/', writePage('Guide', ['/docs/install', '/docs/new']))
     site.pages.set('/docs/new', writePage('New'))
     const { code, stdout } = await pharos('refresh guide')
@@ -385,19 +385,19 @@ describe('a source that is there', () => {
     await balance()
   })
 
-  test('is refreshed only as far as it was not checked lately', async () => {
+  test('a refresh skips pages that were checked recently', async () => {
     expect(await pharos('refresh guide --max-age 1h')).toMatchObject({ code: 0 })
     expect(site.asked.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
   })
 
-  test('has its failed pages fetched again', async () => {
+  test('retry fetches failed pages again', async () => {
     site.pages.set('/docs/broken', writePage('Mended'))
     expect((await pharos('retry guide')).stdout).toContain('this run: 1 indexed, ')
     expect(site.asked.map(({ path }) => path).filter((path) => path !== '/robots.txt')).toEqual(['/docs/broken'])
     expect(await balance()).toMatchObject({ failed: 0, pages: 5 })
   })
 
-  test('has nothing to retry when nothing failed', async () => {
+  test('retry has nothing to do when nothing failed', async () => {
     site.pages.set('/docs/broken', writePage('Mended'))
     await pharos('retry guide')
     site.asked.length = 0
@@ -409,7 +409,7 @@ describe('a source that is there', () => {
     expect(site.asked.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
   })
 
-  test('shares its start with another, or its name: each is told as it is', async () => {
+  test('sources that share a start or a name are listed separately', async () => {
     await pharos('add {}/docs/ --name twin')
     await pharos('add {}/docs/ --name twin --version 2')
     await pharos('add {}/docs/ --name other --version 1')
@@ -424,11 +424,11 @@ describe('a source that is there', () => {
   test.each([
     ['explain guide', 'expected an address, got an empty one'],
     ['search', 'expected words to look for, got none'],
-  ])('pharos %s and an empty text is wrong usage', async (line, problem) => {
+  ])('pharos %s with an empty argument is wrong usage', async (line, problem) => {
     expect(await pharos(line, '')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) })
   })
 
-  test('lists everything on request, and says how much there is', async () => {
+  test('lists everything on request, with the total', async () => {
     site.pages.set(
       '/docs/',
       writePage('Guide', ['/docs/install', ...Array.from({ length: 15 }, (_, i) => `https://other.invalid/${i}`)]),
@@ -444,7 +444,7 @@ describe('a source that is there', () => {
     expect((await pharos('status guide --all')).stdout).not.toContain('more')
   })
 
-  test('is found by its start and id too, and by no other name', async () => {
+  test('is found by its start and its id too, and by no other name', async () => {
     const { id } = await balance()
     for (const name of [String(id), `${site.origin}/docs`]) expect((await pharos(`status ${name}`)).code).toBe(0)
     expect(await pharos('status guidee')).toMatchObject({
@@ -454,7 +454,7 @@ describe('a source that is there', () => {
     expect((await pharos('status guidee')).stderr).toContain('did you mean guide?')
   })
 
-  test('explains every address, seen or not', async () => {
+  test('explains every address, known or not', async () => {
     const story = async (url: string) => (await pharos(`explain guide ${url}`)).stdout
     expect(await story('{}/docs/install')).toMatch(
       /^http\S+\nState: indexed, its content was taken in\nFound: as a link on \S+\/docs\/, 1 link/,
@@ -492,7 +492,7 @@ describe('a source that is there', () => {
     expect((await pharos('remove guide')).code).toBe(3)
   })
 
-  test('is not mistaken for a folder, and neither for the other', async () => {
+  test('a source and a folder of the same name are not confused', async () => {
     expect(await pharos('pack guid')).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
@@ -501,7 +501,7 @@ describe('a source that is there', () => {
     })
   })
 
-  test('is checked by doctor without being touched', async () => {
+  test('doctor checks the library without changing it', async () => {
     const before = fs.readFileSync(shop.path('library.db'))
     const { code, stdout } = await pharos('doctor')
     expect(code).toBe(0)
@@ -521,7 +521,7 @@ describe('fetch', () => {
     expect((await pharos('stats')).stdout).toContain('Pages: 0\n')
   })
 
-  test('asks robots.txt unless told otherwise', async () => {
+  test('fetch respects robots.txt unless told otherwise', async () => {
     site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /docs/retry\n')
     expect(await pharos('fetch {}/docs/retry')).toMatchObject({
       code: 3,
@@ -531,7 +531,7 @@ describe('fetch', () => {
     expect((await pharos('fetch {}/docs/retry --ignore-robots')).code).toBe(0)
   })
 
-  test('fails with what fits', async () => {
+  test('a failed fetch gives fitting advice', async () => {
     expect(await pharos('fetch {}/none')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('check the address'),
@@ -549,7 +549,7 @@ describe('fetch', () => {
   })
 })
 
-describe('the loss gate', () => {
+describe('loss gate', () => {
   beforeEach(async () => {
     for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
@@ -557,7 +557,7 @@ describe('the loss gate', () => {
     for (let i = 2; i < 40; i++) site.pages.delete(`/docs/p${i}`)
   })
 
-  test('ends a crawl that would remove too much with exit code 4, and opens on request', async () => {
+  test('a crawl that would remove too much exits with 4, and --accept-loss lets it remove the pages', async () => {
     const stopped = await pharos('recrawl guide')
     expect(stopped).toMatchObject({
       code: 4,
@@ -573,8 +573,8 @@ describe('the loss gate', () => {
   })
 })
 
-describe('a host that wants to be left alone', () => {
-  test('ends a crawl with exit code 5, and is left alone by the next one too', async () => {
+describe('a host that asks to be left alone', () => {
+  test('a host that sends Retry-After ends the crawl with exit code 5, and the next crawl does not request it', async () => {
     for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
     site.pages.set('/docs/p3', 429)
     site.retryAfter = 3600
@@ -597,7 +597,7 @@ describe('a host that wants to be left alone', () => {
 })
 
 describe('the loss gate of a refresh', () => {
-  test('opens on request, too', async () => {
+  test('a refresh opens the loss gate on request, too', async () => {
     for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
     for (let i = 2; i < 40; i++) site.pages.set(`/docs/p${i}`, 410)
@@ -612,20 +612,20 @@ describe('the loss gate of a refresh', () => {
   })
 })
 
-describe('a crawl that runs', () => {
+describe('a running crawl', () => {
   beforeEach(() => {
     for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
     site.delayMs = 100
   })
 
-  /** Starts a crawl and stops it after so many requests. */
+  /** Starts a crawl and stops it after the given number of requests. */
   async function interrupt(line: string, requests: number, signal: NodeJS.Signals = 'SIGINT') {
     const { child, ended } = await start(line, requests)
     child.kill(signal)
     return ended
   }
 
-  /** Starts a crawl and waits for so many requests. */
+  /** Starts a crawl and waits for the given number of requests. */
   async function start(line: string, requests: number) {
     const args = [PROGRAM, ...line.split(' ')].map((arg) => arg.replace('{}', site.origin))
     const { child, ended } = shop.start(process.execPath, args, environment())
@@ -633,9 +633,9 @@ describe('a crawl that runs', () => {
     return { child, ended }
   }
 
-  test('is seen from outside, and not disturbed', async () => {
+  test('a running crawl can be watched from another process without being disturbed', async () => {
     const { child, ended } = await start(`${ADD} --concurrency 2`, 12)
-    // On a busy machine the programs that look at it take their time.
+    // On a busy machine the observing programs are slow.
     site.delayMs = 500
     const { stdout } = await pharos('status guide')
     expect(stdout).toMatch(
@@ -658,7 +658,7 @@ describe('a crawl that runs', () => {
     expect(await balance()).toMatchObject({ status: 'INDEXED', pages: 61 })
   })
 
-  test('ends when its source is removed, and says so', async () => {
+  test('a crawl ends when its source is removed, and says so', async () => {
     const { ended } = await start(`${ADD} --concurrency 2`, 12)
     expect(await pharos('remove guide')).toMatchObject({
       code: 1,
@@ -674,7 +674,7 @@ describe('a crawl that runs', () => {
     expect((await pharos('stats')).stdout).toContain('Sources: 0\nPages: 0\nChunks: 0\n')
   })
 
-  test('stops cleanly on Ctrl-C, says how to go on, and what was done is not done again', async () => {
+  test('Ctrl-C stops a crawl cleanly, prints how to resume, and the resumed crawl repeats no work', async () => {
     const { code, stdout, stderr } = await interrupt(`${ADD} --concurrency 4`, 20)
     expect({ code, stderr }).toEqual({
       code: 130,
@@ -696,7 +696,7 @@ describe('a crawl that runs', () => {
     )
   })
 
-  test('and was stopped does not go on with other settings than it began with', async () => {
+  test('a stopped crawl does not resume with other settings', async () => {
     await interrupt(`${ADD} --concurrency 4 --block /docs/p1`, 20)
     const asked = site.asked.length
     expect(await pharos(`${ADD} --block /docs/p2 --library`, shop.path('library.db'))).toMatchObject({
@@ -713,7 +713,7 @@ describe('a crawl that runs', () => {
     expect(await balance()).toMatchObject({ pages: 60, pending: 0 })
   })
 
-  test('gives hints that can be copied, wherever the library is and whoever may be reached', async () => {
+  test('hints can be copied for any library path and any allowed hosts', async () => {
     const flags = ['--library', shop.path('library.db'), '--allow-private']
     const { ended, child } = await start(`${ADD} --concurrency 2 ${flags.join(' ')}`, 12)
     const again = await shop.runHere(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
@@ -727,8 +727,8 @@ describe('a crawl that runs', () => {
     expect(status.stdout).toContain(`complete it with: ${narrow}`)
   })
 
-  // Of Ctrl-C the test above shows what it leaves.
-  test.each(SIGNALS)('and was stopped by %s goes on with the same add', async (signal) => {
+  // The test above covers what Ctrl-C leaves.
+  test.each(SIGNALS)('a crawl stopped by %s resumes with the same add command', async (signal) => {
     await interrupt(`${ADD} --concurrency 4`, 20, signal)
     site.delayMs = 0
     expect(await pharos(ADD)).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of guide\n' })
@@ -736,7 +736,7 @@ describe('a crawl that runs', () => {
   })
 })
 
-test('a terminal sees a live block that never wraps and is gone at the end', async () => {
+test('a terminal shows a live block that never wraps and is erased at the end', async () => {
   for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
   site.delayMs = 60
   const command = `'${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --concurrency 4 --allow-private`
@@ -754,14 +754,14 @@ test('a terminal sees a live block that never wraps and is gone at the end', asy
   expect(blocks.at(-1)).toMatch(/^␛\[J(?:␛\[\d+m)?guide(?:␛\[\d+m)?: 61 pages/)
 })
 
-test('a terminal that understands text only gets no more', async () => {
+test('a dumb terminal gets plain text only', async () => {
   const command = `'${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --allow-private`
   const { stdout } = await shop.shell(`TERM=dumb script -qec "${command}" /dev/null`)
   expect(stdout).toContain('guide: 4 pages')
   expect(stdout).not.toContain('\x1b')
 })
 
-test('Ctrl-C is answered at once where somebody looks', async () => {
+test('a terminal gets an immediate answer to Ctrl-C', async () => {
   for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
   site.delayMs = 200
   const command = `timeout -s INT 2 '${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --concurrency 1 --allow-private`
@@ -770,7 +770,7 @@ test('Ctrl-C is answered at once where somebody looks', async () => {
 })
 
 describe('a library', () => {
-  test('that cannot be made is told in words, and at once', async () => {
+  test('a library that cannot be created fails at once with a message in words', async () => {
     shop.write({ 'a-file': 'x' })
     fs.mkdirSync(shop.path('a-folder'))
     for (const [place, problem] of [
@@ -790,7 +790,7 @@ describe('a library', () => {
     }
   })
 
-  test('a damaged library is neither shown as empty nor called sound by doctor', async () => {
+  test('a damaged library is neither shown as empty nor reported as sound by doctor', async () => {
     const place = shop.path('library.db')
     expect(await shop.runHere(['list', '--library', place])).toMatchObject({ code: 0 })
     zeroTable(place, 'sources')
@@ -811,7 +811,7 @@ describe('a library', () => {
     })
   })
 
-  test('that is not there yet is made with its folders, but not by doctor', async () => {
+  test('a missing library is created with its folders, but not by doctor', async () => {
     const place = shop.path('new/deep/library.db')
     const { stdout } = await shop.runHere(['doctor', '--library', place], NO_BROWSER)
     expect(stdout).toContain(`ok    library: ${place} will be made`)

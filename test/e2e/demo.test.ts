@@ -11,22 +11,22 @@ beforeEach(() => {
 
 afterEach(() => workshop.remove())
 
-/** What the tour made and did not take away. */
+/** The files that the tour made and did not remove. */
 function leftovers(): string[] {
   const names = fs.readdirSync(workshop.folder, { recursive: true, encoding: 'utf8' })
-  // Compiled code is remembered for every start.
+  // The compile cache is kept between starts.
   return names.filter((name) => !name.startsWith('cache') && name !== 'tmp')
 }
 
-test('the tour crawls the sample site, answers three questions, and is gone without a trace', async () => {
+test('the tour crawls the sample site, answers three questions, and removes all its files', async () => {
   const { code, stdout, stderr } = await workshop.run(['demo', '--once', '--json'], { TMPDIR: workshop.path('tmp') })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  // What the verb prints.
+  // The JSON that the verb prints.
   const tour = JSON.parse(stdout) as Tour
   const { balance } = tour.crawl
   expect(tour.crawl.pages).toBe(balance['indexed'])
   expect(tour.crawl.pages).toBeGreaterThanOrEqual(20)
-  // A link that leads nowhere; and a page for nobody, one that moved and one that is there twice.
+  // One broken link fails; a page that robots.txt disallows, a redirect and a duplicate are skipped.
   expect([balance['failed'], balance['skipped'], balance['pending']]).toEqual([1, 3, 0])
   expect(tour.searches.map(({ hit }) => new URL(hit.url).pathname)).toEqual([
     '/guide/retries',
@@ -36,7 +36,7 @@ test('the tour crawls the sample site, answers three questions, and is gone with
   expect(leftovers()).toEqual([])
 })
 
-test('it stays until Ctrl-C for those who want to look around, and tells what to do next', async () => {
+test('the tour runs until Ctrl-C without --once, and prints what to do next', async () => {
   const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'demo'], { TMPDIR: workshop.path('tmp') })
   let printed = ''
   await new Promise<void>((resolve, reject) => {

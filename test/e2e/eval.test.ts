@@ -44,7 +44,7 @@ interface Answer {
 }
 
 describe('eval', () => {
-  test('prints figures and what was not found', async () => {
+  test('prints figures and the queries without a hit', async () => {
     const { code, stdout, stderr } = await pharos('eval', shop.path('queries.tsv'), '--source', 'guide@2.0')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^4 questions, by words, first 10 pages\n\n {2}success@1 +0\.750\n/)
@@ -55,7 +55,7 @@ describe('eval', () => {
     expect(stdout).toContain('not among the first 10: 1\n  kiln cool\n    expected: missing; first: docs/kiln\n')
   })
 
-  test('as JSON gives every query with its place', async () => {
+  test('--json prints every query with its rank', async () => {
     const { code, stdout, stderr } = await pharos(
       'eval',
       shop.path('queries.tsv'),
@@ -80,7 +80,7 @@ describe('eval', () => {
     expect({ baselines, missed }).toEqual({ baselines: [], missed: [] })
   })
 
-  test('compares with a saved run and with words alone', async () => {
+  test('compares with a saved run and with word search alone', async () => {
     const before = shop.path('before.json')
     shop.write({ 'others.tsv': 'kiln\tclay\nceladon glaze\tglaze\nporcelain\tclay\nair\tglaze\n' })
     const first = await pharos('eval', shop.path('others.tsv'), '--source', 'guide@2.0', '--save', before)
@@ -110,7 +110,7 @@ describe('eval', () => {
     expect(shop.leftovers()).toEqual([])
   })
 
-  test('fails when a figure is lower than it must be', async () => {
+  test('fails when a figure is below its minimum', async () => {
     const args = ['eval', shop.path('queries.tsv'), '--source', 'guide@2.0', '--min', 'success@5=0.7', '--min']
     expect(await pharos(...args, 'mrr=0.75')).toMatchObject({ code: 0 })
     const failed = await pharos(...args, 'mrr=0.8')
@@ -127,7 +127,7 @@ describe('eval', () => {
     expect(stdout).toMatch(/^1 question, .*\n {4}1 {2}1\.000 +[\d.,]+ ms {2}kiln\n$/s)
   })
 
-  test('refuses a source and a version that are not there', async () => {
+  test('refuses an unknown source and an unknown version', async () => {
     expect(await pharos('eval', shop.path('queries.tsv'), '--source', 'giude')).toMatchObject({
       code: 3,
       stdout: '',

@@ -83,13 +83,13 @@ describe('extract', () => {
     expect((await pharos('extract guide.mdx')).stdout).toBe('# Guide\n\nText.\n')
   })
 
-  test('wants the name of a file', async () => {
+  test('needs the name of a file', async () => {
     const { code, stderr } = await shop.runHere(['extract', ''])
     expect(code).toBe(2)
     expect(stderr).toContain('expected the name of a file, got an empty one')
   })
 
-  test('as JSON gives everything', async () => {
+  test('--json prints every part of the page', async () => {
     const { stdout, stderr, code } = await pharos('extract page.html --url https://example.com/ --json --debug')
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(JSON.parse(stdout)).toMatchObject({
@@ -108,7 +108,7 @@ describe('extract', () => {
     })
   })
 
-  test('with --debug tells on stderr what was left out, without control characters', async () => {
+  test('--debug lists on stderr what was left out, without control characters', async () => {
     const { stdout, stderr } = await pharos('extract page.html --debug')
     expect(stdout).toContain('# Tides')
     expect(stderr).toContain('hidden: hidden attribute: p: secret \u{fffd}[31m\n')
@@ -140,7 +140,7 @@ describe('extract', () => {
       'empty.html is no page: it is empty (no text)',
       'check that it was saved as a whole; --debug tells what was left out',
     ],
-  ])('says in one line why %s is no page', async (file, message, advice) => {
+  ])('reports in one line why %s holds no page', async (file, message, advice) => {
     expect(await pharos(`extract ${file}`)).toEqual({
       code: 3,
       signal: null,
@@ -149,7 +149,7 @@ describe('extract', () => {
     })
   })
 
-  test('as JSON gives the reason on stdout and the error on stderr', async () => {
+  test('--json prints the reason on stdout and the error on stderr', async () => {
     const { stdout, stderr, code } = await pharos('extract stub.html --json')
     expect(code).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({ type: 'no-page', reason: 'redirect', target: 'https://example.org/new' })
@@ -161,19 +161,19 @@ describe('extract', () => {
   test.each([
     ['nowhere.html', 'there is no file at nowhere.html – check the path'],
     ['folder', 'folder cannot be read: it is a folder – name a file in it'],
-  ])('says in one line why %s cannot be read', async (file, message) => {
+  ])('reports in one line why %s cannot be read', async (file, message) => {
     const { code, stdout, stderr } = await pharos(`extract ${file}`)
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toMatch(new RegExp(`^pharos: ${message}.*\n$`))
   })
 
-  test('reads no more than 50 MB', async () => {
+  test('refuses more than 50 MB', async () => {
     const { code, stdout, stderr } = await shop.shell('head -c 60000000 /dev/zero | pharos extract')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toContain('standard input cannot be read: more than 50 MB – give a smaller one')
   })
 
-  test('wants an address of the web', async () => {
+  test('refuses a --url that is not http or https', async () => {
     const { code, stderr } = await pharos('extract page.html --url example.com')
     expect(code).toBe(2)
     expect(stderr).toBe(

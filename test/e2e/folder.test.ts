@@ -15,12 +15,12 @@ afterEach(() => {
   shop.remove()
 })
 
-/** Runs the program on this shop's library, as a process of its own. */
+/** Runs the program on this shop's library as a separate process. */
 function pharos(line: string) {
   return shop.run(line.split(' '), { PHAROS_LIBRARY: shop.path('library.db') })
 }
 
-/** The same inside this process, for what another run has shown of a process. */
+/** The same inside this process, for cases whose process behaviour another test covers. */
 function runHere(line: string, ...more: string[]) {
   return shop.runHere([...line.split(' '), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
 }
@@ -42,7 +42,7 @@ const DOCS = {
 }
 
 describe('a folder', () => {
-  test('is added, searched, explained, kept up to date and removed by its path', async () => {
+  test('is added, searched, explained, refreshed and removed by its path', async () => {
     shop.write(DOCS)
     const added = await pharos('add ./docs --version 2.1')
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' })
@@ -149,13 +149,13 @@ test('a repository is added at a tag by its path, and named by its address', asy
   })
   expect((await runHere(`recrawl ${repository.url}`)).stdout).toMatch(/this run: 1 unchanged, 0 B read/)
   expect((await runHere('explain lamp@v1.0 docs/horn.md')).stdout).toContain('State: unchanged')
-  // A folder of a repository is what is read of it.
+  // The path of a folder inside a repository limits the source to that folder.
   const below = await runHere(`add ${repository.folder}/docs --ref main --json`)
   expect([below.stderr, below.code]).toEqual(['', 0])
   expect(await statusOf('lamp')).toMatchObject({ url: repository.url, indexed: 1 })
 })
 
-/** Enough for a run to be met half-way. */
+/** Enough pages that a run can be interrupted half-way. */
 const FILES = 1000
 
 test('a run that is killed goes on, two at once are refused, and the end is as if nothing had happened', async () => {
@@ -233,7 +233,7 @@ test('a file of chunks is imported, found by its section, imported again and nev
   expect(await statusOf('guide')).toMatchObject({ pages: 1, url: 'import+https://docs.example/', gone: 1 })
 })
 
-test('an import that is killed is completed by the next one', async () => {
+test('a killed import is completed by the next one', async () => {
   const texts = Array.from({ length: FILES }, (_, i) => `Lamp number ${i} is lit at dusk.`)
   shop.write({ 'chunks.json': chunksOf(texts) })
   const { child, ended } = shop.start(process.execPath, [PROGRAM, 'import', 'chunks.json'], {
@@ -249,7 +249,7 @@ test('an import that is killed is completed by the next one', async () => {
   expect(await statusOf('docs.example')).toMatchObject({ discovered: FILES, pages: FILES, pending: 0, failed: 0 })
 })
 
-/** Waits until the library holds so many pages. */
+/** Waits until the library holds the given number of pages. */
 async function waitForPages(count: number, isOver: () => boolean): Promise<void> {
   const giveUp = Date.now() + 60_000
   while (Date.now() < giveUp && !isOver()) {
@@ -259,7 +259,7 @@ async function waitForPages(count: number, isOver: () => boolean): Promise<void>
   throw new Error(`${count} pages did not come while the program ran`)
 }
 
-/** When the content of each page last changed. */
+/** The time at which the content of each page last changed. */
 async function listPages(): Promise<Map<string, number | null>> {
   const store = await openSqliteStore(shop.path('library.db'))
   try {

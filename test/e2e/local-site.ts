@@ -2,23 +2,23 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request that a site got. */
+/** One request that a site received. */
 interface Asked {
   readonly path: string
   readonly headers: IncomingHttpHeaders
 }
 
-/** What a path answers with. */
+/** The response for a path: a body, a status code or a redirect target. */
 type Served = string | number | URL
 
-/** A real site on this machine. What it serves may be changed while it runs. */
+/** A real site on this machine. Its pages may be changed while it runs. */
 export class LocalSite {
-  /** Path → body of a page, the status it fails with, or where it redirects to. */
+  /** Path → body of a page, status code of a failure, or target of a redirect. */
   readonly pages: Map<string, Served> = new Map()
   readonly asked: Asked[] = []
-  /** How long each answer takes. */
+  /** Delay of each response. */
   delayMs = 0
-  /** What whoever is refused is told to wait, in seconds. */
+  /** Value of the Retry-After header of refused requests, in seconds. */
   retryAfter: number | undefined
   readonly #server: Server
 
@@ -47,11 +47,11 @@ export class LocalSite {
   }
 
   get origin(): string {
-    // It listens on a port.
+    // The server listens on a port, so the address is an object.
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Serves these pages and no others, at once, and forgets what it was asked for. */
+  /** Replaces all pages, removes the delay and clears the recorded requests. */
   serve(pages: Readonly<Record<string, Served>>): void {
     this.pages.clear()
     for (const [path, page] of Object.entries(pages)) this.pages.set(path, page)
@@ -60,7 +60,7 @@ export class LocalSite {
     this.retryAfter = undefined
   }
 
-  /** How often a path was asked for. */
+  /** Number of requests for a path. */
   countOf(path: string): number {
     return this.asked.filter((one) => one.path === path).length
   }
@@ -79,7 +79,7 @@ export function writePage(title: string, links: readonly string[] = [], words = 
   return `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>${text}</p><ul>${list}</ul></main>`
 }
 
-/** `/docs/` with a number of pages that are all linked from it. */
+/** `/docs/` with links to the given number of pages. */
 export function manyPages(count: number): Record<string, string> {
   const paths = Array.from({ length: count }, (_, i) => `/docs/p${i}`)
   return {

@@ -10,11 +10,11 @@ import { BUILT_IN_FOLDER } from '../embed/built-in-model.ts'
 import { textOf } from '../mcp/connect.ts'
 import { PROGRAM, Workshop } from './program.ts'
 
-/* Packs that carry vectors, as the command line writes them and agents ask them. */
+/* Tests packs with vectors, written by the command line and searched by agents. */
 
 const shop = new Workshop()
 
-/** Words of the question are in none of the files. */
+/** None of the files contains a word of this question. */
 const QUESTION = 'automobile repair garage'
 
 interface Answer {
@@ -69,7 +69,7 @@ test('a pack with vectors is searched by meaning, one without by words', async (
   expect(found.hits[0]?.meaning?.similarity).toBeGreaterThan(0.3)
 })
 
-test('with vectors of another model words answer alone, with a notice', async () => {
+test('vectors of another model are ignored with a notice, and only words are searched', async () => {
   fs.cpSync(shop.path('meant'), shop.path('other'), { recursive: true })
   const bytes = fs.readFileSync(shop.path('other/vectors.bin')).toString('latin1')
   const changed = bytes.replace(/"fingerprint":"[0-9a-f]{64}"/, `"fingerprint":"${'0'.repeat(64)}"`)
@@ -94,7 +94,7 @@ test('says how well the hits fit the question', async () => {
   expect(stdout).toMatch(/^Weak match: nothing found mentions "zyxomat"\.\n\n/)
 })
 
-test('answers a question in another language than that of the model by words alone', async () => {
+test('searches by words alone for a question in a language that the model does not know', async () => {
   const found = await ask('Wie werden die cars und engines repariert?', 'meant')
   expect(found.notices).toEqual(['the model is made for another language (en); answered by words alone'])
   expect(found.hits.map(({ path }) => path)).toEqual(['cars.md'])
@@ -117,7 +117,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
   await (await mcp.createServer()).connect(there)
   await client.connect(here)
   try {
-    // A client that knows the schemas of the answers checks every one against them.
+    // A client that knows the output schemas validates every answer.
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['search_docs', 'get_chunk'])
     const found = await client.callTool({ name: 'search_docs', arguments: { query: QUESTION } })
@@ -152,7 +152,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
   }
 })
 
-test('flags of a library mean nothing to a server of a pack', async () => {
+test('library flags are refused for a server of a pack', async () => {
   const { code, stderr } = await shop.runHere(['mcp', '--pack', 'again.zip', '--tools', 'ask'])
   expect([code, stderr]).toEqual([2, expect.stringContaining('--tools is for the library, not for a pack')])
 })

@@ -24,7 +24,7 @@ beforeAll(() => {
 
 afterAll(() => shop.remove())
 
-test('is at most 15 MB, and holds no file twice', () => {
+test('the package is at most 15 MB, and holds no file twice', () => {
   expect(packed.size).toBeLessThanOrEqual(MAX_PACKED_BYTES)
   const byDigest = new Map<string, string[]>()
   for (const { path } of packed.files) {
@@ -36,7 +36,7 @@ test('is at most 15 MB, and holds no file twice', () => {
   expect([...byDigest.values()].filter((paths) => paths.length > 1)).toEqual([])
 })
 
-test('has everything that its exports import', () => {
+test('the package has every file that its exports import', () => {
   const { exports } = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: object }
   const names = Object.keys(exports).filter((name) => name !== './package.json')
   const code = `for (const name of ${JSON.stringify(names)}) {
@@ -47,7 +47,7 @@ test('has everything that its exports import', () => {
   expect(execFileSync(process.execPath, args, { cwd: shop.path('package'), encoding: 'utf8' })).toBe('')
 })
 
-test('has every module that another one of it names', () => {
+test('the package has every module that its own modules import', () => {
   const missing = packed.files
     .filter(({ path }) => /^dist\/(?!web\/|pdfjs\/).*\.(?:js|d\.ts)$/.test(path))
     .flatMap(({ path }) => {
@@ -60,7 +60,7 @@ test('has every module that another one of it names', () => {
   expect(missing).toEqual([])
 })
 
-test('runs: it packs a folder with a PDF and finds it by words and meaning', () => {
+test('the package runs: it packs a folder with a PDF and finds it by words and meaning', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [shop.path('package/dist/cli/main.js'), ...args], {
       encoding: 'utf8',

@@ -9,13 +9,13 @@ const repository = dirname(dirname(import.meta.dirname))
 /** The built program. */
 export const PROGRAM: string = join(repository, 'dist/cli/main.js')
 
-/** What the program does once it is started. */
+/** The module that runs the program after its launcher. */
 const RUN = join(repository, 'dist/cli/run.js')
 
-/** For `doctor` where the browser is not the point: to start one takes longer than all its other checks together. */
+/** A missing browser for tests of `doctor` that are not about it: starting a real one takes longer than all other checks together. */
 export const NO_BROWSER: Readonly<Record<string, string>> = { PHAROS_BROWSER: '/nonsense/chrome' }
 
-/** What a run of the program gave. */
+/** The result of one run of the program. */
 export interface Outcome {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -23,24 +23,24 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** A folder of its own for the program to work in. */
+/** A temporary folder in which the program runs. */
 export class Workshop {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
   readonly #lifeMs: number
 
-  /** With how long a program that is started here may run before it counts as hanging. */
+  /** Takes the time that a started program may run before it counts as hanging. */
   constructor(lifeMs = 250_000) {
     this.#lifeMs = lifeMs
   }
 
-  /** The environment of the program: no settings, no colours, its cache inside this folder. Only what Node compiled is shared. */
+  /** The environment of the program: no settings, no colours, its cache inside this folder. Only Node's compile cache is shared. */
   get environment(): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
       HOME: this.folder,
       XDG_CACHE_HOME: join(this.folder, 'cache'),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-      // Most tests are not about meaning, and each program that embeds loads the model.
+      // Most tests do not search by meaning, and every program that embeds loads the model.
       PHAROS_EMBED: 'false',
     }
   }
@@ -57,8 +57,8 @@ export class Workshop {
   }
 
   /**
-   * Runs the program to its end inside this process, which spares its start: same code, same output, same exit code. For whatever is
-   * not about the process itself. One at a time, because its folder and its settings are those of the process.
+   * Runs the program to its end inside this process, which saves the start: same code, same output, same exit code. Only for tests that are
+   * not about the process itself. One run at a time, because the folder and the environment belong to the process.
    */
   async runHere(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     const { run } = (await import(RUN)) as { run(args: readonly string[], streams: Streams): Promise<number> }
@@ -80,18 +80,18 @@ export class Workshop {
     }
   }
 
-  /** Runs the program to its end as a process of its own. */
+  /** Runs the program to its end as a separate process. */
   run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     return this.start(process.execPath, [PROGRAM, ...args], environment).ended
   }
 
-  /** Runs a line of shell, in which `pharos` is the program. */
+  /** Runs a shell command line in which `pharos` is the program. */
   shell(line: string): Promise<Outcome> {
     const pharos = `pharos() { '${process.execPath}' '${PROGRAM}' "$@"; }`
     return this.start('bash', ['-c', `${pharos}\n${line}`], {}).ended
   }
 
-  /** Starts any program here. Whatever it does, it is gone after a while. */
+  /** Starts any program here, and kills it after a timeout. */
   start(command: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
     const child = spawn(command, args, {
       cwd: this.folder,
@@ -114,7 +114,7 @@ export class Workshop {
     return { child, ended }
   }
 
-  /** Names in this folder that a run of the program left and should not have. */
+  /** Names of files in this folder that a run of the program should have removed. */
   leftovers(folder: string = this.folder): string[] {
     return fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.pharos-'))
   }
@@ -124,7 +124,7 @@ export class Workshop {
   }
 }
 
-/** The variables themselves, not another object in their place: the system is asked for the home folder, and knows only those. */
+/** Changes `process.env` in place, because the system looks up the home folder in the real environment variables. */
 function replaceEnvironment(variables: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, variables)

@@ -57,12 +57,12 @@ afterAll(async () => {
   shop.remove()
 })
 
-/** Runs the program on this shop's library, as a process. */
+/** Runs the program on this shop's library as a separate process. */
 function start(...args: string[]) {
   return shop.run(args, { PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
-/** The same without a process, which takes a tenth of the time. */
+/** The same inside this process, which takes a tenth of the time. */
 function pharos(...args: string[]) {
   return shop.runHere([...args, '--library', library])
 }
@@ -73,7 +73,7 @@ async function json(...args: string[]): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-/** Runs the program in a terminal and gives what that is sent. */
+/** Runs the program in a terminal and returns the terminal output. */
 async function seen(line: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const command = `stty cols 90; '${process.execPath}' '${PROGRAM}' ${line}`
   const { stdout } = await shop.start('script', ['-qec', command, '/dev/null'], {
@@ -109,7 +109,7 @@ describe('search in a pipe', () => {
     }
   })
 
-  test('answers in Markdown, and each passage is had again by its name', async () => {
+  test('prints Markdown, and each passage can be fetched again by its name', async () => {
     const { code, stdout, stderr } = await start('search', 'retry after', '--limit', '1', '--full')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -135,7 +135,7 @@ describe('search in a pipe', () => {
     })
   })
 
-  test('as JSON has every part of the answer', async () => {
+  test('--json prints every part of the answer', async () => {
     const answer = (await json('search', 'retry after', '--explain', '--source', 'guide')) as Answer
     expect(Object.keys(answer)).toEqual([
       'query',
@@ -166,7 +166,7 @@ describe('search in a pipe', () => {
     })
   })
 
-  test('goes on by the command that it names', async () => {
+  test('prints a command that continues the search', async () => {
     const args = ['search', 'firing it gets hot', '--limit', '4', '--tokens', '60', '--source', 'guide']
     const { passages } = (await json(...args)) as Answer
     const { stderr } = await pharos(...args)
@@ -176,13 +176,13 @@ describe('search in a pipe', () => {
     )
     const { stdout } = await shop.shell(`${next} --json`)
     const later = JSON.parse(stdout) as Answer
-    // A page that was only mentioned may have its turn now.
+    // A page that was only listed under `more` may have a passage now.
     const texts = [...passages, ...later.passages].map(({ text }) => text)
     expect([passages.length > 0, later.passages.length > 0]).toEqual([true, true])
     expect(new Set(texts).size).toBe(texts.length)
   })
 
-  test('takes a heading as it is printed, and words without what cannot be typed', async () => {
+  test('takes a heading as printed, and ignores control characters in the query', async () => {
     const args = [
       'search',
       'wait\x07\x1b as long',
@@ -199,7 +199,7 @@ describe('search in a pipe', () => {
     expect(stderr).toMatch(/^next: pharos search firing --limit 1 --cursor /m)
   })
 
-  test('finds nothing: says what would find something, and succeeds', async () => {
+  test('a search without hits suggests what would find something and exits with 0', async () => {
     const args = ['search', 'retry after', '--path', '/docs/kiln']
     const { code, stdout, stderr } = await pharos(...args)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
@@ -207,7 +207,7 @@ describe('search in a pipe', () => {
     expect(((await json(...args)) as Answer).widen.map(({ filter }) => filter)).toContain('path')
   })
 
-  test('lets no page pass for its own words', async () => {
+  test('shows no text of a page as if it were its own', async () => {
     const { stdout } = await pharos('search', 'hostile', '--full')
     expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u)
     const [, fence = ''] = /^(`{4,})markdown$/m.exec(stdout) ?? []
@@ -218,7 +218,7 @@ describe('search in a pipe', () => {
 })
 
 describe('search in a terminal', () => {
-  test('marks what matched, has links that can be clicked where it can follow them, and explains scores in columns', async () => {
+  test('marks matches, prints clickable links where the terminal supports them, and explains scores in columns', async () => {
     const [colored, plain] = await Promise.all([
       seen('search retry after --limit 1 --full'),
       seen('search retry after --limit 1 --explain', { NO_COLOR: '1', FORCE_HYPERLINK: '1' }),
@@ -262,7 +262,7 @@ describe('a stored page', () => {
     })
   })
 
-  test('that is not there is answered with what is known of it, and what is near', async () => {
+  test('an unknown page is answered with near matches and what is known about it', async () => {
     const unknown = await pharos('read', `${site.origin}/docs/retri`)
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 3, stdout: '' })
     expect(unknown.stderr).toMatch(/no page \S+\/docs\/retri in .*did you mean \S+\/docs\/retry\?/)
@@ -274,7 +274,7 @@ describe('a stored page', () => {
     expect(failed.stderr).toMatch(/no page \S+\/docs\/broken in .*: guide@2 has it as failed \(not-found\)/)
   })
 
-  test('has its structure listed with lines and anchors', async () => {
+  test('outline lists its structure with lines and anchors', async () => {
     const { stdout } = await pharos('outline', `${site.origin}/docs/retry`)
     expect(stdout).toMatch(/^Retry {2}1-\d+ {2}#top\n {2}Retry-After {2}\d+-\d+ {2}#after\n$/)
     expect(await json('outline', '/docs/retry', '--source', 'guide')).toMatchObject({
@@ -283,7 +283,7 @@ describe('a stored page', () => {
     })
   })
 
-  test('has what it defines listed with signatures', async () => {
+  test('symbols lists its definitions with signatures', async () => {
     const { stdout } = await pharos('symbols', `${site.origin}/docs/retry`)
     expect(stdout).toMatch(/^retry_visit\(url, attempts=3\) {2}http\S+\/docs\/retry#after {2}line \d+\n$/)
     expect(await json('symbols', '--source', 'guide', '--prefix', 'RETRY_')).toMatchObject({
@@ -299,7 +299,7 @@ describe('a stored page', () => {
 })
 
 describe('the size of the library', () => {
-  test('is told', async () => {
+  test('stats prints the size of the library', async () => {
     const { stdout } = await pharos('stats')
     expect(stdout).toContain(`Library: ${library}\n`)
     expect(stdout).toMatch(
@@ -309,7 +309,7 @@ describe('the size of the library', () => {
     expect(await json('duplicates')).toMatchObject({ compared: 14, unknown: 0, group_count: expect.any(Number) })
   })
 
-  test('has the vectors, and a search that cannot use them says so beside its answer', async () => {
+  test('stats shows the vectors, and a search that cannot use them says so beside its answer', async () => {
     const space = { model: 'small', fingerprint: 'f'.repeat(64), dimensions: 4 }
     const { store, vectors, close } = await openLibrary({ path: library, version: '0' })
     const [chunk] = (await vectors?.listMissing(1)) ?? []

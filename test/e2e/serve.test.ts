@@ -38,7 +38,7 @@ async function serve(flags: readonly string[] = [], environment: Readonly<Record
 const TOKEN = 'a-token-that-nobody-can-guess'
 
 describe('serve', () => {
-  test('says where everything is, answers there, and leaves nothing behind when it is asked to end', async () => {
+  test('prints its addresses, serves them, and leaves nothing behind when it is asked to end', async () => {
     const server = await serve()
     const { origin } = server
     const port = Number(new URL(origin).port)
@@ -81,12 +81,12 @@ describe('serve', () => {
     const { code, signal, stderr } = await server.ended
     expect({ code, signal }).toEqual({ code: 0, signal: null })
     expect(stderr).toMatch(/^\[req\] GET \/health -> 200 [\d.]+ms$/m)
-    // The stream ends, one way or the other.
+    // The stream may end or break off.
     await events.text().catch(() => '')
     expect(fs.existsSync(note)).toBe(false)
   })
 
-  test('says it to people in lines that can be copied', async () => {
+  test('prints lines for humans that can be copied', async () => {
     const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'serve', '--quiet'], {})
     await new Promise((resolve) => child.stdout.once('data', resolve))
     child.kill('SIGINT')
@@ -96,7 +96,7 @@ describe('serve', () => {
     expect(stdout.replaceAll(origin, 'ORIGIN').replaceAll(workshop.folder, 'HOME')).toBe(PLACES)
   })
 
-  test('is refused where another one runs on the library, until that one is gone', async () => {
+  test('a second server on the same library is refused until the first has ended', async () => {
     const first = await serve()
     const refused = await workshop.runHere(['serve', '--library', workshop.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
@@ -110,7 +110,7 @@ describe('serve', () => {
     expect(await second.get('/health')).toMatchObject({ running: false })
   })
 
-  test('demands a token where other machines can reach it, and never tells it', async () => {
+  test('needs a token when other machines can reach it, and never prints the token', async () => {
     const open = await workshop.runHere(['serve', '--host', '0.0.0.0'])
     expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('so a token is demanded')])
     const short = await workshop.runHere(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
@@ -134,7 +134,7 @@ describe('serve', () => {
     expect(stdout + stderr + doctor.stdout).not.toContain(TOKEN)
   })
 
-  test('is refused what it could never work with', async () => {
+  test('refuses a file that is not a library and invalid origins', async () => {
     workshop.write({ 'notes.txt': 'this is no library, and it is long enough to be looked at. '.repeat(20) })
     const file = await workshop.runHere(['serve', '--library', 'notes.txt'])
     expect([file.code, file.stderr]).toEqual([1, expect.stringContaining('notes.txt cannot be used')])
@@ -143,10 +143,10 @@ describe('serve', () => {
     expect(fs.readdirSync(workshop.folder).filter((name) => name.startsWith('notes'))).toEqual(['notes.txt'])
   })
 
-  test('takes the port it is given, or says that it cannot', async () => {
+  test('uses the given port, or says that it is taken', async () => {
     const busy = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => busy.once('listening', resolve))
-    // It listens on a port.
+    // The server listens on a port, so the address is an object.
     const { port } = busy.address() as AddressInfo
     const refused = await workshop.runHere(['serve'], { PORT: String(port) })
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--port ${port}: it is in use`)])
@@ -156,8 +156,8 @@ describe('serve', () => {
   })
 })
 
-describe('a crawl that is left to the server', () => {
-  test('is done by it, and followed by others', async () => {
+describe('a crawl that is delegated to the server', () => {
+  test('runs in the server, and other clients can follow it', async () => {
     const site = await LocalSite.open(manyPages(5))
     try {
       const library = ['--library', workshop.path('library.db')]
@@ -170,7 +170,7 @@ describe('a crawl that is left to the server', () => {
       const leave = async (...words: string[]) => {
         const { code, stdout, stderr } = await workshop.runHere([...words, '--detach', '--json', ...library])
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-        // What the verb prints.
+        // The JSON that the verb prints.
         const { jobId, watch } = JSON.parse(stdout) as { jobId: string; watch: string }
         expect(watch).toBe(`${server.origin}/`)
         await until(

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Outcome, Workshop } from './program.ts'
 import { PROGRAM } from './program.ts'
 
-/** A server of the program, as a process of its own. */
+/** A `pharos serve` as a separate process. */
 export interface ServerProcess {
   readonly pid: number
   readonly origin: string
@@ -10,13 +10,13 @@ export interface ServerProcess {
   readonly places: Readonly<Record<string, unknown>>
   readonly ended: Promise<Outcome>
   ask(path: string, init?: RequestInit): Promise<Response>
-  /** Posts JSON, and gives the JSON of an answer that is none of a failure. */
+  /** Posts JSON, and returns the JSON of a successful response. */
   post(path: string, body?: unknown): Promise<Record<string, unknown>>
   get(path: string): Promise<Record<string, unknown>>
   kill(signal: NodeJS.Signals): void
 }
 
-/** Starts `pharos serve` and waits until it has said where it is. */
+/** Starts `pharos serve` and waits until it has printed its address. */
 export async function startServer(
   workshop: Workshop,
   flags: readonly string[] = [],
@@ -28,7 +28,7 @@ export async function startServer(
     firstLine(child.stdout),
     ended.then(({ code, stderr }) => Promise.reject(new Error(`it ended with ${code}: ${stderr}`))),
   ])
-  // What the verb prints.
+  // The JSON that the verb prints.
   const places = JSON.parse(line) as { origin: string; pid: number }
   const { origin, pid } = places
   const ask = (path: string, init?: RequestInit) =>
@@ -62,7 +62,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   return text.slice(0, text.indexOf('\n'))
 }
 
-/** Asks again and again until an answer is right; fails with the last one when it takes too long. */
+/** Polls until a response is right; fails with the last one after the timeout. */
 export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, ms = 120_000): Promise<T> {
   const end = performance.now() + ms
   for (;;) {

@@ -5,9 +5,9 @@ import { placeLibrary } from '../library-place.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
 import { Workshop } from './program.ts'
 
-/** Countries of the site: enough to see what their addresses have in common. */
+/** Countries with a hub on the site: enough to learn the pattern of their addresses. */
 const THERE = ['france', 'japan', 'brazil', 'kenya', 'peru', 'norway']
-/** And those that it names only. */
+/** Countries that the site links to, but whose hubs are missing. */
 const NAMED = 'chad mali niger togo benin ghana gabon sudan egypt libya qatar oman'.split(' ')
 const STORIES = ['/story-one', '/story-two', '/story-three', '/story-four', '/story-five']
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
     '/world': page('World', [...hubs, ...named]),
     '/old': { status: 301, headers: { location: '/world' } },
     ...Object.fromEntries(hubs.map((path) => [path, page(`News from ${path}`, [...hubs, ...STORIES])])),
-    // What the plan has tried before anybody names it.
+    // The stories link to /world/china, which the plan has tried before it reads them.
     ...Object.fromEntries(STORIES.map((path) => [path, page(path, ['/world/china'])])),
   })
   host = new URL(site.origin).host
@@ -46,7 +46,7 @@ function pharos(library: string, ...args: readonly string[]) {
 const add = (library: string, ...args: readonly string[]) =>
   pharos(library, 'add', `${site.origin}/`, '--allow-private', ...args)
 
-test('a history that is refused leaves nothing in the way of what it advises, and holds for one crawl', async () => {
+test('a refused history crawl leaves no source behind, so the advised crawl works, and the history type holds for one crawl', async () => {
   const refused = await add(bare, '--crawl-type', 'history')
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('crawl it with --crawl-type intelligent first')
@@ -54,7 +54,7 @@ test('a history that is refused leaves nothing in the way of what it advises, an
 
   const advised = await add(bare, '--crawl-type', 'intelligent')
   expect(advised.code, advised.stderr).toBe(0)
-  // Whoever has no places is told how to get them, and that the plan has nothing to go by.
+  // Without places the program says how to import them, because the plan needs them.
   expect(advised.stderr).toContain(
     `there are no places yet; import them: pharos gazetteer import --library ${shellWord(bare)}\n`,
   )
@@ -65,7 +65,7 @@ test('a history that is refused leaves nothing in the way of what it advises, an
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('articles-identified-1k not reached')])
 })
 
-test('a history that is forced is the type of one crawl, and its source is intelligent', async () => {
+test('a forced history crawl is of that type for one run, and its source is stored as intelligent', async () => {
   const library = await placeLibrary(shop.path('forced.db'))
   const forced = await add(library, '--crawl-type', 'history', '--force', '--json')
   expect(forced.code, forced.stderr).toBe(0)
@@ -73,7 +73,7 @@ test('a history that is forced is the type of one crawl, and its source is intel
   expect(JSON.parse(stdout).sources).toMatchObject([{ settings: { crawlType: 'intelligent' } }])
 })
 
-test('what would do nothing is refused', async () => {
+test('an option without effect is refused', async () => {
   for (const [args, problem] of [
     [['--hub-max-pages', '3'], '--hub-max-pages is for --crawl-type intelligent or history, and this crawl is docs'],
     [['--crawl-type', 'basic', '--planner-verbosity', '0'], '--planner-verbosity is for --crawl-type intelligent'],
@@ -85,19 +85,19 @@ test('what would do nothing is refused', async () => {
   }
 })
 
-test('a plan tells of itself when it is asked to, and what was understood is told afterwards', async () => {
+test('a plan reports its steps when verbosity asks for it, and the summary reports what was understood', async () => {
   const { code, stdout, stderr } = await add(world, '--crawl-type', 'intelligent', '--planner-verbosity', '2')
   expect(code, stderr).toBe(0)
   expect(stderr).not.toContain('there are no places')
   expect(stderr).toContain('[plan] /world/{country}')
-  // Once as a milestone, not as a thought of the plan as well.
+  // The milestone is printed once, not a second time as a step of the plan.
   expect(stderr.match(/patterns of addresses are known/g)).toHaveLength(1)
-  // Not all of many problems.
+  // Only some of the problems are listed.
   expect(stderr.match(/^missing-hub: the site names /gm)).toHaveLength(10)
   expect(stderr).toContain(
     `\nand 3 more problems: pharos serve --library ${shellWord(world)} shows all of them, at /problems/ssr\n`,
   )
-  // What the table and the run say of one crawl is the same.
+  // The table and the run report the same numbers for one crawl.
   expect(stdout).toContain('\n  failed      13  13 not-found\n')
   expect(stdout).toContain(' 13 failed, ')
 

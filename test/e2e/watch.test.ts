@@ -15,11 +15,11 @@ afterEach(() => {
 
 type Line = Readonly<Record<string, unknown>>
 
-/** A program that watches, and what it has told. */
+/** A running `pharos watch` and the lines it has printed. */
 interface Watcher {
   readonly ended: Promise<Outcome>
   kill(signal: NodeJS.Signals): void
-  /** Waits for a line that has these values, and gives all since the last one that was waited for. */
+  /** Waits for a line with these values, and returns all lines since the previous call. */
   until(values: Line): Promise<readonly Line[]>
 }
 
@@ -74,7 +74,7 @@ function readFailures(): Line[] {
 }
 
 describe('pharos watch', () => {
-  test('takes a folder in, follows it, is killed, makes up for what it missed, and ends well', async () => {
+  test('indexes a folder, follows changes, catches up after being killed, and ends cleanly', async () => {
     workshop.write({
       'docs/lamp.md': '# Lamp\n\nLight the lamp at dusk.\n',
       'docs/fog/horn.md': '# Horn\n\nSound the horn in fog.\n',
@@ -102,7 +102,7 @@ describe('pharos watch', () => {
     expect(told).toContainEqual(expect.objectContaining({ event: 'removed', path: 'fog/horn.md' }))
     expect(told).toContainEqual(expect.objectContaining({ event: 'failed', path: 'plan.pdf', reason: 'damaged' }))
     expect(told.filter((line) => String(line['path']).startsWith('private'))).toEqual([])
-    // Searched by another process meanwhile, as a server would.
+    // Another process searches meanwhile, as a server would.
     expect(await search('wick dawn')).toContain('lamp.md')
     first.kill('SIGKILL')
     await first.ended
@@ -133,18 +133,18 @@ describe('pharos watch', () => {
       error_message: expect.stringContaining('damaged'),
       retry_count: 0,
     })
-    // On a machine that is slow enough it is tried again before it is mended.
+    // On a slow machine the file may be retried before it is repaired.
     const types = failures.map((line) => line['event_type']).filter((type) => type !== 'retry')
     expect(types).toEqual(['created', 'startup', 'resolved'])
   })
 
-  test('works while the library and its log lie in the folder itself', async () => {
+  test('works while the library and its log are in the watched folder itself', async () => {
     workshop.write({ 'a.md': '# A\n\nOne.\n' })
     const watcher = watch('.', ...LIBRARY, '--failures', 'failed.jsonl')
     await watcher.until({ event: 'caught-up' })
     workshop.write({ 'b.md': '# B\n\nTwo.\n', 'bad.ipynb': '{' })
     await watcher.until({ event: 'failed', path: 'bad.ipynb' })
-    // What was written for the failure would be read with the first of them, or before the second.
+    // The watcher logs the failure into the watched folder; if it read its own log, the event would come with c.md or before d.md.
     workshop.write({ 'c.md': '# C\n\nThree.\n' })
     const told = [...(await watcher.until({ event: 'indexed', path: 'c.md' }))]
     workshop.write({ 'd.md': '# D\n\nFour.\n' })

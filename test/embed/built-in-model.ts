@@ -5,7 +5,7 @@ import type { ModelFiles } from '../../src/core/embedding/model.ts'
 /** Where the build puts the built-in model and its kernel. */
 export const BUILT_IN_FOLDER = new URL('../../dist/web/local/model/', import.meta.url)
 
-/** A text with its tokens and its vector, as the model was published with. */
+/** A text with its tokens and its vector, as published with the model. */
 export interface ReferenceText {
   readonly text: string
   readonly ids: readonly number[]
@@ -26,7 +26,7 @@ export function readKernelFiles(): KernelFiles {
   return { relaxed: read('kernel-relaxed.wasm'), plain: read('kernel-plain.wasm') }
 }
 
-/** The texts that the model was published with. */
+/** The texts published with the model. */
 export function readReference(): ReferenceText[] {
   return JSON.parse(readFileSync(new URL('../../model/reference.json', import.meta.url), 'utf8')) as ReferenceText[]
 }

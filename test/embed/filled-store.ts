@@ -7,7 +7,7 @@ import type { Store } from '../../src/library/store.ts'
 
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Adds a source of this id and name. */
+/** Adds a source with this id and name. */
 export async function addSourceTo(store: Store, id: string): Promise<void> {
   const url = `https://${id}.test/`
   await store.addSource({
@@ -22,14 +22,14 @@ export async function addSourceTo(store: Store, id: string): Promise<void> {
   })
 }
 
-/** What a page may be besides its text. */
+/** Traits of a page besides its text. */
 export interface PageTraits {
   readonly title?: string
   readonly language?: string
   readonly headingPath?: readonly string[]
 }
 
-/** Writes a page as a crawl does; the parts of its text, between lines of `---`, are its chunks. Gives their ids. */
+/** Writes a page as a crawl does; lines of `---` split its text into chunks. Returns their ids. */
 export async function writePage(
   store: Store,
   sourceId: string,
@@ -68,7 +68,7 @@ function findOf(url: string) {
   } as const
 }
 
-/** A page with what is indexed of it. */
+/** A page with its indexed content. */
 export function recordOf(url: string, text: string, traits: PageTraits): PageRecord {
   const { title = `Title of ${new URL(url).pathname}`, language = 'en', headingPath = ['Heading'] } = traits
   const page: Page = {

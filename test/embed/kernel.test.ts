@@ -2,14 +2,17 @@ import { expect, test } from 'vitest'
 import { createRandom } from '../seeded.ts'
 import { readKernelFiles } from './built-in-model.ts'
 
-/* Products of the kernel beside the same sums in JavaScript. Which of the ways a machine takes depends on its processor, so all are tried. */
+/*
+ * Compares products of the kernel with the same sums in JavaScript. The processor decides which code path a machine takes, so all are
+ * tested.
+ */
 
 interface Products {
   product(...places: number[]): void
   dotProduct(...places: number[]): void
 }
 
-/** What is used of the global that the types of Node do not know. */
+/** The part of the `WebAssembly` global that is used here, because the types of Node lack it. */
 interface Assembly {
   readonly Memory: new (limits: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer }
   readonly Module: new (bytes: Uint8Array) => object
@@ -29,7 +32,7 @@ test.each([
   ['relaxed SIMD in steps', relaxed, 'product'],
   ['relaxed SIMD at once', relaxed, 'dotProduct'],
   ['plain SIMD', plain, 'product'],
-] as const)('%s gives exact products, also of the largest numbers', (_way, bytes, name) => {
+] as const)('%s computes exact products, also of the largest numbers', (_way, bytes, name) => {
   const memory = new Memory({ initial: 16, maximum: 16 })
   const kernel = new Instance(new Module(bytes), { env: { memory } }).exports as Products
   const next = createRandom(3)
@@ -43,7 +46,7 @@ test.each([
   const floats = new Float32Array(memory.buffer)
   for (const [i, row] of inputOf.entries()) bytesOf.set(row, PLACES.activations + i * INPUTS)
   for (const [j, row] of weightOf.entries()) {
-    // As they are packed: panels of 16 outputs, four inputs of each at a time.
+    // The packed layout: panels of 16 outputs, four inputs of each at a time.
     for (const [k, weight] of row.entries()) {
       const panel = Math.floor(j / 16) * 16 * INPUTS
       bytesOf[PLACES.weights + panel + Math.floor(k / 4) * 64 + (j % 16) * 4 + (k % 4)] = weight

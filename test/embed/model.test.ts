@@ -20,7 +20,7 @@ import { addSourceTo, writePage } from './filled-store.ts'
 const scratch = mkdtempSync(join(tmpdir(), 'pharos-model-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** How many chunks of a library have a vector. */
+/** Number of chunks of a library that have a vector. */
 async function countVectors(path: string): Promise<number> {
   const library = await openLibrary({ path, version: '0.0.0' })
   const count = await library.vectors?.count()
@@ -28,7 +28,7 @@ async function countVectors(path: string): Promise<number> {
   return count?.embedded ?? 0
 }
 
-/** Runs the built program beside this one, which goes on meanwhile, until it is interrupted. */
+/** Runs the built program concurrently with this one until it is interrupted. */
 async function runAside(
   args: readonly string[],
   stop: AbortSignal,
@@ -55,7 +55,7 @@ describe('a library with vectors', () => {
   async function fill(path: string): Promise<OpenLibrary> {
     const library = await openLibrary({ path, version: '0.0.0' })
     await addSourceTo(library.store, 'docs')
-    // A question waits two seconds for the model, which may take longer to load on a busy machine.
+    // A search waits two seconds for the model, which may take longer to load on a busy machine.
     await (await library.openEmbedder?.())?.embed(['ready'], undefined, 'query')
     for (const [at, text] of Object.entries(PAGES)) await writePage(library.store, 'docs', at, text, { title: 'Page' })
     return library
@@ -72,7 +72,7 @@ describe('a library with vectors', () => {
     return { url: first && new URL(first.url).pathname, engines, notices }
   }
 
-  test('finds what shares no word with the question, as soon as it is embedded', async () => {
+  test('finds passages that share no word with the query, as soon as they are embedded', async () => {
     const library = await fill(':memory:')
     const query = 'how boats are guided home'
     expect(await firstOf(library, query)).toEqual({ url: undefined, engines: ['words'], notices: [] })
@@ -83,7 +83,7 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('says what is not embedded yet, and finds that by its words', async () => {
+  test('says what is not embedded yet, and finds it by words', async () => {
     const library = await fill(':memory:')
     for await (const _ of embedLibrary(library));
     await writePage(library.store, 'docs', '/new', 'A foghorn replaces the lamp where the coast is misty.')
@@ -93,7 +93,7 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('makes the vectors of an earlier model anew as each source is read, and all of them by a run over all', async () => {
+  test('replaces vectors of an earlier model when a source is read, and all of them in a full run', async () => {
     const library = await fill(':memory:')
     const vectors = vectorsOf(library)
     const fingerprint = 'ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6'
@@ -116,14 +116,14 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('leaves vectors of a service alone', async () => {
+  test('keeps the vectors of a service', async () => {
     const library = await fill(':memory:')
     await vectorsOf(library).replaceSpace({ model: 'bge', fingerprint: 'f'.repeat(64), dimensions: 8 })
     await expect(embedLibrary(library).next()).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
     await library.close()
   })
 
-  test('leaves text in other languages to words, and reaches its end all the same', async () => {
+  test('leaves text in other languages to word search, and completes all the same', async () => {
     const library = await fill(':memory:')
     await writePage(library.store, 'docs', '/de', 'Der Wärter zündet jeden Abend die Lampe an.', { language: 'de' })
     let last = { embedded: 0, refused: 0, skipped: 0 }
@@ -138,7 +138,7 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  describe('on the command line', () => {
+  describe('the command line', () => {
     const path = join(scratch, 'cli.db')
     const args = ['--library', path]
     afterEach(() => vi.unstubAllEnvs())
@@ -156,14 +156,15 @@ describe('a library with vectors', () => {
     }
     beforeAll(async () => {
       const library = await fill(path)
-      // Several batches, so that a run can be interrupted. The time of a run is that of the words: the short form has few in each chunk.
+      // Several batches, so that a run can be interrupted. The duration depends on the number of words: the short form has few in each
+      // chunk.
       const words = 'The lamp is lit at dusk. '.repeat(isLong ? 8 : 1)
       const long = Array.from({ length: 300 }, (_, i) => `Chunk ${i}. ${words}`)
       await writePage(library.store, 'docs', '/long', long.join('\n---\n'))
       await library.close()
     })
 
-    test('embed run is interrupted without loss, and goes on where it was', async () => {
+    test('embed run is interrupted without loss, and resumes where it was', async () => {
       const stop = new AbortController()
       const running = runAside(['embed', 'run', ...args], stop.signal)
       const counter = await openLibrary({ path, version: '0.0.0' })
@@ -189,7 +190,7 @@ describe('a library with vectors', () => {
       )
     })
 
-    test('embed status tells the model, the vectors, and how far each source is', async () => {
+    test('embed status shows the model, the vectors, and the progress of each source', async () => {
       expect(JSON.parse((await pharos('embed', 'status', '--json', ...args)).stdout)).toMatchObject({
         model: { name: 'pharos-embed-1', dimensions: 384, service: null, problem: null },
         is_comparable: true,
@@ -200,12 +201,12 @@ describe('a library with vectors', () => {
       )
     })
 
-    test('embed install says that nothing is to be installed', async () => {
+    test('embed install says that nothing needs to be installed', async () => {
       const { stdout, status } = await pharos('embed', 'install')
       expect([status, stdout]).toEqual([0, expect.stringContaining('nothing to install: the model is built in')])
     })
 
-    test('add embeds what it reads, and a question in other words than the page finds it', async () => {
+    test('add embeds new pages, and a query in other words than the page finds it', async () => {
       const place = ['--library', join(scratch, 'added.db')]
       const folder = join(scratch, 'notes')
       mkdirSync(folder)
@@ -218,7 +219,7 @@ describe('a library with vectors', () => {
       const added = await pharos('add', folder, '--name', 'notes', ...place)
       expect(added).toMatchObject({ status: 0 })
       const query = ['search', 'guiding boats at night', '--explain', '--json', ...place]
-      // A question waits two seconds for the model, which may take longer to load on a busy machine.
+      // A search waits two seconds for the model, which may take longer to load on a busy machine.
       const { passages, engines } = await until(
         async () => JSON.parse((await pharos(...query)).stdout),
         (answer) => answer.engines.length === 2,
@@ -238,7 +239,7 @@ describe('a library with vectors', () => {
       })
     })
 
-    test('Ctrl-C ends the embedding after a crawl, which has completed all the same', async () => {
+    test('Ctrl-C ends the embedding after a crawl, and the crawl still counts as completed', async () => {
       const library = join(scratch, 'stopped.db')
       const file = join(scratch, 'long.md')
       const text =
@@ -268,7 +269,7 @@ describe('a library with vectors', () => {
       expect(listed.meaning).toBeLessThan(1)
     })
 
-    test('the process of a crawl begins to embed, so that its server goes on', async () => {
+    test('the process of a crawl embeds its pages itself, so that its server is not blocked', async () => {
       const site = await openSite({
         '/': '<title>Tower</title><main><h1>Tower</h1><p>The keeper lights it.</p></main>',
       })

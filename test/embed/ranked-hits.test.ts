@@ -6,10 +6,10 @@ import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
 const SPACE: VectorSpace = { model: 'topics', fingerprint: 't'.repeat(64), dimensions: 4 }
-/** What words are about: all an embedder has to know here. */
+/** The topics of words, which are all that the fake embedder knows. */
 const TOPICS = [/boat|ship|harbour/gi, /lamp|light/gi, /rain|storm/gi]
 
-/** A text is where its topics are; one without any is nowhere near the others. */
+/** The vector of a text counts its topics; a text without any is far from the others. */
 function embedTopics(text: string): Float32Array {
   const counts = TOPICS.map((topic) => text.match(topic)?.length ?? 0)
   const vector = Float32Array.of(...counts, counts.every((count) => count === 0) ? 1 : 0)
@@ -29,7 +29,7 @@ interface Staged {
   readonly library: Library
 }
 
-/** A library of four pages, of which those of `embedded` have vectors. */
+/** A library of four pages; those in `embedded` have vectors. */
 async function stage(embedded: readonly string[] = Object.keys(PAGES), more: Partial<Library> = {}): Promise<Staged> {
   const store = createMemoryStore()
   for (const source of ['docs', 'more']) await addSourceTo(store, source)
@@ -47,7 +47,7 @@ async function stage(embedded: readonly string[] = Object.keys(PAGES), more: Par
     },
     close: async () => {},
   }
-  // Nothing else of a library takes part.
+  // Ranking uses nothing else of a library.
   const library = { store, vectors: store.vectors, openEmbedder: async () => embedder, ...more } as unknown as Library
   return { store, library }
 }
@@ -62,8 +62,8 @@ const ask = (query: string, more: Partial<RankedQuery> = {}): RankedQuery => ({
 const rank = (library: Library, asked: RankedQuery) => rankHits(library, asked, 0)
 const pathsOf = ({ hits }: Awaited<ReturnType<typeof rank>>) => hits.map(({ url }) => new URL(url).pathname)
 
-describe('hits by words and meanings', () => {
-  test('are filled up by what means the same, and by nothing that does not', async () => {
+describe('hits by words and meaning', () => {
+  test('are filled up by passages with the same meaning, and by no others', async () => {
     const { library } = await stage()
     const ranked = await rank(library, ask('boat'))
     expect(pathsOf(ranked)).toEqual(['/harbour'])
@@ -72,14 +72,14 @@ describe('hits by words and meanings', () => {
     expect(pathsOf(await rank(library, ask('boat', { fusion: 'words' })))).toEqual([])
   })
 
-  test('hold the filter on both sides', async () => {
+  test('satisfy the filter on both sides', async () => {
     const { library } = await stage()
     expect(pathsOf(await rank(library, ask('boat', { filter: { sourceIds: ['docs'] } })))).toEqual([])
     expect(pathsOf(await rank(library, ask('boat', { filter: { path: '/harbour' } })))).toEqual(['/harbour'])
     expect(pathsOf(await rank(library, ask('boat', { filter: { language: 'fr' } })))).toEqual([])
   })
 
-  test('say where each score comes from', async () => {
+  test('explain each score', async () => {
     const { library } = await stage()
     const { hits } = await rank(library, ask('lamp', { explain: true }))
     const [first] = hits
@@ -94,7 +94,7 @@ describe('hits by words and meanings', () => {
     expect(first?.score).toBeCloseTo(0.7 * wordScore + 0.3, 5)
   })
 
-  test('include the nearest in meaning however many hits the words have', async () => {
+  test('include the nearest in meaning, however many hits the words have', async () => {
     const { store, library } = await stage()
     for (let i = 0; i < 12; i++) await writePage(store, 'docs', `/fitting-${i}`, `Notes on fitting number ${i}.`)
     const query = 'fitting a boat'
@@ -133,7 +133,7 @@ describe('hits by words and meanings', () => {
     expect([second, third, fourth, fifth].map((hit) => hit?.explanation?.support)).toEqual([0, 0, 0, 0])
   })
 
-  test('say how much is embedded, and rank what is not by its words', async () => {
+  test('say how much is embedded, and rank the rest by words', async () => {
     const { library } = await stage(['/weather', '/words'])
     const ranked = await rank(library, ask('the lamp', { explain: true }))
     expect(pathsOf(ranked)[0]).toBe('/lamp')
@@ -142,7 +142,7 @@ describe('hits by words and meanings', () => {
   })
 })
 
-describe('words answer alone, and the answer says so', () => {
+describe('fallback to words with a notice', () => {
   test.each<[string, Partial<Library>, string]>([
     ['where there is no model', { openEmbedder: async () => undefined }, 'topics, which is not configured here'],
     [
@@ -172,7 +172,7 @@ describe('words answer alone, and the answer says so', () => {
       { openEmbedder: () => Promise.reject(new Error('gone')) },
       'the model cannot be used: gone',
     ],
-  ])('%s', async (_where, more, notice) => {
+  ])('only words are searched, with a notice, %s', async (_where, more, notice) => {
     const { library } = await stage(undefined, more)
     const ranked = await rank(library, ask('lamp'))
     expect(pathsOf(ranked)).toEqual(['/lamp'])
@@ -180,7 +180,7 @@ describe('words answer alone, and the answer says so', () => {
     expect(ranked.notices.join()).toContain(notice)
   })
 
-  test('where those nearest in meaning do not come in time, and meaning takes part in the others', async () => {
+  test('a search for the nearest vectors that times out is left out, and other hits are still ranked by meaning', async () => {
     const { store, library } = await stage()
     const vectors = { ...store.vectors, nearest: () => new Promise<never>(() => undefined) }
     const ranked = await rank({ ...library, vectors } as Library, ask('lamp'))
@@ -191,7 +191,7 @@ describe('words answer alone, and the answer says so', () => {
     })
   })
 
-  test('and says that a copy of the vectors lacks some', async () => {
+  test('an incomplete copy of the vectors causes a notice', async () => {
     const vectorCopy = { location: 'http://a.test (docs)', problem: 'it has 1 of 4 vectors' }
     const { library } = await stage(undefined, { vectorCopy } as unknown as Partial<Library>)
     const { engines, notices } = await rank(library, ask('lamp'))
@@ -203,7 +203,7 @@ describe('words answer alone, and the answer says so', () => {
     })
   })
 
-  test('where vectors cannot be compared', async () => {
+  test('vectors that cannot be compared leave only the words, with a notice', async () => {
     const { store, library } = await stage()
     const vectors = { ...store.vectors, compare: () => Promise.reject(new Error('a bad page')) }
     const ranked = await rank({ ...library, vectors } as Library, ask('lamp'))
@@ -214,12 +214,12 @@ describe('words answer alone, and the answer says so', () => {
     })
   })
 
-  test('but not where nobody ever embedded anything', async () => {
+  test('a library without any vectors causes no notice', async () => {
     const { library } = await stage([])
     expect(await rank(library, ask('lamp'))).toMatchObject({ engines: ['words'], notices: [] })
   })
 
-  test('nor when whoever asked gave up', async () => {
+  test('an aborted search is rejected', async () => {
     const { library } = await stage()
     const gone = AbortSignal.abort(new Error('enough'))
     await expect(rankHits(library, ask('lamp'), 0, gone)).rejects.toThrow('enough')

@@ -2,20 +2,20 @@ import { DomUtils, parseDocument } from 'htmlparser2'
 import MarkdownIt from 'markdown-it'
 
 /*
- * What a page shows and what its Markdown says, found by other means than the program's own: the document by
- * htmlparser2's own tree, the Markdown by markdown-it. Only so can a comparison find anything.
+ * The content of a page and of its Markdown, read independently of the program: the document by htmlparser2's own tree, the Markdown by
+ * markdown-it. Otherwise both sides could share a mistake.
  */
 
-/** Words, blocks of code and rows of tables. */
+/** Words, code blocks and table rows. */
 export interface Content {
   readonly words: readonly string[]
-  /** Blocks of code as they stand, without blank ends. */
+  /** Code blocks as they are, without blank ends. */
   readonly code: readonly string[]
-  /** The words of each row of each table. */
+  /** The words of each table row. */
   readonly rows: readonly (readonly string[])[]
-  /** Those that name columns; Markdown has one for several. */
+  /** Rows of column headers; Markdown has one row for several. */
   readonly heads: readonly (readonly string[])[]
-  /** How many words are repeated when every cell is written wherever it spans. */
+  /** Number of words that are repeated when every cell is written wherever it spans. */
   readonly repeated: number
 }
 
@@ -35,7 +35,7 @@ const MAINS: Readonly<Record<Maker, (element: DomElement) => boolean>> = {
   'gtk-doc': ({ name }) => name === 'body',
 }
 
-/** Ways to other pages and places, numbers of lines and formulas, controls. */
+/** Links to other pages and places, line and formula numbers, and controls. */
 const FURNITURE =
   `navheader navfooter headerlink copybtn fn-backref backrefs viewcode-link prev-next-area prev-next-footer
   linenos eqno`.split(/\s+/)
@@ -62,7 +62,7 @@ const LAYOUT = ['simplelist', 'footnote', 'blockquote']
 const FRAMES = ['calloutlist', 'qandaset']
 const INLINE =
   /^(?:a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|label|mark|q|s|samp|small|span|strike|strong|sub|sup|time|tt|u|var|wbr)$/
-/** Where a word may be broken; nobody sees them. */
+/** Invisible break opportunities in words. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g
 const WORD = /[\p{L}\p{N}_]+/gu
 
@@ -88,7 +88,7 @@ export function readDocument(html: string, maker: Maker): Content {
   const main = DomUtils.findOne(MAINS[maker], document.childNodes)
   if (main === null) throw new Error('the page has no main content')
   const code = find(main, 'pre').filter((pre) => !isInside(pre, main, ['td', 'th']))
-  // Those that only arrange what is in them have no rows to keep.
+  // Layout tables have no rows to keep.
   const tables = find(main, 'table').filter((table) => {
     const { parent } = table
     const isFramed = parent !== null && 'attribs' in parent && FRAMES.some((name) => hasClass(parent, name))
@@ -100,7 +100,7 @@ export function readDocument(html: string, maker: Maker): Content {
     rows: tables
       .flatMap((table) => find(table, 'tr'))
       .filter((row) => !isInside(row, main, ['td', 'th']) && find(row, 'table').length === 0)
-      // Notes on a table stand below it.
+      // Notes on a table are below it.
       .filter(({ parent }) => parent === null || !('attribs' in parent) || !hasClass(parent, 'footnotes'))
       .map((row) => wordsOf(readText(row)))
       .filter((words) => words.length > 0),
@@ -115,7 +115,7 @@ function countRepeated(cell: DomElement): number {
   return times === 0 ? 0 : times * wordsOf(readText(cell)).length
 }
 
-/** Every word in a document, also those of attributes: nothing else may be in its Markdown. */
+/** Every word in a document, including attributes: the Markdown may contain no other word. */
 export function vocabularyOf(html: string): Set<string> {
   const words = new Set<string>()
   const visit = (node: DomNode): void => {
@@ -127,7 +127,7 @@ export function vocabularyOf(html: string): Set<string> {
   const { childNodes } = parseDocument(html)
   for (const node of childNodes) {
     visit(node)
-    // Words may be put together from parts of a line.
+    // Words may consist of several inline elements.
     for (const word of wordsOf(readText(node))) words.add(word)
   }
   return words
@@ -149,7 +149,7 @@ function isInside(element: DomElement, root: DomElement, names: readonly string[
   return false
 }
 
-/** What nobody means by the content of a page, though it stands in it. */
+/** Elements inside the main content that do not belong to it. */
 function isFurniture(element: DomElement): boolean {
   if (['script', 'style', 'template', 'head', 'noscript'].includes(element.name)) return true
   if (/display:\s*none/.test(element.attribs['style'] ?? '')) return true
@@ -163,7 +163,7 @@ function isLeftOut(element: DomElement, root: DomElement): boolean {
   return false
 }
 
-/** Text as it is read: blocks stand apart, parts of a line do not. */
+/** Text as it is displayed: blocks are separated, inline elements are not. */
 function readText(node: DomNode, isExact = false): string {
   if (node.type === 'text') return node.data
   if (!('attribs' in node)) return ''
@@ -204,8 +204,7 @@ export function readMarkdown(markdown: string): Content {
     for (const word of found) words.push(word)
     if (row !== undefined) row.push(...found)
   }
-  // Without a plugin for footnotes a note that is only an address would read as the target of links. As items of a list
-  // notes keep the blocks in them.
+  // Without a footnote plugin a note that is only an address would be parsed as a link target. As list items, notes keep their blocks.
   const plain = markdown.replaceAll(/^(\s*)\[\^([^\]\s]+)\]:/gm, '$1- $2:')
   for (const token of markdownIt.parse(plain, {})) {
     if (token.type === 'tr_open') row = []
@@ -237,14 +236,14 @@ function readInline(tokens: NonNullable<ReturnType<typeof markdownIt.parse>[numb
     .join('')
 }
 
-/** How often each word stands in a list. */
+/** Number of occurrences of each word in a list. */
 export function countWords(words: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return counts
 }
 
-/** Words of `all` that are missing from `some`, as often as they are. */
+/** Words of `all` that are missing from `some`, with their number. */
 export function missingWords(all: readonly string[], some: readonly string[]): string[] {
   const left = countWords(some)
   return all.filter((word) => {
@@ -254,7 +253,7 @@ export function missingWords(all: readonly string[], some: readonly string[]): s
   })
 }
 
-/** Numbers of items, names of boxes and marks of tasks are written where a page draws them. */
+/** Item numbers, box titles and task marks are written as text where a page draws them. */
 export function isOurs(word: string): boolean {
   return /^(?:\d+|note|tip|important|warning|caution|x)$/.test(word)
 }

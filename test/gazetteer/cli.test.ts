@@ -9,7 +9,7 @@ import { DATA_FOLDER } from './world.ts'
 const workshop = new Workshop()
 const library = ['--library', workshop.path('library.db')]
 
-/** Runs the verb within this process. */
+/** Runs the verb inside this process. */
 function runHere(...args: readonly string[]) {
   return workshop.runHere(['gazetteer', ...args, ...library])
 }
@@ -17,7 +17,7 @@ function runHere(...args: readonly string[]) {
 beforeAll(() => installData('countries', { folder: DATA_FOLDER }))
 afterAll(() => workshop.remove())
 
-test('a library without places says how to get them', async () => {
+test('a library without places says how to import them', async () => {
   const { code, stdout } = await runHere('status')
   expect(code).toBe(0)
   expect(stdout).toContain('there are no places yet; import them: pharos gazetteer import --library')
@@ -26,13 +26,13 @@ test('a library without places says how to get them', async () => {
     gazetteer: { countries: 0, regions: 0, cities: 0, others: 0, names: 0, revision: '' },
     sources: [],
   })
-  // Nothing is wrong where there is nothing, and nobody is to take that for well.
+  // An empty gazetteer has no errors, but must not be reported as sound.
   for (const what of ['validate', 'qa']) {
     expect(await runHere(what)).toMatchObject({ code: 0, stdout: expect.stringContaining('there are no places yet') })
   }
 })
 
-test('countries are imported from files that are there, credited, looked over and exported', async () => {
+test('countries are imported from local files, credited, checked and exported', async () => {
   const first = await runHere('import', '--countries-only', '--from', DATA_FOLDER)
   expect(first.code, first.stderr).toBe(0)
   expect(first.stdout).toMatch(/^281 places with [\d,]+ names in \d+s, 281 new, 0 changed\n/)
@@ -67,24 +67,24 @@ test('countries are imported from files that are there, credited, looked over an
     ],
   })
   expect((await runHere('export')).stdout).toBe(text)
-  // Whoever has enough of it does not make it wait.
+  // A reader that closes the pipe early ends the export at once.
   const line = `pharos gazetteer export ${library.join(' ')} | head -1`
   expect(await workshop.shell(line)).toMatchObject({ code: 0, stdout: text.slice(0, text.indexOf('\n') + 1) })
 })
 
-test('a file of one’s own is added; what is wrong with its lines is told', async () => {
+test("a user's own file is added, and its invalid lines are reported", async () => {
   workshop.write({ 'towns.csv': 'name,country,population\nLighthouse Town,EG,1200\nNowhere,EGY,\n' })
   const { code, stdout, stderr } = await runHere('import', '--file', workshop.path('towns.csv'))
   expect(code).toBe(0)
   expect(stdout).toMatch(/^1 place with 1 name in \d+s, 1 new, 0 changed, 1 left out\n/)
   expect(stderr).toContain('left out: line 3: country: expected two letters such as FR, got "EGY"')
-  // It is credited as far as it says something of itself, and nobody else is credited for it.
+  // The file is credited by its name, and no other source is credited for it.
   expect(stdout.trim().split('\n')).toHaveLength(1)
   expect((await runHere('status')).stdout).toContain('\n  towns.csv (a file of your own)\n')
 })
 
-test('an import that was broken off says what is there', async () => {
-  // As one leaves it that is killed before the names can be looked for.
+test('an interrupted import reports what is there', async () => {
+  // The state after an import was killed before it had written the name index.
   const db = new Sqlite(workshop.path('library.db'))
   const state = db.prepare('SELECT revision, name_index FROM gazetteer_state').raw().get() as unknown[]
   const setState = db.prepare('UPDATE gazetteer_state SET revision = ?, name_index = ?')
@@ -96,7 +96,7 @@ test('an import that was broken off says what is there', async () => {
   expect(stdout).toContain('an import was broken off, and nothing is found yet; do it again: pharos gazetteer import')
 })
 
-test('a file without any place is refused, and why is told', async () => {
+test('a file without any place is refused with the reason', async () => {
   workshop.write({ 'codes.csv': 'name,country\nNowhere,EGY\nElsewhere,FRA\n', 'head.csv': 'name,country\n' })
   const { code, stdout, stderr } = await runHere('import', '--file', workshop.path('codes.csv'))
   expect([code, stdout]).toEqual([3, ''])

@@ -2,12 +2,12 @@ import type { NameKind, PlaceRecord } from '../../src/analysis/place.ts'
 import type { Gazetteer, ImportResult, PlaceQuery } from '../../src/library/gazetteer.ts'
 import { OWN, placeWith } from './import.contract.ts'
 
-/** Everything that a gazetteer answers, so that two can be compared. */
+/** All answers of a gazetteer, so that two can be compared. */
 export async function askAll(gazetteer: Gazetteer): Promise<ReadonlyMap<string, unknown>> {
   const answers = new Map<string, unknown>()
   const places: unknown[] = []
   for await (const place of gazetteer.exportPlaces()) places.push(place)
-  // As text: an export is a file, and the order of fields is a part of it.
+  // Compared as text, because the order of fields is part of the exported file.
   answers.set(
     'export',
     places.map((place) => JSON.stringify(place)),
@@ -43,7 +43,7 @@ function* listQueries(): Generator<PlaceQuery> {
   for (const filter of filters) yield { ...filter, offset: 0, limit: 20 }
 }
 
-/** Takes the same strange records into a gazetteer, in some imports: what that came to. */
+/** Imports the same odd records into a gazetteer in several imports, and returns the results. */
 export async function importStrange(gazetteer: Gazetteer, seed: number): Promise<ImportResult[]> {
   const random = createRandom(seed)
   const results: ImportResult[] = []
@@ -57,7 +57,7 @@ export async function importStrange(gazetteer: Gazetteer, seed: number): Promise
 
 const RELATIONS = ['admin_parent', 'contains', 'member_of'] as const
 
-/** One of few places, so that many are there twice, lie in each other or have the id of another. */
+/** One of few places, so that many are duplicates, contain each other or share an id. */
 function strangeRecord(random: (below: number) => number): PlaceRecord {
   const pick = <T>(...some: readonly [T, ...T[]]): T => some[random(some.length)] ?? some[0]
   const few = <T>(make: () => T): T[] => Array.from({ length: random(3) }, make)

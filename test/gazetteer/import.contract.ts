@@ -13,17 +13,17 @@ import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { chooseLength } from '../library-place.ts'
 import { DATA_FOLDER } from './world.ts'
 
-/** Libraries that places are taken into. */
+/** Creates libraries for imports of places. */
 export interface PlaceLibraries {
-  /** Where an empty one is. */
+  /** Path of an empty library. */
   newPlace(): Promise<string>
-  /** Where one with all countries is. */
+  /** Path of a library with all countries. */
   newCountries(): Promise<string>
   open(place: string): Promise<LibraryStore & UnderstandingStore>
   look(place: string): Promise<Look>
 }
 
-/** All places, as they are exported. */
+/** All places, as exported. */
 export async function exportOf(gazetteer: Gazetteer): Promise<unknown[]> {
   const places: unknown[] = []
   for await (const place of gazetteer.exportPlaces()) places.push(place)
@@ -34,7 +34,7 @@ export const OWN: GazetteerSource = { name: 'own', version: '1', license: 'CC0-1
 
 const NAME = { name: 'Lighthouse Town', lang: 'en', kind: 'common', isPreferred: true, isOfficial: false } as const
 
-/** A city of one's own. */
+/** A user-defined city. */
 export function placeWith(change: Partial<PlaceRecord>): PlaceRecord {
   return {
     ref: 'own:1',
@@ -59,7 +59,7 @@ export function placeWith(change: Partial<PlaceRecord>): PlaceRecord {
 }
 
 const ZEROS = { countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }
-/** That a gazetteer has nothing. */
+/** Expects a gazetteer to be empty. */
 export async function expectNothing(gazetteer: Gazetteer): Promise<void> {
   expect(await gazetteer.summary()).toEqual(ZEROS)
   expect(await gazetteer.revision()).toBe('')
@@ -74,7 +74,7 @@ export async function expectNothing(gazetteer: Gazetteer): Promise<void> {
   expect(await gazetteer.readIndex()).toBeUndefined()
 }
 
-/** What imports leave in a library, whichever it is. */
+/** The contract of imports, for every store. */
 export function describeImport(of: PlaceLibraries): void {
   const withGazetteer = async <T>(place: string, work: (gazetteer: Gazetteer) => Promise<T>): Promise<T> => {
     const store = await of.open(place)
@@ -86,7 +86,7 @@ export function describeImport(of: PlaceLibraries): void {
   }
 
   describe('an import', () => {
-    test('that brings nothing new changes nothing', async () => {
+    test('an import without new data changes nothing', async () => {
       await withGazetteer(await of.newCountries(), async (gazetteer) => {
         const before = await gazetteer.summary()
         const result = await importWorld(gazetteer, { folder: DATA_FOLDER, countriesOnly: true, now: Date.now() })
@@ -95,7 +95,7 @@ export function describeImport(of: PlaceLibraries): void {
       })
     })
 
-    test('changes the place that it names again, and the revision with it', async () => {
+    test('updates a place that it contains again, and the revision with it', async () => {
       await withGazetteer(await of.newPlace(), async (gazetteer) => {
         const revisions = [await gazetteer.revision()]
         const now = Date.UTC(2026, 5, 1)
@@ -116,7 +116,7 @@ export function describeImport(of: PlaceLibraries): void {
       })
     })
 
-    test('leaves out what the tables refuse, says why, and goes on', async () => {
+    test('skips records that violate the tables, reports why, and continues', async () => {
       const noName = {
         names: [{ name: ' - ', lang: null, kind: 'alias', isPreferred: true, isOfficial: false } as const],
       }
@@ -145,7 +145,7 @@ export function describeImport(of: PlaceLibraries): void {
     })
 
     const PARENT = (ref: string) => ({ ref, relation: 'admin_parent' }) as const
-    /** A place that lies in others, all by their references. */
+    /** A place inside other places, given by their references. */
     const within = (ref: string, ...parents: string[]) =>
       placeWith({ ref, externalIds: [], parents: parents.map(PARENT), names: [{ ...NAME, name: ref }] })
     const parentsOf = async (gazetteer: Gazetteer, name: string) => {
@@ -153,7 +153,7 @@ export function describeImport(of: PlaceLibraries): void {
       return (await gazetteer.findPlace(found?.id ?? 0))?.parents.map((parent) => parent.name)
     }
 
-    test('finds parents that come later, and their parents, in whatever order', async () => {
+    test('finds parents that come later, and their parents, in any order', async () => {
       const records = [
         within('street', 'town'),
         within('town', 'region', 'country', 'town', 'nowhere'),
@@ -173,7 +173,7 @@ export function describeImport(of: PlaceLibraries): void {
       }
     })
 
-    test('moves what lies in a place along with it', async () => {
+    test('moves the descendants of a place along with it', async () => {
       await withGazetteer(await of.newPlace(), async (gazetteer) => {
         const others = [within('old'), within('new'), within('town', 'region'), within('street', 'town')]
         await gazetteer.importPlaces(OWN, [...others, within('region', 'old')], 1)
@@ -184,7 +184,7 @@ export function describeImport(of: PlaceLibraries): void {
       })
     })
 
-    test('ends where one place is there twice, each time in another that comes later', async () => {
+    test('ends when a place appears twice, each time inside another that comes later', async () => {
       await withGazetteer(await of.newPlace(), async (gazetteer) => {
         const records = [within('a', 'b'), within('a', 'c'), within('b'), within('c')]
         expect(await gazetteer.importPlaces(OWN, records, 1)).toMatchObject({ added: 3, problems: [] })
@@ -192,7 +192,7 @@ export function describeImport(of: PlaceLibraries): void {
       })
     })
 
-    test('puts no place into what lies in it', async () => {
+    test('never puts a place into its own descendant', async () => {
       await withGazetteer(await of.newPlace(), async (gazetteer) => {
         const round = [within('a', 'c'), within('b', 'a'), within('c', 'b')]
         const { problems } = await gazetteer.importPlaces(OWN, round, 1)
@@ -203,14 +203,14 @@ export function describeImport(of: PlaceLibraries): void {
       })
     })
 
-    test('that was killed goes on, and ends as one that was not, during which others wrote', async () => {
+    test('a killed import resumes and has the same result as an uninterrupted one, while others write', async () => {
       const file = await installData('cities', { folder: DATA_FOLDER })
       const lines = chooseLength(200_000, 2700, 1700)
       const [killed, whole] = [await of.newPlace(), await of.newPlace()]
-      // Behind the first of what is written at once, of which each store has a measure of its own.
+      // After the first batch; the batch size depends on the store.
       await runWriter(killed, file, lines, chooseLength(40_000, 2500, 1500))
       const half = await withGazetteer(killed, (gazetteer) => gazetteer.summary())
-      // Some of it is there, and none of it is looked for yet.
+      // Some cities are stored, but the name index does not exist yet.
       expect(half.cities).toBeGreaterThan(0)
       expect(half.revision).toBe('')
       await runWriter(killed, file, lines)
@@ -228,7 +228,7 @@ export function describeImport(of: PlaceLibraries): void {
       expect(half.cities).toBeLessThan(expected?.summary.cities ?? 0)
     })
 
-    /** Writes to a library again and again until something is over; tells how often. */
+    /** Writes to a library repeatedly until a promise settles; returns the number of writes. */
     async function writeBeside(place: string, work: Promise<void>): Promise<number> {
       const store = await of.open(place)
       let writes = 0
@@ -245,7 +245,7 @@ export function describeImport(of: PlaceLibraries): void {
       return writes
     }
 
-    /** Imports in a process of its own, which is killed when it has read so much. */
+    /** Imports in a separate process, which is killed after it has read the given number of lines. */
     function runWriter(library: string, file: string, lines: number, killAt = Number.POSITIVE_INFINITY): Promise<void> {
       const script = fileURLToPath(new URL('import-writer.ts', import.meta.url))
       const child = spawn(process.execPath, [script, library, file, String(lines)], {
@@ -266,7 +266,7 @@ export function describeImport(of: PlaceLibraries): void {
     }
   })
 
-  test('tells on which pages a place was found, and which places on most', async () => {
+  test('lists the pages that name a place, and the places that most pages name', async () => {
     const place = await of.newCountries()
     const store = await of.open(place)
     const [france, egypt] = [
@@ -309,10 +309,10 @@ export function describeImport(of: PlaceLibraries): void {
     await store.close()
   })
 
-  describe('without any places', () => {
-    test('everything answers with nothing', async () => withGazetteer(await of.newPlace(), expectNothing))
+  describe('an empty gazetteer', () => {
+    test('every query returns nothing', async () => withGazetteer(await of.newPlace(), expectNothing))
 
-    test('an import of nothing leaves nothing', async () =>
+    test('an empty import changes nothing', async () =>
       withGazetteer(await of.newPlace(), async (gazetteer) => {
         expect(await gazetteer.importPlaces(DATA_PACKAGES.cities.source, [], 1)).toMatchObject({ places: 0, added: 0 })
         await expectNothing(gazetteer)

@@ -39,13 +39,13 @@ describe('the world', () => {
     expect(revision).toMatch(/^[\da-f]{16}$/)
   })
 
-  test('is read as a whole: 130,000 cities and 600,000 names', async () => {
+  test('is read completely: 130,000 cities and 600,000 names', async () => {
     const { cities, names } = await worldNames()
     expect(cities).toBeGreaterThan(130_000)
     expect(names).toBeGreaterThan(600_000)
   })
 
-  test('knows places of one name, the largest city first', async () => {
+  test('lists places of one name with the largest city first', async () => {
     const found = await store.gazetteer.resolve('Paris', 20)
     expect(found[0]).toMatchObject({ name: 'Paris', kind: 'city', countryCode: 'FR', adm1Code: '11' })
     expect(found.filter(({ countryCode, adm1Code }) => countryCode === 'US' && adm1Code === 'TX')).toHaveLength(1)
@@ -84,14 +84,14 @@ describe('the world', () => {
     expect(found.filter(({ kind }) => kind === 'country').map(({ countryCode }) => countryCode)).toEqual([code])
   })
 
-  test('shows no country by its official name', async () => {
+  test('shows no country under its official name', async () => {
     const { items, total } = await list({ kind: 'country', limit: 250 })
     expect(total).toBe(250)
     expect(items.filter(({ name }) => /republic of (?!the congo)|kingdom of/i.test(name))).toEqual([])
     expect(items[0]).toMatchObject({ name: 'India' })
   })
 
-  test('tells what a place lies in, and what lies in it', async () => {
+  test('knows the ancestors and the children of a place', async () => {
     const [paris] = await store.gazetteer.resolve('Paris', 1)
     const details = await store.gazetteer.findPlace(paris?.id ?? 0)
     expect(details?.parents.map(({ name }) => name)).toEqual(['Île-de-France', 'France'])
@@ -103,7 +103,7 @@ describe('the world', () => {
     expect(await store.gazetteer.findPlace(999_999_999)).toBeUndefined()
   })
 
-  test('leaves out codes of airports and spellings of machines', async () => {
+  test('leaves out airport codes and machine-made spellings', async () => {
     const [vienna] = await store.gazetteer.resolve('Wien', 1)
     const names = (await store.gazetteer.findPlace(vienna?.id ?? 0))?.names.map(({ name }) => name)
     expect(names).toContain('Vindobona')
@@ -131,7 +131,7 @@ describe('the world', () => {
     expect(await list({ text: 'no place is called so' })).toEqual({ total: 0, items: [] })
   })
 
-  test('lists by indexes alone', () => {
+  test('lists by indexes only', () => {
     const db = new Sqlite(store.location, { readonly: true })
     const plan = (sql: string) =>
       db
@@ -154,8 +154,8 @@ describe('the world', () => {
     db.close()
   })
 
-  test('is within its own rules, and what looks wrong is told', async () => {
-    // Which takes seconds: of countries alone it is asked elsewhere.
+  test('is valid, and suspicious data is reported', async () => {
+    // Validation takes seconds here; another test validates the countries.
     if (isLong) expect(await store.gazetteer.validate()).toEqual([])
     const doubts = await store.gazetteer.inspect()
     expect(doubts.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['no-population', 'no-city', 'duplicate']))
@@ -164,7 +164,7 @@ describe('the world', () => {
     ).toBe(true)
   })
 
-  test('has its names in the form that matching reads', async () => {
+  test('has its names in the index format of the matcher', async () => {
     const index = await store.gazetteer.readIndex()
     const matcher = openPlaceMatcher(index ?? new Uint8Array())
     expect(matcher.revision).toBe(await store.gazetteer.revision())
@@ -185,7 +185,7 @@ describeImport({
   look: async (path) => lookAt(path),
 })
 
-test('everything answers with nothing where the tables are missing too', async () => {
+test('every query returns nothing when the tables are missing too', async () => {
   const db = new Sqlite(':memory:')
   const gazetteer = createGazetteer(db, (work) => writeTo(db, work))
   await expectNothing(gazetteer)

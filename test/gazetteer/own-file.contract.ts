@@ -26,7 +26,7 @@ async function exportText(gazetteer: Gazetteer): Promise<string> {
   return text
 }
 
-/** What files of one's own leave in a library, and how it is given back. */
+/** The contract of users' own place files and of the export. */
 export function describeOwnFiles(open: () => Promise<LibraryStore & UnderstandingStore>): void {
   const withPlaces = async <T>(work: (gazetteer: Gazetteer) => Promise<T>): Promise<T> => {
     const store = await open()
@@ -68,7 +68,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
     })
   })
 
-  test('lines that are no place are left out with their numbers, and never end an import', async () => {
+  test('invalid lines are skipped with their numbers, and never end an import', async () => {
     const table = fileWith(
       'bad.csv',
       'name;kind;country;lat;lng;population\nGood;city;FR;1;2;3\n;city;FR;;;\nA;town;FR;;;\nB;city;FRA;;;\nC;city;FR;91;;\nD;city;FR;;x;\nE;city;FR;;;1.5\nF;city;FR;;;;;;\nG;"city;FR',
@@ -116,7 +116,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
     })
   })
 
-  test('a quotation mark that is not closed takes one line with it, and not the rest of the file', async () => {
+  test('an unclosed quotation mark spoils one line, and not the rest of the file', async () => {
     const rows = Array.from({ length: 300 }, (_, i) => `Town ${i},FR`)
     rows[100] = '"Broken,FR'
     rows[290] = 'Town "290,FR'
@@ -133,7 +133,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
     })
   })
 
-  test('places of two sources in turns are taken in at once', async () => {
+  test('places of two alternating sources are imported together', async () => {
     const source = (name: string) => ({ name, version: '1', license: 'CC0-1.0', attribution: name, url: null })
     const lines = Array.from({ length: 40 }, (_, i) =>
       JSON.stringify({ name: `Place ${i}`, source: i % 2 === 0 ? 'a' : 'b' }),
@@ -141,7 +141,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
     const text = [JSON.stringify({ sources: [source('a'), source('b')] }), ...lines].join('\n')
     await withPlaces(async (gazetteer) => {
       let made = 0
-      // Whoever asks for one import makes what names need once.
+      // The file is one import, so that the name index is written only once.
       const counted: Gazetteer = {
         ...gazetteer,
         importPlaces: async () => {
@@ -161,7 +161,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
     })
   })
 
-  test('a country or region of one’s own is the one of the world, by its codes', async () => {
+  test("a user's own country or region is matched with the existing one by its codes", async () => {
     await withPlaces(async (gazetteer) => {
       const countries =
         '{"name":"Francia","kind":"country","country":"fr"}\n{"ref":"iso:FR","name":"France","kind":"country","country":"FR"}'
@@ -176,7 +176,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
     })
   })
 
-  test('names that are no text are left out', async () => {
+  test('names that are not text are left out', async () => {
     const lines = [{ name: 'Bell\u0007' }, { name: 'Fine', names: [{ name: 'Caf\ufffd' }] }, { name: 'Good' }]
     await withPlaces(async (gazetteer) => {
       const file = fileWith('control.ndjson', lines.map((line) => JSON.stringify(line)).join('\n') + '\n'.repeat(200))
@@ -195,7 +195,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
     ['utf16.csv', Buffer.from('name,country\nParis,FR\n', 'utf16le'), 'it is not text in UTF-8'],
     ['strange.csv', 'name,colour\nA,red\n', 'there is no column "colour"; there are ref, name'],
     ['headless.csv', 'Paris,FR\n', 'its first line names no column "name", got "Paris,FR"'],
-  ])('%s is refused as a whole, with what it should be', async (name, text, problem) => {
+  ])('%s is refused completely, with the expected format', async (name, text, problem) => {
     await withPlaces(async (gazetteer) => {
       const importing = importFile(gazetteer, fileWith(name, text))
       await expect(importing).rejects.toMatchObject({
@@ -208,7 +208,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & Understandin
 
   test('an export that is imported into an empty library gives the same export, credits included', async () => {
     const countries = readFileSync(await installData('countries', { folder: DATA_FOLDER }), 'utf8')
-    // The parts of the world come first: with some countries that lie in them.
+    // The continents come first, with some countries in them.
     const some = [...readCountries(countries)].slice(0, 50)
     const text = await withPlaces(async (gazetteer) => {
       await gazetteer.importPlaces(DATA_PACKAGES.countries.source, some, 2)

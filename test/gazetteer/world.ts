@@ -18,24 +18,24 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CACHE = join(ROOT, 'node_modules/.cache/pharos-gazetteer')
 
-/** Where the files of data are kept, fetched once for a checkout. */
+/** Where the data files are cached, fetched once for a checkout. */
 export const DATA_FOLDER: string = join(CACHE, 'data')
 
-/** What decides what is in the tables, and what is in the index of names. */
+/** The source files that determine the content of the tables, and of the name index. */
 const IMPORT_CODE =
   /^src\/(?:gazetteer\/(?:.*names|populations|packages|read-.*|import-world)|analysis\/place|store\/common\/(?:ancestors|place-facts|script-of)|store\/sqlite\/(?:schema|gazetteer-(?:import|hierarchy)))\.ts$/
 const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 
-/** Of these all cities, elsewhere those of so many people. */
+/** The short form has all cities of these areas, and elsewhere those with at least this population. */
 const PART = { areas: ['AT', 'GB.ENG', 'US.TX'], people: 1_000_000 }
 const PART_NAME = `part-${PART.areas.join('-')}-${PART.people}`
 
 const isLong = process.env['TEST_LONG'] !== undefined
 
 /**
- * Path of a library with the gazetteer of the world, made once for a checkout. Only to be read. The short form has all countries and
- * regions, and of the cities those of {@link PART}: it is made in a tenth of the time.
+ * Path of a library with the gazetteer of the world, made once for a checkout and read-only. The short form has all countries and regions,
+ * but only the cities of {@link PART}, which takes a tenth of the time.
  */
 export async function worldGazetteer(): Promise<string> {
   const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
@@ -48,23 +48,23 @@ export async function worldGazetteer(): Promise<string> {
     isNew = true
   })
   return madeOnce(world, async (path) => {
-    // Its index was made by the code as it is now.
+    // The index was made by the current code.
     if (isNew) return link(base, path)
     await copyFile(base, path, constants.COPYFILE_FICLONE)
     await indexAnew(path)
   })
 }
 
-/** The names of the places of the world in the form that matching reads, and the numbers of the places. */
+/** The name index of the places of the world, and the ids of the places. */
 export interface WorldNames {
   readonly index: Uint8Array
-  /** By `FR` and `US.TX`, by `area:europe`, and by `FR/Paris` and `US.TX/Paris`: the largest of the name there. */
+  /** Keys are `FR` and `US.TX`, `area:europe`, and `FR/Paris` and `US.TX/Paris` for the largest city of that name there. */
   readonly ids: ReadonlyMap<string, number>
   readonly cities: number
   readonly names: number
 }
 
-/** Those of the whole world: what an import of it would write, made once for a checkout and without one, which takes long. */
+/** The name index of the whole world, made once for a checkout without the slow import. */
 export async function worldNames(): Promise<WorldNames> {
   const key = `names-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}.bin`
   const path = await madeOnce(key, async (target) => {
@@ -73,7 +73,7 @@ export async function worldNames(): Promise<WorldNames> {
   return deserialize(readFileSync(path)) as WorldNames
 }
 
-/** What an import of all places that {@link worldGazetteer} holds writes as their index. */
+/** The name index that an import of all places of {@link worldGazetteer} writes. */
 export async function indexOfWorld(revision: string): Promise<Uint8Array> {
   return indexRecords(await readWorld(await findData()), revision).index
 }
@@ -105,7 +105,7 @@ function indexRecords(places: Iterable<SourcedPlace>, revision: string): WorldNa
   return { index, ids, ...counts }
 }
 
-/** Where the places of {@link worldGazetteer} are read from: the part has a file of cities of its own. */
+/** The data of {@link worldGazetteer}: the short form has a smaller file of cities. */
 async function findData(): Promise<DataOptions> {
   if (isLong) return { folder: DATA_FOLDER }
   const part = join('data', PART_NAME)
@@ -119,20 +119,20 @@ async function findData(): Promise<DataOptions> {
   return { folder: DATA_FOLDER, from: placeOf(part) }
 }
 
-/** Whether a line of the file of cities is of the part. */
+/** Whether a line of the city file belongs to the short form. */
 function isOfPart(line: string): boolean {
   const { 8: country, 10: division, 14: people } = line.split('\t')
   if (Number(people) >= PART.people) return true
   return PART.areas.some((area) => area === country || area === `${country}.${division}`)
 }
 
-/** The same with countries alone, and the parts of the world that they lie in. */
+/** The same with only countries and continents. */
 export async function countriesGazetteer(): Promise<string> {
   const key = `countries-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}.db`
   return madeOnce(key, (path) => importInto(path, { folder: DATA_FOLDER, countriesOnly: true }))
 }
 
-/** Copies the library with countries alone; into PostgreSQL they are imported. */
+/** Copies the library of countries; into PostgreSQL they are imported. */
 export async function copyCountries(target: string): Promise<void> {
   if (!isPostgres(target)) return copyTo(await countriesGazetteer(), target)
   const store = await openPostgresStore(target)
@@ -154,7 +154,7 @@ async function importInto(path: string, options: Omit<WorldOptions, 'now'>): Pro
   }
 }
 
-/** Makes the index of names with the code as it is now. */
+/** Writes the name index with the current code. */
 async function indexAnew(path: string): Promise<void> {
   const { default: Sqlite } = await import('better-sqlite3')
   const db = new Sqlite(path)
@@ -170,16 +170,16 @@ async function indexAnew(path: string): Promise<void> {
 
 const NOTHING = { name: 'nothing', version: '1', license: '', attribution: '', url: null }
 
-/** Longest time that somebody else may take. */
+/** Timeout for another process that makes the same file. */
 const PATIENCE_MS = 300_000
-/** What nobody has used for so long is removed. */
+/** Age after which an unused file is removed. */
 const STALE_MS = 86_400_000
 
 function placeOf(key: string): string {
   return join(CACHE, key)
 }
 
-/** The path of a file that is made where it is not there yet; others who want it meanwhile wait for it. */
+/** The path of a cached file, which is made when it is missing; other processes wait for it. */
 async function madeOnce(key: string, make: (path: string) => Promise<void>): Promise<string> {
   const path = placeOf(key)
   if (existsSync(path)) return path
@@ -202,7 +202,7 @@ async function madeOnce(key: string, make: (path: string) => Promise<void>): Pro
   }
 }
 
-/** Whether it is ours now. One whose owner is gone is taken from it. */
+/** Tries to take the lock, and removes a lock whose owner is dead. */
 async function takeLock(lock: string): Promise<boolean> {
   try {
     await writeFile(lock, String(process.pid), { flag: 'wx' })
@@ -214,7 +214,7 @@ async function takeLock(lock: string): Promise<boolean> {
 }
 
 function isAlive(pid: number): boolean {
-  // Not written yet.
+  // The file is not written yet.
   if (!(pid > 0)) return true
   try {
     process.kill(pid, 0)

@@ -8,7 +8,7 @@ test('a cursor leads back to the entry it was written for', () => {
   expect(parseAddressCursor(writeAddressCursor(entry))).toEqual(entry)
 })
 
-test('a cursor may name an address and a moment alone, in each way to write that', () => {
+test('a cursor may hold only an address and a time, in every encoding', () => {
   const expected = { at: Date.parse('2026-02-20T10:30:00Z'), url: 'https://docs.test/>>>???' }
   for (const ts of [expected.at, '2026-02-20T10:30:00Z']) {
     const cursor = write({ ts, url: expected.url })
@@ -16,12 +16,12 @@ test('a cursor may name an address and a moment alone, in each way to write that
       expect(parseAddressCursor(form)).toEqual(expected)
     }
   }
-  // An id that is none is not taken for one.
+  // A malformed id is not accepted as an id.
   expect(parseAddressCursor(write({ ts: 1, url: 'u', id: '1; DROP' }))).toEqual({ at: 1, url: 'u' })
 })
 
 test.each(['', 'nonsense', write(null), write([]), write({ ts: 'never', url: 'u' }), write({ ts: 1 })])(
-  'a cursor that this list never gave is refused: %s',
+  'a cursor that this list never issued is refused: %s',
   (text) => {
     expect(() => parseAddressCursor(text)).toThrow(expect.objectContaining({ code: 'CURSOR_INVALID' }))
   },

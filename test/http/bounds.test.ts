@@ -5,7 +5,7 @@ import type { PlaceRecord } from '../../src/analysis/place.ts'
 import { beginRun } from '../../src/library/operations/begin-run.ts'
 import { openTestServer, type TestServer } from './server.ts'
 
-/* How much the lists of analyses, places and hubs tell when they are asked for nothing in particular, and how much at most. */
+/* Default and maximum lengths of the lists of analyses, places and hubs. */
 
 const PLACES = 1010
 const HOSTS = 205
@@ -16,14 +16,14 @@ const PROBLEMS = 510
 
 let server: TestServer
 let runId = ''
-/** One that pages name. */
+/** A place that pages name. */
 let placeId = 0
 
 function placeOf(number: number): PlaceRecord {
   const name = number <= 12 ? 'Springfield' : `Place ${number}`
   return {
     ...{ ref: `own:${number}`, kind: 'city', countryCode: 'QQ', adm1Code: 'W1', adm2Code: null, timezone: null },
-    // Two of them lie south of the map and at its eastern edge.
+    // Two of them are south of the map and at its eastern edge.
     ...{ population: number, lat: number === 1 ? -89 : 10, lng: number === 1 ? -179.9 : 180, bbox: null, extra: null },
     ...{ status: 'current', validFrom: null, validTo: null, externalIds: [] },
     parents: number === 0 ? [] : [{ ref: 'own:region', relation: 'admin_parent' }],
@@ -121,12 +121,12 @@ test.each([
   ['/api/hubs/hosts?limit=100000', 200],
   ['/api/places/mentions', 200],
   ['/api/places/mentions?limit=100000', 1000],
-])('%s tells %d', async (path, count) => {
+])('%s returns %d', async (path, count) => {
   const { status, body } = await server.ask(path.replace('PLACE', String(placeId)))
   expect([status, body.items?.length]).toEqual([200, count])
 })
 
-test('problems are shown a part at a time, each with its address once', async () => {
+test('problems are paged, and each appears with its address once', async () => {
   const rowsOf = async (query: string) => {
     const { text } = await server.ask(`/problems/ssr${query}`)
     return text.match(/>it is not there</g)?.length
@@ -134,7 +134,7 @@ test('problems are shown a part at a time, each with its address once', async ()
   expect([await rowsOf(''), await rowsOf('?limit=7'), await rowsOf('?limit=100000')]).toEqual([100, 7, 500])
 })
 
-test('a run tells 100 events, and 500 at most', async () => {
+test('a run returns 100 events by default and 500 at most', async () => {
   const countOf = async (query: string) => (await server.ask(`/api/analysis/${runId}${query}`)).body.events.length
   expect(await countOf('')).toBe(100)
   expect(await countOf('?eventsLimit=100000')).toBe(500)
@@ -142,7 +142,7 @@ test('a run tells 100 events, and 500 at most', async () => {
   expect(await countOf('?eventsLimit=7&limit=9')).toBe(7)
 })
 
-test('pages that name a place are told once each: by their title first, then the newest', async () => {
+test('pages that name a place are listed once each: matches in the title first, then the newest', async () => {
   const { body } = await server.ask(`/api/gazetteer/articles?id=${placeId}`)
   const told = body.items.map(({ url, source, mentions }: Record<string, unknown>) => [url, source, mentions])
   expect(told.slice(0, 6)).toEqual([
@@ -154,7 +154,7 @@ test('pages that name a place are told once each: by their title first, then the
   expect(text).toContain('25 pages, those that name it')
 })
 
-test('places are told with their region, which leads to all of its places', async () => {
+test('places are listed with their region, which links to all of its places', async () => {
   const { text } = await server.ask('/gazetteer/places?q=Place%2077')
   expect(text).toMatch(/>Place 77<\/a>(?!<small>)/)
   const [, href = ''] = /href="(\/gazetteer\/place\/\d+)">Westland<\/a>/.exec(text) ?? []
@@ -165,7 +165,7 @@ test('places are told with their region, which leads to all of its places', asyn
   expect(all.text).toContain('100 of 1,011 places')
 })
 
-test('runs are shown a part at a time', async () => {
+test('runs are paged', async () => {
   const rowsOf = async (query: string) => {
     const { text } = await server.ask(`/analysis/ssr${query}`)
     return [text.match(/<tr role="row" data-id="[\w-]+/g)?.length, /(\d+)–(\d+) of (\d+)/.exec(text)?.[0]]
@@ -175,7 +175,7 @@ test('runs are shown a part at a time', async () => {
   expect(await rowsOf('?limit=100000')).toEqual([200, '1–200 of 205'])
 })
 
-test('dots are as large as many pages name a place, and none is cut by the edge of the map', async () => {
+test('the size of a dot grows with the pages that name a place, and no dot is cut off at the edge of the map', async () => {
   const { text } = await server.ask('/gazetteer')
   const dots = [...text.matchAll(/cx="(\d+)" cy="(\d+)" r="(\d+)"><title>([^<]+)/g)].map(([, x, y, r, title]) => ({
     ...{ x: Number(x), y: Number(y), r: Number(r) },
@@ -183,12 +183,12 @@ test('dots are as large as many pages name a place, and none is cut by the edge 
   }))
   expect(dots.length).toBe(300)
   expect(dots.filter(({ x, y, r }) => x - r < 0 || x + r > 3600 || y - r < 60 || y + r > 1480)).toEqual([])
-  // Areas can be compared: what no page names is smallest.
+  // Areas can be compared: a place that no page names has the smallest dot.
   expect(dots.find(({ title }) => title?.startsWith('Springfield: 25 pages'))?.r).toBe(42)
   expect(dots.find(({ title }) => title?.startsWith('Place'))?.r).toBe(12)
 })
 
-test('figures and maps are kept for a while, unless something is imported', async () => {
+test('figures and maps are cached until something is imported', async () => {
   const read = async () => {
     const { body } = await server.ask('/api/gazetteer/summary')
     const mentions = await server.ask('/api/places/mentions?limit=1')

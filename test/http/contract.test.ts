@@ -36,7 +36,7 @@ afterAll(async () => {
   await site?.close()
 })
 
-/** Asks, and checks status and shape. */
+/** Sends a request and checks status and shape of the response. */
 async function get<T>(path: string, shape: z.ZodType<T>, status = 200): Promise<T> {
   const answer = await server.ask(path)
   expect([path, answer.status, answer.text.slice(0, 200)]).toEqual([path, status, answer.text.slice(0, 200)])
@@ -47,7 +47,7 @@ async function refused(answer: Promise<Answer>, status: number, code: string): P
   const { status: got, body } = await answer
   const { error, code: gotCode, id } = shapes.failure.parse(body)
   expect([got, gotCode]).toEqual([status, code])
-  // The log knows it by the same id.
+  // The log holds the same request id.
   expect(server.lines.some((line) => line.includes(id))).toBe(true)
   return error
 }
@@ -59,11 +59,11 @@ describe('the history', () => {
     expect(items.find(({ id }) => id === JOB)).toMatchObject({ pid: 4242, events: EVENTS, status: 'done' })
     expect(items.find(({ id }) => id === OTHER)?.status).toBe('failed')
     expect((await get('/api/queues?limit=1', shapes.queues)).items).toHaveLength(1)
-    // More than there may be are as many as there may be.
+    // A limit above the maximum is lowered to the maximum.
     expect((await get('/api/queues?limit=100000', shapes.queues)).items).toHaveLength(3)
   })
 
-  test('leads through a thousand events, older and newer, without a gap', async () => {
+  test('pages through a thousand events, older and newer, without a gap', async () => {
     const seen: number[] = []
     let before: number | null | undefined
     do {
@@ -80,7 +80,7 @@ describe('the history', () => {
     expect(newer.cursors).toEqual({ nextBefore: newer.items.at(-1)?.id, prevAfter: newer.items[0]?.id })
   })
 
-  test('gives 200 events by default, 500 at most, and those of one kind', async () => {
+  test('returns 200 events by default, 500 at most, and those of one kind', async () => {
     const sizes = ['', '?limit=100000', '?action=drop'].map(async (query) => {
       const { items } = await get(`/api/queues/${JOB}/events${query}`, shapes.queueEvents)
       return items.length
@@ -88,7 +88,7 @@ describe('the history', () => {
     expect(await Promise.all(sizes)).toEqual([200, 500, EVENTS / 10])
   })
 
-  test('gives problems with their severity, and milestones, by kind, scope and job', async () => {
+  test('returns problems with their severity, and milestones, by kind, scope and job', async () => {
     const all = await get('/api/problems', shapes.problems)
     expect(all.items.map(({ kind, severity }) => [kind, severity])).toEqual([
       ...Array.from({ length: 4 }, () => ['unknown-pattern', 'info']),
@@ -112,7 +112,7 @@ describe('the history', () => {
     expect((await get('/api/crawls', shapes.crawls)).items).toEqual([])
   })
 
-  test('knows the ways to crawl', async () => {
+  test('lists the crawl types', async () => {
     const { items } = await get('/api/crawl-types', shapes.crawlTypes)
     expect(items.map(({ name }) => name)).toEqual([
       'basic',
@@ -127,7 +127,7 @@ describe('the history', () => {
 })
 
 describe('addresses', () => {
-  test('are led through by cursors, both ways, without a gap', async () => {
+  test('are paged by cursors, both ways, without a gap', async () => {
     const seen: string[] = []
     const firsts: string[] = []
     let cursor: string | null = ''
@@ -156,7 +156,7 @@ describe('addresses', () => {
     expect(oldest.items.map((item) => item.url)).toEqual(seen.toReversed())
   })
 
-  test('are chosen by host, state, reason, time, words and text', async () => {
+  test('are filtered by host, state, reason, time, words and text', async () => {
     const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
     expect(await totals('host=www.many.example')).toBe(ROWS / 2)
     expect(await totals('host=many.example&includeSubdomains=1')).toBe(ROWS)
@@ -168,7 +168,7 @@ describe('addresses', () => {
     expect((await get('/api/urls', shapes.urls)).items).toHaveLength(200)
   })
 
-  test('that were never fetched are of no kind', async () => {
+  test('addresses that were never fetched have no classification', async () => {
     const { items } = await get('/api/urls?details=1&host=many.example&limit=3', shapes.urlsWithDetails)
     expect(items.map(({ combined_hint, classification }) => [combined_hint, classification])).toEqual(
       Array.from({ length: 3 }, () => [null, null]),
@@ -176,7 +176,7 @@ describe('addresses', () => {
     expect((await get(`/api/urls?classification=article&source=${sourceId}`, shapes.urls)).total).toBe(0)
   })
 
-  test('are told in detail, with the stored text', async () => {
+  test('address details include the stored text', async () => {
     const url = encodeURIComponent(`${site.origin}/tower`)
     const { body } = await server.ask(`/api/url-details?url=${url}`)
     expect(body).toMatchObject({ url: `${site.origin}/tower`, article: { title: 'Tower' }, fetches: [{ status: 200 }] })
@@ -187,7 +187,7 @@ describe('addresses', () => {
     await refused(server.ask('/api/fetch-body?id=nobody/nothing'), 404, 'PAGE_UNKNOWN')
   })
 
-  test('that failed alike are together, and hosts are told', async () => {
+  test('errors are grouped by status, and hosts have a summary', async () => {
     const { items } = await get('/api/recent-errors', shapes.recentErrors)
     expect(items).toMatchObject([{ status: 404, count: 1, examples: [{ url: `${site.origin}/gone` }] }])
     const { host } = new URL(site.origin)
@@ -200,7 +200,7 @@ describe('addresses', () => {
 })
 
 describe('sources', () => {
-  test('are listed with their balance, and told in detail', async () => {
+  test('are listed with their counts, and shown in detail', async () => {
     const { body } = await server.ask('/api/sources')
     expect(body.total).toBe(2)
     const { body: one } = await server.ask('/api/sources/lights')
@@ -215,7 +215,7 @@ describe('sources', () => {
     await refused(server.ask('/api/sources/nobody'), 404, 'SOURCE_UNKNOWN')
   })
 
-  test('have addresses that are led through by key', async () => {
+  test('have addresses that are paged by key', async () => {
     const seen: string[] = []
     let after: string | null = ''
     while (after !== null) {
@@ -229,7 +229,7 @@ describe('sources', () => {
     await refused(server.ask('/api/sources/many/urls?state=lost'), 400, 'USAGE')
   })
 
-  test('explain what became of an address', async () => {
+  test('explain the state of an address', async () => {
     const { body } = await server.ask('/api/explain?source=lights&url=/gone')
     expect(body).toMatchObject({ isKnown: true, row: { state: 'failed', reason: 'not-found', hasPage: false } })
     const { body: never } = await server.ask('/api/explain?source=lights&url=https://other.example/')
@@ -252,18 +252,18 @@ describe('sources', () => {
     await refused(server.post('/api/sources/nobody/retry'), 404, 'SOURCE_UNKNOWN')
     await refused(server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' }), 409, 'SOURCE_EXISTS')
     await refused(server.post('/api/sources', { url: 'file:///etc/' }), 400, 'URL_INVALID')
-    // Whoever asks over HTTP has no commands.
+    // Advice over HTTP names routes instead of commands.
     const { body } = await server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' })
     expect(body.advice).toContain('POST /api/sources/lights/recrawl')
   })
 
-  test('are added once, and not removed under a crawl', async () => {
+  test('are added only once, and cannot be removed during a crawl', async () => {
     const slow = await openSite({ '/': { body: page('Slow'), delayMs: 20_000 } })
     const add = () => server.post('/api/sources', { url: `${slow.origin}/`, name: 'slow', versoin: '2' })
     const [first, second] = await Promise.all([add(), add()])
     expect(new Set([first.status, second.status])).toEqual(new Set([202, 409]))
     const { body } = first.status === 202 ? first : second
-    // What is misspelled is told.
+    // A misspelled field causes a notice.
     expect(body.notices).toEqual([expect.stringContaining('"versoin"')])
     await refused(add(), 409, 'CRAWL_RUNNING')
     const waiting = await server.post('/api/crawl', { startUrl: 'https://waits.example/', queue: true })
@@ -274,7 +274,7 @@ describe('sources', () => {
     await slow.close()
   })
 
-  test('that another process crawls are told', async () => {
+  test('a source that another process is crawling is shown as running', async () => {
     const library = await server.library()
     const source = await addSource(library, { url: 'https://elsewhere.example/', name: 'elsewhere' })
     const now = Date.now()
@@ -304,7 +304,7 @@ describe('sources', () => {
     const { body: detail } = await server.ask(`/api/crawls/${crawl.id}`)
     expect(detail).toMatchObject({ startUrl: source.url, elsewhere: true, metrics: { visited: 0 }, endedAt: null })
     await refused(server.ask('/api/sources/elsewhere', { method: 'DELETE' }), 409, 'CRAWL_RUNNING')
-    // It can be watched from here, and ended where it was begun.
+    // The crawl can be watched from this server, but only its own process can stop it.
     await refused(server.post(`/api/crawls/${crawl.id}/stop`), 409, 'CRAWL_RUNNING')
     await library.store.removeSource(source.id)
     await until(
@@ -323,7 +323,7 @@ describe('sources', () => {
 })
 
 describe('search', () => {
-  test('gives passages that lead to their chunk and section', async () => {
+  test('returns passages that link to their chunk and section', async () => {
     const { body } = await server.ask('/api/search?q=tower&source=lights&explain=1&limit=1')
     expect(body).toMatchObject({ query: 'tower', engines: ['words'], searched: ['lights'] })
     const [first] = body.passages
@@ -335,7 +335,7 @@ describe('search', () => {
     const chunk = await server.ask(`/api/chunks/${encodeURIComponent(first.chunk)}`)
     expect(chunk.body).toMatchObject({ chunk: first.chunk, title: 'Tower', source: { name: 'lights' } })
     expect(chunk.body.text).toContain('about Tower')
-    // The same by its bare name, and not sent again to whoever has it.
+    // The bare name returns the same chunk, and a matching ETag returns 304.
     const etag = chunk.headers.get('etag') ?? ''
     const again = await server.ask(`/api/chunks/${first.chunk}`, { headers: { 'if-none-match': etag } })
     expect([again.status, again.text]).toEqual([304, ''])
@@ -346,7 +346,7 @@ describe('search', () => {
     expect(body).toMatchObject({ groups: [], groupCount: 0, pageCount: 0, compared: 3, unknown: 0 })
   })
 
-  test('takes every filter, and refuses what makes no sense', async () => {
+  test('takes every filter, and refuses invalid values', async () => {
     const filters =
       'version=*&tokens=500&path=/tower&kind=markdown&heading=tower&contentType=prose&minScore=0.1&fusion=words&duplicates=show&language=any'
     const { body } = await server.ask(`/api/search?query=tower&${filters}`)
@@ -379,7 +379,7 @@ describe('packs', () => {
     expect([bytes.length, bytes[0], bytes[1]]).toEqual([ready.body.bytes, 0x50, 0x4b])
     expect((await server.ask('/api/packs')).body.total).toBe(1)
     await refused(server.ask('/api/packs/nothing'), 404, 'PACK_UNKNOWN')
-    // Whoever keeps the machine tidy may take a file away.
+    // A pack file may be deleted by an administrator.
     fs.rmSync(join(server.folder, 'packs'), { recursive: true })
     await refused(server.ask(`/api/packs/${body.id}/file`), 404, 'PACK_UNKNOWN')
     expect((await server.ask('/api/packs')).body.total).toBe(0)
@@ -388,7 +388,7 @@ describe('packs', () => {
 })
 
 describe('the server', () => {
-  test('tells how it is', async () => {
+  test('reports its health', async () => {
     const idle = await get('/health', shapes.health)
     const still = { running: false, stage: null, queueSize: 0, lastProgressAt: null, paused: false }
     expect(idle).toEqual({ status: 'ok', version: '0.0.0', ...still })
@@ -399,12 +399,12 @@ describe('the server', () => {
     expect(system.dbSizeBytes).toBeGreaterThan(100_000)
   })
 
-  test('gives its figures by the pattern of a route', async () => {
+  test('exports metrics by route pattern', async () => {
     await server.ask(`/api/crawls/${JOB}`)
     const { text, headers } = await server.ask('/metrics')
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     const names = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
-    // A library that many share has figures of its workers as well.
+    // A shared library reports figures of its workers as well.
     expect(names.filter((name) => !name.startsWith('pharos_worker'))).toEqual([
       'crawler_running gauge',
       'crawler_paused gauge',
@@ -470,7 +470,7 @@ describe('the server', () => {
     })
     const order = body.paths['/api/crawl'].post.requestBody
     const { properties, required } = order.content['application/json'].schema
-    // There is nowhere to start unless the owner or the request says so.
+    // Without a default start URL, the request must name one.
     expect([order.required, required]).toEqual([true, ['startUrl']])
     expect(Object.keys(properties).filter((name) => properties[name].description === undefined)).toEqual([])
     const { text } = await server.ask('/docs')
@@ -479,9 +479,9 @@ describe('the server', () => {
     expect(text).not.toMatch(/(?:src|href)="https?:/)
   })
 
-  test('refuses what makes no sense, and says what was wrong', async () => {
+  test('refuses invalid requests, and says what was wrong', async () => {
     expect(await refused(server.ask('/api/queues?limit=many'), 400, 'USAGE')).toContain('got "many"')
-    // By the name of what is wrong a form knows where to say so.
+    // The field name in the error tells a form where to show it.
     const order = await server.post('/api/crawl', { startUrl: 'https://docs.example/', concurrency: 'many' })
     expect([order.status, order.body]).toMatchObject([400, { field: 'concurrency' }])
     await refused(server.ask('/api/queues?limit=0'), 400, 'USAGE')
@@ -502,11 +502,11 @@ describe('the server', () => {
     expect((await wrong).headers.get('allow')).toBe('POST')
   })
 
-  test('takes a field that was left empty in a form as not given', async () => {
+  test('treats an empty field of a form as not given', async () => {
     expect((await get('/api/problems?job=&kind=&limit=', shapes.problems)).items).toHaveLength(5)
   })
 
-  test('compresses answers to GET, and nothing else', async () => {
+  test('compresses only responses to GET', async () => {
     const raw = await fetch(`${server.origin}/api/urls?limit=500`, { headers: { 'accept-encoding': 'gzip' } })
     expect(raw.headers.get('content-encoding')).toBe('gzip')
     expect(raw.headers.get('vary')).toContain('accept-encoding')
@@ -517,7 +517,7 @@ describe('the server', () => {
     expect(posted.headers.get('content-encoding')).toBeNull()
   })
 
-  test('serves the dashboard with fields for caches', async () => {
+  test('serves the dashboard with cache headers', async () => {
     const home = await server.ask('/')
     expect([home.status, home.headers.get('cache-control')]).toEqual([200, 'no-cache'])
     const again = await server.ask('/', { headers: { 'if-none-match': home.headers.get('etag') ?? '' } })
@@ -529,7 +529,7 @@ describe('the server', () => {
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
   })
 
-  test('hands MCP on', async () => {
+  test('forwards MCP requests', async () => {
     const answer = await server.post(
       '/mcp',
       {

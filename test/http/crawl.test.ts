@@ -7,7 +7,7 @@ const PAGES = 120
 
 let site: Site
 
-/** A site that takes its time: each page leads to the next ones. */
+/** A slow site: each page links to the next ones. */
 beforeAll(async () => {
   const paths = Array.from({ length: PAGES }, (_, i) => `/p${i}`)
   site = await openSite({
@@ -30,7 +30,7 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
   const stream = await openStream(`${server.origin}/events`)
   const jobId = await start(server, { crawlType: 'basic', mode: 'ignored' })
 
-  // One at a time.
+  // Only one crawl is allowed at a time.
   const second = await server.post('/api/crawl', { startUrl: `${site.origin}/` })
   expect([second.status, shapes.failure.parse(second.body).code]).toEqual([409, 'JOBS_FULL'])
 
@@ -39,7 +39,7 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
   expect([count, items[0]]).toMatchObject([1, { id: jobId, status: 'running', stage: 'running' }])
   expect(shapes.health.parse((await server.ask('/health')).body)).toMatchObject({ running: true, stage: 'running' })
 
-  // Whoever comes later is shown where it stands, and nobody else is told again.
+  // A late stream gets the current progress, and other streams do not get it again.
   const late = await openStream(`${server.origin}/events?logs=0&job=${jobId}`)
   const seeded = await late.until(({ name }) => name === 'progress')
   expect(seeded.data).toMatchObject({ jobId, running: true, paused: false })
@@ -47,7 +47,7 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
   const paused = await server.post('/api/pause')
   expect([paused.status, paused.body]).toEqual([200, { ok: true, paused: true }])
   await stream.until(({ name, data }) => name === 'progress' && data.paused === true)
-  // What was under way comes to its end, and then nothing is asked for.
+  // Requests in flight complete, and then no more are sent.
   await until(
     async () => (await server.ask(`/api/crawls/${jobId}`)).body.lastProgress.currentDownloadsCount,
     (current) => current === 0,
@@ -70,7 +70,7 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
   expect(done.data).toMatchObject({ jobId, status: 'stopped' })
   expect(site.requests.length).toBeLessThan(PAGES)
 
-  // A stream that is opened after the end is told of it.
+  // A stream opened after the end still gets the `done` event.
   const after = await openStream(`${server.origin}/events`)
   expect((await after.until(({ name }) => name === 'done')).data).toMatchObject({ jobId, status: 'stopped' })
 
@@ -94,7 +94,7 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
   expect(events.items.some(({ action }) => action === 'dequeued')).toBe(true)
 })
 
-test('a crawl that runs is named only where several do', async () => {
+test('a running crawl must be named only when several run', async () => {
   const server = await openTestServer({ maxJobs: 2 })
   const other = await openSite({ '/': { body: page('Slow'), delayMs: 20_000 } })
   const first = await start(server)
@@ -111,13 +111,13 @@ test('a crawl that runs is named only where several do', async () => {
   const named = await server.post('/api/stop', { jobId: first })
   expect([named.status, named.body.stopped]).toEqual([202, true])
   expect((await server.dispatcher.wait(first)).status).toBe('stopped')
-  // The only one left needs no name; it may be named in the query as well.
+  // A single running crawl needs no name; the query may name it as well.
   expect((await server.post(`/api/stop?jobId=${second}`)).status).toBe(202)
   expect((await server.dispatcher.wait(second)).status).toBe('stopped')
   await other.close()
 })
 
-test('a crawl that cannot be started has an early end', async () => {
+test('a crawl that cannot be started ends early', async () => {
   const server = await openTestServer({ program: ['/nowhere/node'] })
   const stream = await openStream(`${server.origin}/events`)
   const { status, body } = await server.post('/api/crawl', { startUrl: `${site.origin}/` })
@@ -130,7 +130,7 @@ test('a crawl that cannot be started has an early end', async () => {
   })
 })
 
-test('a crawl that takes no commands is told apart from one that does', async () => {
+test('pausing an unreachable crawl fails, and pausing a queued one is refused with another code', async () => {
   const deaf = 'require("node:fs").closeSync(0); setInterval(() => {}, 1000)'
   const server = await openTestServer({ program: [process.execPath, '-e', deaf, '--'] })
   const jobId = await start(server)
@@ -139,7 +139,7 @@ test('a crawl that takes no commands is told apart from one that does', async ()
     ({ status }) => status !== 200,
   )
   expect([refusal.status, shapes.failure.parse(refusal.body).code]).toEqual([500, 'JOB_UNREACHABLE'])
-  // Another one may wait for its turn, and has nobody to be told to pause.
+  // A queued crawl has no process that could be paused.
   const other = await server.post('/api/crawl', { startUrl: 'https://waits.example/', queue: true })
   expect([other.status, other.body]).toMatchObject([202, { jobId: expect.any(String), stage: 'queued', pid: null }])
   const early = await server.post(`/api/crawls/${other.body.jobId}/pause`)
@@ -149,8 +149,8 @@ test('a crawl that takes no commands is told apart from one that does', async ()
   expect((await server.dispatcher.wait(jobId)).status).toBe('stopped')
 })
 
-describe('what is asked for', () => {
-  test('has to make sense', async () => {
+describe('a crawl request', () => {
+  test('an invalid request is refused', async () => {
     const server = await openTestServer()
     const refused: readonly [body: unknown, status: number][] = [
       [{}, 400],
@@ -170,14 +170,14 @@ describe('what is asked for', () => {
     expect(server.dispatcher.list()).toEqual([])
   })
 
-  test('starts where the owner says when nothing is said', async () => {
+  test('a request without a start uses the default start URL', async () => {
     const server = await openTestServer({ settings: { defaultStartUrl: `${site.origin}/`, traceStart: true } })
     const { status, body } = await server.ask('/api/crawl', { method: 'POST' })
     expect([status, body.args[0]]).toEqual([202, `${site.origin}/`])
     expect(server.lines.some((line) => /^\[trace\] start handler timings job=\S+ read=.*begin=/.test(line))).toBe(true)
   })
 
-  test('of nobody is answered without harm', async () => {
+  test('stop and pause without a running crawl are harmless', async () => {
     const server = await openTestServer()
     const answers = await Promise.all([
       server.post('/api/stop'),

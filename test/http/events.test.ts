@@ -20,7 +20,7 @@ async function countStreams(server: TestServer): Promise<number> {
   return (await server.ask('/api/status')).body.eventStreams
 }
 
-test('a stream holds what was asked for, as it is told', async () => {
+test('a stream delivers the requested events in order', async () => {
   const server = await openTestServer()
   const [all, quiet, one] = await Promise.all([
     openStream(`${server.origin}/events`),
@@ -47,7 +47,7 @@ test('a stream holds what was asked for, as it is told', async () => {
     ['queue', A],
     ['jobs', undefined],
   ])
-  // What is about no job is for everybody.
+  // Events without a job go to every stream.
   expect(names(one.events)).toEqual([
     ['log', null],
     ['log', A],
@@ -58,7 +58,7 @@ test('a stream holds what was asked for, as it is told', async () => {
   expect(all.events.slice(1).map(({ id }) => id)).toEqual([3, 2, 1, 0].map((before) => `${epoch}-${last - before}`))
 })
 
-test('a stream that broke off goes on where it was', async () => {
+test('a stream that broke off resumes where it ended', async () => {
   const server = await openTestServer()
   for (let i = 1; i <= 10; i++) tell(server, 'queue', A, { i })
   const { epoch, last } = server.dispatcher.feed
@@ -75,7 +75,7 @@ test('a stream that broke off goes on where it was', async () => {
   }
 })
 
-test('what is not kept any more is told as missed', async () => {
+test('a late stream gets a notice about events that were dropped', async () => {
   const server = await openTestServer()
   const { feed } = server.dispatcher
   const from = feed.last + 1000
@@ -88,22 +88,22 @@ test('what is not kept any more is told as missed', async () => {
   expect(late.events.filter(({ name }) => name === 'queue')).toHaveLength(7000 - first + 1)
 })
 
-test('a stream without events gives signs of life', async () => {
+test('a stream without events sends heartbeats', async () => {
   const server = await openTestServer({ http: { heartbeatMs: 100 } })
   const stream = await openStream(`${server.origin}/events`)
   await stream.wait(() => stream.comments.length >= 3)
   expect(stream.events).toHaveLength(1)
 })
 
-test('there are only so many streams', async () => {
+test('the number of streams is limited', async () => {
   const server = await openTestServer({ http: { maxStreams: 2 } })
-  // Whoever only asks what it is opens none.
+  // A HEAD request opens no stream.
   expect((await server.ask('/events', { method: 'HEAD' })).status).toBe(200)
   const first = await openStream(`${server.origin}/events`)
   await openStream(`${server.origin}/events`)
   const third = await server.ask('/events')
   expect([third.status, shapes.failure.parse(third.body).code]).toEqual([503, 'STREAMS_FULL'])
-  // One that is closed makes room.
+  // A closed stream frees its slot.
   first.close()
   await until(
     () => countStreams(server),
@@ -112,7 +112,7 @@ test('there are only so many streams', async () => {
   expect((await openStream(`${server.origin}/events`)).status).toBe(200)
 })
 
-test('whoever leaves at once holds no stream', async () => {
+test('a client that disconnects at once holds no stream', async () => {
   const server = await openTestServer({ http: { heartbeatMs: 200 } })
   const port = Number(new URL(server.origin).port)
   const ask = 'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
@@ -120,7 +120,7 @@ test('whoever leaves at once holds no stream', async () => {
     const socket = connect({ port, host: '127.0.0.1' })
     socket.on('error', () => undefined)
     await once(socket, 'connect')
-    // Some ask for several before the first has ended.
+    // Some clients send several requests before the first response has ended.
     socket.write(i % 10 === 0 ? ask.repeat(3) : ask)
     if (i % 2 === 0) await new Promise((resolve) => setImmediate(resolve))
     socket.resetAndDestroy()
@@ -132,7 +132,7 @@ test('whoever leaves at once holds no stream', async () => {
   expect(server.lines.filter((line) => line.startsWith('[req] GET /events')).length).toBeGreaterThan(10)
 })
 
-/** Asks for events and reads nothing. */
+/** Opens a stream of events and reads nothing. */
 async function openStuck(server: TestServer): Promise<Socket> {
   const { port } = new URL(server.origin)
   const socket = connect({ port: Number(port), host: '127.0.0.1' })
@@ -144,7 +144,7 @@ async function openStuck(server: TestServer): Promise<Socket> {
   return socket
 }
 
-/** Tells a lot, in a pace that whoever reads can follow. */
+/** Emits many large events at a pace that a reading client can follow. */
 async function tellMuch(server: TestServer, rounds: number, from: number): Promise<number> {
   const text = 'x'.repeat(20_000)
   let i = from
@@ -155,7 +155,7 @@ async function tellMuch(server: TestServer, rounds: number, from: number): Promi
   return i
 }
 
-test('whoever does not read holds up nobody, and is told what was missed on coming back', async () => {
+test('a client that does not read delays no other client, and learns what it missed when it reconnects', async () => {
   const server = await openTestServer()
   const reader = await openStream(`${server.origin}/events?logs=0`)
   const stuck = await openStuck(server)
@@ -180,7 +180,7 @@ test('whoever does not read holds up nobody, and is told what was missed on comi
   expect(text.length).toBeLessThan(last * 20_000)
 })
 
-test('whoever reads nothing for long is let go', async () => {
+test('a client that reads nothing for long is disconnected', async () => {
   const server = await openTestServer({ http: { stuckMs: 300, heartbeatMs: 200 } })
   const reader = await openStream(`${server.origin}/events?logs=0`)
   const stuck = await openStuck(server)
@@ -196,7 +196,7 @@ test('whoever reads nothing for long is let go', async () => {
   )
   stuck.resume()
   await closed
-  // The other one is still served.
+  // The other client is still served.
   tell(server, 'queue', A, { i: last + 1 })
   await reader.until(isEvent(last + 1))
 })

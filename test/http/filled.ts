@@ -5,9 +5,9 @@ import type { OpenLibrary } from '../../src/open-library.ts'
 /** A job that is done and has many events, and one that failed. */
 export const JOB = '11111111-1111-4111-8111-111111111111'
 export const OTHER = '22222222-2222-4222-8222-222222222222'
-/** What the first one has reached: each is kept once. */
+/** The milestones of the first job; each is stored once. */
 export const MILESTONES = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 'cache-primed', 'depth2-coverage']
-/** How many events the first one has, and addresses the source. */
+/** Number of events of the first job, and of addresses of the source. */
 export const EVENTS = 1000
 export const ROWS = 1000
 
@@ -77,7 +77,7 @@ export async function fillRows(library: OpenLibrary): Promise<string> {
       const { host } = new URL(url)
       return { key: url, url, host, depth: 1, foundOn: null, discovery: 'link' as const, refusal }
     })
-    // Several of the same moment, so that the address has to decide.
+    // Several events have the same time, so that the address decides their order.
     await library.store.offer(source.id, crawl.id, finds, Date.parse('2026-02-01T00:00:00Z') + part * 60_000)
   }
   await library.store.endCrawl(crawl.id, null, Date.now())

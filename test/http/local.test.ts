@@ -8,7 +8,7 @@ import { pageFolder } from '../../src/cli/assets.ts'
 import { writePagePolicy } from '../../src/core/page-policy.ts'
 import { openTestServer, type TestServer } from './server.ts'
 
-/* The page that works on one machine, as a server hands it out. */
+/* The local search page as the server delivers it. */
 
 const TOKEN = 'a-token-of-thirty-two-characters'
 const GRAMMAR = Buffer.alloc(100_000, 'a grammar ')
@@ -44,7 +44,7 @@ interface Raw {
   readonly body: Buffer
 }
 
-/** Asks for exactly this path with exactly these fields: `fetch` tidies both. */
+/** Sends exactly this path and these headers, because `fetch` normalizes both. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.origin)
@@ -69,7 +69,7 @@ const FILES = {
 } as const
 
 describe('a file of the page', () => {
-  test('has its type, and may be kept for ever where its name tells its content', async () => {
+  test('has its content type, and cache headers that make hashed file names immutable', async () => {
     for (const [path, [type, caching]] of Object.entries(FILES)) {
       const { status, headers } = await ask(path)
       expect([path, status, headers['content-type'], headers['cache-control']]).toEqual([path, 200, type, caching])
@@ -77,18 +77,18 @@ describe('a file of the page', () => {
     }
   })
 
-  test('is not sent again to whoever has it', async () => {
+  test('a file with a matching ETag is not sent again', async () => {
     for (const encoding of ['identity', 'gzip']) {
       const fields = { 'accept-encoding': encoding }
       const first = await ask('/local/grammars/go.wasm', fields)
       const again = await ask('/local/grammars/go.wasm', { ...fields, 'if-none-match': String(first.headers['etag']) })
       expect([again.status, again.body.length, again.headers['etag']]).toEqual([304, 0, first.headers['etag']])
-      // Browsers put the fields of this answer in the place of those they have.
+      // Browsers replace the cached headers with the headers of this response.
       expect(again.headers['content-security-policy']).toBe(first.headers['content-security-policy'])
     }
   })
 
-  test('is compressed for whoever can read that', async () => {
+  test('a file is compressed for clients that accept gzip', async () => {
     const packed = await ask('/local/grammars/go.wasm', { 'accept-encoding': 'gzip' })
     expect([packed.headers['content-encoding'], packed.headers['vary']]).toEqual(['gzip', 'accept-encoding'])
     expect(packed.body.length).toBeLessThan(1000)
@@ -97,7 +97,7 @@ describe('a file of the page', () => {
     expect([plain.headers['content-encoding'], plain.body.equals(GRAMMAR)]).toEqual([undefined, true])
   })
 
-  test('can be asked about without its content', async () => {
+  test('HEAD returns the headers without the content', async () => {
     const { status, headers, body } = await ask('/local/grammars/go.wasm', {}, 'HEAD')
     expect([status, headers['content-type'], headers['content-length'], body.length]).toEqual([
       200,
@@ -107,12 +107,12 @@ describe('a file of the page', () => {
     ])
   })
 
-  test('can reach the folder of the page, and nothing else of the server', async () => {
+  test("has a policy that allows the page's own folder, and nothing else of the server", async () => {
     const hosts = {
       '127.0.0.1:41000': 'http://127.0.0.1:41000/local/',
       'LOCALHOST:41000': 'http://localhost:41000/local/',
       'pharos.example': 'http://pharos.example/local/',
-      // These cannot be named in a policy.
+      // A policy cannot contain these hosts.
       '[::1]:41000': "'self'",
       '192.168.1.5:41000': "'self'",
       'pharos.example.': "'self'",
@@ -125,7 +125,7 @@ describe('a file of the page', () => {
     }
   })
 
-  test('has the other fields that keep a browser from harm', async () => {
+  test('has the other security headers', async () => {
     const { headers } = await ask('/local/')
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -137,20 +137,20 @@ describe('a file of the page', () => {
     })
   })
 
-  test('is only for whoever asks for this host', async () => {
+  test('a request for another host is refused', async () => {
     expect((await ask('/local/', { host: 'evil.example' })).status).toBe(421)
     expect((await ask('/local/', { host: 'x;script-src' })).status).toBe(421)
   })
 })
 
-test('the address without the slash leads to the one with it', async () => {
+test('the path without the slash redirects to the one with it', async () => {
   for (const method of ['GET', 'HEAD']) {
     const { status, headers } = await ask('/local', {}, method)
     expect([status, headers['location']]).toEqual([302, '/local/'])
   }
 })
 
-test('there is nothing else, and no way out of the folder', async () => {
+test('other paths are not found, and no path leaves the folder', async () => {
   const paths = [
     '/local/nothing.js',
     '/local/assets',
@@ -174,13 +174,13 @@ test('there is nothing else, and no way out of the folder', async () => {
   for (const path of paths) {
     const { status, headers, body } = await ask(path)
     expect([path, status, body.includes('"ROUTE_UNKNOWN"')]).toEqual([path, 404, true])
-    // A page that tells so is one of the server's own.
+    // The error page is one of the server's own, with its policy.
     expect([path, String(headers['content-security-policy']).includes("form-action 'self'")]).toEqual([path, true])
   }
   expect((await ask('/local/', {}, 'POST')).status).toBe(404)
 })
 
-test('where a token is needed, it is needed here', async () => {
+test('the page needs the token when the server needs one', async () => {
   const authorization = `Bearer ${TOKEN}`
   for (const path of ['/local', ...Object.keys(FILES), '/local/nothing']) {
     expect([path, (await locked.ask(path)).status]).toEqual([path, 401])
@@ -188,17 +188,17 @@ test('where a token is needed, it is needed here', async () => {
   const sent = await locked.ask('/local/', { headers: { accept: 'text/html' } })
   expect([sent.status, sent.headers.get('location')]).toEqual([303, '/login?next=%2Flocal%2F'])
   const { status, text } = await locked.ask('/local/', { headers: { authorization } })
-  // It is sent as it was built, which the page's own worker relies on.
+  // The page is sent exactly as built, which its service worker relies on.
   expect([status, text]).toEqual([200, readFileSync(join(folder, 'page/index.html'), 'utf8')])
 })
 
-describe('the page as it is built', () => {
+describe('the built page', () => {
   const built = pageFolder('local')
   const files = readdirSync(built, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(built.length).replaceAll('\\', '/'))
 
-  test('is handed out whole, each file with a type', async () => {
+  test('is served completely, each file with a type', async () => {
     const whole = await openTestServer()
     for (const path of files) {
       const { status, headers } = await whole.ask(`/local/${path}`, { method: 'HEAD' })
@@ -220,17 +220,17 @@ describe('the page as it is built', () => {
     expect(files.filter((path) => path.endsWith('weights.bin'))).toEqual(['model/weights.bin'])
   })
 
-  test('says the same policy itself, for hosts that serve plain files', () => {
+  test('contains the same policy itself, for static file hosts', () => {
     const page = readFileSync(join(built, 'index.html'), 'utf8')
     const [, policy] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(page) ?? []
-    // A page cannot say who may frame it.
+    // A page cannot set `frame-ancestors` itself.
     expect(policy).toBe(writePagePolicy("'self'").replace(/; frame-ancestors.*/, ''))
-    // Nothing in it would be stopped by that.
+    // The page contains nothing that the policy would block.
     expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)/)
     expect([...page.matchAll(/(?:src|href)="(?!\.\/)([^"]*)/g)].map(([, address]) => address)).toEqual([])
   })
 
-  test('has a worker that knows every file but the licences and itself', () => {
+  test('has a service worker that lists every file except the licences and itself', () => {
     const worker = readFileSync(join(built, 'service-worker.js'), 'utf8')
     const wanted = files.filter((path) => !path.endsWith('.LICENSE') && path !== 'service-worker.js')
     expect(wanted.filter((path) => !worker.includes(path))).toEqual([])

@@ -6,15 +6,15 @@ import { placeLibrary } from '../library-place.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite, page, redirect, type Site } from '../sites/site.ts'
 
-/* A small news site that was crawled for real, beside the countries of the world, before any analysis. */
+/* A small news site after a real crawl, with the countries of the world, before any analysis. */
 
-/** Countries with a hub of their own. */
+/** Countries with a hub. */
 export const COUNTRIES = ['france', 'japan', 'brazil'] as const
 
 /** An article about France, with an author, dates and enough words. */
 export const ARTICLE = '/2026/01/05/wonderful-bridge-opens-in-france'
 
-/** Crawls the site into a library of its own in a folder. */
+/** Crawls the site into a separate library in a folder. */
 export async function fillNews(folder: string): Promise<Site> {
   const site = await openSite({})
   for (const [path, answer] of Object.entries(listPages())) site.pages.set(path, answer)

@@ -15,13 +15,13 @@ import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite } from '../sites/site.ts'
 
-/** A library that was filled by a real crawl, with a history of jobs, and everything a server is made with. */
+/** A library filled by a real crawl, with a job history and everything a server needs. */
 export interface PageStage {
   readonly ports: HttpPorts
   readonly dispatcher: Dispatcher
   readonly library: OpenLibrary
   readonly log: JobLog
-  /** What the server logged as unexpected. */
+  /** Warnings that the server logged. */
   readonly warnings: readonly string[]
   /** Address of the site that was crawled. */
   readonly origin: string
@@ -30,7 +30,7 @@ export interface PageStage {
   close(): Promise<void>
 }
 
-/** What a stage is made from. */
+/** The input of a stage. */
 export interface PageStageInput {
   readonly pages: Readonly<Record<string, Answer>>
   readonly block?: readonly string[]
@@ -63,7 +63,7 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
   let isBroken = false
   const unlessBroken = async <T>(value: T): Promise<T> => {
     if (!isBroken) return value
-    // What the database says when its file is gone.
+    // The error of the database when its file is missing.
     throw Object.assign(new Error('disk I/O error at /secret/place'), { code: 'SQLITE_IOERR' })
   }
   const dispatcher = createDispatcher({
@@ -145,7 +145,7 @@ function jobLogOf(library: Library): JobLog {
   return library.jobLog
 }
 
-/** A job that ended well, with what is given instead. */
+/** A completed job, with the given fields replaced. */
 export function jobOf(id: string, given: Partial<JobRecord> = {}): JobRecord {
   return {
     id,

@@ -64,7 +64,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-/** As a browser asks for a page. */
+/** Requests a page as a browser does. */
 function ask(path: string, app: HttpApp = http): Promise<Response> {
   return app.fetch(new Request(`http://127.0.0.1:41000${path}`, { headers: { accept: 'text/html' } }))
 }
@@ -76,12 +76,12 @@ async function get(path: string, status = 200): Promise<string> {
   return response.text()
 }
 
-/** Where a link with this text leads. */
+/** The target of the link with this text. */
 function linkOf(body: string, label: string): string | undefined {
   return new RegExp(`<a href="([^"]+)"[^>]*>${label}</a>`).exec(body)?.[1]?.replaceAll('&amp;', '&')
 }
 
-/** The texts in the column of a table that is named so, in their order. */
+/** The texts in the column of a table with this header, in order. */
 function cellsOf(body: string, label: string): string[] {
   const cells = body
     .replaceAll(/<template[\s\S]*?<\/template>/g, '')
@@ -89,7 +89,7 @@ function cellsOf(body: string, label: string): string[] {
   return [...cells].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '').trim())
 }
 
-/** Walks along a link until it is gone: the pages on the way. */
+/** Follows a link with this label until it is missing, and returns the pages on the way. */
 async function walk(path: string, label: string): Promise<string[]> {
   const bodies: string[] = []
   for (let next: string | undefined = path; next !== undefined; next = linkOf(bodies.at(-1) ?? '', label)) {
@@ -113,7 +113,7 @@ describe('every page', () => {
     '/gazetteer',
   ]
 
-  test.each(paths)('%s has navigation, a way past it, one heading and nothing inline', async (path) => {
+  test.each(paths)('%s has navigation, a skip link, one heading and nothing inline', async (path) => {
     const body = await get(path)
     const labels = [...(/<nav aria-label="Main">([\s\S]*?)<\/nav>/.exec(body)?.[1] ?? '').matchAll(/>([^<]+)<\/a>/g)]
     expect(labels.map(([, label]) => label)).toEqual([
@@ -137,7 +137,7 @@ describe('every page', () => {
     expect(body).not.toMatch(/<style|\sstyle=|<script(?! type="module" src="\/pages\/live.js"><\/script>)/)
   })
 
-  test('tables have captions and the roles that cards would lose', async () => {
+  test('tables have captions, and roles that survive the card layout', async () => {
     const body = await get('/urls')
     expect(body).toContain('<table role="table">')
     expect(body).toMatch(/<caption>[^<]*100 of 233 addresses/)
@@ -146,20 +146,20 @@ describe('every page', () => {
 })
 
 describe('queues', () => {
-  test('the list has the newest first, with their true ends', async () => {
+  test('the list has the newest first, with their results', async () => {
     const body = await get('/queues/ssr')
     expect(cellsOf(body, 'Queue')).toEqual(['22222222', '11111111'])
     expect(cellsOf(body, 'Status')).toEqual(['failed', 'done'])
     expect(cellsOf(body, 'Events')).toEqual(['0', '500'])
   })
 
-  test('the latest is the one that ended last', async () => {
+  test('/queues/latest redirects to the job that ended last', async () => {
     const response = await ask('/queues/latest')
     expect(response.status).toBe(302)
     expect(response.headers.get('location')).toBe(`/queues/${SECOND}/ssr`)
   })
 
-  test('a queue leads through all its events, newest first, and back', async () => {
+  test('a queue is paged through all its events, newest first, and back', async () => {
     const down = await walk(`/queues/${FIRST}/ssr?limit=150`, 'Older →')
     const urls = down.flatMap((body) => cellsOf(body, 'Address'))
     expect(urls).toEqual(Array.from({ length: 500 }, (_, i) => `https://docs.example/${499 - i}`))
@@ -174,13 +174,13 @@ describe('queues', () => {
     expect(linkOf(up[0] ?? '', 'Latest')).toBe(`/queues/${FIRST}/ssr?limit=150`)
   })
 
-  test('the filter stays while walking', async () => {
+  test('the filter stays while paging', async () => {
     const bodies = await walk(`/queues/${FIRST}/ssr?action=drop&limit=50`, 'Older →')
     expect(bodies.flatMap((body) => cellsOf(body, 'Action'))).toEqual(Array.from({ length: 125 }, () => 'drop'))
     expect(bodies[0]).toContain('<option value="drop" selected>')
   })
 
-  test('the page says what became of its job and leads to its neighbours', async () => {
+  test('the page shows the result of its job and links to its neighbours', async () => {
     const body = await get(`/queues/${SECOND}/ssr`)
     expect(body).toContain('its process was killed')
     expect(linkOf(body, 'Older queue →')).toBe(`/queues/${FIRST}/ssr`)
@@ -188,7 +188,7 @@ describe('queues', () => {
     expect(linkOf(await get(`/queues/${FIRST}/ssr`), '← Newer queue')).toBe(`/queues/${SECOND}/ssr`)
   })
 
-  test('only the newest page of a job that runs is alive', async () => {
+  test('only the first page of a running job is live', async () => {
     expect(await get(`/queues/${FIRST}/ssr`)).not.toContain('data-events')
     await stage.log.change(FIRST, { status: 'running' })
     expect(await get(`/queues/${FIRST}/ssr`)).toContain(`data-events="/events?logs=0&amp;job=${FIRST}"`)
@@ -201,7 +201,7 @@ describe('queues', () => {
     ['/queues/%3Cb%3E/ssr', 400, 'This is no id of a queue'],
     [`/queues/${FIRST}/ssr?action=jump`, 400, 'action: expected one of enqueued, dequeued, retry, drop, got'],
     [`/queues/${FIRST}/ssr?before=x`, 400, 'before: expected a whole number, got'],
-  ])('%s is %i', async (path, status, message) => {
+  ])('%s answers %i', async (path, status, message) => {
     expect(await get(path, status)).toContain(message)
   })
 })
@@ -213,20 +213,20 @@ describe('problems and milestones', () => {
     expect(body).toContain('<span class="pill pill-warn" data-field="severity">warn</span>')
   })
 
-  test('filters narrow the list down, and stay while walking', async () => {
+  test('filters narrow the list down, and stay while paging', async () => {
     expect(cellsOf(await get(`/problems/ssr?job=${SECOND}`), 'Message')).toHaveLength(30)
     expect(cellsOf(await get('/problems/ssr?scope=elsewhere'), 'Message')).toEqual([])
     const bodies = await walk('/problems/ssr?kind=missing-hub&limit=40', 'Older →')
     expect(bodies.flatMap((body) => cellsOf(body, 'Kind'))).toEqual(Array.from({ length: 65 }, () => 'missing-hub'))
   })
 
-  test('milestones are there', async () => {
+  test('milestones are listed', async () => {
     expect(cellsOf(await get('/milestones/ssr'), 'Message')).toEqual(['Two sections'])
   })
 })
 
 describe('addresses', () => {
-  test('urls leads through all addresses once, and back', async () => {
+  test('urls is paged through all addresses once, and back', async () => {
     const down = await walk('/urls?state=skipped&limit=100', 'Older →')
     const urls = down.flatMap((body) => cellsOf(body, 'Address'))
     expect(urls.toSorted()).toEqual(blocked.map((path) => stage.origin + path))
@@ -241,7 +241,7 @@ describe('addresses', () => {
     ['text=install&host=elsewhere.example', []],
     ['text=install&from=2020-01-01&to=2020-01-02', []],
     ['text=install&from=2020-01-01', ['/install']],
-  ])('urls?%s', async (query, paths) => {
+  ])('urls?%s lists exactly the matching addresses', async (query, paths) => {
     expect(cellsOf(await get(`/urls?${query}`), 'Address').map((text) => text.split('Install the')[0])).toEqual(
       paths.map((path) => stage.origin + path),
     )
@@ -269,14 +269,14 @@ describe('addresses', () => {
     expect(body).toMatch(/href="\/api\/explain\?source=[\w-]+&amp;url=http/)
   })
 
-  test('what was skipped says why, and by which rule', async () => {
+  test('a skipped address shows the reason and the rule', async () => {
     const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/007`)}`)
     for (const part of ['left out on purpose', 'a block pattern matches its path', '/blocked/**', 'holds no content'])
       expect(body).toContain(part)
   })
 
-  test('what nobody knows is 404, with what the scope would say', async () => {
-    // A folder of this machine has nothing to say about it.
+  test('an unknown address is 404 with the verdict of the scope', async () => {
+    // A source of a local folder says nothing about web addresses.
     await addSource(stage.library, { url: 'file:///srv/notes/', isOwnFolder: true })
     const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/new`)}`, 404)
     expect(body).toContain('No source has seen this address.')
@@ -284,18 +284,18 @@ describe('addresses', () => {
     expect(await get('/url?url=nonsense', 404)).toContain('cannot be read as an address')
   })
 
-  test('errors are together with examples', async () => {
+  test('errors are grouped with examples', async () => {
     const body = await get('/errors')
     expect(cellsOf(body, 'Status')).toEqual(['404'])
     expect(cellsOf(body, 'Examples')[0]).toContain(`${stage.origin}/missing`)
-    // The count leads to exactly those.
+    // The count links to exactly these addresses.
     const [, path = ''] = /<a href="(\/urls\?[^"]+)">1</.exec(body) ?? []
     expect(path).toContain('reason=not-found')
     expect(cellsOf(await get(path.replaceAll('&amp;', '&')), 'State')).toEqual(['failed'])
     expect(await get('/urls?state=failed&reason=blocked')).toContain('No address passes these filters')
   })
 
-  test('domains have their summary', async () => {
+  test('domains have a summary', async () => {
     const host = new URL(stage.origin).host
     expect(cellsOf(await get('/domains'), 'Addresses')).toEqual(['233'])
     const body = await get(`/domains?host=${host}`)
@@ -305,7 +305,7 @@ describe('addresses', () => {
   })
 })
 
-test('analysis and gazetteer say that there is nothing, with zeros', async () => {
+test('analysis and gazetteer pages of an empty library say so, with zeros', async () => {
   expect(await get('/analysis/ssr')).toContain('Nothing has been analysed yet')
   const body = await get('/gazetteer')
   expect([...body.matchAll(/<dd data-counter="\w+">(\d+)</g)].map(([, count]) => count)).toEqual([
@@ -317,11 +317,11 @@ test('analysis and gazetteer say that there is nothing, with zeros', async () =>
   ])
 })
 
-test('a path that leads nowhere says what to do', async () => {
+test('an unknown path says what to do', async () => {
   expect(await get('/nowhere/%3Cscript%3E', 404)).toContain('Check the address')
 })
 
-test('a library that cannot be read is 503 on pages that need it, and nothing of the inside is told', async () => {
+test('an unreadable library is 503 on pages that need it, without internal details', async () => {
   stage.breakStore(true)
   try {
     for (const path of [
@@ -349,7 +349,7 @@ test('a library that cannot be read is 503 on pages that need it, and nothing of
   await get('/urls')
 })
 
-test('the form to log in leads back here only', async () => {
+test('the login form redirects only to this server', async () => {
   const guarded = createHttp({ ...stage.ports, settings: { ...stage.ports.settings, token: 'secret' } })
   const body = await (await ask('/login?next=%2Furls%3Fstate%3Dfailed', guarded)).text()
   guarded.close()
@@ -367,7 +367,7 @@ test('the form to log in leads back here only', async () => {
     expect(readNext(elsewhere)).toBe('/')
 })
 
-test('assets have their types', async () => {
+test('assets have their content types', async () => {
   for (const [path, type] of [
     ['/pages/style.css', 'text/css'],
     ['/pages/live.js', 'text/javascript'],
@@ -379,11 +379,11 @@ test('assets have their types', async () => {
   }
 })
 
-test('the dashboard has the same tokens', () => {
+test('the dashboard has the same design tokens', () => {
   expect(readFileSync(new URL('../../src/http/pages/tokens.css', import.meta.url), 'utf8')).toBe(TOKENS_CSS)
 })
 
-describe('the colours', () => {
+describe('the colour schemes', () => {
   const [light = '', dark = ''] = TOKENS_CSS.split('@media')
   const pairs = ['good', 'warn', 'bad', 'info', 'quiet'].map((tone) => [tone, `${tone}-ground`])
   const texts = ['text', 'text-2', 'accent'].flatMap((text) =>
@@ -393,7 +393,7 @@ describe('the colours', () => {
   test.each([
     ['light', light],
     ['dark', dark],
-  ])('can be read in the %s scheme', (_, tokens) => {
+  ])('have enough contrast in the %s scheme', (_, tokens) => {
     for (const [text = '', ground = ''] of [...pairs, ...texts, ['on-accent', 'accent'], ['text', 'mark']]) {
       expect(contrastOf(colourOf(tokens, text), colourOf(tokens, ground)), `${text} on ${ground}`).toBeGreaterThan(4.5)
     }
@@ -404,7 +404,7 @@ describe('the colours', () => {
     return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
   }
 
-  /** As WCAG 2 has it. */
+  /** The contrast ratio of WCAG 2. */
   function contrastOf(a: readonly number[], b: readonly number[]): number {
     const [low = 0, high = 0] = [lightOf(a), lightOf(b)].sort((x, y) => x - y)
     return (high + 0.05) / (low + 0.05)
@@ -418,7 +418,7 @@ describe('the colours', () => {
   }
 })
 
-test('a library without anything gives pages that say where to begin', async () => {
+test('an empty library gives pages that say where to begin', async () => {
   const empty = await openPageStage({ pages: {} })
   const app = createHttp(empty.ports)
   try {

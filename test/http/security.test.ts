@@ -27,7 +27,7 @@ interface Raw {
   readonly body: string
 }
 
-/** Asks with exactly these fields: `fetch` sets some of its own. */
+/** Sends exactly these headers, because `fetch` sets some of its own. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const asked = request(`${server.origin}${path}`, { method, headers, timeout: 20_000 }, (response) => {
@@ -47,7 +47,7 @@ function codeOf({ body }: Raw): string {
 }
 
 describe('a request', () => {
-  test('that was meant for another host is refused, whatever it asks for', async () => {
+  test('a request for another host is refused on every route', async () => {
     for (const host of [
       'evil.example',
       'evil.example:41000',
@@ -72,7 +72,7 @@ describe('a request', () => {
     }
   })
 
-  test('of a page of another site is refused', async () => {
+  test('a request from a page of another site is refused', async () => {
     for (const origin of ['https://evil.example', 'http://localhost:3000', 'null', 'nonsense']) {
       for (const [path, method] of [
         ['/api/stop', 'POST'],
@@ -91,7 +91,7 @@ describe('a request', () => {
     }
   })
 
-  test('that a browser says to be of another site changes nothing', async () => {
+  test('a request that the browser marks as cross-site can neither change anything nor open a stream', async () => {
     for (const site of ['cross-site', 'same-site']) {
       for (const path of ['/api/stop', '/api/analysis/start', '/analysis/start']) {
         expect([path, (await ask(path, { 'sec-fetch-site': site }, 'POST')).status]).toEqual([path, 403])
@@ -99,7 +99,7 @@ describe('a request', () => {
       for (const path of ['/events', '/mcp']) {
         expect([path, (await ask(path, { 'sec-fetch-site': site })).status]).toEqual([path, 403])
       }
-      // Somebody may follow a link to here.
+      // A user may follow a link to here.
       expect((await ask('/health', { 'sec-fetch-site': site })).status).toBe(200)
     }
     expect((await ask('/api/stop', { 'sec-fetch-site': 'same-origin', origin: server.origin }, 'POST')).status).toBe(
@@ -109,7 +109,7 @@ describe('a request', () => {
     expect((await ask('/api/stop', { 'sec-fetch-site': 'same-origin', origin: 'null' }, 'POST')).status).toBe(200)
   })
 
-  test('of an origin that the owner named is answered so that its page may read it', async () => {
+  test('a request from an allowed origin is answered with CORS headers', async () => {
     const origin = 'https://friend.example'
     const answer = await ask('/api/crawls', { origin, 'sec-fetch-site': 'cross-site' })
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, origin])
@@ -126,7 +126,7 @@ describe('a request', () => {
     expect([other.status, other.headers['access-control-allow-origin']]).toEqual([403, undefined])
   })
 
-  test('that is too large is refused before it is read', async () => {
+  test('a body that is too large is refused before it is read', async () => {
     const large = `{"startUrl":"${'x'.repeat(1_100_000)}"}`
     const headers = { 'content-type': 'application/json' }
     const whole = await ask('/api/crawl', { ...headers, 'content-length': String(large.length) }, 'POST', large)
@@ -140,7 +140,7 @@ describe('a request', () => {
     expect([long.status, codeOf(long)]).toEqual([414, 'ADDRESS_TOO_LONG'])
   })
 
-  test('with a body that is no JSON is refused', async () => {
+  test('a body that is not JSON is refused', async () => {
     const form = await ask('/api/crawl', { 'content-type': 'application/x-www-form-urlencoded' }, 'POST', 'startUrl=x')
     expect([form.status, codeOf(form)]).toEqual([415, 'BODY_NOT_JSON'])
     const plain = await ask('/api/crawl', { 'content-type': 'text/plain' }, 'POST', '{"startUrl":"https://a.example/"}')
@@ -154,7 +154,7 @@ describe('a request', () => {
   })
 })
 
-test('every answer carries the fields that keep a browser from harm', async () => {
+test('every response carries the security headers', async () => {
   for (const path of ['/', '/api/crawls', '/queues/ssr', '/docs', '/nothing', '/events?logs=2']) {
     const { headers } = await ask(path)
     expect([path, headers['content-security-policy']]).toEqual([
@@ -173,10 +173,10 @@ test('every answer carries the fields that keep a browser from harm', async () =
   }
 })
 
-test('a failure that nobody expected tells a code and an id, and nothing else', async () => {
+test('an unexpected failure returns a code and an id, and nothing else', async () => {
   const broken = await openTestServer()
   const library = await broken.library()
-  // Whatever goes wrong inside is none of the reader's business.
+  // Internal errors must not reach the client.
   const { store } = library
   Object.assign(library, { store: { ...store, listSources: () => Promise.reject(new Error('secret of /home/me')) } })
   const { status, body, text } = await broken.ask('/api/sources')
@@ -188,7 +188,7 @@ test('a failure that nobody expected tells a code and an id, and nothing else', 
 describe('a token', () => {
   const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
-  test('is needed for everything but the questions whether it runs and is ready', async () => {
+  test('is needed for every route except liveness and readiness', async () => {
     expect((await locked.ask('/health')).status).toBe(200)
     expect((await locked.ask('/ready')).body).toEqual({ status: 'ready' })
     const answers = await Promise.all([
@@ -216,7 +216,7 @@ describe('a token', () => {
     expect(locked.dispatcher.list()).toEqual([])
   })
 
-  test('is given once by a person, and kept by the browser in another form', async () => {
+  test('is entered once by the user, and the session cookie does not contain it', async () => {
     const asHtml = { accept: 'text/html' }
     const sent = await locked.ask('/queues/ssr?limit=5', { headers: asHtml })
     expect([sent.status, sent.headers.get('location')]).toEqual([
@@ -240,7 +240,7 @@ describe('a token', () => {
     expect(page.text).not.toContain('action="/logout"')
     const away = await login({ token: TOKEN, next: '//evil.example/' })
     expect(away.headers.get('location')).toBe('/')
-    // A proxy on this machine is believed.
+    // The server trusts `x-forwarded-proto` of a proxy on this machine.
     const secure = await locked.ask('/login', {
       method: 'POST',
       body: new URLSearchParams({ token: TOKEN }),
@@ -251,7 +251,7 @@ describe('a token', () => {
     expect(out.headers.get('set-cookie')).toContain('Max-Age=0')
   })
 
-  test('that is wrong again and again makes everybody wait', async () => {
+  test('repeated wrong tokens delay every login', async () => {
     const guess = (token: string) => locked.ask('/login', { method: 'POST', body: new URLSearchParams({ token }) })
     const statuses: number[] = []
     for (let i = 0; i < 6; i++) statuses.push((await guess('wrong')).status)

@@ -26,48 +26,48 @@ import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { PROGRAM } from '../e2e/program.ts'
 import { hideLibrary, placeLibrary, showLibrary } from '../library-place.ts'
 
-/** How a server under test differs from others. */
+/** Options of a server under test. */
 export interface TestServerOptions {
-  /** Where it keeps everything. @default a folder of its own */
+  /** Folder of all its data. @default a temporary folder */
   readonly folder?: string
   readonly settings?: Partial<HttpSettings>
-  /** Whether the caller removes it. @default false */
+  /** Whether the caller removes the folder. @default false */
   readonly isShared?: boolean
   /** @default 1 */
   readonly maxJobs?: number
   readonly http?: HttpOptions
-  /** The program that crawls. @default this one, as it was built */
+  /** The program that crawls. @default the built one */
   readonly program?: readonly string[]
-  /** The program that analyses. @default this one, as it was built */
+  /** The program that analyses. @default the built one */
   readonly analyser?: readonly string[]
-  /** Where the page that works on one machine lies. @default where the build puts it */
+  /** Folder of the local page. @default its folder in the build */
   readonly localFolder?: string
 }
 
-/** A whole server, with a real library and real crawl processes, on loopback. */
+/** A complete server with a real library and real crawl processes, on loopback. */
 export interface TestServer {
   readonly origin: string
   readonly folder: string
   readonly dispatcher: Dispatcher
-  /** What it logged. */
+  /** The lines that it logged. */
   readonly lines: readonly string[]
   library(): Promise<OpenLibrary>
-  /** Asks it, and reads the answer as JSON where it is JSON. */
+  /** Sends a request, and parses a JSON response. */
   ask(path: string, init?: RequestInit): Promise<Answer>
-  /** Asks it with a body. */
+  /** Sends a request with a JSON body. */
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  /** Takes the library away, and brings it back. */
+  /** Hides the library, and restores it. */
   hideStore(): Promise<void>
   showStore(): Promise<void>
   /** Closes the library, so that the next request opens it. */
   reopenStore(): Promise<void>
-  /** Ends it; its folder stays. */
+  /** Stops the server and keeps its folder. */
   close(): Promise<void>
-  /** Ends it, and removes its folder. */
+  /** Stops the server and removes its folder. */
   dispose(): Promise<void>
 }
 
-/** What it answered. */
+/** The response of the server. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -77,7 +77,7 @@ export interface Answer {
   readonly body: any
 }
 
-/** Opens one; it is gone when the test is over, unless several tests share it. */
+/** Opens a server that is removed after the test, unless several tests share it. */
 export async function openTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? fs.mkdtempSync(join(tmpdir(), 'pharos-http-'))
   const path = await placeLibrary(join(folder, 'library.db'))
@@ -87,7 +87,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   let opened: Promise<OpenLibrary> | undefined
   let isHidden = false
   const library = async () => {
-    // As a server does, which makes no new file in the place of one that was taken away.
+    // Like a real server, this creates no new file in place of a missing library.
     if (isHidden && !isPostgres(path) && !fs.existsSync(path))
       throw new PharosError('LIBRARY_MISSING', { library: path })
     opened ??= openLibrary({ path, version: '0.0.0', allowPrivate: ['*'], patienceMs: 2000 }).catch(
@@ -246,16 +246,16 @@ export interface StreamEvent {
   readonly data: any
 }
 
-/** Reads the events of a stream as they come. */
+/** Reads the events of a stream as they arrive. */
 export interface StreamReader {
   readonly events: readonly StreamEvent[]
-  /** Lines that are no events, such as signs of life. */
+  /** Lines that are not events, such as heartbeats. */
   readonly comments: readonly string[]
   readonly status: number
   readonly headers: Headers
-  /** Waits for an event, among those that came already too. */
+  /** Waits for an event, including those that arrived already. */
   until(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent>
-  /** Waits until something is so, asked after each part that came. */
+  /** Waits until a condition holds, checked after each part that arrived. */
   wait(isSo: () => boolean): Promise<void>
   close(): void
 }
@@ -327,7 +327,7 @@ function takeBlock(block: string, events: StreamEvent[], comments: string[]): vo
   events.push({ id: fields.get('id') ?? null, name: fields.get('event') ?? 'message', data: JSON.parse(data) })
 }
 
-/** Waits until something is so, for half a minute at most. */
+/** Waits until a condition holds, for half a minute at most. */
 export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 30_000
   for (;;) {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * The shapes of the contract, written from its text and not from the program. Strict ones hold exactly these fields; loose ones may
- * hold more.
+ * The shapes of the contract, written from its text and not from the program. Strict ones hold exactly these fields; loose ones may hold
+ * more.
  */
 
 const moment = z.iso.datetime()

@@ -40,7 +40,7 @@ const MISSING = [
   '/api/gazetteer/place/1',
 ]
 
-test('a server without its library stays up, answers as it can, and goes on when the library is back', async () => {
+test('a server without its library stays up, answers what it can, and recovers when the library is back', async () => {
   const server = await openTestServer()
   const library = await server.library()
   await fillLog(library)
@@ -69,7 +69,7 @@ test('a server without its library stays up, answers as it can, and goes on when
   for (const path of unavailable) {
     const { status, body, text } = await server.ask(path)
     expect([path, status, shapes.failure.parse(body).code]).toEqual([path, 503, 'STORE_UNAVAILABLE'])
-    // Where it is kept is nobody's business.
+    // The path of the library must not reach the client.
     expect(text).not.toContain(server.folder)
   }
   expect((await server.post('/api/sources', { url: 'https://a.example/' })).status).toBe(503)
@@ -86,7 +86,7 @@ test('a server without its library stays up, answers as it can, and goes on when
   expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${OTHER}`)).body).status).toBe('failed')
 })
 
-/** Routes that tell what a library holds. */
+/** Routes that return data of a library. */
 const READING = [...EMPTY.map(([path]) => path), ...MISSING]
 
 test('a library that cannot be opened is not shown as empty', async () => {

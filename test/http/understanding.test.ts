@@ -13,7 +13,7 @@ import { ARTICLE, COUNTRIES, fillNews } from './news-stage.ts'
 import { type Answer, openStream, openTestServer, type TestServer, until } from './server.ts'
 import * as shapes from './shapes.ts'
 
-/* Analysis runs, gazetteer, hubs and the stories of addresses, asked of a real server over a library that a real crawl has filled. */
+/* Tests analysis runs, the gazetteer, hubs and address histories on a real server with a library filled by a real crawl. */
 
 let server: TestServer
 let site: Site
@@ -44,7 +44,7 @@ async function refused(answer: Promise<Answer>, status: number, code: string): P
   return error
 }
 
-/** A place from a file of one's own. */
+/** A place from a user's own file. */
 const OWN_PLACE: PlaceRecord = {
   ref: 'own:1',
   kind: 'country',
@@ -54,7 +54,7 @@ const OWN_PLACE: PlaceRecord = {
   names: [{ name: 'Ruritania', lang: 'en', kind: 'common', isPreferred: true, isOfficial: false }],
 }
 
-/** Sends the form that begins a run. */
+/** Sends the form that starts a run. */
 function send(fields: string): Promise<Answer> {
   return server.ask('/analysis/start', {
     method: 'POST',
@@ -64,7 +64,7 @@ function send(fields: string): Promise<Answer> {
   })
 }
 
-/** The page as a browser gets it. */
+/** Requests a page as a browser does. */
 async function show(path: string, status = 200): Promise<string> {
   const answer = await server.ask(path, { headers: { accept: 'text/html' } })
   expect([path, answer.status]).toEqual([path, status])
@@ -101,10 +101,10 @@ describe('an analysis run', () => {
     runId = body.runId
     expect(body).toEqual({
       ...{ runId, detailUrl: `/analysis/${runId}/ssr`, apiUrl: `/api/analysis/${runId}` },
-      // What is misspelled is told.
+      // A misspelled field causes a notice.
       notices: [expect.stringContaining('"pagelimit"')],
     })
-    // There is one at a time, and it is named.
+    // Only one run is allowed at a time, and the refusal names it.
     const busy = await server.post('/api/analysis/start')
     expect(shapes.failure.parse(busy.body)).toMatchObject({
       ...{
@@ -116,7 +116,7 @@ describe('an analysis run', () => {
       advice: expect.stringContaining(`/analysis/${runId}/ssr`),
     })
     expect(busy.status).toBe(409)
-    // Whoever has no script is led to it, and their browser asks again by itself.
+    // Without scripts the form redirects to the run, and the browser refreshes that page by itself.
     const { status: led, headers } = await send('')
     expect([led, headers.get('location')]).toEqual([303, `/analysis/${runId}/ssr`])
     expect(await show(`/analysis/${runId}/ssr`)).toContain('<noscript><meta http-equiv="refresh"')
@@ -128,7 +128,7 @@ describe('an analysis run', () => {
     stream.close()
   })
 
-  test('is kept with its options, summary and events, newest first', async () => {
+  test('is stored with its options, summary and events, newest first', async () => {
     const { total, items } = await get('/api/analysis?limit=1000', shapes.runs)
     expect([total, items[0]?.id]).toEqual([1, runId])
     expect(items[0]).toMatchObject({
@@ -150,7 +150,7 @@ describe('an analysis run', () => {
     await refused(server.ask(`/api/analysis/${runId}?eventsLimit=some`), 400, 'USAGE')
   })
 
-  test('has a page, and is in the list of them', async () => {
+  test('has a page, and is in the list of runs', async () => {
     const list = await show('/analysis/ssr')
     expect(list).toContain(`href="/analysis/${runId}/ssr"`)
     expect(list).toContain('<span class="pill pill-good" data-field="status">completed</span>')
@@ -160,13 +160,13 @@ describe('an analysis run', () => {
     for (const label of ['Navigation pages', 'Mentions of places', 'Hubs of places']) {
       expect(body).toMatch(new RegExp(`<dt>${label}</dt><dd data-counter="\\w+">[1-9]`))
     }
-    // What the figures tell is not told again.
+    // The events do not repeat the numbers of the summary.
     expect(body).not.toMatch(/{&quot;(?:analysisVersion|pages)&quot;/)
-    // Of one that is over nothing new is to be told.
+    // A finished run is not polled.
     expect(body).not.toContain('data-poll')
     expect(body).not.toContain('http-equiv')
     expect((await server.ask('/analysis/latest')).headers.get('location')).toBe(`/analysis/${runId}/ssr`)
-    // What a run has reached is told with its own name instead of that of a job.
+    // Job pages redirect an analysis run to its own page.
     expect((await server.ask('/queues/analysis-run/ssr')).headers.get('location')).toBe('/analysis/latest')
     expect(await show('/analysis/nobody/ssr', 404)).toContain('There is no analysis run with this id')
   })
@@ -192,14 +192,14 @@ describe('an analysis run', () => {
     expect((await get('/api/analysis', shapes.runs)).total).toBe(1)
   })
 
-  test('begins from a form without script as well', async () => {
+  test('starts from a form without scripts as well', async () => {
     const wrong = await send('pageLimit=many')
     expect([wrong.status, wrong.text]).toMatchObject([
       400,
       expect.stringContaining('pageLimit: expected a whole number'),
     ])
     expect((await send('analysisVersion=999999')).status).toBe(400)
-    // Nothing is wrong here that the log would have to tell how this is made for.
+    // A user's mistake is logged without a stack trace.
     const noted = server.lines.filter((line) => line.includes('a page could not be rendered')).join()
     expect(noted).toContain('this program analyses by version')
     expect(noted).not.toMatch(/\bat .*\.ts:\d/)
@@ -219,7 +219,7 @@ describe('an analysis run', () => {
     expect(body).not.toContain('data-counter="articles"')
   })
 
-  test('that cannot be started is 500, and is not left running', async () => {
+  test('a run that cannot be started is 500 and is not left running', async () => {
     const broken = await openTestServer({ analyser: [join(server.folder, 'there-is-no-such-program')] })
     const { status, body } = await broken.post('/api/analysis/start', {})
     expect([status, body.code]).toEqual([500, 'ANALYSIS_START_FAILED'])
@@ -230,7 +230,7 @@ describe('an analysis run', () => {
 })
 
 describe('the gazetteer', () => {
-  test('tells how much it holds, and whom to credit', async () => {
+  test('reports its counts and its attribution', async () => {
     const summary = await get('/api/gazetteer/summary', shapes.gazetteerSummary)
     expect(summary).toMatchObject({ countries: 250, cities: 0 })
     expect(summary.names).toBeGreaterThan(1000)
@@ -258,7 +258,7 @@ describe('the gazetteer', () => {
       await refused(server.ask(`/api/gazetteer/places?${query}`), 400, 'USAGE')
   })
 
-  test('tells everything of a place, and finds it by any of its names', async () => {
+  test('shows everything about a place, and finds it by any of its names', async () => {
     const { items } = await get('/api/gazetteer/resolve?q=frankreich', shapes.resolved)
     expect(items.map(({ name }) => name)).toEqual(['France'])
     const id = items[0]?.id ?? 0
@@ -267,7 +267,7 @@ describe('the gazetteer', () => {
     expect(names.map(({ name }) => name)).toContain('フランス')
     expect(size.names).toBe(names.length)
     const { items: articles } = await get(`/api/gazetteer/articles?id=${id}`, shapes.articles)
-    // It is named in the title, the address and the text, and told once.
+    // The title, the address and the text name the place, and the page is listed once.
     expect(articles[0]).toMatchObject({ url: `${site.origin}${ARTICLE}`, source: 'title' })
     expect(articles[0]?.mentions).toBeGreaterThan(2)
     expect(new Set(articles.map(({ url }) => url)).size).toBe(articles.length)
@@ -278,7 +278,7 @@ describe('the gazetteer', () => {
       await refused(server.ask(`/api/gazetteer/${path}`), 400, 'USAGE')
   })
 
-  test('is shown by pages that lead to each other', async () => {
+  test('has pages that link to each other', async () => {
     const countries = await show('/gazetteer/countries')
     expect(countries.match(/<tr role="row">/g)).toHaveLength(1 + 250)
     const [, path = ''] = /href="(\/gazetteer\/place\/\d+)">France</.exec(countries) ?? []
@@ -287,14 +287,14 @@ describe('the gazetteer', () => {
         expect(shown).toContain(part)
     }
     expect(await show('/gazetteer/places?q=japan')).toContain('>Japan</a>')
-    // What a place is called elsewhere is told where it was found by that.
+    // A place found by a foreign name is shown with that name.
     expect(await show('/gazetteer/places?q=frankreich')).toMatch(/>France<\/a><small><span[^>]*>Frankreich</)
     const first = async (query: string) =>
       /href="\/gazetteer\/place\/\d+">([^<]+)/.exec(await show(`/gazetteer/places?kind=country&${query}`))?.[1]
     expect(await first('q=niger')).toBe('Niger')
     expect(await first('q=niger&sort=population')).toBe('Nigeria')
     expect([await first('sort=name&dir=asc'), await first('sort=name&dir=desc')]).toEqual(['Afghanistan', 'Zimbabwe'])
-    // Where it is, on all four sides.
+    // Positions are shown with each of the four compass directions.
     for (const [country, sides] of [
       ['fr', /° N, [\d.]+° E/],
       ['br', /° S, [\d.]+° W/],
@@ -309,7 +309,7 @@ describe('the gazetteer', () => {
     expect(await show('/gazetteer/places?minpop=x', 400)).toContain('minpop: expected a whole number')
   })
 
-  test('shows on a map what the pages are about, and the same as a table', async () => {
+  test('shows the mentioned places on a map, and the same as a table', async () => {
     const { items } = await get('/api/places/mentions', shapes.mentions)
     expect(items.map(({ place }) => place.name)).toEqual(expect.arrayContaining(['France', 'Japan', 'Brazil']))
     const france = items.find(({ place }) => place.name === 'France')
@@ -327,7 +327,7 @@ describe('the gazetteer', () => {
 
 describe('hubs', () => {
   beforeAll(async () => {
-    // What a plan would have learnt of the site.
+    // The facts that a plan would have learnt about the site.
     const { planMemory, jobLog } = await server.library()
     const pattern = '/world/{country}'
     const paths = COUNTRIES.map((country) => `/world/${country}`)
@@ -374,7 +374,7 @@ describe('hubs', () => {
     expect((await get('/api/gazetteer/hubs?host=elsewhere.example', shapes.gazetteerHubs)).items).toEqual([])
   })
 
-  test('are chosen by host, place, kind and topic', async () => {
+  test('are filtered by host, place, kind and topic', async () => {
     const { items } = await get('/api/hubs?limit=1', shapes.hubs)
     const id = items[0]?.placeId ?? 0
     const totals = async (query: string) => (await get(`/api/hubs?${query}`, shapes.hubs)).total
@@ -387,7 +387,7 @@ describe('hubs', () => {
       await refused(server.ask(`/api/hubs?${query}`), 400, 'USAGE')
   })
 
-  test('tell how well they cover the world, what is missing, and by which patterns', async () => {
+  test('report their coverage of countries, what is missing, and the patterns', async () => {
     const coverage = await get(`/api/hubs/coverage?host=${host}`, shapes.coverage)
     expect(coverage).toMatchObject({ host, hubs: 3, countriesCovered: 3, countries: 250 })
     expect(coverage.missing.map(({ placeSlug }) => placeSlug)).toEqual(['atlantis'])
@@ -400,7 +400,7 @@ describe('hubs', () => {
     await refused(server.ask('/api/hubs/coverage'), 400, 'USAGE')
   })
 
-  test('have a page, by host with coverage', async () => {
+  test('have a page for each host with its coverage', async () => {
     expect(await show('/hubs')).toContain(`href="/hubs?host=${encodeURIComponent(host)}"`)
     const body = await show(`/hubs?host=${host}`)
     for (const part of ['3 of 250 countries have a hub', '/world/{country}', 'atlantis', '75 %', '?host='])
@@ -415,12 +415,12 @@ describe('hubs', () => {
     expect(await show('/hubs?kind=planet', 400)).toContain('kind: expected one of country')
   })
 
-  test('that are missing are problems that warn, and milestones that are met are told', async () => {
+  test('missing hubs are warnings, and reached milestones are listed', async () => {
     const { items } = await get(`/api/problems?scope=${host}`, shapes.problems)
     expect(items).toMatchObject([{ kind: 'missing-hub', severity: 'warn', target: `${site.origin}/world/atlantis` }])
     const { body } = await server.ask(`/api/milestones/met?host=${host}&kinds=full-understanding,%20hubs-seeded`)
     expect(body).toEqual({ host, met: ['hubs-seeded'], unmet: ['full-understanding'] })
-    // What a crawl of the history of the site needs, and is refused by name without.
+    // A history crawl is refused with the names of the milestones that are missing.
     const order = { startUrl: `${site.origin}/`, crawlType: 'history' }
     const why = await refused(server.post('/api/crawl', order), 409, 'CRAWL_UNPREPARED')
     for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) expect(why).toContain(kind)
@@ -444,7 +444,7 @@ describe('addresses', () => {
     return shapes.story.parse(body)
   }
 
-  test('are chosen by what their pages are, by percent or share', async () => {
+  test('are filtered by class and confidence, in percent or as a fraction', async () => {
     const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
     const navs = await totals('classification=nav')
     expect(navs).toBeGreaterThanOrEqual(3)
@@ -459,13 +459,13 @@ describe('addresses', () => {
     const body = await show('/urls?classification=article')
     expect(body).toContain(ARTICLE)
     expect(body).toContain('Signals sure by %')
-    // The page chooses as the API does, and by the same names.
+    // The page has the same filters as the API, with the same names.
     const counted = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
     const least = 'minCombinedConfidence=75'
     expect(await totals(least)).toBeLessThan(await totals(''))
     for (const query of ['combinedHint=nav', 'combinedHint=article', least, 'minConfidence=0.75', 'q=/world/'])
       expect([query, await counted(query)]).toEqual([query, String(await totals(query))])
-    // What the single signals say is told only where the class is another.
+    // The single signals are shown only when they differ from the final class.
     for (const [, kind, rest = ''] of (await show('/urls')).matchAll(
       /<span class="pill[^"]*" data-field="">(article|nav|other)<\/span>(.*?)<\/td>/gs,
     ))
@@ -475,7 +475,7 @@ describe('addresses', () => {
     expect(await show('/urls?minCombinedConfidence=900', 400)).toContain('expected a number from 0 to 100')
   })
 
-  test('of an article tell its author, dates, language, places, phrases and sentiment', async () => {
+  test('an article shows its author, dates, language, places, phrases and sentiment', async () => {
     const { classification, analysis, story: moments, hub } = await story(ARTICLE)
     expect(classification).toMatchObject({ kind: 'article', url: { hasDatePath: true } })
     expect(analysis).toMatchObject({
@@ -503,9 +503,9 @@ describe('addresses', () => {
       expect(body).toContain(part)
   })
 
-  test('of a hub tell its place, and which others lead to it', async () => {
+  test('a hub shows its place and its aliases', async () => {
     const { hub, sources } = await story('/world/france')
-    // Dates and moods of what it leads to are none of its own.
+    // A hub has no dates or sentiment: those belong to the articles that it links to.
     const shown = await show(`/url?url=${encodeURIComponent(`${site.origin}/world/france`)}`)
     expect(shown).not.toMatch(/<dt>(?:Published|Modified|Sentiment)<\/dt>/)
     expect(hub).toMatchObject({ placeSlug: 'france', topicSlug: 'world' })
@@ -516,7 +516,7 @@ describe('addresses', () => {
     expect(await show(`/url?url=${encodeURIComponent(`${site.origin}/old-france`)}`)).toContain('which is there')
   })
 
-  test('with a query that says nothing tell whether the one without it exists, and as what', async () => {
+  test('an address with a tracking parameter shows whether the address without it exists, and its kind', async () => {
     const { sources } = await story('/world/france?utm_source=mail')
     const stripped = sources[0]?.aliases.find(({ classification }) => classification === 'superfluous-query')
     expect(stripped).toMatchObject({
@@ -527,7 +527,7 @@ describe('addresses', () => {
     expect(await show(`/url?url=${asked}`)).toContain('It is another spelling of')
   })
 
-  test('that are missing tell what a plan supposed and which problem that is', async () => {
+  test('a missing address shows what a plan supposed and the resulting problem', async () => {
     const { verdict, problems, sources } = await story('/world/atlantis')
     expect(verdict).toMatchObject({ state: 'missing', origin: 'listed', pattern: '/world/{country}' })
     expect(problems).toMatchObject([{ kind: 'missing-hub' }])
@@ -537,7 +537,7 @@ describe('addresses', () => {
     )
   })
 
-  test('that nobody knows tell what is nearest, and why they may not be there', async () => {
+  test('an unknown address is answered with the nearest one and the reason why it is unknown', async () => {
     const near = server.ask(`/api/url-details?url=${encodeURIComponent(`${site.origin}/world/frrance`)}`)
     const error = await refused(near, 404, 'PAGE_UNKNOWN')
     expect(error).toContain(`did you mean ${site.origin}/world/france?`)
@@ -548,7 +548,7 @@ describe('addresses', () => {
     expect(body).toContain('The page with the most similar address is')
   })
 
-  test('that several sources know are told by source, and by the one that was looked into', async () => {
+  test('an address of several sources is shown for each source, with the analysis of the one that has it', async () => {
     const url = `${site.origin}${ARTICLE}`
     const path = await placeLibrary(join(server.folder, 'library.db'))
     const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
@@ -558,7 +558,7 @@ describe('addresses', () => {
     } finally {
       await library.close()
     }
-    // The one that was asked last comes first, and nobody has looked into that yet.
+    // The source fetched last comes first and has no analysis yet.
     const { analysis, sources, story: moments } = await story(ARTICLE)
     expect(analysis).toMatchObject({ author: 'Ada Example' })
     expect(sources.map((one) => [one.classification?.kind, one.analysis !== null])).toEqual([
@@ -571,7 +571,7 @@ describe('addresses', () => {
     expect(moments.map(({ ts }) => ts)).toEqual(moments.map(({ ts }) => ts).toSorted())
   })
 
-  test('come to what is known of their host', async () => {
+  test('count in the analysis of their host', async () => {
     const { body } = await server.ask(`/api/domain-summary?host=${host}`)
     expect(body.analysis).toMatchObject({ host, articles: 1, isNews: false })
     expect(await show(`/domains?host=${host}`)).toContain('Its hubs')
@@ -585,7 +585,7 @@ describe('addresses', () => {
   })
 })
 
-test('without any data everything answers with zeros', async () => {
+test('every route answers with zeros when the library is empty', async () => {
   const empty = await openTestServer()
   const ask = async (path: string) => {
     const { status, body } = await empty.ask(path)
@@ -621,12 +621,12 @@ test('without any data everything answers with zeros', async () => {
     expect([path, status]).toEqual([path, 200])
     expect(text).toMatch(/pharos gazetteer import|No place passes|pharos analyze/)
   }
-  // Figures are kept for a minute, unless something is imported.
+  // Figures are cached for a minute, unless something is imported.
   const { gazetteer } = await empty.library()
   const own = { name: 'own', version: '1', license: 'CC0-1.0', attribution: 'me', url: null }
   await gazetteer.importPlaces(own, [OWN_PLACE], Date.now())
   expect(await ask('/api/gazetteer/summary')).toMatchObject({ countries: 1, sources: [{ name: 'own' }] })
-  // A missing file holds nothing; of a database that does not answer nothing is known.
+  // A missing file counts as empty; a database that does not answer is an error.
   await empty.hideStore()
   const figures = await empty.ask('/api/gazetteer/summary')
   const runs = await empty.ask('/api/analysis')

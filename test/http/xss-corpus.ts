@@ -8,9 +8,9 @@ import type { OpenLibrary } from '../../src/open-library.ts'
 import type { Answer } from '../sites/site.ts'
 import { jobOf, MOMENT, openPageStage, type PageStage, queueNote } from './page-stage.ts'
 
-/* What a hostile site can make the library hold. Each text would set a global or open a dialog if a page took it for markup. */
+/* Texts that a hostile site can store in the library. Each sets a global or opens a dialog if a page renders it as markup. */
 
-/** Texts by what they try. `[n]` is replaced by where the text stands, so that a failure tells which one ran. */
+/** Texts by kind of attack. `[n]` is replaced by the position of the text, so that a failure shows which one ran. */
 const ATTACKS = [
   '<script>globalThis.pwned="[n]"</script>',
   '"><img src=x onerror="globalThis.pwned=\'[n]\'">',
@@ -24,12 +24,12 @@ const ATTACKS = [
   '\u202egpj.exe\u2066<b>[n]</b>\u0000',
 ] as const
 
-/** All attacks in one text, for a place. */
+/** All attacks in one text, for one position. */
 export function attackOn(place: string): string {
   return ATTACKS.map((attack) => attack.replaceAll('[n]', place)).join(' ')
 }
 
-/** Addresses that nobody may be led to. */
+/** Addresses that must never become links. */
 export const SCRIPT_URLS = [
   'javascript:globalThis.pwned="url"',
   ' javascript:alert(1)',
@@ -42,10 +42,10 @@ export const HOSTILE_JOB = '33333333-3333-4333-8333-333333333333'
 
 export const HOSTILE_ENDED_JOB = '44444444-4444-4444-8444-444444444444'
 
-/** An analysis that goes on for ever. */
+/** An analysis that never ends. */
 export const HOSTILE_RUN = '55555555-5555-4555-8555-555555555555'
 
-/** A library that a hostile site has filled as far as it can, and its history. */
+/** A library that a hostile site has filled as far as possible, with its history. */
 export async function openHostileStage(): Promise<PageStage> {
   const stage = await openPageStage({
     pages: PAGES,
@@ -62,7 +62,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** A page that shows its text instead of running it, so that all of it is taken in. */
+/** A page that shows its text instead of running it, so that all of it is indexed. */
 function hostilePage(place: string, links: readonly string[] = []): Answer {
   const title = escapeHtml(attackOn(`title ${place}`))
   const items = links.map((href) => `<li><a href="${escapeHtml(href)}">${escapeHtml(attackOn('link'))}</a></li>`)
@@ -125,7 +125,7 @@ const NOTES: readonly JobNote[] = [
   })),
 ]
 
-/** What no server on loopback can send, and the ledger can hold all the same. */
+/** Rows that no server on loopback can produce, but that the ledger can hold. */
 async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<void> {
   const [source] = await store.listSources()
   if (source === undefined) throw new Error('there is no source')
@@ -157,7 +157,7 @@ async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<voi
         key: url,
         refusal: { reason: 'blocked', pattern: attackOn('pattern'), target: null } as const,
       })),
-      // Its key is the one by which whoever asks for it finds it.
+      // The key must match the address, so that a lookup by address finds the row.
       { ...find, url: FAILED_URL, key: urlKey(new URL(FAILED_URL)) ?? '', refusal: null },
     ],
     now,
@@ -187,7 +187,7 @@ async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<voi
   await store.endCrawl(crawl.id, null, now)
 }
 
-/** What is found out about a hostile site, and places that a hostile file of data has brought in. */
+/** Stores analysis results of a hostile site, and places of a hostile data file. */
 async function addHostilePlaces(library: OpenLibrary): Promise<void> {
   const { gazetteer, placeHubs, planMemory, analyses, clock } = library
   for await (const _ of analyseLibrary(library)) void _
@@ -268,10 +268,10 @@ const HOSTILE_HUB: PlaceHub = {
   evidence: { [attackOn('evidence')]: attackOn('evidence') },
 }
 
-/** An address whose last answer was an attack. */
+/** An address whose last response was an attack. */
 export const FAILED_URL = 'https://docs.example/"><script>globalThis.pwned="failed"</script>'
 
-/** Every page with something of the corpus on it, and a text that proves that it is there. */
+/** Every page with texts of the corpus, and a text that proves that they are there. */
 export function hostilePaths(origin: string): readonly (readonly [path: string, shows: string])[] {
   const url = (address: string) => `/url?url=${encodeURIComponent(address)}`
   return [
@@ -320,7 +320,7 @@ export function hostilePaths(origin: string): readonly (readonly [path: string, 
   ]
 }
 
-/** Places of the dashboard with something of the corpus on them, and a text that proves that it is there. */
+/** Views of the dashboard with texts of the corpus, and a text that proves that they are there. */
 export function hostilePlaces(sourceId: string): readonly (readonly [hash: string, shows: string])[] {
   const explain = (address: string) => `#/sources/${sourceId}?explain=${encodeURIComponent(address)}`
   return [
@@ -347,7 +347,7 @@ export function hostilePlaces(sourceId: string): readonly (readonly [hash: strin
   ]
 }
 
-/** Events of a job that a hostile site makes its crawl tell. */
+/** Events that a hostile site makes its crawl emit. */
 export function tellHostileJob({ dispatcher: { feed } }: PageStage, jobId: string): void {
   const url = `https://docs.example/${attackOn('card url')}`
   const host = attackOn('card host')

@@ -5,7 +5,7 @@ import type { HttpApp } from '../../src/http/ports.ts'
 import type { PageStage } from './page-stage.ts'
 import { hostilePaths, openHostileStage } from './xss-corpus.ts'
 
-/* Everything a hostile site can make the library hold is shown as text, on every page, under a policy that would not run it either. */
+/* All texts that a hostile site can store are shown as text on every page, under a policy that would block scripts as well. */
 
 let stage: PageStage
 let http: HttpApp
@@ -20,7 +20,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-/** As a browser asks for a page. */
+/** Requests a page as a browser does. */
 function ask(path: string): Promise<Response> {
   return http.fetch(new Request(`http://127.0.0.1:41000${path}`, { headers: { accept: 'text/html' } }))
 }
@@ -43,10 +43,10 @@ test.each(cases.map(([path], i) => [i, path.slice(0, 60)] as const))('page %i, %
   expect(response.headers.get('content-type')).toMatch(/^text\/html/i)
 })
 
-test('what turns the direction of writing around, and what cannot be seen, is in no text of a page', async () => {
+test('bidirectional control characters and invisible characters are in no text of a page', async () => {
   for (const [path] of hostilePaths(stage.origin)) {
     const body = await (await ask(path)).text()
-    // What is in a field of a filter has to stay as it was given.
+    // The value of a filter field must stay as it was entered.
     expect(readMarkup(body).text.match(/[\0\u202e\u2066]/), path).toBeNull()
   }
 })
@@ -69,14 +69,14 @@ function readMarkup(body: string): { readonly elements: readonly Element[]; read
   return { elements, text }
 }
 
-/** Elements that the pages are made of. */
+/** The elements that the pages use themselves. */
 const OURS = new Set(
   'html head meta title link script body a header div nav ul ol li main h1 h2 p span small code time table caption thead tbody tr th td template form label input select option button dl dt dd section svg rect details summary figure figcaption path circle progress noscript'.split(
     ' ',
   ),
 )
 
-/** What an element has that could run, load or lead somewhere. */
+/** Attributes of an element that could run, load or link to something. */
 function findDanger(name: string, attributes: Readonly<Record<string, string>>): string[] {
   return Object.entries(attributes).flatMap(([key, value]) => {
     const isBad =

@@ -32,7 +32,7 @@ const WRITING = [
 
 const exportPack = () => Promise.reject(new Error('nothing is written here'))
 
-/** For calls that leave nothing behind. */
+/** A connection for calls that change nothing. */
 let shared: Connection
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
   return close
 })
 
-test('there are exactly the tools of the contract, each described and annotated', async () => {
+test('the server has exactly the tools of the contract, each described and annotated', async () => {
   const { client, opened } = await connect({ exportPack })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(ALL)
@@ -54,7 +54,7 @@ test('there are exactly the tools of the contract, each described and annotated'
         expect(purpose, `${name} ${parameter}`).toMatch(/\.$/)
       }
     }
-    // Hints that are left out have the defaults of the protocol.
+    // Omitted hints have the defaults of the protocol.
     const isReadOnly = annotations?.readOnlyHint ?? false
     const hints = {
       readOnlyHint: isReadOnly,
@@ -71,7 +71,7 @@ test('there are exactly the tools of the contract, each described and annotated'
   expect(opened()).toBe(0)
 })
 
-test('read-only mode has nothing that writes or fetches', async () => {
+test('read-only mode has no tool that writes or fetches', async () => {
   const { client, call, say } = await connect({ isReadOnly: true })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(ALL.filter((name) => !WRITING.includes(name)))
@@ -85,7 +85,7 @@ test('read-only mode has nothing that writes or fetches', async () => {
   expect(resourceTemplates.map(({ name }) => name)).not.toContain('pack')
 })
 
-/** Tool, the parameters that are one, and the other arguments it needs. */
+/** Tool, parameters that are synonyms, and its other required arguments. */
 const ALIASES: readonly (readonly [string, readonly string[], Record<string, unknown>])[] = [
   ['search_docs', ['source', 'library'], { query: 'kiln' }],
   ['search_docs', ['maxResults', 'limit'], { query: 'kiln' }],
@@ -108,14 +108,14 @@ const ALIASES: readonly (readonly [string, readonly string[], Record<string, unk
   ['export_pack', ['source', 'library', 'sourceId'], {}],
 ]
 
-describe('parameters of two names', () => {
-  test.each(ALIASES)('%s: %s', async (tool, names, others) => {
+describe('parameters with two names', () => {
+  test.each(ALIASES)('%s treats %s as synonyms', async (tool, names, others) => {
     const { call, say } = shared
     const isNumber = names.includes('limit')
     const value = (n: number) => (isNumber ? n : `${tool === 'add_source' ? '@' : ''}${'a'.repeat(11 + n)}`)
     const answers = []
     for (const name of names) answers.push(await call(tool, { ...others, [name]: value(1) }))
-    // Whatever is said to one of them, the same is said to the others.
+    // All synonyms give the same answer.
     const shown = answers.map(({ content, isError }) =>
       JSON.stringify({ content, isError }).replace(/invalid source ID format.*?"/, ''),
     )
@@ -130,7 +130,7 @@ describe('parameters of two names', () => {
   })
 })
 
-/** Tool, arguments, and what the error says. */
+/** Tool, arguments, and the expected error. */
 const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ['search_docs', { query: '  ' }, /query is empty/],
   ['search_docs', {}, /\(USAGE\): query is missing – /],
@@ -183,8 +183,8 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
   ['get_chunk', { chunk: 'abcdefabcdef' }, /CHUNK_UNKNOWN/],
 ]
 
-describe('what is wrong is said in a text that begins with Error', () => {
-  test.each(REFUSED)('%s %.80j', async (tool, args, message) => {
+describe('invalid arguments are answered with a text that begins with Error', () => {
+  test.each(REFUSED)('%s refuses %.80j', async (tool, args, message) => {
     const { call, library } = shared
     const answer = await call(tool, args)
     const [block] = answer.content
@@ -195,7 +195,7 @@ describe('what is wrong is said in a text that begins with Error', () => {
   })
 })
 
-test('a filter of a search that is blank counts as not given', async () => {
+test('a blank filter of a search counts as not given', async () => {
   const { call } = await connect()
   const blank = { source: '', version: ' ', path: '', heading: '', symbol: '', language: '', cursor: '' }
   expect(await call('search_docs', { query: 'kiln', ...blank })).toEqual(await call('search_docs', { query: 'kiln' }))
@@ -213,7 +213,7 @@ test('an unknown source is answered with the nearest name, and null counts as no
   expect(answer.isError).toBeUndefined()
 })
 
-test('numbers out of range are moved into it', async () => {
+test('numbers out of range are clamped', async () => {
   const { call } = await connect()
   for (const limit of [-5, 0, 0.4, 51, 1e9]) {
     expect((await call('search_docs', { query: 'kiln', maxResults: limit, tokens: limit })).isError).toBeUndefined()
@@ -234,7 +234,7 @@ test('a source with a comma in its name can be searched, and commas still separa
   expect(await say('search_docs', { query: 'kiln', source: 'guide,pots' })).toMatch(/no source pots /)
 })
 
-test('an unknown source is answered with several names that are near', async () => {
+test('an unknown source is answered with several near names', async () => {
   const { say, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
   const names = ['guide', 'guid', 'guides', 'python3.11-doc', 'kiln']
@@ -243,7 +243,7 @@ test('an unknown source is answered with several names that are near', async () 
   expect(await say('search_docs', { query: 'kiln', source: 'python' })).toMatch(/did you mean python3\.11-doc\?/)
 })
 
-test('what another program takes and this one does not need is accepted where it asks for nothing', async () => {
+test('parameters of another program are accepted when their values need no action', async () => {
   const { call } = await connect()
   const args = { url: 'http://127.0.0.1:1/', name: 'docs', preserveHashes: false, followRedirects: true }
   expect((await call('add_source', args)).isError).toBeUndefined()

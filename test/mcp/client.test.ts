@@ -9,22 +9,22 @@ import { textOf, until } from './connect.ts'
 
 const FLAGS = ['--allow-private=127.0.0.0/8', '--request-interval', '0ms']
 
-/** Of 2026 where both can, or of 2025, as most clients are. */
+/** The protocol of 2026 where both sides support it, or that of 2025, as most clients use. */
 const ERAS = ['auto', 'legacy'] as const
 
-/** In the short form both are spoken over one way, and one of them over each of the others. */
+/** A short run tests both versions over one transport, and one version over each of the others. */
 const erasOf = (i: number): readonly (typeof ERAS)[number][] =>
   process.env['TEST_LONG'] !== undefined || i === 0 ? ERAS : ERAS.slice(i - 1, i)
 
-/** A program that clients talk to. */
+/** A program under test. */
 interface Served {
   readonly connect: () => Transport
   close(): Promise<void>
 }
 
-/** How it is started, and a transport to it made. */
+/** Starts the program and creates a transport to it. */
 const WAYS: Readonly<Record<string, (workshop: Workshop) => Promise<Served>>> = {
-  // A process for each client.
+  // Each client gets its own process.
   stdio: async (workshop) => ({
     connect: () =>
       new StdioClientTransport({
@@ -46,7 +46,7 @@ const WAYS: Readonly<Record<string, (workshop: Workshop) => Promise<Served>>> = 
       },
     }
   },
-  // Where crawls are processes of their own, and wait for their turn.
+  // Crawls are separate processes there, and are queued.
   'the server of everything': async (workshop) => {
     const server = await startServer(workshop, FLAGS)
     return {

@@ -12,21 +12,21 @@ export interface Connection {
   readonly client: Client
   /** Calls a tool. */
   call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>
-  /** Calls a tool, and gives the text of its first block. */
+  /** Calls a tool, and returns the text of its first block. */
   say(name: string, args?: Record<string, unknown>): Promise<string>
-  /** How often the library was opened. */
+  /** Number of times the library was opened. */
   readonly opened: () => number
   readonly library: () => Promise<OpenLibrary>
 }
 
-/** Connects a client to a server with a library of its own, in memory, until the test is over. */
+/** Connects a client to a server with its own library in memory, until the test ends. */
 export async function connect(ports: Partial<McpPorts> = {}): Promise<Connection> {
   const { connection, close } = await openConnection(ports)
   closeLater(close)
   return connection
 }
 
-/** Connects one that whoever asked for it closes. */
+/** Opens a connection that the caller closes. */
 export async function openConnection(
   ports: Partial<McpPorts>,
 ): Promise<{ readonly connection: Connection; close(): Promise<void> }> {
@@ -55,12 +55,12 @@ export async function openConnection(
   const server = await mcp.createServer()
   await server.connect(there)
   await client.connect(here)
-  // A client that knows the schemas of the answers checks every one against them.
+  // A client that knows the output schemas validates every answer.
   await client.listTools()
   const close = async () => {
     await client.close()
     await mcp.close()
-    // Opened by the test alone.
+    // Only the test opened the library, so the server does not close it.
     if (opened === 0) await (await library)?.close()
   }
   const call = async (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
@@ -80,7 +80,7 @@ export function textOf({ content }: CallToolResult, at = 0): string {
   return block?.type === 'text' ? block.text : ''
 }
 
-/** Waits until something is so, for a minute at most. */
+/** Waits until a condition holds, for a minute at most. */
 export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 60_000
   for (;;) {

@@ -5,7 +5,7 @@ import { connect, until } from './connect.ts'
 
 const PACK: WrittenPack = { path: '/nowhere', bytes: 0, files: 0, chunks: 0, tokens: 0 }
 
-/** A writer of packs that waits for a sign, and counts how many it writes at once. */
+/** A fake pack writer that waits for a signal, and counts how many packs it writes at once. */
 function stageExporter() {
   const written: string[] = []
   let running = 0
@@ -26,7 +26,7 @@ function stageExporter() {
   return { exportPack, release: () => release(), written, most: () => most }
 }
 
-test('one pack is written at a time, twice the same is one, and there is an end to how many wait', async () => {
+test('packs are written one at a time, equal requests share one pack, and the queue is limited', async () => {
   const stage = stageExporter()
   const { call, say, client, library } = await connect({ exportPack: stage.exportPack })
   const opened = await library()

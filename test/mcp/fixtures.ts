@@ -8,13 +8,13 @@ import {
 import { z } from 'zod'
 
 /*
- * What the conformance suite expects a server under test to offer, in the words of its scenarios. The product offers none of it;
- * it is added to the same server code, to try what that code does with every kind of answer.
+ * The tools, resources and prompts that scenarios of the conformance suite expect. The product has none of them; they run on the same
+ * server code, to test every kind of answer.
  */
 
 /** One red pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=='
-/** No sound at all. */
+/** Empty audio. */
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 
 /** Adds the fixtures of the suite to a server. */
@@ -71,7 +71,7 @@ function addContentTools(server: McpServer): void {
   server.registerTool('json_schema_2020_12_tool', { description: 'A schema.', inputSchema }, () => say('done'))
 }
 
-/** Tools that tell something while they work. */
+/** Tools that send notifications while they work. */
 function addTellingTools(server: McpServer): void {
   server.registerTool('test_tool_with_logging', { description: 'Logs.' }, async ({ mcpReq }: ServerContext) => {
     for (const message of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
@@ -97,12 +97,12 @@ function addTellingTools(server: McpServer): void {
   })
 }
 
-/** Asks on the stream of the call: the other one may not be open yet, and what is sent there then is lost. */
+/** Sends the request on the stream of the call, because the other stream may not be open yet and would lose it. */
 function elicit({ send }: ServerContext['mcpReq'], params: Record<string, unknown>) {
   return send({ method: 'elicitation/create', params })
 }
 
-/** Tools that ask the client something. */
+/** Tools that send requests to the client. */
 function addAskingTools(server: McpServer): void {
   const prompt = z.object({ prompt: z.string() })
   server.registerTool('test_sampling', { description: 'Samples.', inputSchema: prompt }, async (args, { mcpReq }) => {
@@ -250,7 +250,7 @@ function ask(text: string) {
   return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] }
 }
 
-/** As long as the scenarios ask for. */
+/** The delay that the scenarios require. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 50))
 }

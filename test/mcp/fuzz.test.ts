@@ -6,7 +6,7 @@ import { type Connection, connect, until } from './connect.ts'
 
 const RUNS = process.env['TEST_LONG'] === undefined ? 15 : 400
 
-/** What a schema of a tool looks like, as far as it is used here. */
+/** The part of a tool's schema that is used here. */
 interface Schema {
   readonly type?: string
   readonly enum?: readonly unknown[]
@@ -15,7 +15,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Texts that are likely to be taken for something. */
+/** Texts that are likely to be misinterpreted. */
 const TEXTS = [
   '',
   ' ',
@@ -51,7 +51,7 @@ const TEXTS = [
   'x'.repeat(5000),
 ]
 
-/** Anything at all. */
+/** Any value. */
 const GARBAGE = fc.oneof(
   fc.constantFrom(...TEXTS),
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -59,7 +59,7 @@ const GARBAGE = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-/** Values that a schema admits, as a client would make them from it. */
+/** Values that satisfy a schema, as a client would generate them. */
 function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valuesOf))
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
@@ -77,7 +77,7 @@ function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Arguments: some by the schema, some not, and now and then none of what is expected. */
+/** Arguments: some satisfy the schema, some do not, and sometimes none is as expected. */
 function argumentsOf({ properties = {} }: Schema): fc.Arbitrary<Record<string, unknown>> {
   const entries = Object.entries(properties).map(([name, schema]) => {
     return [name, fc.oneof({ weight: 4, arbitrary: valuesOf(schema) }, { weight: 1, arbitrary: GARBAGE })] as const
@@ -88,7 +88,7 @@ function argumentsOf({ properties = {} }: Schema): fc.Arbitrary<Record<string, u
   )
 }
 
-/** Everything about the sources that a refused call must leave as it is. */
+/** All data of the sources that a refused call must not change. */
 async function dump({ library }: Connection): Promise<string> {
   const { store } = await library()
   const sources = await store.listSources()
@@ -102,7 +102,7 @@ async function dump({ library }: Connection): Promise<string> {
   return JSON.stringify(rows)
 }
 
-test('no input makes a tool crash, fail beyond its answer, or write half of something', {
+test('no input crashes a tool, fails outside of its answer, or leaves a partial write', {
   timeout: 300_000,
 }, async () => {
   const site = await stageSite({ '/': page('Start', ['/a']), '/a': page('Kiln'), '/two/': page('Two') })
@@ -111,7 +111,7 @@ test('no input makes a tool crash, fail beyond its answer, or write half of some
   })
   const { client, call, say } = connection
   await call('add_source', { url: `${site.origin}/`, name: 'docs', version: '1.0' })
-  // A second one, whose name the first must not take.
+  // A second source, whose name the first must not take.
   await call('add_source', { url: `${site.origin}/two/`, name: 'two', version: '1.0' })
   for (const source of ['docs', 'two']) {
     await until(
@@ -122,11 +122,11 @@ test('no input makes a tool crash, fail beyond its answer, or write half of some
   const { tools } = await client.listTools()
   let refused = 0
   for (const { name, inputSchema } of tools) {
-    // What changes something when it succeeds is run on input that cannot succeed, too; what it did then is looked at below.
+    // Tools that write also get input that must fail; the comparison below checks that a refused call changed nothing.
     await fc.assert(
       fc.asyncProperty(argumentsOf(inputSchema as Schema), async (args) => {
         const before = await dump(connection)
-        // An error of the protocol would throw here: it may only say that the message itself was no good.
+        // A protocol error would throw here; only a malformed message may cause one.
         const answer = await client.callTool({ name, arguments: args })
         expect(answer.content.length).toBeGreaterThan(0)
         if (answer.isError !== true) {
@@ -148,7 +148,7 @@ test('no input makes a tool crash, fail beyond its answer, or write half of some
   expect(await say('index_statistics')).toMatch(/^Sources: \d/)
 })
 
-/** Waits for what a call that succeeded has begun, so that it is not taken for what the next one does. */
+/** Waits for the work that a successful call has started, so that the next comparison does not see it. */
 async function settle({ call, library }: Connection): Promise<void> {
   const { store } = await library()
   for (const { id } of await store.listSources()) {

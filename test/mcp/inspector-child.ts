@@ -1,7 +1,7 @@
-// The command line of the inspector, run again and again in one process: it is sent the script of the command line and the arguments
-// of a run, and sends back what that run printed, or why it failed.
+// Runs the command line of the inspector repeatedly in one process: receives the script and arguments of a run, and sends back its output
+// or error.
 
-/** What a run gave. */
+/** The result of one run. */
 export interface InspectorRun {
   readonly printed: string
   readonly problem: string | null
@@ -24,7 +24,7 @@ async function run(script: string, args: readonly string[]): Promise<InspectorRu
     done()
     return true
   }
-  // It prints in this one way.
+  // The inspector prints only through this function.
   process.stdout.write = keep as typeof write
   try {
     await runCli([process.execPath, script, ...args])

@@ -13,10 +13,10 @@ const CLIENTS = join(FOLDER, 'node_modules/@modelcontextprotocol/inspector/clien
 /** The inspector, as a script. */
 export const INSPECTOR: string = join(CLIENTS, 'launcher/build/index.js')
 
-/** What it runs as its command line, as a module. */
+/** The module that the inspector runs as its command line. */
 export const INSPECTOR_CLI: string = join(CLIENTS, 'cli/build/index.js')
 
-/** Installs the tools when they are not there yet, or not those of their lock file. They are large, and for these tests only. */
+/** Installs the tools when they are missing or differ from their lock file. They are large, and only these tests need them. */
 export function installTools(): void {
   const lock = readFileSync(join(FOLDER, 'package-lock.json'), 'utf8')
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return

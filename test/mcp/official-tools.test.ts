@@ -14,9 +14,7 @@ import { addFixtures } from './fixtures.ts'
 import type { InspectorRun } from './inspector-child.ts'
 import { CONFORMANCE, INSPECTOR, INSPECTOR_CLI, installTools } from './install-tools.ts'
 
-/*
- * What the makers of the protocol test servers with. One file for both tools, because both are installed by whoever comes first.
- */
+/* Runs the official tools of the protocol against the server. Both are in one file, because the first test installs both. */
 
 /** Scenarios of the active suite that ask for a tool, resource, prompt or capability which only a server made for the suite has. */
 const NEED_FIXTURES = [
@@ -60,7 +58,7 @@ afterEach(async () => {
 
 test('every scenario that needs no fixture passes on the real server', async () => {
   const url = await startServer()
-  // The suite fails when one of these passes, so that the list stays what it says.
+  // The suite fails when one of these passes, so that the list stays accurate.
   writeFileSync(workshop.path('baseline.yml'), `server:\n${NEED_FIXTURES.map((name) => `  - ${name}\n`).join('')}`)
   const { code, stdout, stderr } = await runSuite(url, '--expected-failures', 'baseline.yml')
   expect(code, stdout + stderr).toBe(0)
@@ -149,7 +147,7 @@ function targetOf(url: string): string[] {
   return [url, '--transport', 'http']
 }
 
-/** Calls tools by the command line of the inspector. It fails where the server does, or where an answer is not what its schema says. */
+/** Calls tools by the command line of the inspector, which fails on server errors and on answers that violate their schema. */
 function createCaller(url: string) {
   const { env } = process
   const inspector = fork(new URL('./inspector-child.ts', import.meta.url), { env: { ...env, ...workshop.environment } })
@@ -177,7 +175,7 @@ function run(script: string, ...args: readonly string[]): Promise<Outcome> {
   return workshop.start(process.execPath, [script, ...args], {}).ended
 }
 
-/** Starts `pharos mcp --http` with a library of its own, and gives its address. */
+/** Starts `pharos mcp --http` with its own library, and returns its address. */
 async function startServer(...flags: readonly string[]): Promise<string> {
   const args = [PROGRAM, 'mcp', '--http', '--port', '0', '--json', '--library', workshop.path(`${randomUUID()}.db`)]
   const { child, ended } = workshop.start(process.execPath, [...args, ...flags], {})

@@ -3,7 +3,7 @@ import { stageSite } from '../sites/crawl.ts'
 import { markdown, page, text } from '../sites/site.ts'
 import { connect, textOf, until } from './connect.ts'
 
-/** One line of many characters, some of which take two units. */
+/** One line of many characters, some of which take two UTF-16 units. */
 const LONG = 'kiln 🔥 '.repeat(30_000).trim()
 const SITE = {
   '/': page('Start', ['/long']),
@@ -21,7 +21,7 @@ interface Part {
 test.each([
   ['read_page', 'text'],
   ['fetch_url', 'markdown'],
-])('%s keeps to its budget within a line, and goes on where it ended', async (tool, field) => {
+])('%s stays within its budget inside a line, and continues where it ended', async (tool, field) => {
   const { origin } = await stageSite(SITE)
   const { call, say } = await connect()
   await call('add_source', { url: `${origin}/`, name: 'docs' })

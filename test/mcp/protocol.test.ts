@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** Serves over HTTP in this process, and gives the address. */
+/** Serves over HTTP in this process, and returns the address. */
 async function serve(ports: Partial<McpPorts> = {}): Promise<string> {
   const mcp = createMcp({
     version: '0.0.0',
@@ -48,7 +48,7 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '0' } },
 }
 
-/** Sends a request with any header, as only somebody else's page or a crafted client would. */
+/** Sends a request with arbitrary headers, as a foreign page or a crafted client would. */
 function send(
   origin: string,
   headers: Record<string, string>,
@@ -67,26 +67,26 @@ function send(
 }
 
 describe('over HTTP', () => {
-  test('a connection that cannot be taken does not end the server', async () => {
+  test('a failed accept does not end the server', async () => {
     const origin = await serve()
     const servers: EventEmitter[] = []
     const see = (message: unknown) => servers.push((message as { server: EventEmitter }).server)
     subscribe('http.server.request.start', see)
     closing.push(() => unsubscribe('http.server.request.start', see))
     expect(await send(origin, {})).toBe(200)
-    // As Node says it when there are too many open files.
+    // The error of Node for too many open files.
     servers[0]?.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
     expect(await send(origin, {})).toBe(200)
     expect(servers).toHaveLength(2)
   })
 
-  test('what is meant for another host, or comes from a page of another site, is refused', async () => {
+  test('requests for another host or from a page of another site are refused', async () => {
     const origin = await serve()
     expect(await send(origin, {})).toBe(200)
     expect(await send(origin, { host: 'localhost:1234' })).toBe(200)
     expect(await send(origin, { origin })).toBe(200)
     expect(await send(origin, { origin: 'https://app.example' })).toBe(200)
-    // A page of another server of this machine is one of another site.
+    // A page of another server on this machine counts as another site.
     expect(await send(origin, { origin: 'http://localhost:5173' })).toBe(403)
     expect(await send(origin, { 'sec-fetch-site': 'cross-site' })).toBe(403)
     expect(await send(origin, { host: 'evil.example.com' })).toBe(421)
@@ -98,7 +98,7 @@ describe('over HTTP', () => {
     expect(await send(origin, {}, '/mcp', '{')).toBe(400)
   })
 
-  test('the program refuses them too', async () => {
+  test('the program refuses foreign hosts and origins too', async () => {
     const shop = new Workshop()
     closing.push(() => shop.remove())
     const child = spawn(process.execPath, [PROGRAM, 'mcp', '--http', '--port', '0', '--library', shop.path('l.db')], {
@@ -113,7 +113,7 @@ describe('over HTTP', () => {
     expect(await send(origin, { host: 'evil.example.com' })).toBe(421)
   })
 
-  test('a client is told about progress, and can cancel what takes long', async () => {
+  test('a client gets progress notifications, and can cancel a long call', async () => {
     const site = await stageSite({ '/': page('Start'), '/slow': { body: page('Slow'), delayMs: 20_000 } })
     const origin = await serve()
     const client = new Client({ name: 'test', version: '0' })
@@ -137,13 +137,13 @@ describe('over HTTP', () => {
     )
     stop.abort(new Error('enough'))
     await failed
-    // The server is free for the next call at once.
+    // The server can take the next call at once.
     const next = await call(`${site.origin}/`)
     expect(next.isError).toBeUndefined()
   })
 })
 
-test('cancelling a call reaches the request of the server', async () => {
+test("cancelling a call aborts the server's own request", async () => {
   const site = await stageSite({ '/slow': { body: page('Slow'), delayMs: 20_000 } })
   let aborted = 0
   const library = await stageLibrary()
@@ -203,7 +203,7 @@ test('the program lists tools and resources without a library, and ends with its
   expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH')
 })
 
-test('the program names its sources to a client, and offers the tools for questions alone', async () => {
+test('the program names its sources to a client, and offers only the tools for searching', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-mcp-'))
   closing.push(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'library.db')
@@ -227,7 +227,7 @@ test('the program names its sources to a client, and offers the tools for questi
   })
 })
 
-test('flags that make no sense are refused before anything is served', async () => {
+test('invalid flags are refused before anything is served', async () => {
   const workshop = new Workshop()
   closing.push(() => workshop.remove())
   const busy = await listen(async () => new Response(), 0)

@@ -6,7 +6,7 @@ import { connect, until } from './connect.ts'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-test('a crawl that runs and one that ended are told in the layouts of the contract', async () => {
+test('a running crawl and a finished one are reported in the layouts of the contract', async () => {
   const site = await stageSite({
     '/docs/': page('Start', ['/docs/one', '/docs/slow', '/docs/archive/v1', '/docs/missing']),
     '/docs/one': page('One'),
@@ -64,7 +64,7 @@ test('a crawl that runs and one that ended are told in the layouts of the contra
   expect(await say('crawl_status', { crawlId })).toBe(ended)
 })
 
-test('elapsed time stands still after the end, also for a crawl of another process', async () => {
+test('elapsed time stays fixed after the end, also for a crawl of another process', async () => {
   const site = await stageSite({ '/': page('Start') })
   const { call } = await connect()
   await call('add_source', { url: `${site.origin}/`, name: 'docs' })
@@ -78,7 +78,7 @@ test('elapsed time stands still after the end, also for a crawl of another proce
   expect((await elapsed()).crawl.elapsedMs).toBe(first.crawl.elapsedMs)
 })
 
-test('without a name crawls are listed, and the state narrows them', async () => {
+test('crawl_status without a source lists crawls, and a status filters them', async () => {
   const site = await stageSite({ '/': page('Start') })
   const { call, say } = await connect()
   expect(await say('crawl_status')).toBe('There are no such crawls.')
@@ -92,7 +92,7 @@ test('without a name crawls are listed, and the state narrows them', async () =>
   expect(await say('crawl_status', { status: 'running' })).toBe('There are no such crawls.')
 })
 
-test('a cancelled crawl keeps what it has, says what is left, and goes on', async () => {
+test('a cancelled crawl keeps its pages, reports what is left, and resumes', async () => {
   const paths = Array.from({ length: 30 }, (_, i) => `/p${i}`)
   const site = await stageSite({
     '/': page('Start', paths),
@@ -105,7 +105,7 @@ test('a cancelled crawl keeps what it has, says what is left, and goes on', asyn
     () => say('crawl_status', { jobId: crawlId }),
     (text) => /Progress: [1-9]\d*\/(?!1 )/.test(text),
   )
-  // There are 31 of them, and no more are to be taken in.
+  // The site has 31 pages, so no more may be indexed.
   expect(running).toMatch(/^Status: CRAWLING\nProgress: \d+\/20 pages crawled/m)
   expect(await say('recrawl_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_RUNNING\)/)
   expect(await say('cancel_crawl', { crawlId })).toMatch(/^Cancel(?:led|ling) the crawl/)
@@ -139,7 +139,7 @@ test('a cancelled crawl keeps what it has, says what is left, and goes on', asyn
   })
 })
 
-test('a source that is being crawled is removed with its crawl', async () => {
+test('removing a source also ends its crawl', async () => {
   const site = await stageSite({ '/': page('Start', ['/slow']), '/slow': { body: page('Slow'), delayMs: 3000 } })
   const { call, say, library } = await connect()
   await call('add_source', { url: `${site.origin}/`, name: 'docs' })
@@ -152,7 +152,7 @@ test('a source that is being crawled is removed with its crawl', async () => {
   expect(await (await library()).store.listSources()).toEqual([])
 })
 
-test('a recrawl takes its scope for one run and its new name for good', async () => {
+test('a recrawl uses its scope for one run and keeps its new name', async () => {
   const site = await stageSite({ '/': page('Start', ['/a', '/b']), '/a': page('A'), '/b': page('B') })
   const { call, say, library } = await connect()
   await call('add_source', { url: `${site.origin}/`, name: 'docs' })
@@ -207,7 +207,7 @@ test('a version selects one source for every tool, beside one of the same name w
   expect((await opened.store.listSources()).map(({ version }) => version)).toEqual([null])
 })
 
-test('a crawl that runs in another process is told from the library', async () => {
+test('a crawl of another process is reported from the library', async () => {
   const site = await stageSite({ '/': page('Start') })
   const { call, say, library } = await connect()
   await call('add_source', { url: `${site.origin}/`, name: 'docs' })
@@ -219,7 +219,7 @@ test('a crawl that runs in another process is told from the library', async () =
   const [last] = await store.listCrawls((await store.listSources())[0]?.id ?? '', 1)
   if (last === undefined) throw new Error('there was no crawl')
   const now = clock.now()
-  // The runner of a process on another machine.
+  // The runner id of a process on another machine.
   const other = {
     ...last,
     id: crypto.randomUUID(),
@@ -252,7 +252,7 @@ test('a name that is taken is refused before anything is crawled, and a refused 
   expect(await store.listSources()).toEqual([other, source])
 })
 
-test('the same words and numbers hold while a crawl runs and after it, whoever tells them', async () => {
+test('status words and counts agree between tools, during a crawl and after it', async () => {
   const paths = ['/a', '/b', '/c', '/d']
   const site = await stageSite({
     '/': { body: page('Start', paths), delayMs: 400 },
@@ -268,7 +268,7 @@ test('the same words and numbers hold while a crawl runs and after it, whoever t
   const begin = async () => (await call('recrawl_source', { source: 'docs' })).structuredContent
   const isOver = ({ isRunning }: { isRunning?: unknown }) => isRunning === false
 
-  // What is stopped before it has read anything leaves a source that was never crawled.
+  // A crawl stopped before it has read anything leaves the source as never crawled.
   expect(await begin()).toMatchObject({ status: 'CRAWLING' })
   await call('cancel_crawl', { source: 'docs' })
   expect(await until(report, isOver)).toMatchObject({ status: 'PENDING', pagesCrawled: 0 })
@@ -289,13 +289,13 @@ test('the same words and numbers hold while a crawl runs and after it, whoever t
   expect(await say('crawl_status', { source: 'docs' })).toMatch(/^Progress: [1-5]\/[1-5] pages crawled/m)
   expect(await until(report, isOver)).toMatchObject({ status: 'INDEXED', pagesCrawled: 0, pagesSkipped: 5 })
 
-  // One that is stopped changes nothing about where the source stands.
+  // A stopped crawl does not change the status of the source.
   await begin()
   await call('cancel_crawl', { source: 'docs' })
   expect(await until(report, isOver)).toMatchObject({ status: 'INDEXED' })
 })
 
-test('where as many crawls run as may, a further one is refused and leaves no source behind', async () => {
+test('a crawl above the limit is refused and leaves no source behind', async () => {
   const site = await stageSite({ '/a/': { body: page('A'), delayMs: 2000 }, '/b/': page('B') })
   const { call, say, library } = await connect({ openJobs: async (one) => createJobs(one, { maxRunning: 1 }) })
   await call('add_source', { url: `${site.origin}/a/`, name: 'a' })

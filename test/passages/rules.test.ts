@@ -15,15 +15,15 @@ import type { Answer } from '../sites/site.ts'
 import { checkAnswer, type ReadPage, readPage } from './rules.ts'
 
 /*
- * Passages checked by rule: fences are balanced, rows of tables whole and under their header, headings named, the budget is kept,
- * the lines of the stored page make up the text, no block is split unless it is larger than the answer, and nothing comes twice.
- * Two small sites made from pages of the corpus are always asked. With TEST_LONG two large ones are, as Debian packages them.
+ * Checks passages by rule: fences are balanced, table rows are whole and under their header, headings are named, the budget is kept, the
+ * text equals the lines of the stored page, no block is split unless it is larger than the answer, and nothing comes twice. Two small sites
+ * from pages of the corpus are always tested. TEST_LONG adds two large ones from Debian packages.
  */
 
 const corpus = join(dirname(dirname(fileURLToPath(import.meta.url))), 'pages')
 const isLong = process.env['TEST_LONG'] !== undefined
 
-/** Pages of the corpus that these programs made, as one site. */
+/** Pages of the corpus by these generators, as one site. */
 function corpusSite(makers: RegExp): Record<string, Answer> {
   const names = readdirSync(corpus).filter((name) => makers.test(name) && existsSync(join(corpus, name, 'input.html')))
   const pages = names.map((name) => [`/${name}.html`, readFileSync(join(corpus, name, 'input.html'), 'utf8')] as const)
@@ -36,7 +36,7 @@ function folderSite(folder: string): Record<string, Answer> {
   return siteOf(names.sort().map((name) => [`/${name}`, () => readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** A site whose first page leads to all others. */
+/** A site whose first page links to all others. */
 function siteOf(pages: readonly (readonly [path: string, read: () => string])[]): Record<string, Answer> {
   const links = pages.map(([path]) => `<li><a href="${path}">${path}</a></li>`).join('')
   const start = `<!doctype html><title>Start</title><main><h1>Start</h1><p>Everything.</p><ul>${links}</ul></main>`
@@ -60,7 +60,7 @@ async function crawlSite(
   return source
 }
 
-/** Questions that a site can answer, each from another place: headings, names that are defined, words that stand together. */
+/** Questions that a site can answer, each about another part: headings, defined names, adjacent words. */
 async function writeQueries(library: OpenLibrary, source: Source, count: number): Promise<string[]> {
   const headings: string[] = []
   const names: string[] = []
@@ -79,7 +79,7 @@ async function writeQueries(library: OpenLibrary, source: Source, count: number)
   return queries.filter((query) => /[\p{L}\p{N}]/u.test(query))
 }
 
-/** Figures about the passages that were checked. */
+/** Figures about the checked passages. */
 interface Tally {
   queries: number
   passages: number
@@ -118,7 +118,7 @@ async function checkQueries(library: OpenLibrary, source: Source, queries: reado
   return tally
 }
 
-/** Most questions are asked as they usually are; some have little room, or much. */
+/** Most questions have the usual budget; some have a small or a large one. */
 const BUDGETS = [2000, 2000, 3000, 1000, 300, 10_000]
 
 describe('the rules', () => {
@@ -128,7 +128,7 @@ describe('the rules', () => {
   }
   const read = readPage({ markdown, sections: [section('Top', 1, [section('Code', 3)])] })
 
-  /** What is wrong with the lines of a page, shown as one passage. */
+  /** Problems of the given lines of a page, as one passage. */
   function check(startLine: number, endLine: number, change: Partial<Passage> = {}, copies = 1): string[] {
     const text = read.lines.slice(startLine - 1, endLine).join('\n')
     const place = {
@@ -169,7 +169,7 @@ describe('the rules', () => {
     return checkAnswer({ ...rest, passages, tokens }, 40, () => read)
   }
 
-  test('let a good passage through', () => {
+  test('accept a good passage', () => {
     expect(check(3, 9)).toEqual([])
     expect(check(11, 14)).toEqual([])
   })
@@ -184,7 +184,7 @@ describe('the rules', () => {
     ['more than the budget', () => check(3, 14, {}, 4), /takes \d+ tokens of \d+/],
     ['the same twice', () => check(3, 9, {}, 2), /^(?:chunk|text|lines) .* twice$/s],
     ['a cut without need', () => check(3, 9, { isCut: true }), /is cut, but its block takes only/],
-  ])('see %s', (_what, find, problem) => {
+  ])('find %s', (_what, find, problem) => {
     expect(
       find().some((one) => problem.test(one)),
       find().join('; '),
@@ -197,7 +197,7 @@ describe('passages of small sites', () => {
     ['sphinx', 'library', /^(?:sphinx|texinfo|docbook)/],
     ['modern', 'library', /^(?:docusaurus|mkdocs|vitepress|starlight|rustdoc|typedoc)/],
     ['sphinx', 'tokens', /^(?:sphinx|texinfo|docbook)/],
-  ] as const)('%s cut by %s', async (name, chunks, makers) => {
+  ] as const)('passages of %s sites with %s chunks satisfy every rule', async (name, chunks, makers) => {
     const library = await stageLibrary()
     const source = await crawlSite(library, name, corpusSite(makers), { chunks })
     const queries = await writeQueries(library, source, 30)
@@ -213,14 +213,18 @@ const SITES = [
   { title: 'postgresql-doc-15', folder: '/usr/share/doc/postgresql-doc-15/html' },
 ]
 
-test.each(isLong ? SITES : [])('passages of $title', { timeout: 1_800_000 }, async ({ title, folder }) => {
-  if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
-  const library = await stageLibrary()
-  const source = await crawlSite(library, title, folderSite(folder))
-  const queries = await writeQueries(library, source, 250)
-  const { problems, ...figures } = await checkQueries(library, source, queries)
-  console.log(title, figures)
-  expect(problems).toEqual([])
-  expect(figures.queries).toBeGreaterThan(240)
-  expect(figures.passages).toBeGreaterThan(3 * figures.queries)
-})
+test.each(isLong ? SITES : [])(
+  'passages of $title satisfy every rule',
+  { timeout: 1_800_000 },
+  async ({ title, folder }) => {
+    if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
+    const library = await stageLibrary()
+    const source = await crawlSite(library, title, folderSite(folder))
+    const queries = await writeQueries(library, source, 250)
+    const { problems, ...figures } = await checkQueries(library, source, queries)
+    console.log(title, figures)
+    expect(problems).toEqual([])
+    expect(figures.queries).toBeGreaterThan(240)
+    expect(figures.passages).toBeGreaterThan(3 * figures.queries)
+  },
+)

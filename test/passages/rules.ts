@@ -6,28 +6,28 @@ import type { Passage, SearchAnswer } from '../../src/library/search.ts'
 import type { PageText } from '../../src/library/store.ts'
 import { writeCitation, writeMention } from '../../src/library/words.ts'
 
-/** A stored page as a parser of Markdown sees it. */
+/** A stored page as parsed by a Markdown parser. */
 export interface ReadPage {
   readonly lines: readonly string[]
   readonly sections: readonly Section[]
-  /** Blocks that hold no others. Lines from 0. */
+  /** Blocks without child blocks. Lines from 0. */
   readonly leaves: readonly Block[]
 }
 
-/** Reads a stored page, by the parser that passages do without. */
+/** Parses a stored page with a parser that the code for passages does not use. */
 export function readPage({ markdown, sections }: Pick<PageText, 'markdown' | 'sections'>): ReadPage {
   const lines = splitLines(markdown)
   return { lines, sections, leaves: leavesOf(lines) }
 }
 
 function leavesOf(lines: readonly string[]): Block[] {
-  // At once: in parts, a list that is longer than one would not be seen as one.
+  // Parsed as a whole: in parts, a list longer than one part would not be recognised.
   return [...parseBlocks(lines, 0, Number.POSITIVE_INFINITY)].flatMap((block) =>
     block.leaves.length > 0 ? block.leaves : [block],
   )
 }
 
-/** What is wrong with an answer. `pageOf` finds the page of a passage. */
+/** Problems of an answer. `pageOf` finds the page of a passage. */
 export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passage: Passage) => ReadPage): string[] {
   const problems: string[] = []
   const { passages, more, moreShown } = answer
@@ -67,7 +67,7 @@ function checkPassage(passage: Passage, page: ReadPage, budget: number): string[
   ]
 }
 
-/** Every fence has a line that closes it. */
+/** Every fence is closed. */
 function checkFences(text: string): string[] {
   const lines = splitLines(text)
   const open = leavesOf(lines).filter((block) => {
@@ -78,7 +78,7 @@ function checkFences(text: string): string[] {
   return open.map((block) => `has an open fence in line ${block.open}: ${text.slice(0, 200)}`)
 }
 
-/** What is a row of a table in the page stands in a table of the passage, under its header. */
+/** Table rows of the page are in a table of the passage, under its header. */
 function checkTables({ text, startLine, isCut }: Passage, page: ReadPage): string[] {
   const lines = splitLines(text)
   const rows = rowsOf(leavesOf(lines))
@@ -94,7 +94,7 @@ function rowsOf(leaves: readonly Block[]): Set<number> {
   return new Set(tables.flatMap(({ open, close }) => Array.from({ length: close - open }, (_, i) => open + i)))
 }
 
-/** The headings above the passage are named. */
+/** The passage names the headings above it. */
 function checkHeadings({ headingPath, startLine, endLine }: Passage, { sections }: ReadPage): string[] {
   const path: string[] = []
   for (let level = sections; ; ) {
@@ -118,7 +118,7 @@ function checkWhole({ startLine, endLine }: Passage, { leaves }: ReadPage): stri
   return split.map(({ type, open, close }) => `splits a ${type} of lines ${open + 1}-${close}`)
 }
 
-/** Only a block that is larger than the answer is cut, and only at its lines; rows of tables stay whole. */
+/** Only a block larger than the answer is cut, and only at line ends; table rows stay whole. */
 function checkCut({ text, startLine, endLine }: Passage, { leaves, lines }: ReadPage, budget: number): string[] {
   const block = leaves.find(({ open, close }) => open < endLine && close >= startLine)
   if (block === undefined) return ['is cut, but no block']

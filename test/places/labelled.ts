@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** A place that a person found in a text. */
+/** A place that a human labelled in a text. */
 export interface LabelledPlace {
-  /** The words, as they stand there. */
+  /** The words as they are in the text. */
   readonly words: string
-  /** Where they begin. */
+  /** Offset of the words. */
   readonly start: number
   readonly end: number
   /** `FR`, `US.TX`, `US.TX/Paris`, `FR/Paris` (the largest of the name there) or `area:europe`. */
   readonly reference: string
-  /** People would not agree on it: it counts neither as found nor as missed. */
+  /** Humans would disagree: it counts neither as found nor as missed. */
   readonly isArguable: boolean
 }
 
@@ -20,28 +20,28 @@ export interface LabelledText {
   readonly language: string
   readonly text: string
   readonly places: readonly LabelledPlace[]
-  /** The first rules were made on one half; the other was looked at when they stood. */
+  /** The rules were developed on the `dev` half; `held-out` was evaluated only afterwards. */
   readonly half: 'dev' | 'held-out'
 }
 
 /**
- * Rules were made with the texts of the first. Those of the second were written before anybody looked at what is found in them, in
- * four goes, with better rules between: its first 60 gave a precision of 0.84 and a recall of 0.88 when they were first looked
- * at, the next 30 then 0.98 and 0.98, the next 70, which are the hardest, 0.95 and 0.89, and the last 30 1.00 and 0.96.
+ * Rules were developed with the texts of the first file. The texts of the second were written before any results on them were known, in
+ * four rounds with better rules in between. On first evaluation its first 60 had a precision of 0.84 and a recall of 0.88, the next 30 had
+ * 0.98 and 0.98, the next 70, the hardest, had 0.95 and 0.89, and the last 30 had 1.00 and 0.96.
  */
 export type LabelledFile = 'labelled.tsv' | 'fresh.tsv'
 
 /**
- * Reads the labelled set: language, text and places, with tabs between. What counts: names of countries, first divisions,
- * cities, parts of the world, and demonyms with a capital for their country; in `Paris, Texas` the city, with the region
- * arguable. What does not: persons, languages, rivers, newspapers, adjectives in small letters.
+ * Reads the labelled set: language, text and places, separated by tabs. Labelled are names of countries, first-level divisions, cities,
+ * parts of the world, and capitalised demonyms for their country; in `Paris, Texas` the city, with the region as arguable. Not labelled are
+ * persons, languages, rivers, newspapers, and lower-case adjectives.
  */
 export function readLabelled(file: LabelledFile): readonly LabelledText[] {
   const lines = readFileSync(new URL(file, import.meta.url), 'utf8').split('\n')
   return lines.filter((line) => line !== '').map(parseLine)
 }
 
-/** Where the words stand by themselves, or else at all: scripts without spaces have no edges. */
+/** Finds the words as whole words, or else anywhere, because scripts without spaces have no word boundaries. */
 function whereIs(words: string, text: string, from: number): number {
   const edged = new RegExp(`(?<!\\p{L})${words.replace(/[.()]/g, '\\$&')}(?!\\p{L})`, 'gu')
   edged.lastIndex = from

@@ -6,7 +6,7 @@ import { openPlaceMatcher } from '../../src/analysis/open-matcher.ts'
 import { worldNames } from '../gazetteer/world.ts'
 import { type LabelledPlace, type LabelledText, readLabelled } from './labelled.ts'
 
-/** Texts that rules were made with, and those that were written before anybody looked at what is found in them. */
+/** Texts that the rules were developed with, and texts that were written before any results on them were known. */
 const KNOWN = readLabelled('labelled.tsv')
 const FRESH = readLabelled('fresh.tsv')
 const ALL = [...KNOWN, ...FRESH]
@@ -26,7 +26,7 @@ beforeAll(async () => {
   idOf = (reference) => ids.get(reference) ?? -1
 })
 
-/** What was found rightly, wrongly and not at all. */
+/** Counts of correct, wrong and missed places. */
 interface Figures {
   found: number
   wrong: number
@@ -49,7 +49,7 @@ function compare({ language, text, places }: LabelledText): Figures {
   return figures
 }
 
-/** Words for what a place is that a gazetteer has as a part of its name. */
+/** Names that the gazetteer has with a generic word such as "city", and so with a longer match. */
 const WIDER = new Map([['广州', '广州市'.length]])
 
 function isThere({ words, start, end }: LabelledPlace, from: number, to: number): boolean {
@@ -75,8 +75,8 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   'South and South-East Asian': ['hi', 'bn', 'ta', 'th'],
 }
 
-describe('on the labelled set', () => {
-  test('has at least 490 texts, of which a third hold nothing, traps or names that more than one place has', () => {
+describe('the labelled set', () => {
+  test('has at least 490 texts, a third of which hold no place, traps or ambiguous names', () => {
     expect(ALL.length).toBeGreaterThanOrEqual(490)
     const hard = ALL.filter(
       ({ places }) => places.length === 0 || places.some(({ reference }) => reference.includes('.')),
@@ -84,37 +84,40 @@ describe('on the labelled set', () => {
     expect(hard.length / ALL.length).toBeGreaterThan(1 / 3)
   })
 
-  test('nineteen of twenty places that are found are right, and nine of ten are found', () => {
+  test('precision is at least 0.95 and recall at least 0.9', () => {
     const { precision, recall } = sum(ALL)
     expect(precision).toBeGreaterThanOrEqual(0.95)
     expect(recall).toBeGreaterThanOrEqual(0.9)
   })
 
-  test('so it is in the half that was looked at last', () => {
+  test('the held-out half has the same precision and recall', () => {
     const { precision, recall } = sum(KNOWN.filter(({ half }) => half === 'held-out'))
     expect(precision).toBeGreaterThanOrEqual(0.95)
     expect(recall).toBeGreaterThanOrEqual(0.9)
   })
 
-  test('hardly fewer in texts that were written before anybody looked', () => {
+  test('the fresh texts have a precision of at least 0.9 and a recall of at least 0.85', () => {
     expect(FRESH.length).toBeGreaterThanOrEqual(190)
     const { precision, recall } = sum(FRESH)
     expect(precision).toBeGreaterThanOrEqual(0.9)
     expect(recall).toBeGreaterThanOrEqual(0.85)
   })
 
-  test.each(Object.entries(SCRIPTS))('in %s no less than nine of ten', (_script, languages) => {
-    const { precision, recall, places } = sum(KNOWN.filter(({ language }) => languages.includes(language)))
-    expect(places).toBeGreaterThan(5)
-    expect(precision).toBeGreaterThanOrEqual(0.9)
-    expect(recall).toBeGreaterThanOrEqual(0.9)
-    // The gazetteer has few names of regions in characters, and no short ones of countries.
-    const all = sum(ALL.filter(({ language }) => languages.includes(language)))
-    expect(all.precision).toBeGreaterThanOrEqual(0.9)
-    expect(all.recall).toBeGreaterThanOrEqual(0.85)
-  })
+  test.each(Object.entries(SCRIPTS))(
+    'texts in %s have a precision and a recall of at least 0.9',
+    (_script, languages) => {
+      const { precision, recall, places } = sum(KNOWN.filter(({ language }) => languages.includes(language)))
+      expect(places).toBeGreaterThan(5)
+      expect(precision).toBeGreaterThanOrEqual(0.9)
+      expect(recall).toBeGreaterThanOrEqual(0.9)
+      // The gazetteer has few Chinese and Japanese names of regions, and no short ones of countries.
+      const all = sum(ALL.filter(({ language }) => languages.includes(language)))
+      expect(all.precision).toBeGreaterThanOrEqual(0.9)
+      expect(all.recall).toBeGreaterThanOrEqual(0.85)
+    },
+  )
 
-  test('in addresses too', () => {
+  test('addresses have a precision of at least 0.95 and a recall of at least 0.9', () => {
     const { precision, recall, places } = sum(ALL.filter(({ language }) => language === 'url'))
     expect(places).toBeGreaterThan(25)
     expect(precision).toBeGreaterThanOrEqual(0.95)
@@ -122,7 +125,7 @@ describe('on the labelled set', () => {
   })
 })
 
-describe('what is called after a place', () => {
+describe('a thing named after a place', () => {
   test.each([
     'Panama hats and Bermuda shorts are back.',
     'A Cuba libre, please.',
@@ -133,7 +136,7 @@ describe('what is called after a place', () => {
     'Doctors at Jordan Hospital went on strike.',
     'Carson Daly hosts the show.',
     'Written in Rust, managed by University staff with the Manage menu and a Canon printer.',
-  ])('is not there: %s', (text) => {
+  ])('is not found as a place: %s', (text) => {
     expect(world.inText(text, { language: 'en' })).toEqual([])
   })
 
@@ -146,40 +149,40 @@ describe('what is called after a place', () => {
   })
 })
 
-describe('a list', () => {
-  test('with a comma before its last is no city in a region', () => {
+describe('a list of names', () => {
+  test('a comma before the last item does not make a city in a region', () => {
     const [first] = world.inText('With offices in London, New York, and Montreal, it grew fast.', { language: 'en' })
     expect(first).toMatchObject({ text: 'London', place: { countryCode: 'GB' } })
   })
 
-  test('of two towns with nothing between is a person', () => {
+  test('two town names without a separator are a person', () => {
     expect(world.inText('It was written in the United States by Brent Butterworth.', { language: 'en' })).toMatchObject(
       [{ text: 'United States' }],
     )
   })
 })
 
-describe('in a run of characters', () => {
-  test('a longer name that begins inside a shorter one is taken', () => {
+describe('text without spaces', () => {
+  test('a longer name that begins inside a shorter one wins', () => {
     expect(world.inText('他抵达莫斯科', { language: 'zh' })).toMatchObject([{ text: '莫斯科', start: 3, end: 6 }])
   })
 
-  test('what parts two names belongs to neither', () => {
+  test('a separator between two names belongs to neither', () => {
     expect(world.inText('アメリカ・カナダ', { language: 'ja' }).map(({ text }) => text)).toEqual(['アメリカ', 'カナダ'])
   })
 })
 
-describe('where a text stands', () => {
+describe('the context of a text', () => {
   const nameOf = ({ place }: PlaceMatch): string => `${place.countryCode}.${place.adm1Code} ${place.name}`
 
-  test('decides between places of one name', () => {
+  test('decides between places of the same name', () => {
     const text = 'The mayor of Birmingham resigned.'
     expect(world.inText(text).map(nameOf)).toEqual(['GB.ENG Birmingham'])
     expect(world.inText(text, { hostCountry: 'US' }).map(nameOf)).toEqual(['US.AL Birmingham'])
     expect(world.inText(text, { url: 'https://news.example/us/politics' }).map(nameOf)).toEqual(['US.AL Birmingham'])
   })
 
-  test('by the title and the top-level domain as well, and what is sure is more so', () => {
+  test('the title and the top-level domain decide as well, and raise the confidence', () => {
     const text = 'Thousands marched in Córdoba.'
     const plain = world.inText(text)[0]
     const spanish = world.inText(text, { url: 'https://diario.example.es/a', title: 'Protests in Spain' })[0]
@@ -188,7 +191,7 @@ describe('where a text stands', () => {
     expect(spanish?.confidence).toBeGreaterThan(plain?.confidence ?? 1)
   })
 
-  test('the region of a pair is no find of its own, and offsets are those of the name', () => {
+  test('the region of a pair is not a separate match, and offsets are those of the name', () => {
     const [match, ...others] = world.inText('He moved to Paris, Texas, in 1984.')
     expect(others).toEqual([])
     expect(match).toMatchObject({ text: 'Paris', start: 12, end: 17, place: { adm1Code: 'TX' } })
@@ -204,13 +207,13 @@ describe('slugs', () => {
     expect(world.bySlug('no-such-place-anywhere')).toEqual([])
   })
 
-  test('of one name are in the order of likelihood', () => {
+  test('slugs of several places are in the order of likelihood', () => {
     const [first, second] = world.bySlug('london')
     expect(first).toMatchObject({ countryCode: 'GB' })
     expect(second).toMatchObject({ countryCode: 'CA' })
   })
 
-  test('of the regions of a country are all known', () => {
+  test('all regions of a country are known', () => {
     const states = world.regionsOf('US')
     expect(states.length).toBeGreaterThanOrEqual(50)
     expect(states.every(({ kind, countryCode }) => kind === 'region' && countryCode === 'US')).toBe(true)
@@ -218,7 +221,7 @@ describe('slugs', () => {
     expect(world.regionsOf('XX')).toEqual([])
   })
 
-  test('of every country begin with the one that addresses have', () => {
+  test('the slugs of a country begin with the one that addresses use', () => {
     const countries = world.countries()
     expect(countries).toHaveLength(250)
     expect(countries.map(({ countryCode }) => countryCode)).toEqual(
@@ -258,7 +261,7 @@ describe('any text', () => {
     })
     .map((parts) => parts.join(''))
 
-  test('gives finds that stand in it in order and do not overlap, the same each time', () => {
+  test('gives ordered matches inside the text that do not overlap, the same each time', () => {
     fc.assert(
       fc.property(text, (given) => {
         const found = world.inText(given)
@@ -277,7 +280,7 @@ describe('any text', () => {
     )
   })
 
-  test('is borne as an address and as a slug', () => {
+  test('any text is accepted as an address and as a slug', () => {
     fc.assert(
       fc.property(text, (given) => {
         world.bySlug(given)
@@ -300,7 +303,7 @@ describe('any text', () => {
     ['one name of characters over and over', '北京'.repeat(20_000), 20_000],
     ['a list of one people', 'French, '.repeat(20_000), 0],
     ['beginnings of long names', 'United Kingdom of Great Britain and '.repeat(3000), 0],
-  ])('is read in time that grows with it: %s', (_name, given, least) => {
+  ])('is read in linear time: %s', (_name, given, least) => {
     const part = given.slice(0, given.length / 16)
     const spent = (one: string): number => {
       const start = process.cpuUsage()
@@ -309,7 +312,7 @@ describe('any text', () => {
     }
     spent(part)
     expect(world.inText(given).length).toBeGreaterThanOrEqual(least)
-    // Sixteen times the text takes about sixteen times as long; were it the square, it would be 256 times.
+    // Sixteen times the text takes about sixteen times as long; quadratic time would be 256 times as long.
     expect(spent(given)).toBeLessThan(80 * spent(part) + 300_000)
   })
 })
@@ -326,7 +329,7 @@ describe('an index', () => {
     ...more,
   })
 
-  test('knows the places that it was made of, wherever its bytes stand', () => {
+  test('an index knows its places at any byte offset', () => {
     const written = writeNameIndex([place(7, 'Wolkenkuckucksheim'), place(9, 'Entenhausen', { population: 5 })], 'r1')
     const moved = new Uint8Array(written.length + 3)
     moved.set(written, 3)
@@ -338,7 +341,7 @@ describe('an index', () => {
     }
   })
 
-  test('gives regions and countries the people of their cities where nobody says', () => {
+  test('regions and countries without a population get the sum of their cities', () => {
     const matcher = openPlaceMatcher(
       writeNameIndex(
         [
@@ -354,7 +357,7 @@ describe('an index', () => {
     expect(matcher.bySlug('xshire')[0]?.population).toBe(200_000)
   })
 
-  test('of another form finds nothing', () => {
+  test('an index of another format finds nothing', () => {
     const written = writeNameIndex([place(1, 'Paris')], 'r')
     for (const bad of [new Uint8Array(0), new Uint8Array(100), written.slice(0, -8)]) {
       const matcher = openPlaceMatcher(bad)
@@ -363,7 +366,7 @@ describe('an index', () => {
     }
   })
 
-  test('of the whole world is a few megabytes', () => {
+  test('the index of the whole world is 5 to 40 megabytes', () => {
     expect(bytes.length).toBeLessThan(40e6)
     expect(bytes.length).toBeGreaterThan(5e6)
   })

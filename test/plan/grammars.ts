@@ -3,7 +3,7 @@ import { slugify } from './news-site.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Countries that newspapers write otherwise than lists do. */
+/** Countries that newspapers name differently from official lists. */
 const NEWSPAPER_SLUGS: Readonly<Record<string, string>> = {
   US: 'usa',
   GB: 'uk',
@@ -16,7 +16,7 @@ const NEWSPAPER_SLUGS: Readonly<Record<string, string>> = {
   TR: 'turkey',
 }
 
-/** `/world/{country}` and `/politics/2026/nov/12/{slug}`: sections are the first part of everything. */
+/** `/world/{country}` and `/politics/2026/nov/12/{slug}`: every path begins with a section. */
 export const MERIDIAN: NewsGrammar = {
   title: 'The Meridian',
   language: 'en',
@@ -49,7 +49,7 @@ export const MERIDIAN: NewsGrammar = {
   },
 }
 
-/** `/nations/{country}.html` and `/stories/20261112-{slug}.html`: everything is a file. */
+/** `/nations/{country}.html` and `/stories/20261112-{slug}.html`: every page is a file. */
 export const CONTINENTAL: NewsGrammar = {
   ...MERIDIAN,
   title: 'Continental Post',
@@ -104,7 +104,7 @@ export const TAGESBOTE: NewsGrammar = {
 const SPANISH_NAMES = new Intl.DisplayNames('es', { type: 'region' })
 const plainSlug = (country: SiteCountry) => slugify(country.name)
 
-/** Other ways to write addresses, by what is special about them. */
+/** Other address grammars, by their special trait. */
 export const OTHERS: Readonly<Record<string, NewsGrammar>> = {
   codes: {
     ...CONTINENTAL,
@@ -143,13 +143,13 @@ export const OTHERS: Readonly<Record<string, NewsGrammar>> = {
   },
 }
 
-/** `Österreich` → `Oesterreich`, as German addresses have it. */
+/** `Österreich` → `Oesterreich`, as in German addresses. */
 function writeOut(name: string): string {
   const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue', ß: 'ss' }
   return name.replace(/[äöüÄÖÜß]/g, (letter) => letters[letter] ?? letter)
 }
 
-/** The countries of a list with the name that a grammar has for them. */
+/** The countries of a list with the names that a grammar uses. */
 export function inGerman(country: SiteCountry): SiteCountry {
   return { ...country, name: GERMAN_NAMES.of(country.code) ?? country.name }
 }

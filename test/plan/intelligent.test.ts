@@ -20,10 +20,10 @@ beforeAll(async () => {
   world = await openWorld()
 })
 
-/** Two crawls of the whole world take their time on a busy machine. */
+/** Two crawls of the whole world take long on a busy machine. */
 const PATIENT_MS = 300_000
 
-/** Few articles, where they do not matter; and where there are very many hubs. */
+/** Few articles, for tests that do not need them or have very many hubs. */
 const SMALL = { articlesPerHub: [1, 1], articlesPerSection: 2 } as const
 const FEW = { articlesPerHub: [0, 1], articlesPerSection: 2 } as const
 const NONE = { articlesPerHub: [0, 0], articlesPerSection: 1 } as const
@@ -31,13 +31,13 @@ const NONE = { articlesPerHub: [0, 0], articlesPerSection: 1 } as const
 /** A site with thousands of articles. */
 const LARGE = { articlesPerHub: [6, 12], articlesPerSection: 60 } as const
 
-/** Milestones of every site with hubs. */
+/** The milestones that every site with hubs reaches. */
 const USUAL = ['cache-primed', 'depth2-coverage', 'hubs-seeded', 'patterns-learned', 'seeds-prepared']
 
-/** After how many pages a crawl is killed. */
+/** Numbers of pages after which a crawl is killed. */
 const KILLS = LONG ? [10, 35, 50, 60, 75, 90, 110] : [60]
 
-/** And of one with more than a thousand articles. */
+/** The milestones of a site with more than a thousand articles. */
 const MANY = LONG ? ['articles-identified-1k', 'downloads-1k'] : []
 
 /** Paths of the hubs that a crawl has read. */
@@ -45,14 +45,14 @@ function foundHubs({ rows }: Crawled, { truth }: ServedNews): string[] {
   return [...truth.hubs.values()].filter((path) => ['indexed', 'unchanged'].includes(rows.get(path)?.state ?? ''))
 }
 
-/** Paths that a plan supposed, and those it visited because of that. */
+/** Paths that a plan guessed, and those it visited because of that. */
 function guessesOf({ events }: Pick<Crawled, 'events'>, origin: string): string[] {
   return events.flatMap((event) =>
     event.type === 'enqueued' && event.discovery === 'planner' ? [event.url.replace(origin, '')] : [],
   )
 }
 
-/** Expects that a plan is known to be complete when it is, and not only when everything else was read as well. */
+/** Expects the plan to be reported as complete as soon as it is, and not only after all other pages. */
 function expectPreparedEarly({ events }: Pick<Crawled, 'events'>, { truth, origin }: ServedNews): void {
   const articles = new Set(truth.articles.map(({ path }) => origin + path))
   const primed = events.findIndex((event) => event.type === 'milestone' && event.kind === 'cache-primed')
@@ -60,7 +60,7 @@ function expectPreparedEarly({ events }: Pick<Crawled, 'events'>, { truth, origi
   expect(read.length).toBeLessThan(articles.size / 2)
 }
 
-/** Expects that a thousand articles are told of when about so many were read, as whoever made them counts. */
+/** Expects the milestone of a thousand articles when about that many articles of the site were read. */
 function expectThousandArticles({ events }: Pick<Crawled, 'events'>, { truth, origin }: ServedNews): void {
   const articles = new Set(truth.articles.map(({ path }) => origin + path))
   const told = events.findIndex((event) => event.type === 'milestone' && event.kind === 'articles-identified-1k')
@@ -111,18 +111,18 @@ describe('a newspaper with a hub for all countries but twelve', () => {
         ({ pattern }) => pattern,
       )
       expect(learnt).toEqual(expect.arrayContaining(['/world/{country}', '/{section}']))
-      // Neither single addresses, nor the same in other words.
+      // Neither single addresses, nor synonyms of the same pattern.
       expect(learnt.filter((pattern) => !pattern.includes('{') || pattern === '/world/{slug}')).toEqual([])
 
-      // A hub that its own list names is not there, for the site; one that was supposed only is no fault of the site.
+      // A hub that the site's own list links to and that is missing is a problem; a wrong guess is not.
       const states = made.missing.map((path) => crawled.rows.get(path)).map((row) => `${row?.state}/${row?.reason}`)
       expect([...new Set(states.slice(0, 3))], made.missing.slice(0, 3).join()).toEqual(['failed/not-found'])
       expect([...new Set(states.slice(3))]).toEqual(['skipped/guess-missed'])
-      // Each address was asked for once, whoever wanted it.
+      // Each address was requested once.
       const asked = site.requests.filter(({ path }) => path !== '/robots.txt').map(({ path }) => path)
       expect(asked.length - new Set(asked).size).toBe(0)
 
-      // In the short form a smaller newspaper has to show that: the one that is planned for by one at a time.
+      // The short form shows this on a smaller newspaper: the one that is planned with one request at a time.
       if (!LONG) return
       site.forget()
       const stop = new AbortController()
@@ -130,7 +130,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
       const plain = await stageNewsCrawl(site, world, { crawlType: 'basic' })
       stopAfter(site, twice, stop)
       await plain.crawl({}, stop.signal)
-      // It may find one or another, never all: that takes it more than twice as many.
+      // The crawl stops at double the requests of the plan; by then it may have found some hubs, never all.
       const late = site.requestsUntil(site.truth.hubs.values())
       expect(late === undefined || late >= twice, `${requests} requests by plan, ${late} by links`).toBe(true)
     },
@@ -155,7 +155,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
 })
 
 describe('a newspaper with hubs for forty countries, whose lists name five more', () => {
-  test.each(LONG ? [1, 2, 4, 8, 16] : [1])('is planned for by %i at once', async (concurrency) => {
+  test.each(LONG ? [1, 2, 4, 8, 16] : [1])('is planned with %i requests at once', async (concurrency) => {
     const made = createContinental(world.countries, LONG ? {} : { articlesPerHub: [2, 3], articlesPerSection: 5 })
     const site = await stageNews(made)
     const { crawl } = await stageNewsCrawl(site, world, { concurrency })
@@ -163,7 +163,7 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     if (concurrency === 1) await expectHalf(site)
   })
 
-  /** Expects that all hubs and those that are missing were found, and everything was told in time. */
+  /** Expects that all hubs and all missing ones were found, and that every milestone was reported in time. */
   function expectPlanned(crawled: Crawled, site: ServedNews, made: MadeSite, concurrency: number): void {
     expect([made.truth.hubs.size, made.missing.length]).toEqual([40, 5])
     expect(crawled.summary.end).toBe('completed')
@@ -178,7 +178,7 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     expectPreparedEarly(crawled, site)
   }
 
-  /** Expects that following links takes twice as many requests as came until now, until all hubs are found. */
+  /** Expects that a link-following crawl needs at least double the requests to find all hubs. */
   async function expectHalf(site: ServedNews): Promise<void> {
     const requests = site.requestsUntil(site.truth.hubs.values())
     site.forget()
@@ -188,7 +188,7 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     expect(late ?? 0, `${requests} requests by plan`).toBeGreaterThanOrEqual(2 * (requests ?? Number.NaN))
   }
 
-  test('is planned for by 8 at once and remembered: what was not there is not asked for again, and hubs come first', async () => {
+  test('a plan with 8 requests at once is remembered: missing hubs are not requested again, and hubs come first', async () => {
     const made = createContinental(world.countries, SMALL)
     const site = await stageNews(made)
     const { crawl, library } = await stageNewsCrawl(site, world, { concurrency: 8 })
@@ -213,11 +213,11 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     const last = site.requests.findLastIndex(({ path }) => hubs.has(path))
     const articles = new Set(site.truth.articles.map(({ path }) => path))
     const before = site.requests.slice(0, last).filter(({ path }) => articles.has(path))
-    // Whatever was under way while the plan was made may come before.
+    // Requests in flight while the plan was made may come before the hubs.
     expect(before.length).toBeLessThanOrEqual(8)
   })
 
-  test('is crawled as well where no places are known', async () => {
+  test('is crawled completely without any places', async () => {
     const site = await stageNews(createContinental(world.countries, SMALL))
     const { crawl, library } = await stageNewsCrawl(site, undefined)
     const crawled = await crawl()
@@ -262,7 +262,7 @@ test.each(LONG ? Object.keys(OTHERS) : ['codes'])('hubs are learnt where address
   expect(hubs.filter((path) => confirmed.includes(path)).length).toBeGreaterThanOrEqual(0.95 * hubs.length)
 })
 
-test('where there are no hubs of places, none are supposed', async () => {
+test('a site without hubs of places gets no guesses', async () => {
   const site = await openManual()
   onTestFinished(() => site.close())
   const { crawl } = await stageNewsCrawl(site, world)
@@ -275,8 +275,8 @@ test('where there are no hubs of places, none are supposed', async () => {
   expect(milestonesOf(crawled).map(({ kind }) => kind)).not.toContain('full-understanding')
 })
 
-describe('a crawl that was killed', () => {
-  test.each(KILLS)('after %i pages goes on and tells nothing twice', async (pages) => {
+describe('a killed crawl', () => {
+  test.each(KILLS)('a crawl killed after %i pages resumes and reports nothing twice', async (pages) => {
     const made = createContinental(world.countries, SMALL)
     const site = await stageNews(made)
     const path = await stagePath()
@@ -293,7 +293,7 @@ describe('a crawl that was killed', () => {
     expect(again.lines[0]).toMatchObject({ type: 'started', isResumed: true })
     const kinds = milestonesOf({ events }).map(({ kind }) => kind)
     expect(kinds).toEqual([...new Set(kinds)])
-    // What had been found out and not been told at that moment may be lost as news; it is known all the same.
+    // Findings that were not yet reported at the kill may never be reported, but they are stored.
     const told = missingOf({ events }, site.origin)
     expect(told).toEqual([...new Set(told)])
     expect(told.filter((one) => !made.missing.includes(one))).toEqual([])
@@ -308,13 +308,13 @@ describe('a crawl that was killed', () => {
   })
 })
 
-/** Paths of supposed and listed hubs of a host that were found to be something. */
+/** Paths of guessed and listed hubs of a host with a given verdict. */
 async function verdictsOf({ planMemory }: OpenLibrary, host: string, wanted: string): Promise<string[]> {
   const verdicts = (await planMemory.readVerdicts(host)).filter(({ state }) => state === wanted)
   return verdicts.map(({ url }) => new URL(url).pathname).sort(compareUtf8)
 }
 
-/** Stops a crawl when a site was asked so often. */
+/** Aborts a crawl when the site has received the given number of requests. */
 function stopAfter(site: ServedNews, requests: number, stop: AbortController): void {
   const push = (...seen: SeenRequest[]) => {
     if (site.requests.length + seen.length >= requests) stop.abort()

@@ -1,17 +1,17 @@
 import type { NewsInput, SiteArticle, SiteCountry } from './news-site.ts'
 import { createRandom, writeParagraphs, writeSentence } from './news-text.ts'
 
-/** What pages are written from. */
+/** The input of the page writer. */
 interface Material extends Pick<NewsInput, 'grammar' | 'moreLinks' | 'countries'> {
   /** The newest first. */
   readonly articles: readonly SiteArticle[]
-  /** Countries that the home page links, and those that are in the list of all. */
+  /** Countries that the home page links to, and those in the list of all. */
   readonly navigated: readonly SiteCountry[]
   readonly listed: readonly SiteCountry[]
   readonly hubOf: (country: SiteCountry) => string
 }
 
-/** Pages that follow each other. */
+/** A sequence of list pages. */
 interface Series {
   readonly count: number
   readonly write: (n: number) => string
@@ -27,17 +27,17 @@ export interface NewsPages {
   article(article: SiteArticle): string
   /** A page about the site itself. */
   small(title: string): string
-  /** A page that leads to others. */
+  /** A page of links. */
   links(title: string, paths: readonly string[]): string
 }
 
-/** Teasers on one page, and countries on one page of the list of all. */
+/** Number of teasers on one page, and of countries on one page of the list of all. */
 const TEASERS = 20
 const COUNTRIES = 20
-/** Least teasers of a hub: where it has fewer of its own, others stand below them. */
+/** Minimum number of teasers of a hub: one with fewer own articles shows others below them. */
 const FEWEST = 15
 
-/** Creates what writes the pages of a site. */
+/** Creates the page writer of a site. */
 export function createNewsPages(material: Material): NewsPages {
   const { grammar, articles, navigated, listed, countries, hubOf } = material
   const { words, language } = grammar
@@ -162,7 +162,7 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** What an article says about itself in its head. */
+/** The metadata in the head of an article. */
 function writeHead({ grammar }: Material, { title, date, author, section }: SiteArticle): string {
   const data = {
     '@context': 'https://schema.org',
@@ -178,7 +178,7 @@ function writeHead({ grammar }: Material, { title, date, author, section }: Site
   return `<meta name="author" content="${author}"><meta name="date" content="${day(date)}">`
 }
 
-/** What stands around every page: header, navigation, footer. */
+/** Wraps a page in header, navigation and footer. */
 function writeFrame({ grammar }: Material, title: string, main: string, head: string): string {
   const sections = grammar.sections.map(({ slug, label }): Anchor => [grammar.section(slug), label])
   return `<!doctype html><html lang="${grammar.language}"><head><meta charset="utf-8"><title>${title} | ${grammar.title}</title>${head}</head><body>

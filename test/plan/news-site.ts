@@ -3,7 +3,7 @@ import { type Answer, openSite, type Site, type SiteOptions, sitemap, text } fro
 import { createNewsPages } from './news-pages.ts'
 import { AUTHORS, createRandom, pick, type SiteLanguage, shuffle, writeHeadline } from './news-text.ts'
 
-/** A country that a site may have a hub for. */
+/** A country for which a site may have a hub. */
 export interface SiteCountry {
   /** ISO 3166-1 alpha-2. */
   readonly code: string
@@ -21,46 +21,46 @@ export interface NewsGrammar {
   readonly hub: (slug: string) => string
   readonly article: (article: { section: string; date: Date; slug: string; number: number }) => string
   readonly tag: (slug: string) => string
-  /** Where all countries are listed. */
+  /** Path of the list of all countries. */
   readonly index: string
-  /** The nth page of what begins at a path. */
+  /** Path of the nth page of a list. */
   readonly page: (path: string, n: number) => string
   readonly slugOf: (country: SiteCountry) => string
-  /** Whether articles say what they are in the words of schema.org. */
+  /** Whether articles have schema.org metadata. */
   readonly hasSchema: boolean
-  /** Whether hubs lead to those of some other countries. */
+  /** Whether hubs link to those of some other countries. */
   readonly hasNeighbours: boolean
   readonly words: Readonly<Record<'countries' | 'next' | 'tags' | 'mostRead', string>>
 }
 
-/** What a site is made from. The same input makes the same site. */
+/** The input for a site. The same input makes the same site. */
 export interface NewsInput {
   readonly grammar: NewsGrammar
-  /** With hubs. Those that come first are linked from the home page. */
+  /** Countries with hubs. The first ones are linked from the home page. */
   readonly countries: readonly SiteCountry[]
-  /** That the site's own lists name, and whose hubs are not there. */
+  /** Countries that the site's own lists link to, but whose hubs are missing. */
   readonly dead?: readonly SiteCountry[]
-  /** Hubs that only articles lead to, of those above. @default none */
+  /** Countries whose hubs only articles link to. @default none */
   readonly unlisted?: readonly SiteCountry[]
-  /** How many countries the home page links. @default 20 */
+  /** Number of countries that the home page links to. @default 20 */
   readonly inNavigation?: number
   /** Every nth hub is in the sitemap. @default 3 */
   readonly sitemapStep?: number
-  /** Least and most articles about a country. */
+  /** Minimum and maximum number of articles about a country. */
   readonly articlesPerHub: readonly [least: number, most: number]
-  /** Articles of each section that are about no country. */
+  /** Number of articles of each section that are about no country. */
   readonly articlesPerSection: number
-  /** The day of the newest articles; others go back from there. */
+  /** The day of the newest articles; the others are older. */
   readonly today: Date
-  /** Over how many days articles are spread. @default 60 */
+  /** Number of days over which articles are spread. @default 60 */
   readonly days?: number
   /** @default news */
   readonly seed?: string
-  /** More that there is, by path. */
+  /** Additional pages by path. */
   readonly more?: Readonly<Record<string, (pages: ReturnType<typeof createNewsPages>) => string>>
-  /** More that the front of a section links, by the slug of the section. */
+  /** Additional links on the front of a section, by the slug of the section. */
   readonly moreLinks?: Readonly<Record<string, readonly string[]>>
-  /** Where addresses lead on to others. */
+  /** Redirects from addresses to others. */
   readonly redirects?: Readonly<Record<string, string>>
 }
 
@@ -75,13 +75,13 @@ export interface SiteArticle {
   readonly tags: readonly string[]
 }
 
-/** What is so on a site, known because it was made so. */
+/** Known facts about a generated site. */
 export interface NewsTruth {
   /** Paths of hubs by the codes of their countries. */
   readonly hubs: ReadonlyMap<string, string>
-  /** Paths of hubs that the lists of the site name and that are not there. */
+  /** Paths of hubs that the lists of the site link to and that are missing. */
   readonly dead: ReadonlyMap<string, string>
-  /** Paths of hubs that the home page and the sitemap name. */
+  /** Paths of hubs that the home page and the sitemap link to. */
   readonly inNavigation: readonly string[]
   readonly inSitemap: readonly string[]
   /** Fronts of sections. */
@@ -90,7 +90,7 @@ export interface NewsTruth {
   readonly tags: readonly string[]
 }
 
-/** A site that can be served, and what is so on it. */
+/** A site that can be served, and the known facts about it. */
 export interface NewsSite {
   readonly pages: Readonly<Record<string, Answer>>
   readonly truth: NewsTruth
@@ -99,9 +99,9 @@ export interface NewsSite {
 /** A site that is served. */
 export interface ServedNews extends Site {
   readonly truth: NewsTruth
-  /** Requests for paths, in their order, with how many requests had come until then. */
+  /** Requests by path, in order, with the number of requests up to each. */
   order(paths: Iterable<string>): { readonly path: string; readonly after: number }[]
-  /** How many requests came until all of these had been asked for; undefined when one was not. */
+  /** Number of requests until all of these paths had been requested; undefined if one was not. */
   requestsUntil(paths: Iterable<string>): number | undefined
 }
 
@@ -128,14 +128,14 @@ export async function openNewsSite(news: NewsSite, options: SiteOptions = {}): P
   }
 }
 
-/** What a real site answers at addresses it does not have: a page, with its navigation, that says so. */
+/** The response of a real site for unknown addresses: a page that says so, with its navigation. */
 const LOST: Answer = {
   status: 404,
   body: `<!doctype html><html lang="en"><head><title>Page not found</title></head><body><header><nav><a href="/">Home</a></nav></header>
 <main><h1>Page not found</h1><p>The page you are looking for has been moved or was never there.</p></main></body></html>`,
 }
 
-/** Makes a site: pages that are written when they are asked for, and what is so. */
+/** Makes a site: pages that are written on request, and the known facts about it. */
 export function createNewsSite(input: NewsInput): NewsSite {
   const { grammar, countries, dead = [], unlisted = [], inNavigation = 20, sitemapStep = 3 } = input
   const hubOf = (country: SiteCountry) => grammar.hub(grammar.slugOf(country))
@@ -150,7 +150,7 @@ export function createNewsSite(input: NewsInput): NewsSite {
     a.code < b.code ? -1 : 1,
   )
   const pages = createNewsPages({ ...input, articles, navigated, listed, hubOf })
-  // One edition for all readers, whatever they ask for.
+  // One edition for all readers, whatever the request headers say.
   const answers: Record<string, Answer> = { '/': pages.home, '/?edition=int': pages.home }
   for (const { slug } of grammar.sections) addSeries(answers, grammar, grammar.section(slug), pages.section(slug))
   addSeries(answers, grammar, grammar.index, pages.index())
@@ -177,10 +177,10 @@ export function createNewsSite(input: NewsInput): NewsSite {
   }
 }
 
-/** What stands at the foot of every page. */
+/** Links at the foot of every page. */
 export const FOOTER: readonly string[] = ['/about', '/contact', '/privacy', '/terms']
 
-/** Puts pages that follow each other at their addresses. */
+/** Adds a sequence of list pages under their addresses. */
 function addSeries(
   answers: Record<string, Answer>,
   { page }: NewsGrammar,
@@ -191,7 +191,7 @@ function addSeries(
   for (let n = 2; n <= count; n++) answers[page(path, n)] = () => write(n)
 }
 
-/** The lists that machines read: rules for robots, and sitemaps with the newest articles and some of the hubs. */
+/** The files for crawlers: robots.txt, and sitemaps with the newest articles and some of the hubs. */
 function addLists(answers: Record<string, Answer>, newest: readonly SiteArticle[], hubs: readonly string[]): void {
   const originOf = ({ headers }: IncomingMessage) => `http://${headers.host ?? ''}`
   const listOf = (paths: readonly string[]) => (request: IncomingMessage) =>
@@ -239,7 +239,7 @@ function createArticles(input: NewsInput): SiteArticle[] {
     .sort((a, b) => b.date.getTime() - a.date.getTime())
 }
 
-/** A text as addresses have it: letters without their marks, digits, and hyphens between words. */
+/** A text as a slug: letters without diacritics, digits, and hyphens between words. */
 export function slugify(words: string): string {
   return words
     .normalize('NFD')

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1, the same for the same seed. */
+/** A seeded random number generator for numbers from 0 up to 1. */
 export function createRandom(seed: string): () => number {
   let state = 2166136261
   for (const char of seed) state = Math.imul(state ^ char.charCodeAt(0), 16777619) >>> 0
@@ -10,14 +10,14 @@ export function createRandom(seed: string): () => number {
   }
 }
 
-/** One of a list. */
+/** A random item of a list. */
 export function pick<T>(random: () => number, items: readonly T[]): T {
   const item = items[Math.floor(random() * items.length)]
   if (item === undefined) throw new Error('there is nothing to pick from')
   return item
 }
 
-/** The same items in another order. */
+/** The items in random order. */
 export function shuffle<T>(random: () => number, items: readonly T[]): T[] {
   const left = [...items]
   const shuffled: T[] = []
@@ -25,10 +25,10 @@ export function shuffle<T>(random: () => number, items: readonly T[]): T[] {
   return shuffled
 }
 
-/** The language of a site, as far as its pages are written in it. */
+/** The language of a site's pages. */
 export type SiteLanguage = 'en' | 'de'
 
-/** Words that texts are made of. */
+/** The words of generated texts. */
 interface Vocabulary {
   readonly actors: readonly string[]
   readonly verbs: readonly string[]
@@ -131,7 +131,7 @@ export function writeSentence(random: () => number, language: SiteLanguage, abou
   return `${pick(random, actors)}${where} ${pick(random, verbs)} ${pick(random, matters)}, ${pick(random, reasons)}.`
 }
 
-/** Paragraphs that have about so many words together. */
+/** Paragraphs with about the given number of words in total. */
 export function writeParagraphs(random: () => number, language: SiteLanguage, about: string, words: number): string[] {
   const paragraphs: string[] = []
   let written = 0
@@ -145,7 +145,7 @@ export function writeParagraphs(random: () => number, language: SiteLanguage, ab
   return paragraphs
 }
 
-/** Who writes for the sites. */
+/** The authors of the sites. */
 export const AUTHORS: readonly string[] = [
   'Amara Lindqvist',
   'Jonas Petrov',

@@ -20,7 +20,7 @@ const LISTED = ['france', 'germany', 'china', 'india', 'japan', 'brazil']
 const SECTIONS = ['/world', '/sport', '/money', '/science']
 const NAVIGATION = ['/', ...SECTIONS, ...LISTED.map((slug) => `/world/${slug}`)]
 
-/** The path of the request that asks for what cannot be there. */
+/** The path of the probe request for a page that cannot exist. */
 const PROBE = '/world/no-such-place-here'
 
 /** A hub with articles of its own. */
@@ -36,11 +36,11 @@ const GAZETTE: Readonly<Record<string, Answer>> = {
   ...Object.fromEntries(LISTED.map((slug) => [`/world/${slug}`, hubPage(slug)])),
 }
 
-/** What came of a crawl by plan. */
+/** The result of a planned crawl. */
 interface Planned extends Crawled {
   readonly site: Site
   readonly guesses: readonly string[]
-  /** Paths of hubs that were found to be something. */
+  /** Paths of hubs with a given verdict. */
   hubs(state: string): readonly string[]
 }
 
@@ -73,7 +73,7 @@ async function readVerdicts({ planMemory }: OpenLibrary, { origin }: Site) {
 
 const LISTED_HUBS = LISTED.map((slug) => `/world/${slug}`).sort(compareUtf8)
 
-describe('what a site answers where it has nothing is no hub', () => {
+describe('a response for a page that does not exist is not a hub', () => {
   const nothing = (path = '') => page(`Nothing was found for ${path}`, NAVIGATION)
   const answers: readonly (readonly [what: string, endless: Answer, pages?: Readonly<Record<string, Answer>>])[] = [
     ['a page that repeats what was asked for', (request) => nothing(request.url)],
@@ -94,7 +94,7 @@ describe('what a site answers where it has nothing is no hub', () => {
   })
 })
 
-test('hubs without anything in them are hubs where a site says what it does not have', async () => {
+test('empty hubs count as hubs where the site answers 404 for unknown pages', async () => {
   const slugs = new Set(world.countries.map(({ name }) => slugOf(name)))
   const planned = await plan({}, (request) => {
     const slug = /^\/world\/([^/]+)$/.exec(request.url ?? '')?.[1] ?? ''
@@ -105,7 +105,7 @@ test('hubs without anything in them are hubs where a site says what it does not 
   expect(milestonesOf(planned).map(({ kind }) => kind)).toContain('full-understanding')
 })
 
-test('where nobody may look, nothing is known to be missing', async () => {
+test('guesses that robots.txt disallows are not reported as missing', async () => {
   const robots = text('User-agent: *\nDisallow: /world/united-states\nDisallow: /world/indonesia\n')
   const planned = await plan({ '/robots.txt': robots })
   const forbidden = ['/world/indonesia', '/world/united-states']
@@ -114,16 +114,16 @@ test('where nobody may look, nothing is known to be missing', async () => {
   expect(planned.hubs('missing').length).toBeGreaterThan(0)
 })
 
-test('nothing is supposed outside of what is crawled', async () => {
+test('no hub is guessed outside of the scope', async () => {
   const planned = await plan({}, undefined, { scope: { block: ['/world/united*', '/world/p*'] } })
   expect(planned.guesses.length).toBeGreaterThan(0)
   expect([...planned.rows.keys()].filter((path) => /^\/world\/(?:united|p)/.test(path))).toEqual([])
 })
 
-describe('limits that were given hold', () => {
+describe('limits of a crawl', () => {
   const chain = (n: number) => `/world/all?page=${n}`
   const listed = LISTED.map((slug) => `/world/${slug}`)
-  /** A list of hubs with further pages, one behind the other. */
+  /** A list of hubs with further pages in a chain. */
   const lists: Readonly<Record<string, Answer>> = {
     '/': page('The Gazette', [...NAVIGATION, '/world/all']),
     '/world/all': page('All countries', [...listed, chain(2)]),
@@ -134,7 +134,7 @@ describe('limits that were given hold', () => {
     [...rows].flatMap(([path, { state }]) => (state === 'indexed' ? [path] : [])).sort(compareUtf8)
 
   test.each(LONG ? [0, 1, 2, 3] : [0, 2])(
-    'no page is read that is more than %i links away, but what was supposed',
+    'no page more than %i links away is read, except guesses',
     async (maxDepth) => {
       const planned = await plan(lists, undefined, { scope: { maxDepth } })
       const plain = await stageNewsCrawl(planned.site, undefined, { crawlType: 'basic' })
@@ -144,12 +144,12 @@ describe('limits that were given hold', () => {
     },
   )
 
-  test('no more pages are read than may be', async () => {
+  test('the page limit holds', async () => {
     const planned = await plan(lists, undefined, { scope: { maxPages: 5 } })
     expect(read(planned)).toHaveLength(5)
   })
 
-  test('further pages of a list are left out where enough was taken from it', async () => {
+  test('further pages of a list are skipped after its limit', async () => {
     const planned = await plan(lists, undefined, { planner: { hubMaxPages: 2 } })
     expect(planned.rows.get(chain(5))?.reason ?? 'never found').not.toBe(null)
     expect(planned.site.requests.filter(({ path }) => path.startsWith('/world/all?')).length).toBeLessThanOrEqual(2)

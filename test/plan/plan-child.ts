@@ -1,6 +1,6 @@
 /**
- * Crawls a site by a plan in a process of its own, which a test may kill. Arguments: the path of the library and the address of the
- * site. What happens is told on stdout, a line of JSON each.
+ * Crawls a site by a plan in a separate process, which a test may kill. Arguments: the path of the library and the address of the site.
+ * Events are printed on stdout as JSON lines.
  */
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'

@@ -3,7 +3,7 @@ import { compareUtf8 } from '../../src/core/text/order.ts'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
 import type { Crawled } from '../sites/crawl.ts'
 
-/** Something that a plan told. */
+/** An event of a plan. */
 export type Told = Extract<CrawlEvent, { type: 'problem' | 'milestone' }>
 
 /** Milestones in the order in which they were reached. */
@@ -11,27 +11,27 @@ export function milestonesOf({ events }: Pick<Crawled, 'events'>): Told[] {
   return events.filter((event): event is Told => event.type === 'milestone')
 }
 
-/** Problems of a kind, in their order. */
+/** Problems of a kind, in order. */
 export function problemsOf({ events }: Pick<Crawled, 'events'>, kind: string): Told[] {
   return events.filter((event): event is Told => event.type === 'problem' && event.kind === kind)
 }
 
-/** Paths of hubs that were reported as missing, sorted; each as often as it was reported. */
+/** Paths of hubs that were reported as missing, sorted, with duplicates. */
 export function missingOf(crawled: Pick<Crawled, 'events'>, origin: string): string[] {
   return problemsOf(crawled, 'missing-hub')
     .map(({ target }) => target?.replace(origin, '') ?? '')
     .sort(compareUtf8)
 }
 
-/** Milestones of the planner, in the only order they can have. */
+/** Milestones of the planner, in their only possible order. */
 const PLANNED = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 'cache-primed', 'full-understanding']
 
 /**
- * Goes through what happened again and works out for itself when each milestone was due. Each has to stand right there: after what
- * makes it true, and before anything else came to its end, but for what was under way beside it.
+ * Replays the events and computes when each milestone was due. Each must come right after the event that completes it, before any other
+ * visit ends, except visits in flight at the same time.
  */
 export function expectMilestonesInTime({ events }: Pick<Crawled, 'events'>, start: string, concurrency: number): void {
-  // Others may come to their end while one is being written.
+  // Other visits may end while one is being written.
   const slack = concurrency - 1
   const told = milestonesOf({ events }).map(({ kind }) => kind)
   expect(told, 'each once').toEqual([...new Set(told)])
@@ -79,7 +79,7 @@ export function expectMilestonesInTime({ events }: Pick<Crawled, 'events'>, star
   expectCounted(events, at('downloads-1k'), 1000, (event) => event.type === 'settled' && event.bytes > 0, slack)
 }
 
-/** Expects a milestone right after the nth event of a kind, and none where there are fewer. */
+/** Expects a milestone right after the nth event of a kind, and none when there are fewer. */
 function expectCounted(
   events: readonly CrawlEvent[],
   at: number,
@@ -96,14 +96,14 @@ function expectCounted(
   }
 }
 
-/** Whether something is the end of a visit of a page two links away, seen for the first time. */
+/** Whether an event ends the first visit of a page that is two links away. */
 function isDepth2Page(events: readonly CrawlEvent[]): (event: CrawlEvent) => boolean {
   const depths = new Map(events.flatMap((event) => (event.type === 'begun' ? [[event.url, event.depth] as const] : [])))
   return (event) =>
     event.type === 'settled' && ['indexed', 'unchanged'].includes(event.state) && depths.get(event.url) === 2
 }
 
-/** How many visits came to their end between two events. */
+/** Number of visits that ended between two events. */
 function settledBetween(events: readonly CrawlEvent[], from: number, to: number): number {
   return events.slice(from + 1, to).filter(({ type }) => type === 'settled').length
 }

@@ -9,21 +9,21 @@ import { openNewsSite, type ServedNews, type SiteArticle } from './news-site.ts'
 import { createContinental, type MadeSite } from './sites.ts'
 import { openWorld, type World } from './stage.ts'
 
-/** Countries that the site knows of: fewer than there are, so that it is small. */
+/** Countries of the site: only some, so that it is small. */
 const SOME = 45
 
 let world: World
 let server: TestServer
 let made: MadeSite
 
-/** A crawl that a server was asked for, and what could be seen of it from outside. */
+/** A crawl started through a server, and its observable effects. */
 interface Seen {
   readonly jobId: string
   readonly status: string
   readonly site: ServedNews
   readonly problems: readonly StreamEvent[]
   readonly milestones: readonly StreamEvent[]
-  /** What the plan told about itself. */
+  /** The log lines of the plan. */
   readonly lines: readonly string[]
 }
 
@@ -39,7 +39,7 @@ afterAll(async () => {
   await server?.dispose()
 })
 
-/** Asks for a crawl of a site of its own in a library of its own, and waits for its end. */
+/** Requests a crawl of a separate site in a separate library, and waits for its end. */
 async function crawlBy(name: string, body: object, news: MadeSite = made): Promise<Seen> {
   const site = await openNewsSite(news)
   try {
@@ -66,12 +66,12 @@ async function crawlBy(name: string, body: object, news: MadeSite = made): Promi
   }
 }
 
-/** Paths of a site that were asked for. */
+/** Paths of a site that were requested. */
 function askedOf({ site }: Seen): Set<string> {
   return new Set(site.requests.map(({ path }) => path))
 }
 
-/** Paths that were only supposed: the site does not have them, and does not name them. */
+/** Paths that were only guessed: the site neither has them nor links to them. */
 function supposedOf(seen: Seen): string[] {
   const named = new Set(made.missing)
   return [...askedOf(seen)].filter(
@@ -84,7 +84,7 @@ function articlesAsked(seen: Seen): SiteArticle[] {
   return made.truth.articles.filter(({ path }) => asked.has(path))
 }
 
-describe('a crawl by plan that a server was asked for', () => {
+describe('a planned crawl started through a server', () => {
   let plain: Seen
 
   test('tells of problems and milestones live, keeps them, and shows them', async () => {
@@ -112,13 +112,13 @@ describe('a crawl by plan that a server was asked for', () => {
     expect(page.status).toBe(200)
     for (const path of paths) expect(page.text).toContain(path)
     expect(plain.lines).toEqual([])
-    // What the next tests compare with.
+    // The next tests compare with these numbers.
     expect(articlesAsked(plain)).toHaveLength(made.truth.articles.length)
     expect(supposedOf(plain).length).toBeGreaterThan(2)
   })
 
-  test('takes no more from a hub than it may, and tells what it thinks', async () => {
-    // More than can be reached from articles: each names three others about its country, the newest ones.
+  test('respects the page limit of hubs, and logs its reasoning', async () => {
+    // More than the articles lead to: each links to the three newest others about its country.
     const many = createContinental(world.countries.slice(0, SOME), { articlesPerHub: [8, 8], articlesPerSection: 2 })
     const few = await crawlBy('few', { hubMaxPages: 1, plannerVerbosity: 3 }, many)
     expect(few.status).toBe('done')
@@ -130,7 +130,7 @@ describe('a crawl by plan that a server was asked for', () => {
     expect(few.lines.length).toBeGreaterThan(20)
   })
 
-  test('leaves out what is old, and supposes no more than it may', async () => {
+  test('skips old articles, and respects the limit of guesses', async () => {
     const recent = await crawlBy('recent', { hubMaxDays: 20, intMaxSeeds: 2, plannerVerbosity: 1 })
     expect(recent.status).toBe('done')
     const limit = Date.now() - 21 * 86_400_000
@@ -142,7 +142,7 @@ describe('a crawl by plan that a server was asked for', () => {
     expect(recent.lines.length).toBeGreaterThan(0)
   })
 
-  test('plans only for the hosts it is to plan for', async () => {
+  test('plans only for the given hosts', async () => {
     const other = await crawlBy('other', { intTargetHosts: ['news.example'], maxPages: 40 })
     expect(other.problems.map(({ data }) => data.kind)).toContain('planner-skipped-host')
     expect(other.problems.map(({ data }) => data.kind)).not.toContain('missing-hub')
@@ -150,7 +150,7 @@ describe('a crawl by plan that a server was asked for', () => {
     expect(supposedOf(other)).toEqual([])
   })
 
-  test('refuses a history of what is not understood, unless it is forced to', async () => {
+  test('refuses a history crawl of a site that is not understood, unless it is forced', async () => {
     const refused = await crawlBy('history', { crawlType: 'history' })
     expect(refused.status).toBe('failed')
     const detail = await server.ask(`/api/crawls/${refused.jobId}`)

@@ -3,10 +3,10 @@ import { CONTINENTAL, inGerman, MERIDIAN, OTHERS, TAGESBOTE } from './grammars.t
 import { createNewsSite, type NewsInput, type NewsSite, type SiteCountry } from './news-site.ts'
 import { createRandom, shuffle } from './news-text.ts'
 
-/** How large a site is, and how it differs from others of its kind. */
+/** The size of a site, and its differences from others of its kind. */
 export type SiteSize = Partial<Pick<NewsInput, 'articlesPerHub' | 'articlesPerSection' | 'days' | 'seed' | 'today'>>
 
-/** Countries that every newspaper links from its front. */
+/** Countries that every newspaper links to from its front page. */
 const LARGE = [
   'US',
   'GB',
@@ -30,20 +30,20 @@ const LARGE = [
   'EG',
 ]
 
-/** A site, and the countries it has no hub for. */
+/** A site, and the countries without a hub. */
 export interface MadeSite extends NewsSite {
-  /** Paths of the hubs that ought to be there: those that its lists name, and those that its pattern implies. */
+  /** Paths of the hubs that should exist: those that its lists link to, and those that its pattern implies. */
   readonly missing: readonly string[]
 }
 
 /**
- * A newspaper with a hub for all countries but some. A few of those are named by its own list all the same. Teams of the sport pages
- * have addresses with countries in them too, and there are only five.
+ * A newspaper with a hub for all countries except some, a few of which its own list still links to. Teams of the sport pages have addresses
+ * with countries in them too, but there are only five.
  */
 export function createMeridian(countries: readonly SiteCountry[], missing: number, size: SiteSize = {}): MadeSite {
   const { seed = 'meridian' } = size
   const random = createRandom(seed)
-  // Their names can be spelt in one way only, so that there is no doubt about the address of the hub.
+  // Countries whose names have only one spelling, so that the address of the hub is certain.
   const plain = countries.filter(
     ({ code, name }) => /^[A-Z][a-z]+$/.test(name) && !LARGE.includes(code) && !(code in { MM: 1, SZ: 1 }),
   )
@@ -71,8 +71,8 @@ export function createMeridian(countries: readonly SiteCountry[], missing: numbe
 }
 
 /**
- * A newspaper with hubs for forty countries, whose lists name five more. Eight of its hubs are in no list: only other hubs and
- * articles lead to them.
+ * A newspaper with hubs for forty countries, whose lists link to five more. Eight of its hubs are in no list: only other hubs and articles
+ * link to them.
  */
 export function createContinental(countries: readonly SiteCountry[], size: SiteSize = {}): MadeSite {
   const { seed = 'continental' } = size
@@ -103,7 +103,7 @@ export function createContinental(countries: readonly SiteCountry[], size: SiteS
 export function createTagesbote(countries: readonly SiteCountry[], size: SiteSize = {}): MadeSite {
   const { seed = 'tagesbote' } = size
   const random = createRandom(seed)
-  // Not those whose official names no newspaper uses.
+  // Without countries whose official names no newspaper uses.
   const known = countries.map(inGerman).filter(({ name }) => /^[\p{L}-]+$/u.test(name))
   const hubs = byImportance(random, shuffle(random, known).slice(0, 60))
   const news = createNewsSite({
@@ -118,7 +118,7 @@ export function createTagesbote(countries: readonly SiteCountry[], size: SiteSiz
   return { ...news, missing: [] }
 }
 
-/** A small newspaper that writes its addresses in another way: 40 hubs, and three that its lists name in vain. */
+/** A small newspaper with another address grammar: 40 hubs, and three listed hubs that are missing. */
 export function createOther(countries: readonly SiteCountry[], name: string): MadeSite {
   const random = createRandom(name)
   const grammar = OTHERS[name]
@@ -141,7 +141,7 @@ export function createOther(countries: readonly SiteCountry[], name: string): Ma
   return { ...news, missing: [...news.truth.dead.values()] }
 }
 
-/** Serves documentation: no places, although some of its words are names of places as well. */
+/** Serves documentation without places, although some of its words are also names of places. */
 export function openManual(): Promise<Site> {
   const guides = ['install', 'java', 'jersey', 'configure', 'deploy', 'monitor', 'upgrade', 'troubleshoot']
   const classes = ['client', 'server', 'turkey', 'session', 'cache', 'queue', 'worker', 'timer']
@@ -153,7 +153,7 @@ export function openManual(): Promise<Site> {
   return openSite(answers)
 }
 
-/** Large ones first, the others in an order of their own. */
+/** Large countries first, the others in a fixed random order. */
 function byImportance(random: () => number, countries: readonly SiteCountry[]): SiteCountry[] {
   const large = LARGE.flatMap((code) => countries.find((country) => country.code === code) ?? [])
   return [

@@ -13,7 +13,7 @@ import { type NewsSite, openNewsSite, type ServedNews, type SiteCountry } from '
 /** The countries of the world, and a library that knows them, to be copied for each test. */
 export interface World {
   readonly countries: readonly SiteCountry[]
-  /** Puts a copy in a place. */
+  /** Copies the library to a path. */
   copyTo(path: string): void
 }
 
@@ -29,7 +29,7 @@ export interface NewsStage {
   crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
 }
 
-/** Serves a site that is gone after the test. */
+/** Serves a site until the test ends. */
 export async function stageNews(news: NewsSite): Promise<ServedNews> {
   const site = await openNewsSite(news)
   onTestFinished(() => site.close())

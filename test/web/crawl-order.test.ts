@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkFields, DEFAULT_FIELDS, type OrderFields, writeOrder } from '../../web/dashboard/home/crawl-order.ts'
 
-/* What the form of the dashboard orders. */
+/* Tests the request body that the dashboard form sends. */
 
 const FILLED: OrderFields = {
   ...DEFAULT_FIELDS,
@@ -19,7 +19,7 @@ const PLAN = {
   intTargetHosts: 'news.example, other.example',
 }
 
-test('what is for a plan is ordered where there is one, and what forces it for a history alone', () => {
+test('plan options are sent only for planned crawls, and `force` only for a history crawl', () => {
   const basic = writeOrder({ ...FILLED, crawlType: 'basic' }, true)
   expect(basic).toMatchObject({ startUrl: 'https://news.example/world', crawlType: 'basic', queue: true })
   expect(Object.keys(basic).filter((name) => name in PLAN || name === 'force')).toEqual([])
@@ -31,7 +31,7 @@ test('what is for a plan is ordered where there is one, and what forces it for a
   expect(history).not.toHaveProperty('queue')
 })
 
-test('a package, repository or archive is ordered as it was typed, and what is on a machine is not', () => {
+test('a package, repository or archive is sent as typed, and a local path is refused', () => {
   for (const startUrl of [
     'npm:left-pad@1.2.0',
     'git@github.com:a/b.git',
@@ -46,7 +46,7 @@ test('a package, repository or archive is ordered as it was typed, and what is o
   }
 })
 
-test('a field that is not shown is not complained about', () => {
+test('a hidden field causes no error', () => {
   const wrong = { ...FILLED, hubMaxPages: '0', intMaxSeeds: 'many' }
   expect(checkFields({ ...wrong, crawlType: 'docs' })).toEqual({})
   expect(checkFields({ ...wrong, crawlType: 'intelligent' })).toEqual({

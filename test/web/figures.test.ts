@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createRateWindow } from '../../web/dashboard/home/rate-window.ts'
 import { readCoverage, sumOf } from '../../web/dashboard/sources/coverage.ts'
 
-/* What the dashboard reckons out of what the server says. */
+/* Tests the figures that the dashboard computes from server data. */
 
 const START = 1_000_000_000_000
 
@@ -11,7 +11,7 @@ describe('the rate of a crawl', () => {
     const rates = createRateWindow()
     rates.add(START, 0)
     rates.add(START + 500, 10)
-    // Half a second is taken for a whole one: ten pages are no proof of twenty a second.
+    // Less than a second counts as a whole one: ten pages in half a second do not prove twenty a second.
     expect(rates.readPresent(START + 500)).toBe(10)
     rates.add(START + 2000, 40)
     expect(rates.readPresent(START + 2000)).toBe(20)
@@ -22,7 +22,7 @@ describe('the rate of a crawl', () => {
     expect(rates.readSeries(START + 600_000).seconds).toHaveLength(121)
   })
 
-  test('waits for the next report before it says that nothing comes any more', () => {
+  test('waits for the next report before it drops to zero', () => {
     const rates = createRateWindow()
     rates.add(START, 0)
     rates.add(START + 5000, 100)
@@ -34,7 +34,7 @@ describe('the rate of a crawl', () => {
 })
 
 describe('the coverage of a source', () => {
-  test('is about addresses in its scope, whatever its pages link to', () => {
+  test('counts only addresses in its scope, not other links of its pages', () => {
     const balance = { discovered: 30, indexed: 4, unchanged: 2, skipped: 21, failed: 2, gone: 0, pending: 1 }
     const reasons = { 'skipped/off-site': 15, 'skipped/out-of-scope': 2, 'skipped/duplicate': 1, 'failed/timeout': 2 }
     const { segments, elsewhere, total } = readCoverage(balance, reasons)

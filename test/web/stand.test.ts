@@ -15,7 +15,7 @@ function itemOf(given: Partial<SourceItem>): SourceItem {
 }
 
 describe('the status of a source in the dashboard', () => {
-  test('is PARTIAL where addresses were not read, with the button that completes it', () => {
+  test('is PARTIAL when addresses were not read, with the button that completes it', () => {
     const counts = { unread: 0, pending: 0, failed: 0 }
     const capped = {
       ...counts,
