@@ -38,7 +38,7 @@ test('a start with a slash at its end is a folder', async () => {
   expect(asked).toEqual(['https://e.com/docs/v2/llms.txt', 'https://e.com/llms.txt'])
 })
 
-test('a start at the root is asked once', async () => {
+test('requests llms.txt once when the folder of the start is the root', async () => {
   const { asked, fetchResource } = createSite({})
   expect(await findLlmsTxt({ startUrl: 'https://e.com/start', manualUrl: null, fetchResource })).toEqual({
     hit: null,
@@ -131,7 +131,7 @@ test.each([
   expect(tried).toMatchObject([{ isAnswered: true, isProof }])
 })
 
-test('an llms-full.txt that is known is asked for with its validators, and need not come', async () => {
+test('sends the validators of a known llms-full.txt and accepts a 304', async () => {
   const asked: [string, unknown, unknown][] = []
   const fetchResource: FetchResource = async (url, { etag, lastModified } = {}) => {
     asked.push([url, etag, lastModified])
@@ -149,7 +149,7 @@ test('an llms-full.txt that is known is asked for with its validators, and need 
   ])
 })
 
-test('a file of more lines than anybody writes is not read', async () => {
+test('refuses a file with more than 400,000 lines', async () => {
   const body = `${INDEX}${'===\n'.repeat(400_000)}`
   const { fetchResource } = createSite({ 'https://e.com/llms.txt': body, 'https://e.com/llms-full.txt': body })
   const options = { startUrl: 'https://e.com/', manualUrl: null, fetchResource }
