@@ -82,6 +82,7 @@ interface File {
  * Reads the sitemaps of a site: those in robots.txt, `/sitemap.xml` and, if no page was found, `/sitemap_index.xml`; indexes with
  * everything below them. Each file is read once. A file on another host is read only if robots.txt names it, or if it is on the host of the
  * index that names it.
+ *
  * Yields every page as it is read, and a report at the end. File content never makes it reject; an aborted signal does.
  */
 export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapFind, void, void> {
