@@ -23,7 +23,7 @@ export type PauseCause = 'disk-full' | 'locked' | 'unreachable' | 'read-only' | 
 /** One event of a crawl. Progress lines, live events and stored history are made from this stream. */
 export type CrawlEvent =
   | { readonly type: 'started'; readonly crawlId: string; readonly kind: CrawlKind; readonly isResumed: boolean }
-  /** A list of addresses was looked for: which kind, where, and the result. */
+  /** The crawl requested a list of addresses: its kind, address and result. */
   | {
       readonly type: 'discovery'
       readonly discovery: Discovery

@@ -304,11 +304,11 @@ export interface Alias {
   readonly exists?: boolean | null
   /** When it was last checked. */
   readonly checkedAt?: number
-  /** What was known about it then. */
+  /** State of the target at that time. */
   readonly metadata?: AliasFacts
 }
 
-/** What is known about the target of an alias. */
+/** State of the target of an alias. */
 export interface AliasFacts {
   /** Null if the address has no row. */
   readonly state: LedgerState | null

@@ -32,11 +32,11 @@ export interface PlannedVisit {
   readonly links: readonly string[]
 }
 
-/** What a planner wants the crawl to do and report. */
+/** Instructions of a planner to the crawl. */
 export interface PlanStep {
   /**
-   * Addresses to visit, the most promising first, before everything else. They count as one link away from the start; where a crawl goes
-   * only so far, as far away as it goes, so that nothing behind them is read that is further away by links.
+   * Addresses to visit before all others, best first. They count as one link from the start; with a depth limit, as at the limit, so that
+   * the crawl reads no page beyond them that is too deep by links.
    */
   readonly seeds: readonly string[]
   /** Addresses already in the frontier that should be visited sooner. */

@@ -139,7 +139,7 @@ export type DocumentReading =
   | {
       readonly type: 'parts'
       readonly parts: readonly (PageReading & { readonly name: string })[]
-      /** What was left out, as text. */
+      /** Describes parts that were left out. */
       readonly detail?: string | undefined
     }
   | { readonly type: 'refused'; readonly reason: DocumentRefusal; readonly detail: string }

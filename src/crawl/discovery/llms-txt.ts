@@ -3,7 +3,7 @@ import { resolveHttp } from '../../core/extract/resolve.ts'
 import { isLinkIndex, type LlmsTxt, parseLlmsTxt, problemOf } from '../../core/llms-txt/llms-txt.ts'
 import { type FetchResource, isProvenMissing, type Resource, saysSomething } from '../resource.ts'
 
-/** Where a file was looked for: at an address the user gave, in the folder of the start, or at the root of the site. */
+/** Searched places: an address from the user, the folder of the start, and the root of the site. */
 export type Place = 'manual' | 'folder' | 'root'
 
 /** One requested address and its result as text. */
