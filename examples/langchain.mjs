@@ -41,7 +41,7 @@ try {
   assert.match(passages[0].pageContent, /ten by default, a message moves to the dead letter queue/)
   assert.equal(new URL(passages[0].metadata.url).pathname, '/guide/retries')
 
-  // In a chain. The model that only pretends goes where yours will stand.
+  // The model in this chain is fake: replace it with a real one.
   const model = new FakeListChatModel({ responses: ['After ten deliveries.'] })
   const write = (found) =>
     found.map(({ pageContent, metadata }) => `[${metadata.citation}]\n${pageContent}`).join('\n\n')

@@ -10,7 +10,7 @@ import { documentId } from 'pharos/node'
 import { openDemoSite } from '../dist/cli/demo-site.js'
 import { openCrawl4AIServer } from '../test/connectors/servers/crawl4ai.ts'
 
-/** Counts words instead of asking a model, so that nothing has to be fetched: what a real model does goes in its place. */
+/** A fake embedding model that counts words, so that nothing has to be downloaded: replace it with a real one. */
 class WordCounts extends BaseEmbedding {
   async getTextEmbedding(text) {
     const counts = new Array(1024).fill(0)
@@ -29,7 +29,7 @@ const site = demo.origin
 const endpointUrl = CRAWL4AI_URL ?? service.origin
 
 try {
-  // By itself: nothing but this process is needed. The sample site is on this machine, which has to be allowed.
+  // Reads with Pharos itself, in this process. The sample site is on this machine, so its address must be allowed.
   const reader = await PharosReader.open({ allowPrivate: ['127.0.0.1'], maxConcurrentRequests: 5 })
   const urls = [`${site}/guide/install`, `${site}/guide/retries`, `${site}/guide/nothing`]
   const documents = await reader.loadData(urls)
@@ -63,7 +63,7 @@ try {
   assert.equal(best.metadata.source_url, urls[1])
   assert.match(best.getText(), /pause doubles with every attempt/)
 
-  // By a service: it fetches, after Pharos has checked that the address is one that may be fetched.
+  // Reads with a Crawl4AI service: Pharos checks each address, then the service fetches it.
   const crawl4ai = await Crawl4AIReader.open({ endpointUrl, allowPrivate: ['127.0.0.1'] })
   const slots = await crawl4ai.loadAll([urls[0], 'http://169.254.169.254/latest/meta-data'])
   const [refused] = crawl4ai.lastFailures

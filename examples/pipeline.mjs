@@ -28,7 +28,7 @@ const qdrant =
 
 try {
   const site = later(await openDemoSite())
-  // Collections of their own, so that nothing of yours is touched. They are dropped at the end.
+  // Separate collections, so that existing ones are not touched. They are dropped at the end.
   const run = randomUUID().slice(0, 8)
   const [pages, copy] = [`example-pages-${run}`, `example-library-${run}`]
   const drop = (collection) => fetch(`${qdrant}/collections/${collection}`, { method: 'DELETE' })
