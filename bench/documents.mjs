@@ -1,4 +1,4 @@
-// Megabytes of documents a CPU second, from the bytes of a file to its chunks, beside the library of the format used alone.
+// Megabytes of documents per CPU second, from the bytes of a file to its chunks, compared with the library of the format alone.
 //
 //   npm run bench documents [--megabytes 1] [--kinds pdf,docx]
 //
@@ -31,7 +31,7 @@ const words = createWords(20_000, random)
 const samples = fileURLToPath(new URL('../test/documents/', import.meta.url))
 const latin = new TextDecoder()
 
-/** What a document says: sections of a heading, three paragraphs, a table and some code. */
+/** Sections of a document, each with a heading, three paragraphs, a table and some code. */
 function createSections(bytes) {
   const sections = []
   for (let size = 0; size < bytes; ) {
@@ -55,7 +55,7 @@ function createProse() {
 const join = (sections, write) => sections.map(write).join('')
 const table = (rows, row, cell) => rows.map((cells) => row(cells.map(cell).join(''))).join('')
 
-/** Documents of sections, by their formats. */
+/** Writers of documents by format. */
 const WRITERS = {
   pdf: (sections) =>
     written.pdf(
@@ -173,7 +173,7 @@ function describeOperation({ heading, paragraphs, rows }, i) {
   return `  /lamps/${i}:\n    get:\n      summary: ${heading}\n      description: ${paragraphs.join(' ')}\n      responses:\n        '200':\n          description: Found\n          content:\n            application/json:\n              schema:\n                type: object\n                properties:\n${properties.join('')}`
 }
 
-/** Unpacks a document and reads all XML in it into trees. */
+/** Unpacks a document and parses all its XML. */
 function readXml(bytes) {
   for (const [name, member] of Object.entries(unzipSync(bytes))) {
     if (/\.(?:xml|xhtml|opf|ncx|rels)$/.test(name)) parseDocument(latin.decode(member), { xmlMode: true })
@@ -191,7 +191,7 @@ async function readPdf(bytes) {
 }
 
 const XML_ALONE = ['fflate and htmlparser2', readXml]
-/** What is used alone, by the formats. */
+/** Peers by format. */
 const PEERS = {
   pdf: [['pdf.js: getTextContent', readPdf]],
   docx: [XML_ALONE, ['mammoth: HTML', (bytes) => mammoth.convertToHtml({ buffer: Buffer.from(bytes) })]],
@@ -237,7 +237,7 @@ for (const kind of wanted) {
 }
 printTable(['', 'MB', 'CPU s', 'MB a CPU s', 'ours ÷ this'], rows)
 
-/** Rows of what we take for documents and what others do. */
+/** Measures our reader and the peers on documents of one kind, and adds their rows. */
 async function compare(label, path, kind, documents) {
   const contenders = [['pharos: chunks', read], ['pharos: conversion alone', convert], ...(PEERS[kind] ?? [])]
   const small = encode(WRITERS[kind](createSections(megabytes * 1e5)))

@@ -29,7 +29,7 @@ export function writeWorldMap(file) {
   fs.writeFileSync(file, svg)
 }
 
-/** Cuts an outline that crosses the edge of the map, and repeats it shifted on the other side. */
+/** Cuts an outline at the edge of the map, and moves the part beyond it to the other side. */
 function listCopies(ring) {
   let turn = 0
   const whole = ring.map(([lng, lat], i) => {
