@@ -18,7 +18,7 @@ import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
 import { crawlSets } from './questions/crawl-sets.mjs'
 
-/** Weights and rules were chosen on the first half alone. */
+/** Weights and rules were tuned on the first half only. */
 const HALVES = {
   dev: ['apache2', 'git', 'postgresql', 'python', 'rust'],
   test: ['cmake', 'django', 'exim', 'glib', 'handbook', 'sqlalchemy', 'sqlite'],
@@ -61,7 +61,7 @@ async function openEngines(library) {
   const wanted = (option('engines') ?? 'pharos,fts5').split(',')
   const engines = {}
   if (option('before') !== undefined) {
-    // Copied first: this program brings the index of a library up to date, and the other one may not know the new form.
+    // The library is copied first: this program migrates its index, and the other version may not know the new format.
     const copy = join(folder, 'before.db')
     copyFileSync(library, copy)
     engines.before = await openPharos(copy, join(option('before'), 'pharos'))
@@ -107,7 +107,7 @@ function openFts5(library) {
       insert.run(title, JSON.parse(headings).join(' '), content, source, url)
     }
   })()
-  // Each set is asked alone, as the others are; the rarity of words is that of all sets here.
+  // Each set is searched alone, as with the other engines; but word rarity here is that of all sets.
   const select = index.prepare(
     'SELECT url FROM chunks WHERE chunks MATCH ? AND source = ? ORDER BY bm25(chunks, 4, 2, 1) LIMIT 200',
   )
