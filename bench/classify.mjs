@@ -1,4 +1,4 @@
-// Measures how well articles are told from other pages, compared with two baselines.
+// Measures how well articles are distinguished from other pages, compared with two baselines.
 //
 //   npm run bench classify -- --pages folder
 //

@@ -2,18 +2,18 @@
 //
 //   npm run bench crawl [--only pharos,embed,scrapy,crawlee,fetch,latency,reach,polite] [--program dist/cli/main.js]
 //
-// The sites are those of two Debian packages (postgresql-doc-15, python3.11-doc), served by an nginx of our own on
-// loopback; requests and pages are counted in its log. Every contender runs in a process of its own, one after the other:
-//   pharos   the whole job: fetch, extract, chunk, index, store; then again with nothing changed, every page asked about
-//   embed    the same with and without embedding in turns: pages a second until the last page; without it everywhere else
-//   scrapy   follows every link, one item a page, no text made of it, nothing stored
-//   crawlee  @crawlee/cheerio and turndown: follows every link, whole pages to Markdown, nothing stored
-//   fetch    our client alone, on addresses that are known
-//   latency  pharos once more, from a server that lets every answer wait 50 ms
-//   polite   the site of Python at one page a second, embedding: how long after the last page every chunk has its vector; only when
-//            it is named, because it takes nine minutes
-//   reach    which pages pharos found beside `wget -r`, of both sites
-// Wall time runs from the start of a process to its end. nginx takes part of the machine too; CPU seconds leave it out.
+// The sites come from two Debian packages (postgresql-doc-15, python3.11-doc), served by a local nginx; requests and pages are counted in
+// its log. Every contender runs in its own process, one after the other:
+//   pharos   the whole job: fetch, extract, chunk, index, store; then again with nothing changed, with a request for every page
+//   embed    alternately with and without embedding: pages per second until the last page; all other parts run without embedding
+//   scrapy   follows every link, one item per page, without text extraction or storage
+//   crawlee  @crawlee/cheerio and turndown: follows every link, converts whole pages to Markdown, without storage
+//   fetch    our client alone, on known addresses
+//   latency  pharos again, from a server that delays every response by 50 ms
+//   polite   the Python site at one page per second, with embedding: time from the last page until every chunk has its vector;
+//            runs only when named, because it takes nine minutes
+//   reach    pages that pharos found on both sites, compared with `wget -r`
+// Wall time runs from the start of a process to its end. nginx uses part of the machine too; CPU seconds exclude it.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -2,12 +2,11 @@
 //
 //   npm run bench documents [--megabytes 1] [--kinds pdf,docx]
 //
-// Each kind is one generated document with so many megabytes of text, with headings, paragraphs, tables and code where the format has
-// them, and those of test/documents, which LibreOffice and TeX wrote, ten times over. Megabytes are those of the files: office files
-// and books are packed. We convert a document, find its sections and links and cut it into chunks with ids and hashes. What stands
-// beside does less: `pdf.js` gives text without order, `fflate` with `htmlparser2` trees of XML, `yaml` values, Asciidoctor and
-// `mammoth` HTML, SheetJS lines of CSV, Papa Parse rows. Where nothing stands beside, no library that is used for it was at hand.
-// Contenders take turns; before that each reads a tenth.
+// Each kind is one generated document with the given megabytes of text, with headings, paragraphs, tables and code if the format has them,
+// plus the documents of test/documents, written by LibreOffice and TeX, ten times. Megabytes are those of the files; office files and
+// books are compressed. We convert a document, find its sections and links, and cut it into chunks with ids and hashes. Peers do less:
+// `pdf.js` returns unordered text, `fflate` with `htmlparser2` XML trees, `yaml` values, Asciidoctor and `mammoth` HTML, SheetJS lines of
+// CSV, Papa Parse rows. A format without a peer has no common library for it. Contenders take turns after a warm-up with a tenth.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { convert as convertAsciidoc } from '@asciidoctor/core'

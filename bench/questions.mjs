@@ -1,12 +1,12 @@
-// How often the right page comes first for questions asked in people's own words, beside a plain SQLite FTS5 query.
+// How often the right page ranks first for questions in the words of users, compared with a plain SQLite FTS5 query.
 //
 //   npm run bench questions -- --library <file> [--engines pharos,fts5] [--sets dev|test|<names>] [--before <checkout>]
 //   npm run bench questions -- --crawl <file>        crawls the documentation sets into a library first
 //
-// The questions are in bench/questions, one file a documentation set; bench/questions/README.md says how they were written. A page
-// of grade 2 or 3 is right. `fts5` asks the same chunks: Porter stems, stop words left out, words joined by OR, columns weighted
-// title 4, headings 2, body 1. `--before` is a checkout of another version of this program, asked in the same way as this one, from a
-// copy of the library. Intervals are 95 %, by bootstrap over questions.
+// The questions are in bench/questions, one file per documentation set; bench/questions/README.md explains how they were written. A page
+// of grade 2 or 3 is right. `fts5` searches the same chunks: Porter stems, no stop words, words joined by OR, columns weighted title 4,
+// headings 2, body 1. `--before` names a checkout of another version of this program, which gets the same questions on a copy of the
+// library. Intervals are 95 %, by bootstrap over questions.
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -3,11 +3,10 @@
 //   npm run bench retrieval -- --collection <folder> [--engines pharos,minisearch,lunr] [--without stemming,title,…]
 //   npm run bench retrieval -- --collection <folder> --engines library,library-model
 //
-// The folder holds docs.jsonl or docs.jsonl.gz (`{ "id", "title", "text" }` a line), queries.jsonl (`{ "id", "text" }` a
-// line) and qrels.tsv (query, document and, if graded, relevance, separated by tabs): the form in which Cranfield and BEIR
-// are easily written. Ours runs with the fields and weights of the product. `--without` turns off parts of our ranking,
-// several at once if commas join them; `--title-weight 1` tries another weight. `library` is a whole library, searched as users
-// search it by words; `library-model` is the same by words and meaning.
+// The folder holds docs.jsonl or docs.jsonl.gz (`{ "id", "title", "text" }` per line), queries.jsonl (`{ "id", "text" }` per line) and
+// qrels.tsv (query, document and, if graded, relevance, separated by tabs): a form that Cranfield and BEIR convert to easily. Ours uses the
+// fields and weights of the product. `--without` turns off parts of our ranking, several at once if joined by commas; `--title-weight 1`
+// tries another weight. `library` is a whole library, searched by words as users do; `library-model` searches by words and meaning.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'

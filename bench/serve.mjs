@@ -2,10 +2,10 @@
 //
 //   npm run bench serve [--only start,loop,streams,search] [--library <path>] [--folder <html>] [--connections 8] [--rounds 10]
 //
-// start:   POST /api/crawl while another crawl runs, several allowed
-// loop:    delay of the event loop of the server during a full crawl
-// streams: 1,000 event streams on a crawl, 100 of which never read; memory of the server, and how late events come to the others
-// search:  GET /api/search with 300 distinct queries; nothing is remembered between them
+// start:   POST /api/crawl while another crawl runs, with several allowed
+// loop:    event loop delay of the server during a full crawl
+// streams: 1,000 event streams on a crawl, 100 of which never read; memory of the server, and delay of events for the others
+// search:  GET /api/search with 300 distinct queries, without a cache
 //
 // The server, the crawls, the site and the load are separate processes. Without a library, `search` crawls the documentation of PostgreSQL,
 // from Debian's postgresql-doc-15.

@@ -1,6 +1,6 @@
-// Reads pages as documents of LlamaIndex, by Pharos itself and by a Crawl4AI service, cuts them, and finds one again.
+// Reads pages as LlamaIndex documents, with Pharos itself and with a Crawl4AI service, splits them, and finds a passage again.
 //
-// CRAWL4AI_URL names a service of yours. Without it, the strict stand-in of the tests is started on this machine.
+// CRAWL4AI_URL names your service. Without it, the strict test double is started on this machine.
 import { strict as assert } from 'node:assert'
 import { BaseEmbedding, getTopKEmbeddings } from '@llamaindex/core/embeddings'
 import { MarkdownNodeParser, SentenceSplitter } from '@llamaindex/core/node-parser'
@@ -48,7 +48,7 @@ try {
   const nodes = new SentenceSplitter({ chunkSize: 256, chunkOverlap: 20 }).getNodesFromDocuments(sections)
   assert(nodes.length >= sections.length && sections.length > 8)
 
-  // Found again in memory.
+  // Finds a passage by its embedding, in memory.
   const model = new WordCounts()
   await model(nodes)
   const question = await model.getQueryEmbedding({ type: 'text', text: 'how long is the pause between attempts' })

@@ -1,7 +1,7 @@
 // Generates load for a server, in its own process, so that it is not measured with the server.
 //
-//   node load.mjs streams <origin> <readers> <stuck>    until its input closes; then tells how late events came
-//   node load.mjs search <origin> <connections> <rounds>  reads queries from its input, one a line
+//   node load.mjs streams <origin> <readers> <stuck>      runs until its input closes, then prints the delay of events
+//   node load.mjs search <origin> <connections> <rounds>  reads queries from its input, one per line
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Agent, request } from 'undici'

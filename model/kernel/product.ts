@@ -25,8 +25,8 @@ export function hasDot(): bool {
 }
 
 /**
- * out[i][j] = (activations[i] · weights[j] + offsets[j]) × rowScales[i] × scales[j] + biases[j], plus what is there if `adds`.
- * Rows come in pairs: one more is computed where their number is odd.
+ * out[i][j] = (activations[i] · weights[j] + offsets[j]) × rowScales[i] × scales[j] + biases[j], added to the old value if `adds`. Rows are
+ * processed in pairs: with an odd number, one more row is computed.
  */
 export function product(
   activations: usize,

@@ -45,7 +45,7 @@ const MAX_REMEMBERED = 500_000
 const MOST_LISTED_CAPPED = 10_000
 /** Finds per kind (listed or linked) in the first turn; each later turn doubles the number. */
 const FIRST_TURN = 8
-/** States of rows that may hold links of this crawl or, where the page failed now, of an earlier one. */
+/** States of rows whose stored links are offered again; a page that failed now has links from an earlier crawl. */
 const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped', 'failed']
 /** Depth of an address known only from lists, so that any link to it counts as shorter. */
 const LISTED_DEPTH = Infinity
@@ -60,7 +60,7 @@ export interface Finding {
   readonly depth: number
   readonly foundOn: string | null
   readonly discovery: Discovery
-  /** A reason not to fetch what the gate would let through. */
+  /** Refuses addresses that the gate would admit. */
   readonly refusal?: Refusal
 }
 
@@ -82,11 +82,11 @@ export class ActiveCrawl implements RunCounts {
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
   readonly startedAt: number
   readonly signal: AbortSignal
-  /** Addresses being visited, that is waited for, fetched or read, and since when. */
+  /** Addresses being visited (waiting, fetching or reading), and since when. */
   readonly visiting: Map<string, number> = new Map()
   /** Keys of visits whose `begun` event was emitted and that are not settled yet. */
   readonly #begun = new Set<string>()
-  /** Requests under way, by their address, and when each began. */
+  /** Requests in progress by address, and when each began. */
   readonly #fetching = new Map<string, number>()
   /** Limits visits with large responses: pages are parsed one at a time, so more of them would only wait in memory. */
   readonly largeVisits: Room<Visit> = new Room(3)
@@ -122,7 +122,7 @@ export class ActiveCrawl implements RunCounts {
   spent: CrawlSummary['spent']
   /** Pages of earlier runs that stay unchanged because the cap was reached before their turn. */
   keptByCap = 0
-  /** Whether it is known which pages llms-full.txt holds now. */
+  /** Whether the current pages of llms-full.txt are known. */
   isFullKnown = false
   /** Whether llms-full.txt was to be the only content but holds no page. */
   isFullMissing = false
@@ -143,16 +143,16 @@ export class ActiveCrawl implements RunCounts {
   /** Site address to store at the end of the crawl. */
   #keptSite: string
   readonly #startOrigin: string
-  /** Keys of the start and of every address it led to, and whether only permanent redirects lead there. */
+  /** Keys of the start and of its redirect targets, and whether only permanent redirects lead there. */
   readonly #startKeys = new Map<string, boolean>()
-  /** How many redirects in a row led to a key. */
+  /** Number of consecutive redirects that led to a key. */
   readonly #hops = new Map<string, number>()
   /** Key of a start that was settled before the crawl was interrupted. */
   #settledStart: string | undefined
   #discovery: Promise<void> | undefined
   readonly #offered = new Map<string, number>()
   readonly #stripped = new Set<string>()
-  /** Keys that only the plan has named so far. */
+  /** Keys that only the planner has named so far. */
   readonly #guesses = new Set<string>()
   /** Keys of planner guesses that this run requested and did not find. */
   readonly #missed = new Set<string>()

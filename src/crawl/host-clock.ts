@@ -29,7 +29,7 @@ export const MOST_HOLD_MS = 86_400_000
 const FORGOTTEN_MS = 3_600_000
 /** A shorter interval is raised to this before it is multiplied. */
 const LEAST_SLOW_MS = 125
-/** Factor of each step towards the minimum interval. When less than this step remains, the minimum applies at once. */
+/** Factor of each step towards the minimum interval; a remaining difference below `LEAST_STEP_MS` is dropped at once. */
 const EASE = 0.8
 const LEAST_STEP_MS = 20
 

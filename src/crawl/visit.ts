@@ -560,8 +560,8 @@ async function findProperAddress(
 ): Promise<({ readonly verdict: Partial<Conclusion> } & Finds) | undefined> {
   const { canonical } = page
   const key = canonical === null ? undefined : active.gate.keyOf(canonical)
-  // Many sites name one canonical address for different pages, so only another spelling of the same address is accepted. Two pages that
-  // name each other are both read again at the end, because neither holds content, in any order. A trailing slash alone is not worth a
+  // Many sites name one canonical address for different pages, so only another spelling of the same address is accepted. If two pages name
+  // each other, neither holds content, so both are read again at the end, whichever came first. A trailing slash alone is not worth a
   // second request: if both are linked, their content tells whether they are one page.
   const isOther = key !== undefined && dropSlash(key) !== dropSlash(visit.key)
   if (canonical !== null && isOther && isSpellingOf(canonical, visit.url)) {
