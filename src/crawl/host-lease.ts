@@ -70,7 +70,7 @@ export function giveHostBack(lease: HostLease): HostLease {
   return { ...lease, leasedUntil: 0 }
 }
 
-/** Takes a host from a dead process; the new token voids whatever that process still does. */
+/** Takes a host from a dead process; the new token voids everything that process may still do. */
 export function freeHost({ token }: HostLease): HostLease {
   return { ...FREE_LEASE, token: token + 1 }
 }

@@ -532,6 +532,7 @@ export interface Orphans {
   readonly settled: number
 }
 
+/** Result if no row was requeued. */
 export const NO_ORPHANS: Orphans = { requeued: 0, settled: 0 }
 
 /**
